@@ -1,0 +1,73 @@
+# make demo [SITE=folder] [PORT=8000]   a running Anchorline with a sample site, or with your own crawl
+# make test [ARGS="tests/x.py -k name"] the whole test suite
+# make lint                             ruff, mypy, import-linter
+# make lock                             the lock files anew from pyproject.toml
+# make clean                            removes the virtual environment; make clean-data removes the data
+#
+# TORCH_INDEX=address of a package index that holds CPU builds of PyTorch; see docs/install.md.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# The first of these that is Python 3.11 or newer.
+IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+ifndef PYTHON
+PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$python" -c '$(IS_NEW_ENOUGH)' 2>/dev/null && { echo "$$python"; break; }; done)
+endif
+PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
+TORCH := $(shell grep -oE '^torch==[0-9.]+' requirements.lock)
+PORT ?= 8000
+WORKERS ?= 2
+TEST_PROCESSES ?= 2
+
+.PHONY: help install demo test lint lock clean clean-data
+
+help:
+	@sed -n '/^$$/q; s/^# //p' Makefile
+
+install: .venv/installed
+
+# Nothing is resolved: the locks name everything, so --no-deps takes exactly that. PyTorch goes first and alone, since
+# only it has different builds; without TORCH_INDEX it brings what the build of this platform needs.
+.venv/installed: requirements.lock requirements-dev.lock
+	@"$(PYTHON)" -c '$(IS_NEW_ENOUGH)' 2>/dev/null || { echo "Anchorline needs Python 3.11 or newer," \
+	  "found: $(or $(PYTHON),none). Install it, or name it: make install PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@echo "Installing into .venv (a few minutes the first time) ..."
+	@.venv/bin/python -c '' 2>/dev/null || "$(PYTHON)" -m venv --clear .venv
+	@if [ -n "$(TORCH_INDEX)" ]; then $(PIP) install --no-deps --index-url "$(TORCH_INDEX)" $(TORCH); \
+	  else $(PIP) install --constraint requirements.lock $(TORCH); fi
+	@$(PIP) install --no-deps -r requirements.lock -r requirements-dev.lock
+	@touch .venv/installed
+
+demo: install
+	@exec .venv/bin/python manage.py demo --port $(PORT) --workers $(WORKERS) $(if $(SITE),--site "$(SITE)")
+
+test: install
+	@.venv/bin/python -m tests.chromium
+	.venv/bin/python -m pytest -n $(TEST_PROCESSES) $(ARGS)
+
+lint: install
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+# The locks hold for every platform (markers tell them apart) and for every build of PyTorch: what its CUDA build needs
+# is left out, and comes with PyTorch itself where that build is installed.
+UV_COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+	--no-annotate --no-header --no-emit-index-url --no-emit-find-links --upgrade
+CUDA := '^(nvidia-|cuda-|triton)'
+
+lock: install
+	$(UV_COMPILE) pyproject.toml | grep -vE $(CUDA) > requirements.lock.new
+	$(UV_COMPILE) pyproject.toml --group dev --constraints requirements.lock.new | grep -vE $(CUDA) \
+	  | grep -vxFf requirements.lock.new > requirements-dev.lock
+	mv requirements.lock.new requirements.lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+clean-data:
+	rm -rf var
