@@ -1,0 +1,191 @@
+"""Django's administration of the core: for the staff who run the installation, across projects.
+
+Policies are saved by the functions the project's own settings pages call, so that suggestions follow at once. What
+imports and runs wrote is only shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+
+from linker import policies
+from linker.forms import PatternField, TierForm
+from linker.models import Category, ExclusionRule, Membership, Page, Project, Run, SensitiveCategory, Tier
+from linker.projects import create_project
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Shows rows; none can be added, changed or deleted."""
+
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class MembershipInline(admin.TabularInline):
+    model = Membership
+    autocomplete_fields = ["user"]
+    extra = 1
+
+
+@admin.register(Project)
+class ProjectAdmin(admin.ModelAdmin):
+    """A project is not deleted here: its decisions are append-only."""
+
+    list_display = ["name", "slug", "base_url", "model_name", "created_at"]
+    search_fields = ["name", "slug", "base_url"]
+    prepopulated_fields = {"slug": ["name"]}
+    inlines = [MembershipInline]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Project | None = None) -> Any:
+        return [
+            (
+                None,
+                {
+                    "fields": ["name", "slug", "base_url"],
+                    "description": "A project cannot be deleted, because its decisions are kept for good. "
+                    "Take its members away and nobody sees it any more.",
+                },
+            ),
+            ("Addresses", {"fields": ["trailing_slash", "www", "parameter_urls"]}),
+            ("Vectors", {"fields": ["vector_source", "model_name", "text_recipe"]}),
+            (
+                "Anchors",
+                {"fields": ["title_patterns", "banned_anchors", "anchor_max_length", "identical_anchor_limit"]},
+            ),
+        ]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
+        if not change:
+            made = create_project(slug=obj.slug, name=obj.name, base_url=obj.base_url)
+            obj.pk, obj.base_url, obj.created_at = made.pk, made.base_url, made.created_at
+            obj._state.adding = False
+        super().save_model(request, obj, form, change=True)
+
+
+class OfProjectAdmin(admin.ModelAdmin):
+    """Rows that belong to a project and stay with it."""
+
+    autocomplete_fields = ["project"]
+    list_select_related = ["project"]
+    list_filter = ["project"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [] if obj is None else ["project"]
+
+
+class TierAdminForm(TierForm):
+    class Meta(TierForm.Meta):
+        fields = ["project", *TierForm.Meta.fields]
+
+
+@admin.register(Tier)
+class TierAdmin(OfProjectAdmin):
+    """Saving or deleting a tier reads the tier of every suggestion anew."""
+
+    form = TierAdminForm
+    list_display = ["name", "project", "lower_bound", "placement", "rel", "confirmed_rel", "export_unreviewed", "held"]
+
+    def save_model(self, request: HttpRequest, obj: Tier, form: Any, change: bool) -> None:
+        policies.change_tiers(obj.project, [obj], user=request.user)
+
+    def delete_model(self, request: HttpRequest, obj: Tier) -> None:
+        policies.change_tiers(obj.project, [], [obj], user=request.user)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Tier]) -> None:
+        for tier in queryset.select_related("project"):
+            self.delete_model(request, tier)
+
+
+class SensitiveAdminForm(forms.ModelForm):
+    url_pattern = PatternField(required=False)
+
+    class Meta:
+        model = SensitiveCategory
+        fields = ["project", "kind", "category", "url_pattern"]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        category, project = values.get("category"), values.get("project") or getattr(self.instance, "project", None)
+        if category is not None and project is not None and category.project_id != project.pk:
+            raise ValidationError({"category": f"This category belongs to another project than {project}."})
+        if not self.errors and bool(category) == bool(values.get("url_pattern")):
+            raise ValidationError("Choose a category or write a pattern: one of the two.")
+        return values
+
+
+@admin.register(SensitiveCategory)
+class SensitiveCategoryAdmin(OfProjectAdmin):
+    """Saving or deleting a rule marks the suggestions anew."""
+
+    form = SensitiveAdminForm
+    list_display = ["__str__", "project", "kind", "category", "url_pattern"]
+    list_select_related = ["project", "category"]
+    autocomplete_fields = ["project", "category"]
+
+    def save_model(self, request: HttpRequest, obj: SensitiveCategory, form: Any, change: bool) -> None:
+        policies.add_sensitive(obj)
+
+    def delete_model(self, request: HttpRequest, obj: SensitiveCategory) -> None:
+        policies.remove_sensitive(obj.project, obj.pk)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[SensitiveCategory]) -> None:
+        for rule in queryset.select_related("project"):
+            self.delete_model(request, rule)
+
+
+class ExclusionAdminForm(forms.ModelForm):
+    pattern = PatternField()
+
+    class Meta:
+        model = ExclusionRule
+        fields = ["project", "pattern", "side", "note"]
+
+
+@admin.register(ExclusionRule)
+class ExclusionRuleAdmin(OfProjectAdmin):
+    form = ExclusionAdminForm
+    list_display = ["pattern", "project", "side", "note"]
+    search_fields = ["pattern", "note"]
+
+
+@admin.register(Category)
+class CategoryAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "project", "depth"]
+    list_select_related = ["project"]
+    list_filter = ["project"]
+    search_fields = ["name"]
+    fields = ["project", "path", "parent"]
+
+
+@admin.register(Page)
+class PageAdmin(ReadOnlyAdmin):
+    list_display = ["url", "project", "title", "status", "indexable", "last_seen_at"]
+    list_select_related = ["project"]
+    list_filter = ["project", "status", "indexable"]
+    search_fields = ["url", "title"]
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "project", "status", "created_by", "created_at", "finished_at"]
+    list_select_related = ["project", "created_by"]
+    list_filter = ["project", "kind", "status"]

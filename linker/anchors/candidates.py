@@ -1,0 +1,247 @@
+"""What a link to a page may say, best first."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import unquote, urlsplit
+
+from linker.anchors.clean import clean, collapse, has_word, visible
+from linker.anchors.fold import fold
+from linker.anchors.generic import bare, is_generic, primary_language, stop_words
+from linker.anchors.template import Pattern, Template, strip_patterns
+
+_READ = 2_000  # characters of a text that are looked at: no title needs more
+_HEADINGS = 50  # headings that are looked at
+_PARTS = re.compile(r"\s?[|¦｜•★—]+\s?|\s(?:-|–|~|»|::?)\s|[:：]\s")
+_PARENTHESIS = re.compile(r"(?:(?:^|\s)[(\[（][^()\[\]（）]*[)\]）]|\(\))(?!\w)")
+_EXTENSION = re.compile(r"\.(?:html?|php\d?|aspx?|jsp|cfm)$", re.IGNORECASE)
+_CODE = re.compile(r"(?=.*\d)(?=.*[a-z])[a-z0-9]{8,}", re.IGNORECASE)
+_PHRASE_BREAK = re.compile(r"[.!?]+(?:\s|$)|[,;:()\[\]…|•—\"“”«»<>]|\s[-–]\s")
+
+
+@dataclass(frozen=True, slots=True)
+class TargetText:
+    """What a crawl knows of the page a link leads to, as crawled. Only the address is always there."""
+
+    url: str
+    title: str = ""
+    h1: str = ""
+    headings: Sequence[str] = ()
+    description: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorCandidate:
+    """`text` may become an anchor. `source` is "h1", "title", "heading", "description" or "url"; `raw` is the crawled
+    text it was made of, without characters that cannot be shown or stored."""
+
+    text: str
+    source: str
+    raw: str
+
+
+def anchor_candidates(
+    target: TargetText,
+    *,
+    template: Template,
+    patterns: Sequence[Pattern] = (),
+    banned: Iterable[str] = (),
+    max_length: int = 60,
+    limit: int = 8,
+    taken: Container[str] = frozenset(),
+) -> list[AnchorCandidate]:
+    """Anchors for links to `target`, best first: at least one, at most `limit`, different when folded.
+
+    H1 and title without the site's template and the project's `patterns`, then their short forms, headings and
+    phrases of the description that share words with them. None is empty, generic in the page's language, banned, or
+    longer than `max_length` characters; long ones are cut between words. Short forms, headings and phrases in `taken`,
+    the folded names of the site's pages, are left out: they would promise another page. H1s and titles that name the
+    site and no page come last, behind the words of the address. Where nothing is left, the address itself, which
+    alone may be generic. Raises ValueError if `limit` or `max_length` is below 1 or the address is empty.
+    """
+    if limit < 1 or max_length < 1:
+        raise ValueError(f"limit and max_length must be at least 1, not {limit} and {max_length}")
+    banned = tuple(banned)
+    stops = stop_words(primary_language(target.language))
+    proposals = _proposals(target, lambda raw: strip_patterns(template.strip(raw), patterns), template, stops, taken)
+    found: dict[str, AnchorCandidate] = {}
+    for candidate in proposals:
+        text = shorten(candidate.text, max_length, stops)
+        key = fold(text)
+        if key not in found and has_word(text) and not is_generic(text, target.language, banned):
+            found[key] = AnchorCandidate(text, candidate.source, visible(candidate.raw))
+        if len(found) == limit:
+            break
+    return list(found.values()) or [_address(target.url, max_length)]
+
+
+def shorten(text: str, max_length: int, stops: frozenset[str] = frozenset()) -> str:
+    """`text` of at most `max_length` characters, cut between words.
+
+    A function word of `stops`, a separator or an open bracket is not left at the end of a text that was cut; a first
+    word that is too long by itself is cut inside, but not between a letter and its accents.
+    """
+    if len(text) <= max_length:
+        return text
+    space = text.rfind(" ", 0, max_length + 1)
+    if space <= 0:
+        return _cut_word(text, max_length)
+    kept = text[:space]
+    words = kept.split()
+    while len(words) > 1 and (not has_word(words[-1]) or fold(words[-1]) in stops):
+        words.pop()
+    trimmed = " ".join(words)
+    if trimmed.count("(") > trimmed.count(")"):
+        trimmed = trimmed[: trimmed.rindex("(")].rstrip()
+    trimmed = trimmed.rstrip(",;:")
+    return trimmed if has_word(trimmed) else kept
+
+
+def _cut_word(word: str, max_length: int) -> str:
+    end = max_length
+    while end > 1 and (unicodedata.category(word[end])[0] == "M" or "\u200d" in (word[end], word[end - 1])):
+        end -= 1
+    return word[:end] if end > 1 else word[:max_length]
+
+
+def _proposals(
+    target: TargetText,
+    strip: Callable[[str], str],
+    template: Template,
+    stops: frozenset[str],
+    taken: Container[str],
+) -> Iterator[AnchorCandidate]:
+    """Texts in order of preference; they may be generic or too long, and one may come twice."""
+    names = [AnchorCandidate(strip(raw), source, raw) for source, raw in _names(target)]
+    own = [name for name in names if not template.is_repeated(name.text)]
+    own = [name for name in own if not is_generic(name.text, target.language)]
+    address = AnchorCandidate(_address_words(target.url, target.language), "url", target.url[:_READ])
+    topic = _content_words((name.text for name in own or [address]), stops)
+    yield from own
+    for candidate in _alternatives(target, own, strip, topic, stops):
+        key = fold(candidate.text)
+        if key not in taken and key not in template.series:
+            yield candidate
+    if not own:
+        yield address
+        yield from names
+
+
+def _alternatives(
+    target: TargetText,
+    names: Sequence[AnchorCandidate],
+    strip: Callable[[str], str],
+    topic: set[str],
+    stops: frozenset[str],
+) -> Iterator[AnchorCandidate]:
+    for name in names:
+        for text in short_forms(name.text, stops):
+            yield AnchorCandidate(text, name.source, name.raw)
+    for heading in islice(target.headings, _HEADINGS):
+        raw = heading[:_READ]
+        text = strip(raw)
+        if _is_specific(text, topic, stops):
+            yield AnchorCandidate(text, "heading", raw)
+    raw = target.description[:_READ]
+    for text in _phrases(clean(raw), topic, stops):
+        yield AnchorCandidate(text, "description", raw)
+
+
+def _names(target: TargetText) -> Iterator[tuple[str, str]]:
+    for source, raw in (("h1", target.h1[:_READ]), ("title", target.title[:_READ])):
+        if has_word(clean(raw)):
+            yield source, raw
+
+
+def _content_words(texts: Iterable[str], stops: frozenset[str]) -> set[str]:
+    """Folded words that carry a topic: no function words, no numbers, none of one or two characters."""
+    words = {word for text in texts for word in bare(text).split()}
+    return {word for word in words if len(word) > 2 and word not in stops and not word.isdecimal()}
+
+
+def short_forms(text: str, stops: frozenset[str]) -> list[str]:
+    """`text` without its parentheses, and its parts between separators, those of more words first.
+
+    Left out: a part that continues the one before ("For Men"), and a part of one word but for the first ("RTSP").
+    """
+    plain = collapse(_PARENTHESIS.sub("", text))
+    first, *others = [part.strip(" ,;-–") for part in _PARTS.split(plain)]
+    parts = [part for part in others if len(_content_words([part], stops)) > 1 and fold(part).split()[0] not in stops]
+    if " " not in first or len(_content_words([first], stops)) > 1:
+        parts.insert(0, first)
+    return [plain, *sorted(parts, key=lambda part: -len(part.split()))]
+
+
+def _is_specific(heading: str, topic: set[str], stops: frozenset[str]) -> bool:
+    """Whether a heading is about its page and not a part of every page ("Features"): it shares a word with the name."""
+    return " " in heading and not topic.isdisjoint(_content_words([heading], stops))
+
+
+def _phrases(description: str, topic: set[str], stops: frozenset[str]) -> list[str]:
+    """Phrases of two or more words about the topic; those with more of its words first, then as in the text.
+
+    A phrase is a run of words without function words or punctuation, from its first to its last word of the topic if
+    half of it is that, or a last word of the topic with the one before it. What follows an only one is often a verb.
+    """
+    phrases: dict[str, int] = {}
+    for segment in _PHRASE_BREAK.split(description):
+        for run in _runs(segment.split(), stops):
+            places = [place for place, word in enumerate(run) if bare(word) in topic]
+            if len(places) > 1:
+                core = run[places[0] : places[-1] + 1]
+                if len(core) <= 2 * len(places):
+                    phrases.setdefault(" ".join(core), len(places))
+            elif places and places[0] == len(run) - 1:
+                phrases.setdefault(" ".join(run[-2:]), 1)
+    return sorted((phrase for phrase in phrases if " " in phrase), key=lambda phrase: -phrases[phrase])
+
+
+def _runs(words: Iterable[str], stops: frozenset[str]) -> Iterator[list[str]]:
+    run: list[str] = []
+    for word in words:
+        if has_word(word) and bare(word) not in stops:
+            run.append(word)
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _split_address(url: str) -> tuple[str, str]:
+    """Host and path; a text that is no address is all path."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", url
+    return parts.netloc, parts.path
+
+
+def _address_words(url: str, language: str) -> str:
+    """The words of the last segments of the path that say something; "" if none do."""
+    _, path = _split_address(url[:_READ])
+    segments = [_segment_words(segment) for segment in path.split("/")]
+    segments = [segment for segment in segments if len(segment) > 1]
+    for start in range(len(segments) - 1, -1, -1):
+        words = " ".join(segments[start:])
+        if not is_generic(words, language):
+            return words
+    return ""
+
+
+def _segment_words(segment: str) -> str:
+    text = _EXTENSION.sub("", clean(unquote(segment)))
+    return " ".join(word for word in re.split(r"[\s_+-]+", text) if word and not _CODE.fullmatch(word))
+
+
+def _address(url: str, max_length: int) -> AnchorCandidate:
+    host, path = _split_address(clean(url[:_READ]))
+    text = clean(host + path).rstrip("/") or clean(url[:_READ])
+    if not text:
+        raise ValueError("a target without an address has no anchor")
+    return AnchorCandidate(shorten(text, max_length), "url", visible(url[:_READ]))

@@ -1,0 +1,57 @@
+"""Text as a person would read it: without characters that are invisible, steer the writing direction or break files.
+
+Titles and texts of a crawl are hostile input: a NUL cannot be stored, a lone surrogate cannot be encoded, a
+right-to-left override makes an anchor read as something else.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+
+# The two joiners are format characters that change how a word or an emoji is written; every other one is dropped.
+_KEPT_FORMAT = {"\u200c", "\u200d"}
+_DROPPED_CATEGORIES = {"Cc", "Cf", "Co", "Cs"}
+_NONCHARACTERS = {"\ufffe", "\uffff"}
+
+
+class _Visible(dict[int, str]):
+    """Code point -> what is left of it; filled as characters are met, and only for the basic plane."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        if char.isspace():
+            shown = " "
+        elif char in _NONCHARACTERS or (unicodedata.category(char) in _DROPPED_CATEGORIES and char not in _KEPT_FORMAT):
+            shown = ""
+        else:
+            shown = char
+        if code < 0x10000:
+            self[code] = shown
+        return shown
+
+
+_VISIBLE = _Visible()
+
+
+def visible(text: str) -> str:
+    """`text` without control, format, private and surrogate characters; each whitespace character becomes a space."""
+    return text.translate(_VISIBLE)
+
+
+def collapse(text: str) -> str:
+    """`text` with runs of whitespace as one space, none at the ends."""
+    return " ".join(text.split())
+
+
+def clean(text: str) -> str:
+    """A crawled title or heading as it reads: HTML entities decoded, invisible characters and extra space gone.
+
+    Entities are decoded twice, since many sites escape what is escaped already (`&amp;#8211;`).
+    """
+    return collapse(visible(html.unescape(html.unescape(text))))
+
+
+def has_word(text: str) -> bool:
+    """Whether a letter or digit of any script is in `text`."""
+    return any(char.isalnum() for char in text)

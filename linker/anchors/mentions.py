@@ -1,0 +1,188 @@
+"""Where names and anchors of pages are mentioned in texts.
+
+Phrases are walked as a trie over tokens, from every token of the text at once and level by level in numpy; this finds
+what an Aho-Corasick automaton over words would, without its cost in Python. A phrase matches as written (folded), or
+inflected: every word equal by its stem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.anchors.tokens import Tokens, Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+LONGEST = 14  # tokens of a phrase; longer ones are looked for by their first LONGEST tokens never, they are left out
+_TRIM = frozenset(".,;:!?\"'*•·|>-")
+
+
+class _Trie:
+    """Sequences of numbers and which of them start at a place; `ids` numbers the distinct sequences."""
+
+    def __init__(self, sequences: NDArray[np.int64], lengths: NDArray[np.int64], alphabet: int) -> None:
+        """`sequences` [p, LONGEST] padded with -1, of the numbers below `alphabet`."""
+        self.alphabet = max(alphabet, 1)
+        self.keys: list[NDArray[np.int64]] = []
+        self.ends: list[NDArray[np.int64]] = []
+        self.ids = np.full(len(sequences), -1, dtype=np.int64)
+        state = np.zeros(len(sequences), dtype=np.int64)
+        count = 0
+        for level in range(int(lengths.max(initial=0))):
+            alive = lengths > level
+            key = state * self.alphabet + sequences[:, level]
+            keys, place = np.unique(key[alive], return_inverse=True)
+            state = np.zeros(len(sequences), dtype=np.int64)
+            state[alive] = place
+            ends = np.full(len(keys), -1, dtype=np.int64)
+            final = alive & (lengths == level + 1)
+            finals = np.unique(state[final])
+            ends[finals] = count + np.arange(len(finals))
+            count += len(finals)
+            self.ids[final] = ends[state[final]]
+            self.keys.append(keys)
+            self.ends.append(ends)
+        self.count = count
+
+    def walk(self, text: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Every match in `text`: first token, number of tokens, id of the sequence."""
+        places, sizes, found = [], [], []
+        at = np.arange(len(text), dtype=np.int64)
+        state = np.zeros(len(text), dtype=np.int64)
+        for level, (keys, ends) in enumerate(zip(self.keys, self.ends, strict=True)):
+            inside = at + level < len(text)
+            at, state = at[inside], state[inside]
+            token = text[at + level].astype(np.int64)
+            if level == 0:
+                next_state = _lookup_table(keys, self.alphabet)[np.minimum(token, self.alphabet)]
+                hit = next_state >= 0
+            else:
+                key = state * self.alphabet + token
+                next_state = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+                hit = (keys[next_state] == key) & (token < self.alphabet)
+            at, state = at[hit], next_state[hit]
+            end = ends[state]
+            done = end >= 0
+            places.append(at[done])
+            sizes.append(np.full(int(done.sum()), level + 1, dtype=np.int64))
+            found.append(end[done])
+        if not places:
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing, nothing
+        return np.concatenate(places), np.concatenate(sizes), np.concatenate(found)
+
+
+def _lookup_table(keys: NDArray[np.int64], alphabet: int) -> NDArray[np.int64]:
+    table = np.full(alphabet + 1, -1, dtype=np.int64)
+    table[keys] = np.arange(len(keys))
+    return table
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """Phrases found, by page, then first token, then length; arrays [m].
+
+    `page` int32; `phrase` int32: the phrase as written, or -1 where it is inflected; `group` int32: the phrases equal
+    by stems; `token` int64 and `size` int8: first token within `Tokens` and number of tokens; `start`, `end` int32:
+    place in the folded text, in characters; `alone` bool: nothing else stands on the line; `leads` bool: the line
+    begins with it.
+    """
+
+    page: NDArray[np.int32]
+    phrase: NDArray[np.int32]
+    group: NDArray[np.int32]
+    token: NDArray[np.int64]
+    size: NDArray[np.int8]
+    start: NDArray[np.int32]
+    end: NDArray[np.int32]
+    alone: NDArray[np.bool_]
+    leads: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.page)
+
+
+class PhraseBook:
+    """Phrases to look for.
+
+    `phrase_of` int32 [len(texts)]: each text's phrase, equal for texts that fold to the same tokens, -1 where there is
+    no word in it or it is longer than LONGEST tokens; `group_of` int32 [phrases]: the group of a phrase;
+    `texts_of` gives a text a phrase was made of; `size` int8 [phrases]: tokens; `first` int64 [phrases]: the first of
+    the texts with this phrase.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, texts: Sequence[str], languages: Sequence[str]) -> None:
+        tokens = vocabulary.read(texts, languages)
+        is_word = vocabulary.word_mask()
+        first, last = _trimmed(tokens, vocabulary)
+        lengths = last - first
+        worded = np.add.reduceat(is_word[tokens.words], tokens.bounds[:-1]) > 0 if len(texts) else np.empty(0, bool)
+        known = np.flatnonzero((lengths > 0) & (lengths <= LONGEST) & worded)
+        words = _padded(tokens.words, first[known], lengths[known])
+        stems = _padded(tokens.stems, first[known], lengths[known])
+        alphabet = len(vocabulary)
+        self._exact = _Trie(words, lengths[known], alphabet)
+        self._loose = _Trie(stems, lengths[known], alphabet)
+        self.phrase_of = np.full(len(texts), -1, dtype=np.int32)
+        self.phrase_of[known] = self._exact.ids
+        self.count, self.groups = self._exact.count, self._loose.count
+        self.group_of = np.zeros(self.count, dtype=np.int32)
+        self.group_of[self._exact.ids] = self._loose.ids
+        self.size = np.zeros(self.count, dtype=np.int8)
+        self.size[self._exact.ids] = lengths[known]
+        self.first = np.full(self.count, len(texts), dtype=np.int64)
+        np.minimum.at(self.first, self._exact.ids, known)
+
+    def find(self, tokens: Tokens) -> Mentions:
+        """Every mention of a phrase in the texts, overlapping ones included."""
+        at, size, group = self._loose.walk(tokens.stems)
+        exact_at, exact_size, exact = self._exact.walk(tokens.words)
+        phrase = np.full(len(at), -1, dtype=np.int32)
+        order = np.lexsort((size, at))
+        at, size, group = at[order], size[order], group[order]
+        key, exact_key = at * (LONGEST + 1) + size, exact_at * (LONGEST + 1) + exact_size
+        phrase[np.searchsorted(key, exact_key)] = exact
+        final = at + size - 1
+        ends_line = tokens.words[np.minimum(final + 1, len(tokens.words) - 1)] == 0
+        page = np.searchsorted(tokens.bounds, at, side="right") - 1
+        leads = (at == tokens.bounds[page]) | (tokens.words[np.maximum(at - 1, 0)] == 0)
+        return Mentions(
+            page.astype(np.int32),
+            phrase,
+            group.astype(np.int32),
+            at,
+            size.astype(np.int8),
+            tokens.starts[at],
+            tokens.starts[final] + tokens.lengths[final],
+            leads & ends_line,
+            leads,
+        )
+
+
+def _trimmed(tokens: Tokens, vocabulary: Vocabulary) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First token and the one after the last of each text, without punctuation that only surrounds it."""
+    marks = vocabulary.numbers(_TRIM)
+    edge = np.isin(tokens.words, marks)
+    edge[tokens.words == 0] = True
+    position = np.arange(len(tokens.words))
+    bounds = tokens.bounds
+    if len(bounds) == 1:
+        return bounds[:-1], bounds[:-1]
+    inner = ~edge
+    first = np.minimum.reduceat(np.where(inner, position, len(position)), bounds[:-1])
+    last = np.maximum.reduceat(np.where(inner, position + 1, -1), bounds[:-1])
+    empty = last < 0
+    first[empty] = last[empty] = bounds[:-1][empty]
+    return first, last
+
+
+def _padded(values: NDArray[np.int32], first: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    place = first[:, None] + np.arange(LONGEST)
+    inside = np.arange(LONGEST) < lengths[:, None]
+    return np.where(inside, values[np.minimum(place, max(len(values) - 1, 0))], -1).astype(np.int64)

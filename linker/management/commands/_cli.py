@@ -1,0 +1,82 @@
+"""What the commands share: finding a project, showing progress, turning errors into exit codes."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from linker.errors import UserError
+from linker.models import Project, Run, RunStatus
+from linker.reports import report_rows
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+class ProjectCommand(BaseCommand):
+    """A command about one project. A UserError ends it with exit code 1 and its text on stderr."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the project's slug")
+
+    def project(self, slug: str) -> Project:
+        try:
+            return Project.objects.get(slug=slug)
+        except Project.DoesNotExist:
+            known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:10]) or "none yet"
+            raise CommandError(
+                f"There is no project “{slug}” (projects: {known}). Make it with "
+                f"./manage.py create_project {slug} --base-url https://..."
+            ) from None
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except UserError as error:
+            raise CommandError(str(error)) from error
+
+    def show(self, run: Run) -> None:
+        """Prints how the run ended. Raises CommandError where it did not succeed."""
+        if run.status == RunStatus.FAILED:
+            raise CommandError(run.error)
+        if run.status != RunStatus.SUCCEEDED:
+            raise CommandError(f"The run was {run.get_status_display().lower()}.")
+        for name, value in report_rows(run):
+            self.stdout.write(f"{name}: {value}")
+
+
+class ProgressBar:
+    """A `progress(done, total, stage)` that draws a bar on stderr, and passes it on to `also`."""
+
+    def __init__(self, also: Any = None) -> None:
+        self.bar: tqdm[Any] | None = None
+        self.stage = ""
+        self.also = also
+
+    def __call__(self, done: int, total: int, stage: str = "") -> None:
+        if self.also is not None:
+            self.also(done, total, stage)
+        stage = stage or self.stage
+        if self.bar is None or stage != self.stage:
+            self.close()
+            self.stage = stage
+            self.bar = tqdm(
+                total=total or None,
+                desc=stage,
+                file=sys.stderr,
+                unit="",
+                unit_scale=True,
+                dynamic_ncols=True,
+                disable=None,
+            )
+        self.bar.total = total or None
+        self.bar.n = done
+        self.bar.refresh()
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None

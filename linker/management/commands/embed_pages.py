@@ -1,0 +1,35 @@
+"""Embeds a project's pages."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from linker import runs, services
+from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.models import RunKind
+
+
+class Command(ProjectCommand):
+    help = "Embeds the pages whose text has changed since it was last embedded, in this process."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--model",
+            help="a sentence-transformers model, by name or folder; becomes the project's (default: the project's)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = self.project(options["slug"])
+        if options["model"]:
+            project.model_name = options["model"]
+            project.save(update_fields=["model_name"])
+        run = runs.start_run(project, RunKind.EMBED, {"model": project.model_name}, to_queue=False)
+        bar = ProgressBar()
+
+        def work(run: Any, progress: Any) -> Any:
+            bar.also = progress
+            return services.run_embed(run, bar)
+
+        ended = runs.execute(run.pk, work)
+        bar.close()
+        self.show(ended or run)

@@ -1,0 +1,154 @@
+"""Matches a project's pages."""
+
+import signal
+import time
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from linker import runs, services
+from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.matching.params import LEARNED_THRESHOLD, MatchParams, Mode, PageFilter, Ranking
+from linker.models import Category, Project, Run, RunKind, Tier
+from linker.patterns import compile_pattern
+from linker.workers import WorkerPool
+
+
+def _path(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(">")]
+    if not all(names):
+        raise ArgumentTypeError(f"“{text}” is not a category: write its names from the top, Shop > Tents")
+    return names
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise ArgumentTypeError(f"{text} is not a number of workers: write 0 or more")
+    return int(text)
+
+
+class Command(ProjectCommand):
+    help = "Proposes links, and stores them for review. Works in this process, or with --workers through the queue."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        default = MatchParams()
+        parser.add_argument(
+            "--levels-up", type=int, default=default.levels_up, metavar="N",
+            help="how far up the category tree a donor looks for acceptors (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--level-penalty", type=float, default=default.level_penalty, metavar="X",
+            help="taken off the cosine for each level (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--threshold", type=float, metavar="X", help="lowest score kept (default: the lowest tier's bound)"
+        )
+        parser.add_argument(
+            "--per-donor", type=int, default=default.per_donor, metavar="K",
+            help="most links a donor gives (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--per-target", type=int, default=default.per_target, metavar="K",
+            help="most links an acceptor receives, 0 for no cap (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--ranking", choices=[ranking.value for ranking in Ranking], default=default.ranking.value,
+            help="by cosine within category blocks, or learned from the site's own links (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--mode", choices=[mode.value for mode in Mode], default=default.mode.value,
+            help="best scores first, or in equal rounds (default: %(default)s)",
+        )  # fmt: skip
+        for side in ("donor", "acceptor"):
+            group = parser.add_argument_group(f"which pages may be {side}s")
+            group.add_argument(
+                f"--{side}-category", type=_path, action="append", default=[], metavar="PATH",
+                help='subtree, names from the top: "Shop > Tents"; may be given again',
+            )  # fmt: skip
+            group.add_argument(f"--{side}-url", default="", metavar="RE", help="RE2 expression searched in the address")
+            for number in ("clicks", "inlinks"):
+                group.add_argument(f"--{side}-min-{number}", type=int, metavar="N")
+                group.add_argument(f"--{side}-max-{number}", type=int, metavar="N")
+        parser.add_argument("--include-non-indexable-donors", action="store_true")
+        parser.add_argument(
+            "--workers", type=_count, default=0, metavar="N",
+            help="match with N worker processes through the queue (default: 0, in this process)",
+        )  # fmt: skip
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = self.project(options["slug"])
+        try:
+            params = self._params(project, options)
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.default_int_handler)  # the run is cancelled and the workers are stopped
+        run = runs.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=bool(options["workers"]))
+        bar = ProgressBar()
+        ended = self._through_queue(run, options["workers"], bar) if options["workers"] else self._here(run, bar)
+        bar.close()
+        self.stdout.write(f"run: {run.pk}")
+        self.show(ended)
+
+    def _here(self, run: Run, bar: ProgressBar) -> Run:
+        def work(run: Run, progress: Any) -> Any:
+            bar.also = progress
+            return services.run_match(run, bar)
+
+        return runs.execute(run.pk, work) or Run.objects.get(pk=run.pk)
+
+    def _through_queue(self, run: Run, workers: int, bar: ProgressBar) -> Run:
+        with WorkerPool(workers) as pool:
+            try:
+                while run.is_active:
+                    pool.watch()
+                    time.sleep(0.2)
+                    run.refresh_from_db()
+                    bar(run.done, run.total, run.stage or "Waiting")
+            except KeyboardInterrupt:
+                runs.request_cancel(run)
+                run.refresh_from_db()
+        return run
+
+    def _params(self, project: Project, options: dict[str, Any]) -> MatchParams:
+        lowest = Tier.objects.filter(project=project).order_by("lower_bound").values_list("lower_bound", flat=True)
+        default = MatchParams()
+        threshold = options["threshold"]
+        ranking = Ranking(options["ranking"])
+        if threshold is None and ranking is Ranking.LEARNED:
+            threshold = LEARNED_THRESHOLD
+        elif threshold is None:
+            threshold = lowest[0] if lowest else default.threshold
+        return MatchParams(
+            levels_up=options["levels_up"],
+            level_penalty=options["level_penalty"],
+            threshold=threshold,
+            per_donor=options["per_donor"],
+            per_target=options["per_target"],
+            pool=max(default.pool, 2 * options["per_donor"]),
+            mode=Mode(options["mode"]),
+            ranking=ranking,
+            donors=self._filter(project, "donor", options),
+            acceptors=self._filter(project, "acceptor", options),
+        )
+
+    def _filter(self, project: Project, side: str, options: dict[str, Any]) -> PageFilter:
+        categories = []
+        for path in options[f"{side}_category"]:
+            category = Category.objects.filter(project=project, path=path).first()
+            if category is None:
+                raise CommandError(f"There is no category “{' > '.join(path)}” in {project.slug}.")
+            categories.append(category.pk)
+        if options[f"{side}_url"]:
+            compile_pattern(options[f"{side}_url"])
+        return PageFilter(
+            categories=tuple(categories),
+            url_pattern=options[f"{side}_url"],
+            indexable_only=not (side == "donor" and options["include_non_indexable_donors"]),
+            min_clicks=options[f"{side}_min_clicks"],
+            max_clicks=options[f"{side}_max_clicks"],
+            min_inlinks=options[f"{side}_min_inlinks"],
+            max_inlinks=options[f"{side}_max_inlinks"],
+        )

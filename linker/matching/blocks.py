@@ -1,0 +1,135 @@
+"""Which pages are compared with which: the category tree, and its blocks and batches.
+
+A donor is compared with the targets of its own category (level 0), then of its parent's subtree (level 1), and so on,
+as many levels up as the run says. One level above the top of the tree is the whole site. A pair's level is the lowest
+at which it is found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+ROOT = 0
+
+
+class CategoryTree:
+    """The editors' tree as arrays over nodes 0..n-1; node 0 is the root, where pages without a category hang.
+
+    `parent` int64 [n]: each node's parent, the root's being itself. `enter`, `leave` int64 [n]: node t lies in the
+    subtree of a exactly when enter[a] <= enter[t] < leave[a] (numbers of a depth-first walk).
+    """
+
+    def __init__(self, parent: NDArray[np.int64]) -> None:
+        """Raises ValueError where the parents do not form a tree under node 0."""
+        count = len(parent)
+        if not count or parent[ROOT] != ROOT:
+            raise ValueError("node 0 must be the root")
+        children: list[list[int]] = [[] for _ in range(count)]
+        for node in range(1, count):
+            children[int(parent[node])].append(node)
+        self.parent = parent
+        self.enter = np.full(count, -1, dtype=np.int64)
+        self.leave = np.full(count, -1, dtype=np.int64)
+        walk, clock = [ROOT], 0
+        while walk:
+            node = walk.pop()
+            if node < 0:
+                self.leave[~node] = clock
+                continue
+            self.enter[node] = clock
+            clock += 1
+            walk.append(~node)
+            walk.extend(reversed(children[node]))
+        if clock != count:
+            raise ValueError("the categories hold a cycle")
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def ancestor(self, nodes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
+        """The nodes `levels` steps up, stopping at the root."""
+        for _ in range(levels):
+            nodes = self.parent[nodes]
+        return nodes
+
+    def levels(self, donors: NDArray[np.int64], targets: NDArray[np.int64], levels_up: int) -> NDArray[np.int8]:
+        """The level of every pair of nodes, int8 [len(donors), len(targets)]; -1 beyond `levels_up`."""
+        found = np.full((len(donors), len(targets)), -1, dtype=np.int8)
+        entered = self.enter[targets][None, :]
+        for level in range(levels_up, 0, -1):
+            top = self.ancestor(donors, level)
+            found[(self.enter[top][:, None] <= entered) & (entered < self.leave[top][:, None])] = level
+        found[donors[:, None] == targets[None, :]] = 0
+        return found
+
+
+@dataclass(frozen=True)
+class Block:
+    """Donors and the targets they are compared with.
+
+    `top` is the node whose subtree the targets lie in. `donors` int64 [n] are page ids by (category, id), `targets`
+    int64 [m] by id.
+    """
+
+    top: int
+    donors: NDArray[np.int64]
+    targets: NDArray[np.int64]
+
+
+def plan_blocks(
+    tree: CategoryTree,
+    donors: NDArray[np.int64],
+    donor_nodes: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    target_nodes: NDArray[np.int64],
+    levels_up: int,
+) -> list[Block]:
+    """Groups donors by the node `levels_up` above their category; every donor stands in exactly one block.
+
+    Page ids and the tree's nodes they hang on, int64 [n] and [m]. Blocks without targets are left out.
+    """
+    tops = tree.ancestor(donor_nodes, levels_up)
+    by_node = np.lexsort((targets, tree.enter[target_nodes]))
+    entered = tree.enter[target_nodes][by_node]
+    order = np.lexsort((donors, donor_nodes, tops))
+    edges = np.flatnonzero(np.diff(tops[order])) + 1
+    blocks = []
+    for group in np.split(order, edges) if len(order) else []:
+        top = int(tops[group[0]])
+        last = tree.enter[top] + 1 if levels_up == 0 else tree.leave[top]
+        first, stop = np.searchsorted(entered, [tree.enter[top], last])
+        if first < stop:
+            blocks.append(Block(top, donors[group], np.sort(targets[by_node[first:stop]])))
+    return blocks
+
+
+def plan_batches(sizes: Sequence[tuple[int, int]], cost: int, most_donors: int) -> list[list[tuple[int, int, int]]]:
+    """Cuts blocks into jobs of about `cost` pairs: small blocks share a job, large ones are cut by donors.
+
+    `sizes` gives donors and targets of each block. Returns per job its slices (block, first donor, last donor + 1);
+    every donor of every block stands in exactly one slice. A slice has at most `most_donors`, which bounds its memory.
+    """
+    batches: list[list[tuple[int, int, int]]] = []
+    current: list[tuple[int, int, int]] = []
+    load = 0
+    for number, (donors, targets) in enumerate(sizes):
+        step = max(1, min(most_donors, cost // max(1, targets)))
+        for first in range(0, donors, step):
+            stop = min(first + step, donors)
+            pairs = (stop - first) * targets
+            if current and load + pairs > cost:
+                batches.append(current)
+                current, load = [], 0
+            current.append((number, first, stop))
+            load += pairs
+    if current:
+        batches.append(current)
+    return batches

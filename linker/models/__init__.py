@@ -1,0 +1,33 @@
+"""The core's tables, one module a noun."""
+
+from linker.models.edge import CandidateEdge, EdgeStatus, RunCandidate
+from linker.models.page import Category, EmbeddingModel, ExistingLink, Page, PageEmbedding, PageStatus
+from linker.models.policy import ExclusionRule, Placement, Rel, SensitiveCategory, Side, Tier
+from linker.models.project import Membership, Project, Role
+from linker.models.run import Run, RunBatch, RunBlock, RunKind, RunStatus
+
+__all__ = [
+    "CandidateEdge",
+    "Category",
+    "EdgeStatus",
+    "EmbeddingModel",
+    "ExclusionRule",
+    "ExistingLink",
+    "Membership",
+    "Page",
+    "PageEmbedding",
+    "PageStatus",
+    "Placement",
+    "Project",
+    "Rel",
+    "Role",
+    "Run",
+    "RunBatch",
+    "RunBlock",
+    "RunCandidate",
+    "RunKind",
+    "RunStatus",
+    "SensitiveCategory",
+    "Side",
+    "Tier",
+]

@@ -1,0 +1,153 @@
+"""Pages, their categories, vectors and the links the site already has."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import MD5
+from pgvector.django import HalfVectorField
+
+from linker.models.project import Project
+
+
+class Category(models.Model):
+    """A node of the editors' tree. Pages without a category hang on the root, which has no row.
+
+    `path` holds the names from the top to this node; `depth` is its length; `path_key` is the sha256 of the names
+    joined by U+001F, because names may hold any separator and a unique index cannot hold any length.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="categories")
+    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="children")
+    name = models.CharField(max_length=200)
+    path = ArrayField(models.CharField(max_length=200))
+    path_key = models.CharField(max_length=64)
+    depth = models.PositiveSmallIntegerField()
+
+    class Meta:
+        verbose_name_plural = "categories"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "path_key"], name="category_path_once"),
+            models.CheckConstraint(condition=models.Q(depth__gte=1), name="category_depth_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return " › ".join(self.path)
+
+
+class PageStatus(models.TextChoices):
+    LIVE = "live", "Live"
+    MERGED = "merged", "Merged"
+    REDIRECTED = "redirected", "Redirected"
+    KILLED = "killed", "Killed"
+
+
+class Page(models.Model):
+    """A page of the site. Its id outlives its address.
+
+    `url` is the address as the crawl wrote it and as it is exported; `canonical_url` is the key under which the
+    same page is found again (ingest.normalise). Numbers are null where no file gave them.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pages")
+    url = models.TextField()
+    canonical_url = models.TextField()
+    status = models.CharField(max_length=10, choices=PageStatus.choices, default=PageStatus.LIVE)
+
+    title = models.TextField(blank=True, default="")
+    h1 = models.TextField(blank=True, default="")
+    headings = ArrayField(models.TextField(), default=list, blank=True)
+    description = models.TextField(blank=True, default="")
+    body = models.TextField(blank=True, default="")
+    language = models.CharField(max_length=35, blank=True, default="")
+    word_count = models.IntegerField(null=True, blank=True)
+    category = models.ForeignKey(Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="pages")
+
+    status_code = models.PositiveSmallIntegerField(null=True, blank=True)
+    indexable = models.BooleanField(default=True)
+    indexability_status = models.CharField(max_length=100, blank=True, default="")
+    canonical_link = models.TextField(blank=True, default="", help_text="rel=canonical as the page states it")
+    redirect_url = models.TextField(blank=True, default="")
+    crawl_depth = models.IntegerField(null=True, blank=True)
+    last_modified = models.DateTimeField(null=True, blank=True)
+
+    clicks = models.IntegerField(null=True, blank=True)
+    impressions = models.IntegerField(null=True, blank=True)
+    position = models.FloatField(null=True, blank=True)
+
+    # Distinct pages linking here from their body text, and linked from ours. Kept by the links import.
+    inlinks = models.IntegerField(default=0)
+    outlinks = models.IntegerField(default=0)
+
+    first_seen_at = models.DateTimeField(auto_now_add=True)
+    last_seen_at = models.DateTimeField(auto_now_add=True)
+    missing_since = models.DateTimeField(null=True, blank=True, help_text="Set when an import no longer holds the page")
+
+    class Meta:
+        constraints = [
+            # Two constraints in one: the md5 keeps addresses of any length indexable.
+            models.UniqueConstraint("project", MD5("canonical_url"), name="page_canonical_url_once"),
+        ]
+        indexes = [
+            models.Index(fields=["project", "category"], name="page_by_category"),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class EmbeddingModel(models.Model):
+    """One maker of vectors: an encoder at a version, or a column that a crawl brought along.
+
+    `version` changes whenever the vectors would: weights, normalisation, sequence length. Imported vectors belong
+    to one project, encoders to none.
+    """
+
+    name = models.CharField(max_length=200)
+    version = models.CharField(max_length=100)
+    dimensions = models.PositiveIntegerField()
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name", "version", "project"], name="embedding_model_once", nulls_distinct=False
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+class PageEmbedding(models.Model):
+    """A unit vector of a page under a model; `text_sha256` says of which text."""
+
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="embeddings")
+    model = models.ForeignKey(EmbeddingModel, on_delete=models.CASCADE, related_name="+")
+    text_sha256 = models.BinaryField(max_length=32)
+    vector = HalfVectorField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["model", "page"], name="embedding_page_and_model_once"),
+        ]
+
+
+class ExistingLink(models.Model):
+    """A link the site already has. Links in the body are kept apart from navigation, header and footer links."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links_out", db_index=False)
+    target = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links_in")
+    in_body = models.BooleanField()
+    anchor = models.TextField(blank=True, default="")
+    follow = models.BooleanField(default=True)
+    last_seen_at = models.DateTimeField(auto_now_add=True)
+    missing_since = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("source", "target", "in_body", MD5("anchor"), name="existing_link_once"),
+        ]

@@ -1,0 +1,101 @@
+"""A site and the people who work on it."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+
+class TextRecipe(models.TextChoices):
+    FULL = "full", "Title, H1, headings and the first part of the body"
+    TITLE = "title", "Title and H1 only"
+    BODY = "body", "Body only"
+
+
+class VectorSource(models.TextChoices):
+    ENCODER = "encoder", "Embed the pages here"
+    IMPORTED = "imported", "Use the vectors the crawl brought along"
+
+
+class UrlPolicy(models.TextChoices):
+    KEEP = "keep", "Different pages"
+    STRIP = "strip", "The same page"
+
+
+class ParameterUrls(models.TextChoices):
+    AUTO = "auto", "Leave out variants of another page, sorting, filters and pagination"
+    EXCLUDE = "exclude", "Leave out every URL with a query"
+    ALLOW = "allow", "Leave out pagination only"
+
+
+def default_model() -> str:
+    return settings.DEFAULT_MODEL
+
+
+class Project(models.Model):
+    """One site. Everything else belongs to a project."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=120)
+    base_url = models.URLField(max_length=500, help_text="Start of every address of the site, https://www.example.com")
+    created_at = models.DateTimeField(auto_now_add=True)
+    members: models.ManyToManyField = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, through="Membership", related_name="projects"
+    )
+
+    # How addresses become keys (ingest.normalise).
+    trailing_slash = models.CharField(max_length=8, choices=UrlPolicy.choices, default=UrlPolicy.KEEP)
+    www = models.CharField(max_length=8, choices=UrlPolicy.choices, default=UrlPolicy.KEEP)
+    parameter_urls = models.CharField(max_length=8, choices=ParameterUrls.choices, default=ParameterUrls.AUTO)
+
+    # How pages become vectors (linker.embedding).
+    vector_source = models.CharField(max_length=10, choices=VectorSource.choices, default=VectorSource.ENCODER)
+    model_name = models.CharField(max_length=200, default=default_model)
+    text_recipe = models.CharField(max_length=8, choices=TextRecipe.choices, default=TextRecipe.FULL)
+
+    # How targets become anchors (linker.anchors).
+    title_patterns = ArrayField(
+        models.CharField(max_length=300),
+        default=list,
+        blank=True,
+        help_text="Regular expressions removed from titles, beside the template found automatically",
+    )
+    banned_anchors = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    anchor_max_length = models.PositiveSmallIntegerField(
+        default=60, validators=[MinValueValidator(10), MaxValueValidator(200)]
+    )
+    identical_anchor_limit = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
+
+    # Column mappings the user confirmed, by kind of file: {"pages": {field: column}, "links": {...}}.
+    import_mappings = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Role(models.TextChoices):
+    VIEWER = "viewer", "Viewer"
+    EDITOR = "editor", "Editor"
+    MANAGER = "manager", "Manager"
+
+
+class Membership(models.Model):
+    """What a user may do in a project: viewers look, editors decide and export, managers also import, run and set."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=8, choices=Role.choices, default=Role.EDITOR)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user"], name="membership_once"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.project}"

@@ -1,0 +1,113 @@
+"""A piece of background work: its frozen parameters, its progress and how it ended. The row is the truth."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from linker.models.page import Category, EmbeddingModel
+from linker.models.project import Project
+
+
+class RunKind(models.TextChoices):
+    IMPORT_PAGES = "import_pages", "Import pages"
+    IMPORT_LINKS = "import_links", "Import links"
+    EMBED = "embed", "Embed pages"
+    MATCH = "match", "Match"
+    RETIER = "retier", "Re-tier"
+
+
+class RunStatus(models.TextChoices):
+    QUEUED = "queued", "Waiting"
+    RUNNING = "running", "Running"
+    SUCCEEDED = "succeeded", "Finished"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+ACTIVE = (RunStatus.QUEUED, RunStatus.RUNNING)
+
+
+class Run(models.Model):
+    """See linker.runs for the life of a run. `params` is frozen at the start; `report` is written at the end."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
+    kind = models.CharField(max_length=16, choices=RunKind.choices)
+    status = models.CharField(max_length=10, choices=RunStatus.choices, default=RunStatus.QUEUED)
+    params = models.JSONField(default=dict)
+    report = models.JSONField(default=dict)
+    stage = models.CharField(max_length=200, blank=True, default="", help_text="What it is doing now, in words")
+    done = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(default=0)
+    error = models.TextField(blank=True, default="", help_text="Why it failed, for the user")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    cancel_requested = models.BooleanField(default=False)
+    model = models.ForeignKey(EmbeddingModel, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    code_version = models.CharField(max_length=60, blank=True, default="")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "kind"],
+                condition=models.Q(status__in=ACTIVE),
+                name="run_one_active_of_a_kind",
+            ),
+            models.CheckConstraint(condition=models.Q(status__in=RunStatus.values), name="run_status_known"),
+        ]
+        indexes = [models.Index(fields=["status"], condition=models.Q(status__in=ACTIVE), name="run_active")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} #{self.pk}"
+
+    @property
+    def is_active(self) -> bool:
+        return self.status in ACTIVE
+
+    @property
+    def percent(self) -> int:
+        return min(100, self.done * 100 // self.total) if self.total else 0
+
+
+class RunBlock(models.Model):
+    """The pages one block of a match run compares, frozen when the run was planned.
+
+    `category` is the top of the block's subtree (null: the whole site). Ids are int64, little-endian, ascending by
+    (category, id) for donors and by id for targets.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="blocks")
+    number = models.PositiveIntegerField()
+    category = models.ForeignKey(Category, on_delete=models.SET_NULL, null=True, related_name="+")
+    donor_ids = models.BinaryField()
+    target_ids = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="run_block_once")]
+
+
+class RunBatch(models.Model):
+    """One job's share of a match run: slices of blocks, [[block number, first donor, last donor + 1], ...].
+
+    A worker holds the row's lock in the transaction that writes the results, so a killed worker leaves the batch
+    as it found it, and `done` is true exactly when the results are there.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="batches")
+    number = models.PositiveIntegerField()
+    slices = models.JSONField()
+    cost = models.BigIntegerField(help_text="Pairs to compare")
+    done = models.BooleanField(default=False)
+    candidates = models.IntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How often its worker was lost")
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="run_batch_once")]
+        indexes = [models.Index(fields=["run"], condition=models.Q(done=False), name="run_batch_pending")]

@@ -1,0 +1,166 @@
+"""Reads: lists of pages, by filter and keyset, and how many a match run's filters choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+
+from linker.figures import LIVE, ORPHAN
+from linker.models import CandidateEdge, Category, ExistingLink, Page, PageStatus, Project
+from linker.patterns import compile_pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from django.db.models import QuerySet
+
+    from linker.matching.params import PageFilter
+
+PAGE_SIZE = 50
+# No list needs them, and they make up nearly all of a row.
+WIDE = ("body", "headings", "description")
+
+SHOW = {
+    "live": ("All pages", LIVE),
+    "indexable": ("Indexable", LIVE & Q(indexable=True)),
+    "not-indexable": ("Not indexable", LIVE & Q(indexable=False)),
+    "orphans": ("Orphans", ORPHAN),
+    "missing": ("Missing from the last import", ~LIVE),
+}
+# The value sorted by is never null; ties are broken by id, in the same direction.
+ORDERS: dict[str, tuple[str, Any, bool]] = {
+    "crawl": ("As crawled", F("id"), False),
+    "clicks": ("Most clicks", Coalesce("clicks", -1), True),
+    "inlinks": ("Fewest links in", F("inlinks"), False),
+    "outlinks": ("Fewest links out", F("outlinks"), False),
+}
+
+
+@dataclass(frozen=True)
+class PageQuery:
+    """The list's filters as its address holds them; values that make no sense fall back to the default."""
+
+    text: str = ""
+    category: int | None = None
+    show: str = "live"
+    order: str = "crawl"
+    after: tuple[int, int] | None = None
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> PageQuery:
+        show, order = query.get("show", ""), query.get("order", "")
+        return cls(
+            text=query.get("q", "").replace("\x00", "").strip()[:200],
+            category=_number(query.get("category", "")),
+            show=show if show in SHOW else "live",
+            order=order if order in ORDERS else "crawl",
+            after=_keyset(query.get("after", "")),
+        )
+
+    def to_query(self) -> dict[str, str]:
+        """The filters without the place in the list, defaults left out."""
+        values = {"q": self.text, "category": str(self.category or ""), "show": self.show, "order": self.order}
+        defaults = {"show": "live", "order": "crawl"}
+        return {name: value for name, value in values.items() if value and value != defaults.get(name)}
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def _keyset(text: str) -> tuple[int, int] | None:
+    value, _, last = text.partition("_")
+    number, last_id = _number(value.removeprefix("-")), _number(last)
+    if number is None or last_id is None:
+        return None
+    return (-number if value.startswith("-") else number), last_id
+
+
+def subtree(category: Category) -> QuerySet[Category]:
+    """The category and everything below it."""
+    below = {f"path__0_{category.depth}": category.path}
+    return Category.objects.filter(project=category.project_id, **below)
+
+
+def chosen_pages(project: Project, query: PageQuery) -> QuerySet[Page]:
+    """The pages the filters leave, unordered."""
+    pages = Page.objects.filter(SHOW[query.show][1], project=project)
+    if query.text:
+        pages = pages.filter(Q(title__icontains=query.text) | Q(url__icontains=query.text))
+    if query.category is not None:
+        category = Category.objects.filter(project=project, pk=query.category).first()
+        pages = pages.filter(category__in=subtree(category)) if category else pages.none()
+    return pages
+
+
+def page_list(project: Project, query: PageQuery, size: int = PAGE_SIZE) -> tuple[list[Page], str]:
+    """One screen of pages after the query's keyset, and the keyset of the next screen (empty at the end)."""
+    _, value, descending = ORDERS[query.order]
+    pages = chosen_pages(project, query).annotate(sort_value=value)
+    if query.after is not None:
+        number, last_id = query.after
+        past = "lt" if descending else "gt"
+        pages = pages.filter(Q(**{f"sort_value__{past}": number}) | Q(**{"sort_value": number, f"id__{past}": last_id}))
+    sign = "-" if descending else ""
+    rows: list[Any] = list(
+        pages.defer(*WIDE).select_related("category").order_by(f"{sign}sort_value", f"{sign}id")[: size + 1]
+    )
+    if len(rows) <= size:
+        return rows, ""
+    last = rows[size - 1]
+    return rows[:size], f"{last.sort_value}_{last.pk}"
+
+
+def body_links(page: Page, *, inward: bool, limit: int = 50) -> tuple[list[ExistingLink], int]:
+    """The page's live links in the body text, inward or outward, by id; the first `limit`, and how many in all."""
+    side, other = ("target", "source") if inward else ("source", "target")
+    links = ExistingLink.objects.filter(**{side: page}, in_body=True, missing_since__isnull=True)
+    rows = links.select_related(other).defer(*(f"{other}__{name}" for name in WIDE)).order_by("pk")
+    return list(rows[:limit]), links.count()
+
+
+def suggestions(page: Page, *, as_donor: bool, limit: int = 50) -> tuple[list[CandidateEdge], int]:
+    """The page's suggestions on one side, best first; the first `limit`, and how many in all."""
+    side, other = ("source", "target") if as_donor else ("target", "source")
+    edges = CandidateEdge.objects.filter(**{side: page}, stale=False)
+    rows = edges.select_related(other, "tier").defer(*(f"{other}__{name}" for name in WIDE)).order_by("-score", "pk")
+    return list(rows[:limit]), edges.count()
+
+
+def count_chosen(project: Project, chosen: PageFilter) -> int:
+    """How many pages that answer one side's filters of a match run leave, before exclusions. Raises PatternError."""
+    answers = Q(status=PageStatus.LIVE, redirect_url="") & (Q(status_code=None) | Q(status_code=200))
+    pages = Page.objects.filter(LIVE & answers, project=project)
+    if chosen.indexable_only:
+        pages = pages.filter(indexable=True)
+    if chosen.categories:
+        wanted = Category.objects.filter(project=project, pk__in=chosen.categories)
+        inside = Q()
+        for category in wanted:
+            inside |= Q(category__in=subtree(category))
+        pages = pages.filter(inside) if inside else pages.none()
+    pages = pages.alias(known_clicks=Coalesce("clicks", 0)).filter(
+        _between("known_clicks", chosen.min_clicks, chosen.max_clicks)
+        & _between("inlinks", chosen.min_inlinks, chosen.max_inlinks)
+    )
+    if not chosen.url_pattern:
+        return pages.count()
+    pattern = compile_pattern(chosen.url_pattern)
+    return sum(1 for url in addresses(pages) if pattern.search(url))
+
+
+def _between(field: str, low: int | None, high: int | None) -> Q:
+    bounds = Q()
+    if low is not None:
+        bounds &= Q(**{f"{field}__gte": low})
+    if high is not None:
+        bounds &= Q(**{f"{field}__lte": high})
+    return bounds
+
+
+def addresses(pages: QuerySet[Page]) -> Iterator[str]:
+    """The pages' addresses by id, streamed: a site may have a million."""
+    return pages.order_by("pk").values_list("url", flat=True).iterator(chunk_size=5000)

@@ -1,0 +1,357 @@
+"""What a site's pages say, whatever its links: read once a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+from scipy import sparse
+
+from linker.anchors.candidates import short_forms
+from linker.anchors.clean import clean, has_word
+from linker.anchors.fold import fold
+from linker.anchors.generic import primary_language, stop_words
+from linker.anchors.mentions import PhraseBook
+from linker.anchors.template import Template, find_template
+from linker.anchors.tokens import MAX_TEXT, Vocabulary
+from linker.graph.links import top_rows
+from linker.matching.generators import nearest
+from linker.ranking.site import Site
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.anchors.tokens import Tokens
+
+TITLE, H1, SHORT, SLUG = 1, 2, 4, 8  # where a name of a page comes from; bits
+NEAR = 40  # pages kept with each page, by meaning and by words
+KEPT_TERMS = 80  # terms of a page by which pages are compared
+PRODUCTS = 5_000_000  # products of words held at a time
+CHUNK = 20_000_000  # characters of text held as tokens at a time
+
+Progress = Callable[[int, int, str], None]
+
+
+def no_progress(_done: int, _total: int, _stage: str) -> None:
+    """Progress nobody looks at."""
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Mentions of the site's phrases in its texts, by page and place; arrays [m].
+
+    As `linker.anchors.mentions.Mentions`, with `at` and `line` counted over all texts of the site, and `capital`:
+    the first letter stands in upper case.
+    """
+
+    page: NDArray[np.int32]
+    phrase: NDArray[np.int32]
+    group: NDArray[np.int32]
+    at: NDArray[np.int64]
+    size: NDArray[np.int8]
+    start: NDArray[np.int32]
+    end: NDArray[np.int32]
+    line: NDArray[np.int32]
+    alone: NDArray[np.bool_]
+    leads: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of pages as phrases, one row a (phrase, page): `phrase` int32, `page` int64, `bits` int32 of TITLE ..."""
+
+    phrase: NDArray[np.int32]
+    page: NDArray[np.int64]
+    bits: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class SiteIndex:
+    """What is computed once for a site of n pages.
+
+    `anchor_phrase` int32 [links]: the phrase of each link's anchor, -1 for none. `terms` [n, v] unit tf-idf rows of the
+    KEPT_TERMS best terms; `body` [n, v]: 1 where a term stands in a text; `title` [n, v]: tf-idf of title and H1, rows
+    of sum 1; `title_unit` the same of length 1. `near`, `near_words` [n, n]: cosines of the NEAR nearest targets.
+    `tokens`, `lines` int64 [n]: length of each text. `folder`, `place`: see `address_tree`.
+    """
+
+    site: Site
+    template: Template
+    book: PhraseBook
+    phrase_text: Sequence[str]
+    anchor_phrase: NDArray[np.int32]
+    names: Names
+    occurrences: Occurrences
+    terms: sparse.csr_matrix
+    body: sparse.csr_matrix
+    title: sparse.csr_matrix
+    title_unit: sparse.csr_matrix
+    near: sparse.csr_matrix
+    near_words: sparse.csr_matrix
+    tokens: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    address: AddressTree
+
+
+@dataclass(frozen=True)
+class AddressTree:
+    """Pages in the tree of their addresses.
+
+    `parent` int64 [n]: the page whose address is the longest proper beginning, by segments, or -1; `depth` int64 [n]:
+    segments; `folder` int64 [n]: number of the address without its last segment; `last`: number of the last segment.
+    """
+
+    parent: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    folder: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+
+def segments(url: str) -> tuple[str, ...]:
+    """Host and the parts of the path, folded; index files and empty parts left out."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return (fold(url),)
+    path = [part for part in fold(unquote(parts.path)).split("/") if part]
+    if path and re.fullmatch(r"(?:index|default)\.\w{2,5}", path[-1]):
+        path.pop()
+    query = (fold(parts.query),) if parts.query else ()
+    return (parts.netloc.lower(), *path, *query)
+
+
+def address_tree(urls: Sequence[str]) -> AddressTree:
+    """The tree of addresses; of pages with one address the first stands for it."""
+    split = [segments(url) for url in urls]
+    page_of: dict[tuple[str, ...], int] = {}
+    for page, parts in enumerate(split):
+        page_of.setdefault(parts, page)
+    parent = np.full(len(urls), -1, dtype=np.int64)
+    folders: dict[tuple[str, ...], int] = {}
+    lasts: dict[str, int] = {}
+    folder, last = np.empty(len(urls), np.int64), np.empty(len(urls), np.int64)
+    for page, parts in enumerate(split):
+        parent[page] = next(
+            (page_of[parts[:stop]] for stop in range(len(parts) - 1, 0, -1) if parts[:stop] in page_of), -1
+        )
+        folder[page] = folders.setdefault(parts[:-1], len(folders))
+        last[page] = lasts.setdefault(parts[-1], len(lasts))
+    return AddressTree(parent, np.array([len(parts) for parts in split], dtype=np.int64), folder, last)
+
+
+def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
+    """Reads a site that `checked` returned."""
+    template = find_template(site.titles, site.h1s)
+    vocabulary = Vocabulary()
+    texts, languages, pages, bits = _names(site, template)
+    anchor_texts = list(dict.fromkeys(site.links.anchors))
+    anchor_language: dict[str, str] = {}
+    for target, anchor in zip(site.links.dst.tolist(), site.links.anchors, strict=True):
+        anchor_language.setdefault(anchor, site.languages[target])
+    all_texts = [*texts, *anchor_texts]
+    book = PhraseBook(vocabulary, all_texts, [*languages, *(anchor_language[text] for text in anchor_texts)])
+    place = {text: len(texts) + number for number, text in enumerate(anchor_texts)}
+    of_anchor = np.array([place[anchor] for anchor in site.links.anchors], dtype=np.int64)
+    progress(0, 4, "Reading the texts")
+    found, counts = _read_bodies(site, vocabulary, book)
+    progress(2, 4, "Comparing words")
+    heads = vocabulary.read(
+        [f"{template.strip(title)}\n{template.strip(h1)}" for title, h1 in zip(site.titles, site.h1s, strict=True)],
+        site.languages,
+    )
+    terms, body, title, title_unit = _lexical(site, vocabulary, counts, heads)
+    near_words = nearest_words(terms, site.target)
+    progress(3, 4, "Finding the nearest pages")
+    near = nearest(site.unit, NEAR, site.target)
+    return SiteIndex(
+        site,
+        template,
+        book,
+        [all_texts[first] for first in book.first.tolist()],
+        book.phrase_of[of_anchor] if len(of_anchor) else np.empty(0, np.int32),
+        _name_rows(book, np.array(pages, dtype=np.int64), np.array(bits, dtype=np.int32)),
+        found,
+        terms,
+        body,
+        title,
+        title_unit,
+        near,
+        near_words,
+        counts.tokens,
+        counts.lines,
+        address_tree(site.urls),
+    )
+
+
+def _names(site: Site, template: Template) -> tuple[list[str], list[str], list[int], list[int]]:
+    """Texts that name a page, with language, page and bits."""
+    rows: list[tuple[str, str, int, int]] = []
+    for page, (url, title, h1, language) in enumerate(
+        zip(site.urls, site.titles, site.h1s, site.languages, strict=True)
+    ):
+        if not site.target[page]:
+            continue
+        stops = stop_words(primary_language(language))
+        for raw, bit in ((title, TITLE), (h1, H1)):
+            name = template.strip(raw) if raw else ""
+            if not name or template.is_repeated(name):
+                continue
+            rows.append((name, language, page, bit))
+            rows += [(form, language, page, SHORT) for form in short_forms(name, stops) if form and form != name]
+        slug = segments(url)[-1] if len(segments(url)) > 1 else ""
+        words = clean(re.sub(r"[-_+]+|\.\w{2,5}$", " ", slug))
+        if has_word(words) and not words.isdecimal():
+            rows.append((words, language, page, SLUG))
+    if not rows:
+        return [], [], [], []
+    texts, languages, pages, bits = zip(*rows, strict=True)
+    return list(texts), list(languages), list(pages), list(bits)
+
+
+def _name_rows(book: PhraseBook, pages: NDArray[np.int64], bits: NDArray[np.int32]) -> Names:
+    phrase = book.phrase_of[: len(pages)]
+    known = phrase >= 0
+    phrase, pages, bits = phrase[known], pages[known], bits[known]
+    order = np.lexsort((pages, phrase))
+    phrase, pages, bits = phrase[order], pages[order], bits[order]
+    if not len(phrase):
+        return Names(phrase, pages, bits)
+    new = np.concatenate([[True], (phrase[1:] != phrase[:-1]) | (pages[1:] != pages[:-1])])
+    first = np.flatnonzero(new)
+    return Names(phrase[first], pages[first], np.bitwise_or.reduceat(bits, first))
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Terms of all texts: `page` int32, `term` int32, `times` int32 by page and term; tokens and lines of each page."""
+
+    page: NDArray[np.int32]
+    term: NDArray[np.int32]
+    times: NDArray[np.int32]
+    tokens: NDArray[np.int64]
+    lines: NDArray[np.int64]
+
+
+def _read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook) -> tuple[Occurrences, _Counts]:
+    found: list[tuple[NDArray[np.generic], ...]] = []
+    counted: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]] = []
+    lengths, line_counts = [], []
+    tokens_before, lines_before = 0, 0
+    for first, stop in _chunks(site.bodies):
+        tokens = vocabulary.read(site.bodies[first:stop], site.languages[first:stop])
+        mentions = book.find(tokens)
+        line = np.cumsum(tokens.words == 0)
+        found.append(
+            (
+                mentions.page + np.int32(first),
+                mentions.phrase,
+                mentions.group,
+                mentions.token + tokens_before,
+                mentions.size,
+                mentions.start,
+                mentions.end,
+                (line[mentions.token] + lines_before).astype(np.int32),
+                mentions.alone,
+                mentions.leads,
+            )
+        )
+        counted.append(_count_terms(tokens, vocabulary, first))
+        lengths.append(np.diff(tokens.bounds))
+        line_counts.append(np.add.reduceat((tokens.words == 0).astype(np.int64), tokens.bounds[:-1]))
+        tokens_before += len(tokens.words)
+        lines_before += int(line[-1])
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    page, term, times = (np.concatenate(column) for column in zip(*counted, strict=True))
+    return (
+        Occurrences(*columns),
+        _Counts(page, term, times, np.concatenate(lengths), np.concatenate(line_counts)),
+    )
+
+
+def _chunks(bodies: Sequence[str]) -> list[tuple[int, int]]:
+    chunks, first, load = [], 0, 0
+    for page, body in enumerate(bodies):
+        size = min(len(body), MAX_TEXT)
+        if load and load + size > CHUNK:
+            chunks.append((first, page))
+            first, load = page, 0
+        load += size
+    return [*chunks, (first, len(bodies))]
+
+
+def _count_terms(
+    tokens: Tokens, vocabulary: Vocabulary, first_page: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    is_word = vocabulary.word_mask()[tokens.stems]
+    size = len(vocabulary)
+    key = tokens.pages()[is_word].astype(np.int64) * size + tokens.stems[is_word]
+    distinct, times = np.unique(key, return_counts=True)
+    return (
+        (distinct // size + first_page).astype(np.int32),
+        (distinct % size).astype(np.int32),
+        times.astype(np.int32),
+    )
+
+
+def _lexical(
+    site: Site, vocabulary: Vocabulary, counts: _Counts, heads: Tokens
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix, sparse.csr_matrix, sparse.csr_matrix]:
+    """See SiteIndex: terms, body, title, title_unit. Function words and terms of one text and no title are out."""
+    pages, size = len(site), len(vocabulary)
+    head_page, head_term, _ = _count_terms(heads, vocabulary, 0)
+    in_texts = np.bincount(counts.term, minlength=size)
+    stops = vocabulary.stop_mask(site.languages)
+    idf = np.log((pages + 1) / (in_texts + 1)) + 1
+    titled = np.zeros(size, dtype=bool)
+    titled[head_term] = True
+    wanted = ~stops & ((in_texts > 1) | titled) & (in_texts <= max(0.5 * pages, 10))
+    keep = wanted[counts.term]
+    page, term, times = counts.page[keep], counts.term[keep], counts.times[keep]
+    weight = ((1 + np.log(times)) * idf[term]).astype(np.float32)
+    shape = (pages, size)
+    full = sparse.csr_matrix((weight, (page, term)), shape=shape)
+    body = sparse.csr_matrix((np.ones(len(page), dtype=np.float32), (page, term)), shape=shape)
+    keep = ~stops[head_term]
+    title = sparse.csr_matrix(
+        (idf[head_term[keep]].astype(np.float32), (head_page[keep], head_term[keep])), shape=shape
+    )
+    terms = unit_rows(top_rows(full, KEPT_TERMS))
+    total = np.asarray(title.sum(axis=1)).ravel()
+    share = sparse.diags(np.divide(1, total, out=np.zeros(pages), where=total > 0).astype(np.float32)) @ title
+    for matrix in (body, terms, share):
+        matrix.sort_indices()
+    return terms, body, sparse.csr_matrix(share), unit_rows(title)
+
+
+def unit_rows(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Rows scaled to length 1; empty ones stay empty."""
+    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    scale = np.divide(1, length, out=np.zeros(len(length)), where=length > 0).astype(np.float32)
+    unit = sparse.csr_matrix(sparse.diags(scale) @ matrix, dtype=np.float32)
+    unit.sort_indices()
+    return unit
+
+
+def nearest_words(terms: sparse.csr_matrix, is_target: NDArray[np.bool_]) -> sparse.csr_matrix:
+    """The NEAR targets nearest to each page by words. Each page asks with its 20 best terms, which bounds the work."""
+    pages = terms.shape[0]
+    asked = top_rows(terms, 20)
+    columns = sparse.csr_matrix((sparse.diags(is_target.astype(np.float32)) @ terms).T)
+    rows, width = max(1, PRODUCTS // pages), min(NEAR, pages)
+    found = []
+    for first in range(0, pages, rows):
+        product = (asked[first : first + rows] @ columns).toarray()
+        row = np.arange(len(product))
+        product[row, row + first] = 0
+        best = np.sort(np.argpartition(-product, width - 1, axis=1)[:, :width], axis=1)
+        value = np.take_along_axis(product, best, axis=1)
+        part = sparse.csr_matrix(
+            (value.ravel(), best.ravel(), np.arange(0, value.size + 1, width)), shape=(len(product), pages)
+        )
+        part.eliminate_zeros()
+        found.append(part)
+    return sparse.vstack(found, format="csr")

@@ -1,0 +1,304 @@
+"""The learned ranker: gradient-boosted trees over the features of pairs, trained on links hidden from themselves.
+
+A share of the visible links is hidden, everything that is derived from links is computed from the rest, and the hidden
+links have to be found among the candidates; this is done in turn for every share. Editors' accepts and rejects are
+added. Models are cross-validated by donor: each is trained without the donors of one group, its predictions for that
+group are held back, and from all of them together come calibration and the reported quality. A pair is scored by the
+mean of the models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import lightgbm
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+
+from linker.matching.generators import EVERY, Generator
+from linker.ranking.evidence import build_evidence
+from linker.ranking.features import FEATURES, Candidates, candidates, joined
+from linker.ranking.index import Progress, no_progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.ranking.index import SiteIndex
+
+VERSION = "trees-1"
+LABELS_A_LEAF = 80
+FEWEST_LEAVES = 8
+AT = 10  # suggestions a donor at which recall is reported
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """How the ranker is trained.
+
+    folds        shares of the links that are hidden in turn; also the number of models
+    fewest       labels (links found among the candidates) below which nothing is learned
+    most_pairs   pairs trained on; donors are drawn until it is reached
+    seed         of every random choice
+    negatives    share of the wrong pairs that trees are grown on, weighted in return; all of them calibrate
+    threads      of the library
+    rounds, learning_rate, leaves, smallest_leaf, l2   of the trees; with few labels they have fewer leaves
+    columns      features that are learned from
+    """
+
+    folds: int = 5
+    fewest: int = 60
+    most_pairs: int = 1_000_000
+    seed: int = 11
+    negatives: float = 0.35
+    threads: int = 2
+    rounds: int = 160
+    learning_rate: float = 0.06
+    leaves: int = 24
+    smallest_leaf: int = 30
+    l2: float = 20.0
+    columns: tuple[str, ...] = FEATURES
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Measured on held-back links: recall at AT of all hidden links, precision where half of them are found (None if
+    never), and counts of what was trained on."""
+
+    recall_at_10: float
+    precision_at_half: float | None
+    hidden: int
+    found: int
+    pairs: int
+    accepted: int
+    rejected: int
+
+
+@dataclass(frozen=True)
+class TrainedRanker:
+    """`models`, one a fold, a calibration from their mean to a probability, and their measured quality."""
+
+    models: tuple[Any, ...]
+    calibration: IsotonicRegression
+    quality: Quality
+    columns: tuple[str, ...] = FEATURES
+    version: str = VERSION
+    places: NDArray[np.int64] = field(default_factory=lambda: np.arange(len(FEATURES)))
+
+    def first(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The first model's log-odds, float64 [m]: a quick reading."""
+        if not len(features):
+            return np.empty(0)
+        return np.asarray(self.models[0].predict(features[:, self.places], raw_score=True))
+
+    def raw(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Mean of the models' log-odds, float64 [m]."""
+        if not len(features):
+            return np.empty(0)
+        total = np.zeros(len(features))
+        for model in self.models:
+            total += model.predict(features[:, self.places], raw_score=True)
+        return np.asarray(np.round(total / len(self.models), 6), dtype=np.float64)
+
+    def probability(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Calibrated probability of raw scores, in [0, 1]; never falls as the raw score rises."""
+        return calibrated(self.calibration, raw)
+
+
+def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Isotonic steps, tilted by the raw score within a step so that no two different scores are equal."""
+    if not len(raw):
+        return np.empty(0)
+    steps = calibration.predict(raw)
+    tilt = 1e-4 / (1 + np.exp(-np.clip(raw, -30, 30)))
+    probability: NDArray[np.float64] = np.clip(steps * (1 - 1e-4) + tilt, 0, 1)
+    return probability
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Candidates with labels, arrays [m]: `label` bool, `weight` float32, `share` int64: the share of links that was
+    hidden, or the number of shares for editors' decisions; `hidden`: hidden links of the donors, candidates or not."""
+
+    pairs: Candidates
+    label: NDArray[np.bool_]
+    weight: NDArray[np.float32]
+    share: NDArray[np.int64]
+    hidden: int
+
+
+def donor_folds(pages: int, folds: int, seed: int) -> NDArray[np.int64]:
+    """The group of each donor, int64 [pages]."""
+    return np.random.default_rng(seed).permutation(pages) % folds
+
+
+def training_set(
+    index: SiteIndex,
+    options: TrainOptions,
+    switched_on: Generator = EVERY,
+    progress: Progress = no_progress,
+) -> TrainingSet:
+    """Labelled candidates, by share of hidden links, then donor and target.
+
+    Whatever is derived from links for the pairs of a share is computed without the links of that share.
+    """
+    site = index.site
+    pages = len(site)
+    key = site.links.src * pages + site.links.dst
+    distinct, of_link = np.unique(key, return_inverse=True)
+    usable = site.target[distinct % pages] & site.donor[distinct // pages] & (distinct % pages != distinct // pages)
+    rng = np.random.default_rng(options.seed)
+    share = rng.permutation(len(distinct)) % options.folds
+    parts, labels, shares = [], [], []
+    hidden_total = 0
+    for number in range(options.folds):
+        progress(number, options.folds, "Learning from the site's links")
+        hidden = (share == number) & usable
+        visible = np.flatnonzero(share[of_link] != number)
+        evidence = build_evidence(index, visible)
+        donors = np.unique(distinct[hidden] // pages)
+        donors = np.sort(rng.permutation(donors))
+        room = max(options.most_pairs // options.folds, 1)
+        seen = (
+            np.concatenate([distinct[share != number] // pages, site.forbidden.src, site.accepted.src]),
+            np.concatenate([distinct[share != number] % pages, site.forbidden.dst, site.accepted.dst]),
+        )
+        order = rng.permutation(len(donors))
+        taken = 0
+        chosen = []
+        for first in range(0, len(order), 512):
+            if taken >= room:
+                break
+            batch = np.sort(donors[order[first : first + 512]])
+            found = candidates(evidence, batch, seen, switched_on)
+            taken += len(found)
+            parts.append(found)
+            labels.append(np.isin(found.donor * pages + found.target, distinct[hidden]))
+            shares.append(np.full(len(found), number))
+            chosen.append(batch)
+        if chosen:
+            hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
+    decided, right = _decisions(index, switched_on)
+    if len(decided):
+        parts.append(decided)
+        labels.append(right)
+        shares.append(np.full(len(decided), options.folds))
+    pairs = joined(parts)
+    label = np.concatenate(labels) if labels else np.empty(0, dtype=bool)
+    return TrainingSet(
+        pairs,
+        label,
+        np.ones(len(label), dtype=np.float32),
+        np.concatenate(shares) if shares else np.empty(0, dtype=np.int64),
+        hidden_total,
+    )
+
+
+def _decisions(index: SiteIndex, switched_on: Generator) -> tuple[Candidates, NDArray[np.bool_]]:
+    """Editors' accepts (True) and rejects as labelled candidates, with the evidence of all links."""
+    site, pages = index.site, len(index.site)
+    accepted = site.accepted.src * pages + site.accepted.dst
+    rejected = np.setdiff1d(site.rejected.src * pages + site.rejected.dst, accepted)
+    decided = np.union1d(accepted, rejected)
+    if not len(decided):
+        return joined([]), np.empty(0, dtype=bool)
+    evidence = build_evidence(index, np.arange(len(site.links)))
+    donors = np.unique(decided // pages)
+    parts = []
+    for first in range(0, len(donors), 512):
+        found = candidates(evidence, donors[first : first + 512], (site.links.src, site.links.dst), switched_on)
+        parts.append(found.take(np.isin(found.donor * pages + found.target, decided)))
+    pairs = joined(parts)
+    return pairs, np.isin(pairs.donor * pages + pairs.target, accepted)
+
+
+def train(
+    index: SiteIndex,
+    options: TrainOptions | None = None,
+    switched_on: Generator = EVERY,
+    progress: Progress = no_progress,
+) -> TrainedRanker | None:
+    """A ranker for the site, or None where it has too few labels to learn from."""
+    options = options or TrainOptions()
+    if not len(index.site.links) and not len(index.site.accepted):
+        return None
+    return fit(training_set(index, options, switched_on, progress), len(index.site), options)
+
+
+def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker | None:
+    """Trains on a training set; None with fewer than `options.fewest` positive labels."""
+    if int(data.label.sum()) < options.fewest or data.label.all():
+        return None
+    groups = donor_folds(pages, options.folds, options.seed)[data.pairs.donor]
+    places = np.array([FEATURES.index(name) for name in options.columns])
+    features = data.pairs.features[:, places]
+    held_back = np.empty(len(data.label))
+    models = []
+    rng = np.random.default_rng(options.seed)
+    drawn = data.label | (rng.random(len(data.label)) < options.negatives)
+    weight = np.where(data.label, 1.0, 1.0 / options.negatives).astype(np.float32) * data.weight
+    for number in range(options.folds):
+        inside = groups != number
+        chosen = inside & drawn
+        leaves = int(
+            np.clip(data.label[chosen].sum() // LABELS_A_LEAF, FEWEST_LEAVES, max(options.leaves, FEWEST_LEAVES))
+        )
+        grown = replace(options, leaves=leaves, seed=options.seed + number)
+        model = _grow(features[chosen], data.label[chosen], weight[chosen], grown)
+        models.append(model)
+        if (~inside).any():
+            held_back[~inside] = model.predict(features[~inside], raw_score=True)
+    calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    calibration.fit(held_back, data.label)
+    quality = _quality(data, held_back, pages, options)
+    return TrainedRanker(tuple(models), calibration, quality, options.columns, VERSION, places)
+
+
+def _grow(
+    features: NDArray[np.float32],
+    label: NDArray[np.bool_],
+    weight: NDArray[np.float32],
+    options: TrainOptions,
+) -> lightgbm.Booster:
+    data = lightgbm.Dataset(features, label.astype(np.float32), weight=weight, params={"verbose": -1})
+    return lightgbm.train(
+        {
+            "objective": "binary",
+            "learning_rate": options.learning_rate,
+            "num_leaves": options.leaves,
+            "min_data_in_leaf": options.smallest_leaf,
+            "lambda_l2": options.l2,
+            "feature_fraction": 0.5,
+            "bagging_fraction": 0.8,
+            "bagging_freq": 1,
+            "seed": options.seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": options.threads,
+            "verbose": -1,
+        },
+        data,
+        num_boost_round=options.rounds,
+    )
+
+
+def _quality(data: TrainingSet, score: NDArray[np.float64], pages: int, options: TrainOptions) -> Quality:
+    of_links = data.share < options.folds
+    label, score, decided = data.label[of_links], score[of_links], data.label[~of_links]
+    donor = data.share[of_links] * pages + data.pairs.donor[of_links]
+    order = np.lexsort((data.pairs.target[of_links], -score, donor))
+    rank = np.arange(len(order)) - np.searchsorted(donor[order], donor[order])
+    at_ten = int(label[order][rank < AT].sum())
+    by_score = np.argsort(-score, kind="stable")
+    right = np.cumsum(label[by_score])
+    half = np.flatnonzero(right >= 0.5 * max(data.hidden, 1))
+    precision = float(right[half[0]] / (half[0] + 1)) if len(half) else None
+    return Quality(
+        round(at_ten / max(data.hidden, 1), 4),
+        None if precision is None else round(precision, 4),
+        data.hidden,
+        int(label.sum()),
+        len(label),
+        int(decided.sum()),
+        int((~decided).sum()),
+    )

@@ -1,0 +1,94 @@
+"""What the engine reads: a site as arrays over its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.errors import UserError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.matching.blocks import CategoryTree
+
+
+def _no_pairs() -> NDArray[np.int64]:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of pages: `src`, `dst` int64 [m], positions of pages."""
+
+    src: NDArray[np.int64] = field(default_factory=_no_pairs)
+    dst: NDArray[np.int64] = field(default_factory=_no_pairs)
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+
+@dataclass(frozen=True)
+class Links(Pairs):
+    """Body links with the text of each, `anchors` [m]."""
+
+    anchors: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A site's n pages; a page is its position.
+
+    `urls`, `titles`, `h1s`, `bodies`, `languages` [n], as crawled ("" where there is none); `unit` float32 [n, d]: rows
+    of length 1, 0 where a page has no vector; `nodes` int64 [n]: the page's node of `tree`; `links`: body links that
+    exist; `donor`, `target` bool [n]: who may give and receive links; `forbidden`: pairs that may not be proposed
+    besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a
+    page was shown for, or None.
+    """
+
+    urls: Sequence[str]
+    titles: Sequence[str]
+    h1s: Sequence[str]
+    bodies: Sequence[str]
+    languages: Sequence[str]
+    unit: NDArray[np.float32]
+    nodes: NDArray[np.int64]
+    tree: CategoryTree
+    links: Links
+    donor: NDArray[np.bool_]
+    target: NDArray[np.bool_]
+    forbidden: Pairs = field(default_factory=Pairs)
+    accepted: Pairs = field(default_factory=Pairs)
+    rejected: Pairs = field(default_factory=Pairs)
+    impressions: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+
+def checked(site: Site) -> Site:
+    """The site with sound vectors: NaN and infinite rows become 0, others length 1.
+
+    Raises UserError where it has no pages, ValueError where the lengths of its parts differ or a link leads outside.
+    """
+    pages = len(site)
+    if not pages:
+        raise UserError("The project has no pages yet. Import a crawl first.")
+    parts = (site.titles, site.h1s, site.bodies, site.languages, site.unit, site.nodes, site.donor, site.target)
+    if any(len(part) != pages for part in parts):
+        raise ValueError("the parts of a site differ in length")
+    if len(site.links.anchors) != len(site.links):
+        raise ValueError("every link needs an anchor, if only an empty one")
+    for pairs in (site.links, site.forbidden, site.accepted, site.rejected):
+        if len(pairs) and (min(pairs.src.min(), pairs.dst.min()) < 0 or max(pairs.src.max(), pairs.dst.max()) >= pages):
+            raise ValueError("a link leads outside the site")
+    unit = np.array(site.unit, dtype=np.float32)
+    with np.errstate(all="ignore"):
+        length = np.sqrt(np.einsum("ij,ij->i", unit, unit, dtype=np.float64))
+    sound = np.isfinite(length) & (length > 0)
+    unit[~sound] = 0
+    unit[sound] /= length[sound, None].astype(np.float32)
+    return Site(**{**{name: getattr(site, name) for name in site.__dataclass_fields__}, "unit": unit})

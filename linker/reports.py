@@ -1,0 +1,143 @@
+"""Reads: a run's frozen parameters and its report, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from linker.models import Category, RunKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from linker.models import Run
+
+Row = tuple[str, str]
+
+LABELS = {
+    "levels_up": "Levels up",
+    "level_penalty": "Penalty a level",
+    "threshold": "Lowest score",
+    "per_donor": "Links a page gives, at most",
+    "per_target": "Links a page receives, at most",
+    "pool": "Targets kept for each donor",
+    "mode": "How links are given out",
+    "ranking": "Ranking",
+    "ranker": "Ranked by",
+    "quality": "On links hidden from it",
+    "donors": "Donors",
+    "acceptors": "Acceptors",
+    "url_pattern": "addresses match",
+    "indexable_only": "indexable only",
+    "min_clicks": "clicks from",
+    "max_clicks": "clicks to",
+    "min_inlinks": "links in from",
+    "max_inlinks": "links in to",
+    "categories": "categories",
+    "allow_shrink": "May shrink",
+    "upload": "Upload",
+    "mapping": "Columns",
+    "model": "Model",
+    "edges": "Links proposed",
+    "new": "New",
+    "refreshed": "Proposed before",
+    "stale": "No longer proposed",
+    "pairs": "Pairs compared",
+    "candidates": "Pairs above the lowest score",
+    "donors_with_full_pool": "Donors with more candidates than were kept",
+    "sensitive": "Sensitive, a person must look",
+    "left_out": "Left out",
+    "html": "HTML pages",
+    "without_text": "Pages without text",
+}
+NOTHING = "\N{EN DASH}"
+# The database keeps a report's numbers, not their order.
+ORDER = [
+    *("file", "rows", "html", "pages", "links", "body", "template", "new", "updated", "unchanged", "seen_before"),
+    *("missing", "duplicates", "not_pages", "ignored", "skipped", "skipped_listed", "indexable", "categories"),
+    *("category_source", "without_category", "vectors", "encoding", "delimiter", "packed", "header_line"),
+    *("model", "dimensions", "embedded", "without_text", "seconds"),
+    *("ranker", "quality"),
+    *("donors", "acceptors", "left_out", "blocks", "batches", "pairs", "candidates", "donors_with_full_pool"),
+    *("edges", "refreshed", "stale", "sensitive", "tiers", "before", "after", "mapping"),
+]
+PARAM_ORDER = [
+    *("levels_up", "level_penalty", "threshold", "per_donor", "per_target", "mode", "donors", "acceptors", "pool"),
+    *("upload", "allow_shrink", "mapping", "before", "after"),
+]
+WORDS = {"mode": {"best": "best first", "equal": "equal rounds"}}
+# Plumbing that no reader can use.
+HIDDEN = {"skipped_file"}
+
+
+def label(key: str) -> str:
+    text = LABELS.get(key, key.replace("_", " "))
+    return text[:1].upper() + text[1:]
+
+
+def value(key: str, raw: Any) -> str:
+    """A plain value as text: yes and no, grouped integers, short decimals."""
+    match raw:
+        case None | "":
+            return NOTHING
+        case str():
+            return WORDS.get(key, {}).get(raw, raw)
+        case bool():
+            return "yes" if raw else "no"
+        case int() if key != "upload":
+            return "no cap" if key == "per_target" and raw == 0 else f"{raw:,}"
+        case float():
+            return f"{raw:,.4f}".rstrip("0").rstrip(".")
+        case list() | tuple():
+            return ", ".join(value("", entry) for entry in raw) or NOTHING
+    return str(raw)
+
+
+def _flat(values: dict[str, Any], above: str = "") -> Iterator[Row]:
+    for key, raw in values.items():
+        if key in HIDDEN:
+            continue
+        name = f"{above}: {label(key).lower()}" if above else label(key)
+        if isinstance(raw, dict):
+            yield from _flat(raw, name)
+        elif isinstance(raw, list) and any(isinstance(entry, dict | list) for entry in raw):
+            yield name, f"{len(raw):,} entries"
+        else:
+            yield name, value(key, raw)
+
+
+def report_rows(run: Run) -> list[Row]:
+    """What the run counted, in the order of the work."""
+    return list(_flat(_ordered(run.report, ORDER)))
+
+
+def _ordered(values: dict[str, Any], order: list[str]) -> dict[str, Any]:
+    """By place in `order`; keys that are not there come last, by name."""
+    place = {key: number for number, key in enumerate(order)}
+    return {key: values[key] for key in sorted(values, key=lambda key: (place.get(key, len(place)), key))}
+
+
+def param_rows(run: Run) -> list[Row]:
+    """What the run was asked to do. Filters that do not restrict are left out."""
+    params = dict(run.params)
+    if run.kind == RunKind.MATCH:
+        for side in ("donors", "acceptors"):
+            params[side] = _filter_words(run, params.get(side, {}))
+    return list(_flat(_ordered(params, PARAM_ORDER)))
+
+
+def _filter_words(run: Run, chosen: dict[str, Any]) -> str:
+    parts = ["indexable pages" if chosen.get("indexable_only", True) else "all pages"]
+    ids = chosen.get("categories") or []
+    if ids:
+        names = [
+            str(category) for category in Category.objects.filter(project=run.project, pk__in=ids).order_by("path")
+        ]
+        gone = len(ids) - len(names)
+        parts.append("in " + ", ".join(names + ([f"{gone} deleted categories"] if gone else [])))
+    if chosen.get("url_pattern"):
+        parts.append(f"addresses matching {chosen['url_pattern']}")
+    for field, words in (("clicks", "clicks"), ("inlinks", "links in")):
+        low, high = chosen.get(f"min_{field}"), chosen.get(f"max_{field}")
+        if low is not None or high is not None:
+            parts.append(f"{words} {'' if low is None else low}{NOTHING}{'' if high is None else high}")
+    return "; ".join(parts)

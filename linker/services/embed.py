@@ -1,0 +1,156 @@
+"""Pages to vectors."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Count
+
+from linker import runs, store
+from linker.anchors.template import Template, find_template
+from linker.embedding.encoders import encoder_for
+from linker.embedding.text import digest, text_to_embed
+from linker.errors import UserError
+from linker.models import EmbeddingModel, PageEmbedding, Project, Run
+from linker.models.project import VectorSource
+from linker.store import stream
+
+if TYPE_CHECKING:
+    from linker.embedding.encoders import Encoder
+    from linker.runs import Progress
+
+CHUNK = 512
+TEMPLATE_SAMPLE = 20_000
+NEARLY_ALL = 0.8
+
+
+def site_template(project: Project) -> Template:
+    """What the titles of the site's indexable pages share."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT title, h1 FROM linker_page WHERE project_id = %s AND indexable AND title <> '' "
+            "ORDER BY id LIMIT %s",
+            [project.pk, TEMPLATE_SAMPLE],
+        )
+        rows = cursor.fetchall()
+    return find_template([title for title, _ in rows], [h1 for _, h1 in rows])
+
+
+def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
+    """Embeds the project's live pages whose text has no vector of it yet under the project's model.
+
+    Every chunk is committed by itself: a run that was stopped goes on where it was.
+    """
+    project = run.project
+    if project.vector_source == VectorSource.IMPORTED:
+        raise UserError(
+            "This project uses the vectors its crawl brought along, so there is nothing to embed. To embed the pages "
+            "here, change “Vectors” in the project's settings."
+        )
+    encoder = encoder_for(run.params.get("model") or project.model_name)
+    template = site_template(project)
+    progress(0, 0, "Reading the texts")
+    started = time.monotonic()
+    todo, unchanged, empty = _texts_to_embed(project, encoder, template)
+    embedded = 0
+    if todo:
+        progress(0, len(todo), f"Loading the model {encoder.name}")
+        model = _model_row(encoder)
+        for first in range(0, len(todo), CHUNK):
+            progress(first, len(todo), "Embedding")
+            embedded += _embed_chunk(
+                project, model, encoder, template, [page for page, _ in todo[first : first + CHUNK]]
+            )
+    if embedded:
+        store.analyze("linker_pageembedding")
+    model_row = EmbeddingModel.objects.filter(name=encoder.name, version=encoder.version, project=None).first()
+    Run.objects.filter(pk=run.pk).update(model=model_row)
+    progress(len(todo), len(todo), "Embedding")
+    return {
+        "model": str(model_row or encoder.name),
+        "dimensions": model_row.dimensions if model_row else 0,
+        "embedded": embedded,
+        "unchanged": unchanged,
+        "without_text": empty,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+
+
+_TEXT_COLUMNS = "id, title, h1, headings, left(body, 1500)"
+
+
+def _page_text(project: Project, template: Template, row: tuple[Any, ...]) -> str:
+    _, title, h1, headings, body = row
+    return text_to_embed(project.text_recipe, title=template.strip(title), h1=h1, headings=headings, body=body)
+
+
+def _texts_to_embed(project: Project, encoder: Encoder, template: Template) -> tuple[list[tuple[int, int]], int, int]:
+    """Ids of the pages to embed with the length of their text, longest first; counts of unchanged and empty ones."""
+    todo: list[tuple[int, int]] = []
+    unchanged = empty = 0
+    query = (
+        f"SELECT {_TEXT_COLUMNS}, (SELECT e.text_sha256 FROM linker_pageembedding e JOIN linker_embeddingmodel m "
+        "ON m.id = e.model_id WHERE e.page_id = p.id AND m.name = %s AND m.version = %s AND m.project_id IS NULL) "
+        "FROM linker_page p WHERE project_id = %s AND status = 'live' AND missing_since IS NULL "
+        "AND (status_code IS NULL OR status_code = 200) ORDER BY id"
+    )
+    for *row, known in stream("texts", query, [encoder.name, encoder.version, project.pk]):
+        text = _page_text(project, template, tuple(row))
+        if not text:
+            empty += 1
+        elif known is not None and bytes(known) == digest(text):
+            unchanged += 1
+        else:
+            todo.append((row[0], len(text)))
+    # Texts of like length share a batch, so that little of it is padding; the longest first, so that a batch that
+    # does not fit in memory fails at once.
+    todo.sort(key=lambda item: (-item[1], item[0]))
+    return todo, unchanged, empty
+
+
+def _model_row(encoder: Encoder) -> EmbeddingModel:
+    return EmbeddingModel.objects.get_or_create(
+        name=encoder.name, version=encoder.version, project=None, defaults={"dimensions": encoder.dimensions}
+    )[0]
+
+
+def _embed_chunk(
+    project: Project, model: EmbeddingModel, encoder: Encoder, template: Template, page_ids: list[int]
+) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {_TEXT_COLUMNS} FROM linker_page WHERE id = ANY(%s)", [page_ids])
+        texts = {row[0]: _page_text(project, template, row) for row in cursor.fetchall()}
+    texts = {page: text for page, text in texts.items() if text}
+    order = sorted(texts, key=lambda page: (-len(texts[page]), page))
+    vectors = encoder.encode([texts[page] for page in order])
+    with transaction.atomic():
+        store.save_vectors(model.pk, np.array(order), vectors, [digest(texts[page]) for page in order])
+    return len(order)
+
+
+def embedding_model(project: Project) -> EmbeddingModel:
+    """The model whose vectors a match of the project uses: of its encoder, or the one the crawl brought along.
+
+    Raises UserError where there are no vectors.
+    """
+    if project.vector_source == VectorSource.IMPORTED:
+        models = EmbeddingModel.objects.filter(project=project)
+        missing = "The crawl brought no vectors along. Import a file with a vector column, or embed the pages here."
+    else:
+        name = project.model_name.removeprefix("sentence-transformers/")
+        models = EmbeddingModel.objects.filter(project=None, name=name)
+        missing = "The pages have no vectors yet. Embed them first."
+    pages = dict(
+        PageEmbedding.objects.filter(model__in=models, page__project=project, page__missing_since=None)
+        .values_list("model")
+        .annotate(Count("pk"))
+        .order_by()
+    )
+    if not pages:
+        raise UserError(missing)
+    # The newest, but not one that was only begun with: a match by a few pages would take all other edges for stale.
+    newest = max(pk for pk, count in pages.items() if count >= NEARLY_ALL * max(pages.values()))
+    return EmbeddingModel.objects.get(pk=newest)

@@ -1,0 +1,212 @@
+"""The one settings module. Every deploy-time knob is read here, from the environment; docker/env.example lists them.
+
+A value of the wrong form stops the start with a message that names the variable (environs raises EnvError).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import structlog
+from csp.constants import NONE, SELF
+from environs import Env
+
+from linker import embedded
+
+env = Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR = Path(env.str("ANCHORLINE_VAR", str(BASE_DIR / "var"))).resolve()
+DEBUG = env.bool("DEBUG", False)
+PRODUCTION = env.bool("PRODUCTION", False)
+
+# A development key, good on this machine only: linker.checks refuses it where PRODUCTION is set.
+DEVELOPMENT_SECRET_KEY = "development-only-and-not-secret-" + "0" * 32
+SECRET_KEY = env.str("SECRET_KEY", DEVELOPMENT_SECRET_KEY)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django.contrib.postgres",
+    "csp",
+    "django_htmx",
+    "django_rq",
+    "django_structlog",
+    "linker",
+    "ingest",
+    "review",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "linker.middleware.dashboard_csp",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+]
+
+ROOT_URLCONF = "linker.urls"
+WSGI_APPLICATION = "linker.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# ------------------------------------------------------------------------------------------ PostgreSQL and Redis
+
+if env.str("DATABASE_URL", ""):
+    DATABASES = {"default": env.dj_db_url("DATABASE_URL", conn_max_age=60, conn_health_checks=True)}
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "linker.embedded",
+            "NAME": embedded.DATABASE_NAME,
+            "USER": "postgres",
+            "HOST": "",
+            "CONN_MAX_AGE": 60,
+        }
+    }
+
+REDIS_IS_EMBEDDED = not env.str("REDIS_URL", "")
+REDIS_URL = env.str("REDIS_URL", "") or f"unix://{embedded.redis_socket(VAR)}"
+
+# Timeouts of jobs stand in linker.queue, job by job; RQ's own default of 180 s is never used.
+RQ_QUEUES = {name: {"URL": REDIS_URL, "DB": 0, "DEFAULT_TIMEOUT": 3600} for name in ("default", "match")}
+RQ = {"COMMIT_MODE": "on_db_commit"}
+RQ_SHOW_ADMIN_LINK = False
+SWEEP_SECONDS = env.int("SWEEP_SECONDS", 5)
+
+# ------------------------------------------------------------------------------------------------ work and memory
+
+DEFAULT_MODEL = env.str("DEFAULT_MODEL", "all-MiniLM-L6-v2")
+EMBED_BATCH_SIZE = env.int("EMBED_BATCH_SIZE", 32)
+# Working memory of one matching process, beside the interpreter: vectors of a block and the tile of products.
+MATCH_MEMORY_MB = env.int("MATCH_MEMORY_MB", 384)
+
+# ---------------------------------------------------------------------------------------------- uploads and files
+
+UPLOAD_ROOT = Path(env.str("UPLOAD_ROOT", str(VAR / "uploads")))
+UPLOAD_MAX_MB = env.int("UPLOAD_MAX_MB", 4096)
+UNPACKED_MAX_MB = env.int("UNPACKED_MAX_MB", 16384)
+FILE_UPLOAD_HANDLERS = ["ingest.uploads.ImportUploadHandler"]
+FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", None)
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20
+
+STATIC_URL = "static/"
+STATIC_ROOT = Path(env.str("STATIC_ROOT", str(VAR / "static")))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = not PRODUCTION
+WHITENOISE_AUTOREFRESH = not PRODUCTION
+
+# ------------------------------------------------------------------------------------------------------- security
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "projects"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+SESSION_COOKIE_HTTPONLY = True
+SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", PRODUCTION)
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", PRODUCTION)
+SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", False)
+if env.bool("BEHIND_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    },
+}
+
+# -------------------------------------------------------------------------------------------- language, time, logs
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = env.str("TIME_ZONE", "UTC")
+USE_I18N = True
+USE_TZ = True
+
+LOG_FORMAT = env.str("LOG_FORMAT", "json" if PRODUCTION else "console")
+_SHARED_PROCESSORS: list[Any] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.ExtraAdder(),
+]
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "json": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "processor": structlog.processors.JSONRenderer(),
+            "foreign_pre_chain": [*_SHARED_PROCESSORS, structlog.processors.format_exc_info],
+        },
+        "console": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "processor": structlog.dev.ConsoleRenderer(colors=False),
+            "foreign_pre_chain": _SHARED_PROCESSORS,
+        },
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO" if PRODUCTION else "WARNING")},
+}
+structlog.configure(
+    processors=[
+        *_SHARED_PROCESSORS,
+        structlog.processors.StackInfoRenderer(),
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)

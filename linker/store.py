@@ -1,0 +1,185 @@
+"""Where SQL meets numpy: rows to arrays and back by binary COPY.
+
+Arrays of fixed-width columns travel as PostgreSQL's binary COPY format, assembled and read by numpy as one block of
+memory, so that a million vectors cost a copy and not a million Python objects. The format is documented in
+PostgreSQL's manual under COPY, "Binary Format"; halfvec's in pgvector's source (halfvec_send): the number of
+dimensions and an unused word as int16, then big-endian float16 values.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.db import connection, transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+_SIGNATURE = b"PGCOPY\n\xff\r\n\x00" + struct.pack(">ii", 0, 0)
+_TRAILER = struct.pack(">h", -1)
+
+
+def halfvec(dimensions: int) -> np.dtype[Any]:
+    """The binary form of a halfvec: fields `dim`, `unused`, `x`."""
+    return np.dtype([("dim", ">i2"), ("unused", ">i2"), ("x", ">f2", (dimensions,))])
+
+
+def _row_dtype(fields: Sequence[tuple[str, Any]]) -> np.dtype[Any]:
+    row: list[tuple[str, Any]] = [("_fields", ">i2")]
+    for name, form in fields:
+        row += [(f"_len_{name}", ">i4"), (name, form)]
+    return np.dtype(row)
+
+
+def copy_out(query: str, params: Sequence[Any], fields: Sequence[tuple[str, Any]]) -> NDArray[Any]:
+    """The rows of `query` as one structured array.
+
+    `fields` gives name and big-endian dtype of each column (">i8", ">f8", "?", halfvec(n)); columns must be NOT NULL
+    and of one width. Raises ValueError where the rows have another width.
+    """
+    dtype = _row_dtype(fields)
+    with connection.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)", params) as copy:
+        content = b"".join(copy)
+    body = len(content) - len(_SIGNATURE) - len(_TRAILER)
+    if body % dtype.itemsize:
+        raise ValueError("the rows have nulls, or a column of another width than asked for")
+    rows = np.frombuffer(content, dtype=dtype, count=body // dtype.itemsize, offset=len(_SIGNATURE))
+    if len(rows) and any((rows[f"_len_{name}"] != rows.dtype[name].itemsize).any() for name, _ in fields):
+        raise ValueError("the rows have nulls, or a column of another width than asked for")
+    return rows
+
+
+def copy_in(table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]]) -> int:
+    """Writes arrays of equal length as rows of `table`; `columns` gives name, big-endian dtype and values.
+
+    Returns the number of rows.
+    """
+    rows = np.empty(len(columns[0][2]), dtype=_row_dtype([(name, form) for name, form, _ in columns]))
+    rows["_fields"] = len(columns)
+    for name, form, values in columns:
+        rows[f"_len_{name}"] = np.dtype(form).itemsize
+        rows[name] = values
+    names = ", ".join(f'"{name}"' for name, _, _ in columns)
+    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
+        copy.write(_SIGNATURE)
+        copy.write(rows.view(np.uint8).data if len(rows) else b"")
+        copy.write(_TRAILER)
+    return len(rows)
+
+
+def copy_rows_in(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Writes rows with texts and JSON, for which there is no fixed width, by COPY in text form."""
+    names = ", ".join(f'"{name}"' for name in columns)
+    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def stream(name: str, query: str, params: Sequence[Any], size: int = 2000) -> Iterator[tuple[Any, ...]]:
+    """Streams a query through a server-side cursor, in constant memory."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f'DECLARE "{name}" NO SCROLL CURSOR FOR {query}', params)
+        while True:
+            cursor.execute(f'FETCH {size} FROM "{name}"')
+            rows = cursor.fetchall()
+            yield from rows
+            if len(rows) < size:
+                break
+        cursor.execute(f'CLOSE "{name}"')
+
+
+def analyze(*tables: str) -> None:
+    """Fresh statistics after a bulk write: without them the planner takes a full table for an empty one."""
+    with connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f"ANALYZE {table}")
+
+
+# ------------------------------------------------------------------------------------------------------- vectors
+
+
+@dataclass(frozen=True)
+class PageVectors:
+    """`ids` int64 [n], ascending; `unit` float32 [n, d], rows of length 1, or 0 where the stored vector was zero."""
+
+    ids: NDArray[np.int64]
+    unit: NDArray[np.float32]
+
+    def take(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of `ids` [m] as [m, d]. Raises KeyError where one is not there."""
+        places = np.searchsorted(self.ids, ids)
+        if len(ids) and (places.max(initial=0) >= len(self.ids) or (self.ids[places] != ids).any()):
+            raise KeyError("a page has no vector")
+        return self.unit[places]
+
+
+def normalised(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Rows scaled to length 1 in float32; zero rows stay zero."""
+    unit = vectors.astype(np.float32)
+    length = np.sqrt(np.einsum("ij,ij->i", unit, unit))
+    length[length == 0] = 1
+    unit /= length[:, None]
+    return unit
+
+
+def load_vectors(model_id: int, dimensions: int, page_ids: NDArray[np.int64]) -> PageVectors:
+    """The vectors of some pages under a model, by page id. Pages without one are left out."""
+    rows = copy_out(
+        "SELECT page_id, vector FROM linker_pageembedding WHERE model_id = %s AND page_id = ANY(%s) ORDER BY page_id",
+        [model_id, page_ids.tolist()],
+        [("id", ">i8"), ("vector", halfvec(dimensions))],
+    )
+    return PageVectors(rows["id"].astype(np.int64), normalised(rows["vector"]["x"]))
+
+
+def save_vectors(
+    model_id: int, page_ids: NDArray[np.int64], unit: NDArray[np.float32], sha256: Sequence[bytes]
+) -> None:
+    """Inserts or replaces the vectors of pages under a model; all arrays have one row a page."""
+    vectors = np.empty(len(page_ids), dtype=halfvec(unit.shape[1]))
+    vectors["dim"], vectors["unused"], vectors["x"] = unit.shape[1], 0, unit
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS new_vectors (page_id bigint, text_sha256 bytea, vector halfvec) "
+            "ON COMMIT DELETE ROWS"
+        )
+        cursor.execute("TRUNCATE new_vectors")
+        copy_in(
+            "new_vectors",
+            [
+                ("page_id", ">i8", page_ids),
+                ("text_sha256", "V32", np.array([np.void(digest) for digest in sha256], dtype="V32")),
+                ("vector", vectors.dtype, vectors),
+            ],
+        )
+        cursor.execute(
+            "INSERT INTO linker_pageembedding (page_id, model_id, text_sha256, vector, created_at) "
+            "SELECT page_id, %s, text_sha256, vector, now() FROM new_vectors ORDER BY page_id "
+            "ON CONFLICT (model_id, page_id) DO UPDATE SET text_sha256 = EXCLUDED.text_sha256, "
+            "vector = EXCLUDED.vector, created_at = EXCLUDED.created_at",
+            [model_id],
+        )
+
+
+# --------------------------------------------------------------------------------------------------------- pairs
+
+
+def load_forbidden(donor_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs never to be suggested again: links these donors have in their body, and pairs an editor rejected.
+
+    Returns sources and targets, int64 [n] each, in no order.
+    """
+    rows = copy_out(
+        "SELECT source_id, target_id FROM linker_existinglink "
+        "WHERE in_body AND missing_since IS NULL AND source_id = ANY(%s) "
+        "UNION ALL SELECT source_id, target_id FROM linker_candidateedge "
+        "WHERE status = 'rejected' AND source_id = ANY(%s)",
+        [donor_ids.tolist(), donor_ids.tolist()],
+        [("source", ">i8"), ("target", ">i8")],
+    )
+    return rows["source"].astype(np.int64), rows["target"].astype(np.int64)

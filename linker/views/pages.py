@@ -1,0 +1,54 @@
+"""The pages of a site: a list with filters, and one page with its links and suggestions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from linker import access
+from linker import pages as reads
+from linker.models import Category, Page
+from linker.views.shell import shell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+
+@require_safe
+def pages(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug)
+    project = membership.project
+    query = reads.PageQuery.from_query(request.GET)
+    rows, following = reads.page_list(project, query)
+    context = shell(
+        membership,
+        "pages",
+        query=query,
+        rows=rows,
+        count=reads.chosen_pages(project, query).count(),
+        first_query=urlencode(query.to_query()),
+        next_query=urlencode({**query.to_query(), "after": following}) if following else "",
+        categories=Category.objects.filter(project=project).order_by("path"),
+        show_choices=[(key, label) for key, (label, _) in reads.SHOW.items()],
+        order_choices=[(key, label) for key, (label, *_) in reads.ORDERS.items()],
+    )
+    return render(request, "linker/pages.html", context)
+
+
+@require_safe
+def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
+    membership = access.member(request, slug)
+    found = get_object_or_404(Page.objects.select_related("category"), project=membership.project, pk=page_id)
+    context = shell(
+        membership,
+        "pages",
+        page=found,
+        links_in=reads.body_links(found, inward=True),
+        links_out=reads.body_links(found, inward=False),
+        as_donor=reads.suggestions(found, as_donor=True),
+        as_acceptor=reads.suggestions(found, as_donor=False),
+    )
+    return render(request, "linker/page.html", context)

@@ -1,0 +1,62 @@
+"""The list of one's projects, a new project, and a project's overview."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from linker import access, figures
+from linker.forms import ProjectCreateForm
+from linker.models import Role, Run
+from linker.views.shell import shell
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+    from django.http import HttpRequest, HttpResponse
+
+
+def may_create(user: User | AnonymousUser) -> bool:
+    """Staff, and whoever was given Django's permission to add projects."""
+    return user.is_staff or user.has_perm("linker.add_project")
+
+
+@require_safe
+def projects(request: HttpRequest) -> HttpResponse:
+    context = {"memberships": figures.project_cards(request.user), "may_create": may_create(request.user)}
+    return render(request, "linker/projects.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_create(request: HttpRequest) -> HttpResponse:
+    if not may_create(request.user):
+        raise PermissionDenied("Only staff, or users who may add projects, can create one")
+    form = ProjectCreateForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        project = form.create(request.user)
+        messages.success(request, f"{project.name} is there, and you are its manager.")
+        return redirect("project", project.slug)
+    return render(request, "linker/project_create.html", {"form": form})
+
+
+@require_safe
+def project(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug)
+    site = figures.site_figures(membership.project)
+    steps = figures.next_steps(membership.project, site)
+    context = shell(
+        membership,
+        "overview",
+        figures=site,
+        steps=steps,
+        next_step=next((step for step in steps if not step.done), None),
+        is_manager=access.has_role(membership, Role.MANAGER),
+        runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],
+        tiers=membership.project.tiers.all(),
+        tier_counts=figures.tier_counts(membership.project),
+        categories=figures.top_categories(membership.project),
+    )
+    return render(request, "linker/project.html", context)

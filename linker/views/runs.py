@@ -1,0 +1,102 @@
+"""Runs: the list, one run with its progress, and the request to stop it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from linker import access, reports
+from linker import runs as life
+from linker.models import Role, Run, RunKind, RunStatus
+from linker.views.shell import shell
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from django.http import HttpRequest, HttpResponse
+
+    from linker.models import Membership
+
+PAGE_SIZE = 30
+
+
+@require_safe
+def runs(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug)
+    rows = Run.objects.filter(project=membership.project).select_related("created_by").defer("params", "report")
+    kind = request.GET.get("kind", "")
+    if kind in RunKind.values:
+        rows = rows.filter(kind=kind)
+    before = request.GET.get("before", "")
+    if before.isascii() and before.isdigit() and len(before) < 19:
+        rows = rows.filter(pk__lt=int(before))
+    found = list(rows[: PAGE_SIZE + 1])
+    context = shell(
+        membership,
+        "runs",
+        runs=found[:PAGE_SIZE],
+        before=found[PAGE_SIZE - 1].pk if len(found) > PAGE_SIZE else None,
+        is_first=not before,
+        kind=kind,
+        kinds=RunKind.choices,
+    )
+    return render(request, "linker/runs.html", context)
+
+
+def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
+    rows = Run.objects.select_related("created_by", "model", "project")
+    run = get_object_or_404(rows, project=membership.project, pk=run_id)
+    is_manager = access.has_role(membership, Role.MANAGER)
+    return shell(
+        membership,
+        "runs",
+        run=run,
+        report=reports.report_rows(run),
+        params=reports.param_rows(run),
+        may_cancel=run.is_active and is_manager,
+        is_manager=is_manager,
+        skipped_url=reverse("import_skipped", args=[run.project.slug, run.pk])
+        if is_manager and run.report.get("skipped_file")
+        else "",
+        next_step=_next_step(run, is_manager),
+    )
+
+
+def _next_step(run: Run, is_manager: bool) -> dict[str, str] | None:
+    """Where to go once the run has succeeded."""
+    url_name, text = {
+        RunKind.IMPORT_PAGES: ("import", "Import the links"),
+        RunKind.IMPORT_LINKS: ("match", "Embed and match"),
+        RunKind.EMBED: ("match", "Match"),
+        RunKind.MATCH: ("queue", "Review the suggestions"),
+        RunKind.RETIER: ("queue", "Review the suggestions"),
+    }[RunKind(run.kind)]
+    if run.status != RunStatus.SUCCEEDED or (url_name != "queue" and not is_manager):
+        return None
+    return {"url": reverse(url_name, args=[run.project.slug]), "text": text}
+
+
+@require_safe
+def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    return render(request, "linker/run.html", _run_context(access.member(request, slug), run_id))
+
+
+@require_safe
+def run_state(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """The part of the page that changes while the run goes on; asked for again and again until it has ended."""
+    return render(request, "linker/_run.html", _run_context(access.member(request, slug), run_id))
+
+
+@require_POST
+def run_cancel(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    found = get_object_or_404(Run, project=membership.project, pk=run_id)
+    if life.request_cancel(found):
+        messages.success(request, "The run was asked to stop.")
+    else:
+        messages.warning(request, "The run had ended already.")
+    return redirect("run", slug, run_id)

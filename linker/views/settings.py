@@ -1,0 +1,219 @@
+"""A project's settings, a tab each: general, tiers, sensitive categories, exclusions, members. Managers only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from linker import access, figures, members, policies
+from linker.errors import UserError
+from linker.forms import (
+    ExclusionForm,
+    MemberForm,
+    ProjectForm,
+    RoleForm,
+    SensitiveForm,
+    tier_formset,
+)
+from linker.models import ExclusionRule, Membership, Role, SensitiveCategory
+from linker.patterns import PatternError
+from linker.views.shell import shell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+TABS = (
+    ("settings", "General"),
+    ("settings_tiers", "Tiers"),
+    ("settings_sensitive", "Sensitive categories"),
+    ("settings_exclusions", "Exclusions"),
+    ("settings_members", "Members"),
+)
+FORM = ["GET", "HEAD", "POST"]
+
+
+def _page(request: HttpRequest, membership: Membership, tab: str, **context: Any) -> HttpResponse:
+    shared = shell(membership, "settings", tab=tab, tabs=TABS, **context)
+    return render(request, f"linker/{tab}.html", shared)
+
+
+def _data(request: HttpRequest) -> Any:
+    return request.POST if request.method == "POST" else None
+
+
+@require_http_methods(FORM)
+def general(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    form = ProjectForm(_data(request), instance=membership.project)
+    if form.is_valid():
+        form.save()
+        messages.success(request, "Saved.")
+        if ProjectForm.EMBEDDING_FIELDS & set(form.changed_data):
+            messages.warning(
+                request,
+                "Pages have to be embedded and matched again before this shows. Until then the suggestions you have "
+                "stay as they are, and no decision is lost.",
+            )
+        return redirect("settings", slug)
+    membership.project.refresh_from_db()
+    return _page(request, membership, "settings", form=form)
+
+
+@require_http_methods(FORM)
+def tiers(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    project = membership.project
+    formset = tier_formset(project, _data(request))
+    if request.method == "POST" and formset.is_valid():
+        formset.save(commit=False)
+        changed = [*(tier for tier, _ in formset.changed_objects), *formset.new_objects]
+        change = policies.change_tiers(project, changed, formset.deleted_objects, request.user)
+        messages.success(request, _moves(change))
+        return redirect("settings_tiers", slug)
+    counts = figures.tier_counts(project)
+    for form in formset.forms:
+        setattr(form, "count", counts.get(form.initial.get("name", ""), 0))  # noqa: B010 (a field of the template)
+    return _page(request, membership, "settings_tiers", formset=formset, below=counts.get("", 0))
+
+
+def _moves(change: policies.TierChange) -> str:
+    """What saving did to the open suggestions, in a sentence."""
+    names = [name for name in {**change.after, **change.before} if name]
+    moved = [
+        f"{name} {change.before.get(name, 0):,} \N{RIGHTWARDS ARROW} {change.after.get(name, 0):,}"
+        for name in names
+        if change.before.get(name, 0) != change.after.get(name, 0)
+    ]
+    return f"Saved. Suggestions moved: {', '.join(moved)}." if moved else "Saved. No suggestion changed its tier."
+
+
+@require_http_methods(FORM)
+def sensitive(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    form = SensitiveForm(_data(request), project=membership.project)
+    if form.is_valid():
+        marked = policies.add_sensitive(form.save(commit=False))
+        messages.success(request, f"Saved. {marked:,} suggestions need a person now.")
+        return redirect("settings_sensitive", slug)
+    rules = SensitiveCategory.objects.filter(project=membership.project).select_related("category").order_by("pk")
+    return _page(request, membership, "settings_sensitive", form=form, rules=rules)
+
+
+@require_POST
+def sensitive_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    marked = policies.remove_sensitive(membership.project, rule_id)
+    if marked is None:
+        messages.warning(request, "That rule was removed already.")
+    else:
+        messages.success(request, f"Removed. {marked:,} suggestions need a person now.")
+    return redirect("settings_sensitive", slug)
+
+
+@require_http_methods(FORM)
+def exclusions(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    project = membership.project
+    form = ExclusionForm(_data(request), project=project)
+    preview = None
+    if form.is_valid():
+        if "check" not in request.POST:
+            form.save()
+            messages.success(request, "Saved. It applies from the next match run on.")
+            return redirect("settings_exclusions", slug)
+        preview = policies.pattern_matches(project, [form.cleaned_data["pattern"]])[0]
+    rules = list(ExclusionRule.objects.filter(project=project).order_by("pk"))
+    found = policies.pattern_matches(project, [rule.pattern for rule in rules])
+    return _page(
+        request,
+        membership,
+        "settings_exclusions",
+        form=form,
+        rules=list(zip(rules, found, strict=True)),
+        matches=preview,
+    )
+
+
+@require_safe
+def exclusion_preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the pattern in the query would find."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    pattern = request.GET.get("pattern", "")[:300]
+    context = shell(membership, "settings")
+    if pattern:
+        try:
+            context["matches"] = policies.pattern_matches(membership.project, [pattern])[0]
+        except PatternError as error:
+            context["fault"] = str(error)
+    return render(request, "linker/_matches.html", context)
+
+
+@require_POST
+def exclusion_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    if policies.remove_exclusion(membership.project, rule_id):
+        messages.success(request, "Removed. It no longer applies from the next match run on.")
+    else:
+        messages.warning(request, "That rule was removed already.")
+    return redirect("settings_exclusions", slug)
+
+
+@require_http_methods(FORM)
+def member_list(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    form = MemberForm(_data(request))
+    if form.is_valid():
+        try:
+            added = members.add_member(membership.project, form.cleaned_data["username"], form.cleaned_data["role"])
+        except UserError as error:
+            form.add_error("username", str(error))
+        else:
+            messages.success(request, f"{form.cleaned_data['username']} is {_a_role(added)} now.")
+            return redirect("settings_members", slug)
+    rows = Membership.objects.filter(project=membership.project).select_related("user").order_by("user__username")
+    return _page(request, membership, "settings_members", form=form, rows=rows, roles=Role.choices)
+
+
+def _a_role(membership: Membership) -> str:
+    return f"{'an' if membership.role == Role.EDITOR else 'a'} {membership.get_role_display().lower()}"
+
+
+@require_POST
+def member_change(request: HttpRequest, slug: str, membership_id: int) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Choose one of the roles.")
+        return redirect("settings_members", slug)
+    try:
+        changed = members.change_role(membership.project, membership_id, Role(form.cleaned_data["role"]))
+    except UserError as error:
+        messages.error(request, str(error))
+        return redirect("settings_members", slug)
+    if changed is None:
+        messages.warning(request, "That member was removed already.")
+        return redirect("settings_members", slug)
+    messages.success(request, f"{changed.user} is {_a_role(changed)} now.")
+    if changed.pk == membership.pk and changed.role != Role.MANAGER:
+        return redirect("project", slug)
+    return redirect("settings_members", slug)
+
+
+@require_POST
+def member_remove(request: HttpRequest, slug: str, membership_id: int) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    try:
+        removed = members.remove_member(membership.project, membership_id)
+    except UserError as error:
+        messages.error(request, str(error))
+        return redirect("settings_members", slug)
+    if removed is None:
+        messages.warning(request, "That member was removed already.")
+        return redirect("settings_members", slug)
+    messages.success(request, f"{removed.user} is no longer a member.")
+    if removed.pk == membership.pk:
+        return redirect("projects")
+    return redirect("settings_members", slug)
