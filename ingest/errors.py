@@ -1,0 +1,27 @@
+"""What can be wrong with a file, said to the user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linker.errors import UserError
+
+
+class FileError(UserError):
+    """A file that cannot be imported; names the file and, where there is one, the line.
+
+    `report` tells what an import had left out before it came to this.
+    """
+
+    def __init__(self, name: str, text: str, *, line: int | None = None) -> None:
+        where = name if line is None else f"{name}, line {line:,}"
+        super().__init__(f"{where}: {text} Nothing was imported.")
+        self.report: dict[str, Any] = {}
+
+
+class ImportStopped(UserError):
+    """An import that was read and counted but not loaded. `report` holds the counts."""
+
+    def __init__(self, text: str, report: dict[str, Any]) -> None:
+        super().__init__(f"{text} Nothing was imported.")
+        self.report = report

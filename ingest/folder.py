@@ -1,0 +1,84 @@
+"""A folder with a crawl's files: which of them are pages and links, and whose site it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.utils.text import slugify
+
+from ingest import schema, sniff
+from ingest.schema import LINKS, PAGES
+from linker.errors import UserError
+
+SAMPLE = Path(__file__).resolve().parent / "sample"
+# Names in the order of preference; each may be packed.
+NAMES = {
+    PAGES: ("internal_html.csv", "internal_all.csv", *sorted(schema.PREFERRED[PAGES])),
+    LINKS: ("all_inlinks.csv", "all_outlinks.csv", *sorted(schema.PREFERRED[LINKS])),
+}
+ROWS_LOOKED_AT = 2000
+
+
+@dataclass(frozen=True)
+class Crawl:
+    """A site to import; `links` is None where the folder has no file of links."""
+
+    slug: str
+    name: str
+    base_url: str
+    pages: Path
+    links: Path | None
+
+    @property
+    def is_sample(self) -> bool:
+        return self.pages.resolve().parent == SAMPLE
+
+
+def find_crawl(folder: Path) -> Crawl:
+    """The crawl in a folder; the site is the one most of its first pages belong to.
+
+    Raises UserError where the folder has no file of pages or the file cannot be read.
+    """
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder. Name the folder that holds the crawl's exports.")
+    pages, links = _find(folder, PAGES), _find(folder, LINKS)
+    if pages is None:
+        raise UserError(
+            f"{folder} holds no file of pages. Export the tab “Internal”, filter “HTML”, from Screaming Frog into it, "
+            "as internal_html.csv; all_inlinks.csv belongs beside it. Both may be packed as .gz or .zip."
+        )
+    if folder.resolve() == SAMPLE:
+        return Crawl("fernpeak", "Fernpeak Outfitters", "https://www.fernpeak.example", pages, links)
+    base_url = _base_url(pages)
+    host = urlsplit(base_url).netloc
+    return Crawl(
+        slugify(host.removeprefix("www.").replace(".", "-").replace(":", "-"))[:60], host, base_url, pages, links
+    )
+
+
+def _find(folder: Path, kind: str) -> Path | None:
+    files = {path.name.lower(): path for path in sorted(folder.iterdir()) if path.is_file()}
+    wanted = (spelling for name in NAMES[kind] for spelling in (name, f"{name}.gz", f"{name}.zip", f"{name[:-4]}.zip"))
+    return next((files[spelling] for spelling in wanted if spelling in files), None)
+
+
+def _base_url(pages: Path) -> str:
+    """Scheme and host that most of the first pages share."""
+    known, preferred = schema.KNOWN[PAGES], schema.PREFERRED[PAGES]
+    table = sniff.Table(
+        pages, pages.name, sniff.inspect(pages, pages.name, known=known, preferred=preferred), preferred
+    )
+    rows = [cells for _, cells in islice(table, ROWS_LOOKED_AT)]
+    header = table.format.header
+    column = header.index(schema.resolve(PAGES, pages.name, header, rows, {}, {})["url"][0])
+    addresses = (urlsplit(row[column].strip()) for row in rows if len(row) > column)
+    hosts = Counter(
+        f"{url.scheme}://{url.netloc}" for url in addresses if url.scheme in {"http", "https"} and url.netloc
+    )
+    if not hosts:
+        raise UserError(f"{pages}: no row holds an address, https://..., in its column “{header[column]}”.")
+    return hosts.most_common(1)[0][0]

@@ -1,0 +1,97 @@
+"""Choosing a file, and saying which column fills which field."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from ingest import schema
+from ingest.sniff import ENCODINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from django.core.files.uploadedfile import UploadedFile
+
+    from ingest.services import Look
+
+
+class UploadForm(forms.Form):
+    file = forms.FileField(
+        label="File",
+        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv or any CSV with a header; "
+        "plain, .gz or .zip",
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.gz,.zip,text/csv"}),
+        max_length=255,
+        allow_empty_file=True,  # an empty file has a message of its own
+    )
+    kind = forms.ChoiceField(
+        label="It holds",
+        choices=[("", "Find out from its columns"), (schema.PAGES, "Pages"), (schema.LINKS, "Links between pages")],
+        required=False,
+    )
+    encoding = forms.ChoiceField(
+        label="Its encoding",
+        choices=[("", "Find out (UTF-8 or UTF-16)"), *ENCODINGS.items()],
+        required=False,
+        help_text="Only for files that are neither",
+    )
+
+    def clean_file(self) -> UploadedFile:
+        file = self.cleaned_data["file"]
+        if file.size > settings.UPLOAD_MAX_MB * 2**20:
+            raise ValidationError(
+                f"The file is larger than {settings.UPLOAD_MAX_MB:,} MB. Pack it as .gz, split it, or import it on "
+                "the command line."
+            )
+        return file
+
+
+class MappingForm(forms.Form):
+    """One choice of columns a field. A choice's value is the JSON list of its columns, in order."""
+
+    def __init__(self, data: Any, *, kind: str, looked: Look) -> None:
+        super().__init__(data, use_required_attribute=False)
+        self.kind, self.looked = kind, looked
+        for field in schema.FIELDS[kind]:
+            current = looked.mapping.get(field.name, [])
+            self.fields[field.name] = forms.ChoiceField(
+                label=field.label,
+                choices=[("[]", "(none)"), *self._choices(field, current)],
+                initial=json.dumps(current),
+                required=False,
+            )
+        self.fields["allow_shrink"] = forms.BooleanField(
+            label="Import even if the file holds far less than the project has",
+            help_text="Without this, an import that would mark more than a fifth as missing stops.",
+            required=False,
+        )
+
+    def _choices(self, field: schema.Field, current: list[str]) -> Iterator[tuple[str, str]]:
+        found = {json.dumps([column]): column[:80] for column in self.looked.header}
+        if field.many:
+            for name, columns in schema.families(self.looked.header).items():
+                if len(columns) > 1:
+                    found[json.dumps(columns)] = f"{name[:60]} (all {len(columns)})"
+        if current:
+            found.setdefault(json.dumps(current), ", ".join(current)[:80])
+        yield from found.items()
+
+    def mapping(self) -> schema.Columns:
+        """Every field with the columns chosen for it; an empty list says none."""
+        return {field.name: json.loads(self.cleaned_data[field.name] or "[]") for field in schema.FIELDS[self.kind]}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """What the preview shows of each field."""
+        for field in schema.FIELDS[self.kind]:
+            columns = self.looked.mapping.get(field.name, [])
+            yield {
+                "field": self[field.name],
+                "required": field.required,
+                "filled": bool(columns),
+                "values": self.looked.values(columns) if columns else [],
+            }

@@ -1,0 +1,12 @@
+"""RQ's entry points. Doors, not rooms: the work is in ingest.services."""
+
+from ingest import services
+from linker import runs
+
+
+def import_pages(run_id: int) -> None:
+    runs.execute(run_id, services.run_import)
+
+
+def import_links(run_id: int) -> None:
+    runs.execute(run_id, services.run_import)

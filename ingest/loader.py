@@ -1,0 +1,364 @@
+"""Rows of a file into the tables: staged by COPY, counted, then merged. Nothing is ever deleted.
+
+All of it happens inside the caller's transaction: an exception anywhere leaves the tables as they were. Columns that
+a file does not speak about keep what they hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.db import connection
+
+from ingest.normalise import category_key
+from ingest.pages import PageRow
+from linker import store
+from linker.models import Category, EmbeddingModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from ingest.links import LinkRow
+    from ingest.pages import PathOfNames, Trails
+    from linker.models import Project
+
+LOCK_SPACE = 7304  # merges into one project's pages and links come one after the other
+
+STAGE_PAGES = """
+CREATE TEMP TABLE stage_page (
+    line bigint, url text, canonical_url text, html boolean, title text, h1 text, headings text[], description text,
+    body text, language text, word_count int, status_code int, indexable boolean, indexability_status text,
+    canonical_link text, redirect_url text, crawl_depth int, last_modified timestamptz, clicks int, impressions int,
+    position float8, category int
+);
+CREATE TEMP TABLE stage_vector (line bigint, dimensions int, sha256 bytea, vector halfvec);
+"""
+STAGE_LINKS = """
+CREATE TEMP TABLE stage_link (source bigint, target bigint, in_body boolean, follow boolean, anchor text)
+"""
+PAGE_COLUMNS = tuple(PageRow.__dataclass_fields__)
+
+# The row that stands for its page where a file holds the page several times.
+BETTER_ROW = "(status_code = 200) DESC NULLS LAST, indexable DESC, line DESC"
+
+
+def _run(query: str, params: Sequence[Any] = ()) -> int:
+    """Executes a statement; the number of rows it touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(query, params)
+        return cursor.rowcount
+
+
+def _rows(query: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, params)
+        return cursor.fetchall()
+
+
+def _number(query: str, params: Sequence[Any] = ()) -> int:
+    return _rows(query, params)[0][0]
+
+
+def lock(project: Project) -> None:
+    """Waits for other merges into the project; held until the transaction ends."""
+    _run("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, project.pk])
+
+
+# --------------------------------------------------------------------------------------------------- staging pages
+
+
+def create_page_stage() -> None:
+    _run(STAGE_PAGES)
+
+
+def drop_page_stage() -> None:
+    _run("DROP TABLE stage_page, stage_vector, stage_category, stage_match")
+
+
+def stage_pages(rows: Iterable[PageRow]) -> None:
+    store.copy_rows_in("stage_page", PAGE_COLUMNS, ([getattr(row, column) for column in PAGE_COLUMNS] for row in rows))
+
+
+def stage_vectors(lines: Sequence[int], vectors: Sequence[np.ndarray], digests: Sequence[bytes]) -> None:
+    """Vectors of any lengths, by the line of their row."""
+    lengths = np.array([len(vector) for vector in vectors])
+    for dimensions in np.unique(lengths).tolist():
+        chosen = np.flatnonzero(lengths == dimensions).tolist()
+        packed = np.zeros(len(chosen), dtype=store.halfvec(dimensions))
+        packed["dim"] = dimensions
+        packed["x"] = np.stack([vectors[i] for i in chosen])
+        columns = [
+            ("line", ">i8", np.array([lines[i] for i in chosen])),
+            ("dimensions", ">i4", np.full(len(chosen), dimensions)),
+            ("sha256", "V32", np.frombuffer(b"".join(digests[i] for i in chosen), dtype="V32")),
+            ("vector", packed.dtype, packed),
+        ]
+        store.copy_in("stage_vector", columns)
+
+
+def drop_duplicates() -> list[tuple[int, str]]:
+    """Leaves one row a page in the stage. Returns (line, address) of the others, by line."""
+    _run("CREATE INDEX ON stage_page (line); ANALYZE stage_page")
+    return sorted(
+        _rows(
+            "WITH gone AS (SELECT line FROM (SELECT line, row_number() OVER (PARTITION BY md5(canonical_url) "
+            f"ORDER BY {BETTER_ROW}) AS place FROM stage_page) ranked WHERE place > 1) "
+            "DELETE FROM stage_page s USING gone WHERE s.line = gone.line RETURNING s.line, s.url"
+        )
+    )
+
+
+def drop_unknown(project: Project) -> list[tuple[int, str]]:
+    """Leaves the rows of pages the project has. Returns (line, address) of the others, by line."""
+    return sorted(
+        _rows(
+            "DELETE FROM stage_page s WHERE NOT EXISTS (SELECT FROM linker_page p WHERE p.project_id = %s "
+            "AND md5(p.canonical_url) = md5(s.canonical_url)) RETURNING s.line, s.url",
+            [project.pk],
+        )
+    )
+
+
+def count_staged() -> dict[str, int]:
+    """Pages in the stage: `pages`, `html`, `indexable`, `without_category`."""
+    [row] = _rows(
+        "SELECT count(*), count(*) FILTER (WHERE html), count(*) FILTER (WHERE indexable), "
+        "count(*) FILTER (WHERE category IS NULL) FROM stage_page"
+    )
+    return dict(zip(("pages", "html", "indexable", "without_category"), row, strict=True))
+
+
+def count_live(project: Project) -> int:
+    """Pages of the project that the last import held."""
+    return _number("SELECT count(*) FROM linker_page WHERE project_id = %s AND missing_since IS NULL", [project.pk])
+
+
+def vector_lengths() -> dict[int, int]:
+    """How many staged pages have a vector of a length, the most common first, ties by the smaller length."""
+    return dict(
+        _rows(
+            "SELECT dimensions, count(*) FROM stage_vector JOIN stage_page USING (line) GROUP BY 1 ORDER BY 2 DESC, 1"
+        )
+    )
+
+
+def other_vectors(dimensions: int) -> list[tuple[int, str, int]]:
+    """(line, address, length) of the staged vectors of another length."""
+    return _rows(
+        "SELECT line, url, dimensions FROM stage_vector JOIN stage_page USING (line) WHERE dimensions <> %s ORDER BY 1",
+        [dimensions],
+    )
+
+
+# --------------------------------------------------------------------------------------------------- merging pages
+
+
+def merge_categories(project: Project, trails: Trails) -> int:
+    """Makes the categories that are new, parents first, and turns numbers in the stage into their ids.
+
+    Returns how many categories the file names.
+    """
+    paths = trails.paths()
+    wanted = {path[:depth] for path in paths for depth in range(1, len(path) + 1)}
+    ids = dict(Category.objects.filter(project=project).values_list("path_key", "id"))
+    for depth in range(1, max(map(len, wanted), default=0) + 1):
+        level = sorted(path for path in wanted if len(path) == depth and category_key(path) not in ids)
+        made = Category.objects.bulk_create([_category(project, path, ids) for path in level], batch_size=2000)
+        ids |= {category.path_key: category.pk for category in made}
+    _run("CREATE TEMP TABLE stage_category (number int, id bigint)")
+    store.copy_rows_in(
+        "stage_category", ("number", "id"), ((n, ids[category_key(path)]) for n, path in enumerate(paths) if path)
+    )
+    return len(wanted)
+
+
+def _category(project: Project, path: PathOfNames, ids: dict[str, int]) -> Category:
+    parent = ids[category_key(path[:-1])] if len(path) > 1 else None
+    return Category(
+        project=project,
+        parent_id=parent,
+        name=path[-1],
+        path=list(path),
+        path_key=category_key(path),
+        depth=len(path),
+    )
+
+
+def merge_pages(
+    project: Project, filled: Sequence[str], *, weak_category: bool, strong_category: bool, seen_at: datetime
+) -> dict[str, int]:
+    """Inserts and updates the staged pages. Returns counts of `new`, `updated`, `unchanged`.
+
+    `filled` are the columns the file speaks about. A strong category replaces a page's, a weak one fills a gap.
+    """
+    values = {column: f"s.{column}" for column in ("url", *filled)}
+    if strong_category:
+        values["category_id"] = "c.id"
+    elif weak_category:
+        values["category_id"] = "coalesce(p.category_id, c.id)"
+    columns = list(values)
+    staged = "stage_page s LEFT JOIN stage_category c ON c.number = s.category"
+    old = ", ".join(f"p.{column}" for column in columns)
+    new = ", ".join(values[column] for column in columns)
+    _run(
+        "CREATE TEMP TABLE stage_match AS SELECT s.line, p.id AS page_id, "
+        f"ROW({old}) IS DISTINCT FROM ROW({new}) AS changed FROM {staged} "
+        "LEFT JOIN linker_page p ON p.project_id = %s AND md5(p.canonical_url) = md5(s.canonical_url)",
+        [project.pk],
+    )
+    _run("CREATE INDEX ON stage_match (line); ANALYZE stage_match")
+    assignments = ", ".join(f"{column} = {value}" for column, value in values.items())
+    updated = _run(
+        f"UPDATE linker_page p SET {assignments}, last_seen_at = %s, missing_since = NULL "
+        f"FROM stage_match m JOIN {staged.replace('stage_page s', 'stage_page s ON s.line = m.line', 1)} "
+        "WHERE m.page_id = p.id AND m.changed",
+        [seen_at],
+    )
+    unchanged = _run(
+        "UPDATE linker_page p SET last_seen_at = %s, missing_since = NULL FROM stage_match m "
+        "WHERE m.page_id = p.id AND NOT m.changed",
+        [seen_at],
+    )
+    return {"new": _insert_pages(project, staged, seen_at), "updated": updated, "unchanged": unchanged}
+
+
+def _insert_pages(project: Project, staged: str, seen_at: datetime) -> int:
+    staged_columns = [column for column in PAGE_COLUMNS if column not in ("line", "html", "category")]
+    return _run(
+        f"INSERT INTO linker_page (project_id, {', '.join(staged_columns)}, category_id, status, inlinks, outlinks, "
+        f"first_seen_at, last_seen_at) SELECT %s, {', '.join(f's.{column}' for column in staged_columns)}, c.id, "
+        f"'live', 0, 0, %s, %s FROM {staged} JOIN stage_match m ON m.line = s.line WHERE m.page_id IS NULL "
+        "ORDER BY s.line",
+        [project.pk, seen_at, seen_at],
+    )
+
+
+def mark_missing_pages(project: Project, seen_at: datetime) -> int:
+    """Marks the pages that the import did not see. Returns how many were live until now."""
+    return _run(
+        "UPDATE linker_page SET missing_since = %s "
+        "WHERE project_id = %s AND missing_since IS NULL AND last_seen_at < %s",
+        [seen_at, project.pk, seen_at],
+    )
+
+
+def merge_vectors(project: Project, column: str, dimensions: int, seen_at: datetime) -> tuple[EmbeddingModel, int]:
+    """Stores the staged vectors of `dimensions` under the project's model of that column and length.
+
+    Returns the model and how many vectors were new or changed.
+    """
+    model = _imported_model(project, f"imported: {column}"[:200], dimensions)
+    changed = _run(
+        "INSERT INTO linker_pageembedding (page_id, model_id, text_sha256, vector, created_at) "
+        "SELECT p.id, %s, v.sha256, v.vector, %s FROM stage_vector v JOIN stage_page s USING (line) "
+        "JOIN linker_page p ON p.project_id = %s AND md5(p.canonical_url) = md5(s.canonical_url) "
+        "WHERE v.dimensions = %s ON CONFLICT (model_id, page_id) DO UPDATE SET text_sha256 = excluded.text_sha256, "
+        "vector = excluded.vector, created_at = excluded.created_at "
+        "WHERE linker_pageembedding.text_sha256 <> excluded.text_sha256",
+        [model.pk, seen_at, project.pk, dimensions],
+    )
+    return model, changed
+
+
+def _imported_model(project: Project, name: str, dimensions: int) -> EmbeddingModel:
+    """The project's model for a column. Vectors of another length than before are another model's."""
+    models = EmbeddingModel.objects.filter(project=project, name=name)
+    known = models.filter(dimensions=dimensions).first()
+    if known is not None:
+        return known
+    version = f"as crawled, {dimensions} numbers" if models.exists() else "as crawled"
+    return EmbeddingModel.objects.create(project=project, name=name, version=version, dimensions=dimensions)
+
+
+# ---------------------------------------------------------------------------------------------------------- links
+
+
+def page_ids(project: Project) -> dict[str, int]:
+    """Every page's id by its key."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT canonical_url, id FROM linker_page WHERE project_id = %s", [project.pk])
+        return dict(cursor.fetchall())
+
+
+def create_link_stage() -> None:
+    _run(STAGE_LINKS)
+
+
+def drop_link_stage() -> None:
+    _run("DROP TABLE stage_link")
+
+
+def stage_links(rows: Sequence[LinkRow]) -> None:
+    store.copy_rows_in("stage_link", ("source", "target", "in_body", "follow", "anchor"), rows)
+
+
+def count_live_links(project: Project) -> int:
+    return _number(
+        "SELECT count(*) FROM linker_existinglink WHERE project_id = %s AND missing_since IS NULL", [project.pk]
+    )
+
+
+def count_staged_links() -> int:
+    """Links in the stage, each once."""
+    return _number("SELECT count(*) FROM (SELECT DISTINCT source, target, in_body, md5(anchor) FROM stage_link) once")
+
+
+def part_repeated_links(least: int = 20, share: float = 0.3) -> int:
+    """Makes template links of those that many pages have alike, for files that do not say where a link stands.
+
+    A target under one anchor counts as repeated where at least `least` pages and `share` of all linking pages have
+    it. Returns how many staged rows that were.
+    """
+    return _run(
+        "WITH repeated AS (SELECT target, anchor FROM stage_link GROUP BY 1, 2 HAVING count(DISTINCT source) >= "
+        "greatest(%s, %s * (SELECT count(DISTINCT source) FROM stage_link))) "
+        "UPDATE stage_link s SET in_body = false, anchor = '' FROM repeated r "
+        "WHERE s.in_body AND s.target = r.target AND s.anchor = r.anchor",
+        [least, share],
+    )
+
+
+def merge_links(project: Project, seen_at: datetime) -> dict[str, int]:
+    """Inserts and updates the staged links. Returns counts of `new`, `seen_before`, `body`, `template`."""
+    [row] = _rows(
+        "WITH merged AS (INSERT INTO linker_existinglink (project_id, source_id, target_id, in_body, anchor, follow, "
+        "last_seen_at) SELECT %s, source, target, in_body, anchor, bool_or(follow), %s FROM stage_link "
+        "GROUP BY source, target, in_body, anchor ON CONFLICT (source_id, target_id, in_body, md5(anchor)) DO UPDATE "
+        "SET follow = excluded.follow, last_seen_at = excluded.last_seen_at, missing_since = NULL "
+        "RETURNING xmax = 0 AS fresh, in_body) SELECT count(*) FILTER (WHERE fresh), "
+        "count(*) FILTER (WHERE NOT fresh), count(*) FILTER (WHERE in_body), count(*) FILTER (WHERE NOT in_body) "
+        "FROM merged",
+        [project.pk, seen_at],
+    )
+    return dict(zip(("new", "seen_before", "body", "template"), row, strict=True))
+
+
+def mark_missing_links(project: Project, seen_at: datetime) -> int:
+    """Marks the links that the import did not see. Returns how many were live until now."""
+    return _run(
+        "UPDATE linker_existinglink SET missing_since = %s "
+        "WHERE project_id = %s AND missing_since IS NULL AND last_seen_at < %s",
+        [seen_at, project.pk, seen_at],
+    )
+
+
+def refresh_statistics(*tables: str) -> None:
+    """Tells the planner what a large import has changed."""
+    _run(f"ANALYZE {', '.join(tables)}")
+
+
+def count_page_links(project: Project) -> None:
+    """Sets every page's `inlinks` and `outlinks`: distinct pages, body links only, missing ones left out."""
+    _run(
+        "WITH pair AS (SELECT DISTINCT source_id, target_id FROM linker_existinglink "
+        "WHERE project_id = %s AND in_body AND missing_since IS NULL), "
+        "gives AS (SELECT source_id AS id, count(*) AS n FROM pair GROUP BY 1), "
+        "gets AS (SELECT target_id AS id, count(*) AS n FROM pair GROUP BY 1), "
+        "counted AS (SELECT p.id, coalesce(gets.n, 0) AS inlinks, coalesce(gives.n, 0) AS outlinks FROM linker_page p "
+        "LEFT JOIN gets ON gets.id = p.id LEFT JOIN gives ON gives.id = p.id WHERE p.project_id = %s) "
+        "UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks FROM counted c "
+        "WHERE p.id = c.id AND (p.inlinks, p.outlinks) IS DISTINCT FROM (c.inlinks, c.outlinks)",
+        [project.pk, project.pk],
+    )

@@ -1,0 +1,283 @@
+"""The whole of it on one machine: `make demo`."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from ingest import services
+from ingest.folder import SAMPLE, find_crawl
+from ingest.models import Upload
+from ingest.schema import LINKS, PAGES
+from linker.errors import UserError
+from linker.management.commands._cli import ProgressBar
+from linker.matching.params import MatchParams
+from linker.models import Category, Membership, Project, Role, Run, RunKind, RunStatus, SensitiveCategory, Tier
+from linker.models.policy import Sensitivity
+from linker.projects import create_project
+from linker.runs import RunIsActive, start_run
+from linker.workers import WorkerPool
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+    from types import FrameType
+
+    from django.contrib.auth.models import User
+
+    from ingest.folder import Crawl
+
+LOGIN, PASSWORD = "demo", "demo-anchorline"
+SENSITIVE_IN_SAMPLE = ["Magazine", "Health"]
+# Its texts are short and far apart: with the bounds that a project starts with, its articles would all be held back.
+TIERS_OF_SAMPLE = {"Inline": 0.55, "Related": 0.48, "Reserve": 0.40}
+LEVELS_UP = 4
+STARTING_SECONDS, STOPPING_SECONDS = 60, 20
+
+
+class Stopped(Exception):
+    """A signal asked the demo to stop."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Imports a crawl into servers of its own, embeds and matches it, and serves it until Ctrl-C, which stops "
+        "everything that was started. Run again, it starts in seconds and keeps the data."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--site",
+            type=Path,
+            default=SAMPLE,
+            metavar="DIR",
+            help="folder with Screaming Frog files (default: a sample)",
+        )
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--workers", type=int, default=2, help="worker processes (default: %(default)s)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        _refuse_other_servers()
+        _refuse_busy_port(options["port"])
+        # Signals are noted and looked for in _pause(): an exception out of the blue could be swallowed by a library, or
+        # interrupt the stopping. SIGINT too, since shells in scripts switch it off.
+        self.is_stopping = False
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._note_signal)
+        try:
+            self._demo(find_crawl(options["site"]), options["port"], options["workers"])
+        except UserError as error:
+            raise CommandError(str(error)) from error
+        except Stopped:
+            self._say("\nStopped.")
+
+    def _demo(self, crawl: Crawl, port: int, workers: int) -> None:
+        self._say("Starting PostgreSQL and Redis ...")
+        call_command("migrate", verbosity=0)
+        user = _demo_user()
+        project = _project(crawl, user)
+        with WorkerPool(workers) as pool:
+            self._prepare(crawl, project, user, pool)
+            with _web(port) as web:
+                self._wait_until_it_answers(web, port)
+                self._say(
+                    f"\n  {project.name}: http://127.0.0.1:{port}/p/{project.slug}/\n"
+                    f"  Sign in as {LOGIN} with the password {PASSWORD}\n\n"
+                    "Ctrl-C stops everything; the data stay."
+                )
+                while web.poll() is None:
+                    pool.watch()
+                    self._pause(0.5)
+                raise CommandError(f"The web server ended by itself, with the exit code {web.returncode}.")
+
+    def _prepare(self, crawl: Crawl, project: Project, user: User, pool: WorkerPool) -> None:
+        """Whatever has not been done yet, or was done before what it rests on."""
+        self._import(PAGES, crawl.pages, project, user, pool)
+        if crawl.links is not None:
+            self._import(LINKS, crawl.links, project, user, pool)
+        else:
+            self._say(f"{crawl.pages.parent} holds no all_inlinks.csv: links that are there already are not known.")
+        if _is_due(project, RunKind.EMBED, RunKind.IMPORT_PAGES):
+            self._run(pool, lambda: start_run(project, RunKind.EMBED, {}, user))
+        if _is_due(project, RunKind.MATCH, RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.EMBED):
+            if crawl.is_sample:
+                _mark_sensitive(project)
+            self._run(pool, lambda: start_run(project, RunKind.MATCH, _match_params(project), user))
+
+    def _import(self, kind: str, file: Path, project: Project, user: User, pool: WorkerPool) -> None:
+        """Imports a file unless the newest import was of the same bytes. Where it cannot, older data will do."""
+        last = _last(project, services.RUN_KINDS[kind])
+        with file.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        if last is not None and Upload.objects.filter(pk=last.params["upload"], sha256=digest).exists():
+            return
+
+        def start() -> Run:
+            upload = services.register_file(project, kind, file, user)
+            return services.start_import(project, upload, services.look_at_upload(project, upload), user)
+
+        try:
+            self._run(pool, start)
+        except UserError as error:
+            if last is None:
+                raise
+            self._say(f"{error}\nWhat was imported before is served.")
+
+    def _run(self, pool: WorkerPool, start: Callable[[], Run]) -> None:
+        """Starts a run, or finds the one that an earlier demo left, and watches it to its end."""
+        try:
+            run = start()
+        except RunIsActive as active:
+            run = active.run
+        began, bar = time.monotonic(), ProgressBar()
+        try:
+            while run.is_active:
+                pool.watch()
+                self._pause(0.2)
+                run.refresh_from_db()
+                bar(run.done, run.total, run.stage or run.get_kind_display())
+        finally:
+            bar.close()
+        if run.status != RunStatus.SUCCEEDED:
+            raise UserError(run.error or f"{run} was {run.get_status_display().lower()}.")
+        self._say(f"{run.get_kind_display()}: done in {time.monotonic() - began:.0f} s")
+
+    def _wait_until_it_answers(self, web: subprocess.Popen[bytes], port: int) -> None:
+        deadline = time.monotonic() + STARTING_SECONDS
+        while web.poll() is None:
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
+                return
+            if time.monotonic() > deadline:
+                raise CommandError(f"The web server did not answer within {STARTING_SECONDS} s.")
+            self._pause(0.1)
+
+    def _pause(self, seconds: float) -> None:
+        """Raises Stopped where a signal has asked for it."""
+        time.sleep(seconds)
+        if self.is_stopping:
+            raise Stopped
+
+    def _note_signal(self, number: int, frame: FrameType | None) -> None:
+        self.is_stopping = True
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
+
+
+# ---------------------------------------------------------------------------------------------------- conditions
+
+
+def _refuse_other_servers() -> None:
+    """The demo makes a login whose password is printed here: never on servers that others use."""
+    if (
+        settings.PRODUCTION
+        or settings.DATABASES["default"]["ENGINE"] != "linker.embedded"
+        or not settings.REDIS_IS_EMBEDDED
+    ):
+        raise CommandError(
+            "The demo runs on PostgreSQL and Redis of its own: unset PRODUCTION, DATABASE_URL and REDIS_URL. For other "
+            "servers, docs/install.md says how."
+        )
+
+
+def _refuse_busy_port(port: int) -> None:
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except (OSError, OverflowError) as error:
+            raise CommandError(
+                f"Port {port} cannot be had ({error}). Stop what listens there, another demo perhaps, or choose "
+                "another port: make demo PORT=8001"
+            ) from error
+
+
+# ------------------------------------------------------------------------------------------------- rows it needs
+
+
+def _demo_user() -> User:
+    user, created = get_user_model().objects.get_or_create(
+        username=LOGIN, defaults={"is_staff": True, "is_superuser": True}
+    )
+    if created:
+        user.set_password(PASSWORD)
+        user.save()
+    return user
+
+
+def _project(crawl: Crawl, user: User) -> Project:
+    project = Project.objects.filter(slug=crawl.slug).first()
+    if project is None:
+        project = create_project(slug=crawl.slug, name=crawl.name, base_url=crawl.base_url, manager=user)
+        for name, bound in TIERS_OF_SAMPLE.items() if crawl.is_sample else ():
+            Tier.objects.filter(project=project, name=name).update(lower_bound=bound)
+    Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.MANAGER})
+    return project
+
+
+def _last(project: Project, kind: RunKind) -> Run | None:
+    return Run.objects.filter(project=project, kind=kind, status=RunStatus.SUCCEEDED).order_by("-pk").first()
+
+
+def _is_due(project: Project, kind: RunKind, *rests_on: RunKind) -> bool:
+    """Whether a run of the kind has yet to succeed on what the others have left."""
+    last = _last(project, kind)
+    others = filter(None, (_last(project, other) for other in rests_on))
+    return last is None or any(_finished(other) > _finished(last) for other in others)
+
+
+def _finished(run: Run) -> datetime:
+    assert run.finished_at is not None
+    return run.finished_at
+
+
+def _mark_sensitive(project: Project) -> None:
+    category = Category.objects.filter(project=project, path=SENSITIVE_IN_SAMPLE).first()
+    if category is not None:
+        SensitiveCategory.objects.get_or_create(
+            project=project, category=category, defaults={"kind": Sensitivity.MEDICAL}
+        )
+
+
+def _match_params(project: Project) -> dict[str, Any]:
+    """Up to the whole site, since a magazine's articles and a shop's products meet at the top of the tree."""
+    bounds = Tier.objects.filter(project=project).order_by("lower_bound").values_list("lower_bound", flat=True)
+    return MatchParams(levels_up=LEVELS_UP, threshold=bounds[0] if bounds else MatchParams.threshold).to_dict()
+
+
+# ------------------------------------------------------------------------------------------------------ processes
+
+
+@contextlib.contextmanager
+def _web(port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """gunicorn on the loopback address, in a session of its own so that Ctrl-C reaches the demo alone."""
+    options = ("--bind", f"127.0.0.1:{port}", "--workers", "2", "--threads", "4", "--log-level", "warning")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", *options, "--no-control-socket", "linker.wsgi"],
+        cwd=settings.BASE_DIR,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOPPING_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,49 @@
+"""Files that were handed in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.db import models
+
+from linker.models import Project
+
+
+class UploadKind(models.TextChoices):
+    PAGES = "pages", "Pages"
+    LINKS = "links", "Links"
+
+
+class Upload(models.Model):
+    """A file to import: `path` is relative to UPLOAD_ROOT for a browser's upload, absolute for the command line's.
+
+    `mapping` and `encoding` are what the user confirmed last; each run freezes its own copy.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
+    kind = models.CharField(max_length=8, choices=UploadKind.choices)
+    name = models.CharField(max_length=255, help_text="As the user's file was called")
+    path = models.TextField()
+    bytes = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    mapping = models.JSONField(default=dict, blank=True)
+    encoding = models.CharField(max_length=20, blank=True, default="")
+    uploaded_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(kind__in=UploadKind.values), name="upload_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def file(self) -> Path:
+        """Where the file lies."""
+        return settings.UPLOAD_ROOT / self.path

@@ -1,0 +1,132 @@
+"""Addresses to keys, and paths of categories. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from urllib.parse import unquote
+
+import ada_url
+
+TRACKING = re.compile(
+    r"(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|ttclid|twclid|igshid|li_fat_id|mc_[ce]id|_ga|_gl"
+    r"|_hs(?:enc|mi)|hsctatracking|mkt_tok|srsltid|oly_(?:anon|enc)_id|wickedid|vero_(?:conv|id)|s_kwcid|ef_id|epik)",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?:[A-Za-z0-9_~-]+(?:[/.][A-Za-z0-9_~-]+)*/?)?")
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_NUMERIC_LABEL = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)$")
+SEPARATOR = "\x1f"
+MAX_NAME = 200
+
+
+class NotAnAddress(ValueError):
+    """The text is no http or https address."""
+
+
+class AnotherSite(ValueError):
+    """The address does not belong to the project's site."""
+
+
+def _unescape(match: re.Match[str]) -> str:
+    character = chr(int(match[1], 16))
+    return character if character in _UNRESERVED else match[0].upper()
+
+
+def _escapes(text: str) -> str:
+    """Percent-encoding in one form: capitals, and none where none is needed."""
+    return _ESCAPE.sub(_unescape, _BAD_ESCAPE.sub("%25", text)) if "%" in text else text
+
+
+@dataclass(frozen=True)
+class Site:
+    """What belongs to a project and how its addresses become keys.
+
+    `base_url` is the start of every address; scheme and a leading `www.` do not tell sites apart.
+    """
+
+    base_url: str
+    strip_slash: bool = False
+    strip_www: bool = False
+
+    def canonical_url(self, address: str) -> str:
+        """The key under which the page is found again; idempotent.
+
+        Scheme and host in lower case, no default port, credentials, fragment or tracking parameters, one form of
+        percent-encoding; without a trailing slash and `www.` where the project says so. An address that begins with
+        a slash is read against `base_url`. Raises NotAnAddress, AnotherSite.
+        """
+        return self._checked(_canonical(address.strip(), self.base_url, self.strip_slash, self.strip_www))
+
+    def _checked(self, url: str) -> str:
+        host, path = _host_and_path(url)
+        own_host, own_path = self._own
+        if host != own_host:
+            raise AnotherSite(url)
+        if own_path != "/" and path != own_path and not path.startswith(own_path + "/"):
+            raise AnotherSite(url)
+        return url
+
+    @cached_property
+    def _own(self) -> tuple[str, str]:
+        host, path = _host_and_path(_canonical(self.base_url, self.base_url, True, False))
+        return host, path.rstrip("/") or "/"
+
+
+def _host_and_path(url: str) -> tuple[str, str]:
+    rest = url.partition("://")[2]
+    host, slash, path = rest.partition("/")
+    return host.removeprefix("www."), slash + path.partition("?")[0]
+
+
+def _canonical(address: str, base: str, strip_slash: bool, strip_www: bool) -> str:
+    if _PLAIN.fullmatch(address) and not _NUMERIC_LABEL.search(address.split("/", 3)[2].rpartition(".")[2]):
+        url = address
+    else:
+        url = _parsed(address, base)
+    scheme, _, rest = url.partition("://")
+    if strip_www and rest.startswith("www.") and "." in rest[4:].partition("/")[0]:
+        rest = rest[4:]
+    if strip_slash:
+        head, mark, query = rest.partition("?")
+        host, _, path = head.partition("/")
+        rest = f"{host}/{path.rstrip('/')}{mark}{query}"
+    return f"{scheme}://{rest}"
+
+
+def _parsed(address: str, base: str) -> str:
+    try:
+        url = ada_url.URL(address, base=base) if address.startswith("/") else ada_url.URL(address)
+    except ValueError:
+        raise NotAnAddress(address) from None
+    if url.protocol not in ("http:", "https:"):
+        raise NotAnAddress(address)
+    path = _escapes(url.pathname)
+    parts = _escapes(url.search[1:]).split("&")
+    query = "&".join(part for part in parts if part and not TRACKING.fullmatch(part.partition("=")[0]))
+    return f"{url.protocol}//{url.host}{path}{'?' + query if query else ''}"
+
+
+# -------------------------------------------------------------------------------------------------- categories
+
+
+def category_key(path: tuple[str, ...]) -> str:
+    """sha256 of the names joined by U+001F: the key of linker.models.Category."""
+    return sha256(SEPARATOR.join(path).encode()).hexdigest()
+
+
+def clean_name(name: str) -> str:
+    """A category's name: one line, at most MAX_NAME characters, without the separator of keys."""
+    return " ".join(name.replace(SEPARATOR, " ").split())[:MAX_NAME].rstrip()
+
+
+def folders(canonical_url: str) -> tuple[str, ...]:
+    """The folders an address stands in, its last segment left out: the weakest source of categories."""
+    _, path = _host_and_path(canonical_url)
+    segments = [segment for segment in path.split("/") if segment]
+    names = (clean_name(unquote(segment).replace("\0", "")) for segment in segments[:-1])
+    return tuple(name for name in names if name)

@@ -1,0 +1,114 @@
+"""Any CSV: what columns are usually called, and what their contents give away."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ingest.values import looks_like_vector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+PAGE_COLUMNS = {
+    "url": (
+        *("URL", "Page URL", "Full URL", "Permalink", "Loc", "Location", "Landing Page", "Top pages", "Page", "Link"),
+        *("URI", "Dirección", "Indirizzo", "Endereço", "Pages les plus populaires", "Die häufigsten Seiten"),
+    ),
+    "title": ("Title", "Page Title", "Meta Title", "SEO Title", "Titre", "Titel", "Título", "Titolo", "Name"),
+    "h1": ("Heading", "Headline"),
+    "headings": ("Headings", "Subheadings"),
+    "description": ("Description", "Meta Description", "Excerpt", "Summary"),
+    "body": ("Body", "Text", "Page Content", "Content Text", "Body Text", "Texte", "Texto"),
+    "breadcrumb": ("Breadcrumb Path", "Category Path", "Category", "Categories", "Catégorie", "Kategorie", "Section"),
+    "content_type": ("MIME Type",),
+    "status_code": ("HTTP Status", "HTTP Code", "HTTP Status Code", "Response Code"),
+    "indexability": ("Indexable", "Is Indexable"),
+    "canonical_link": ("Canonical", "Canonical URL", "Canonical Link"),
+    "redirect_url": ("Redirect", "Redirect To", "Redirects To"),
+    "language": ("Lang", "Locale", "HTML Lang"),
+    "word_count": ("Words",),
+    "crawl_depth": ("Depth", "Click Depth", "Distance from Index"),
+    "last_modified": ("Modified", "Lastmod", "Updated", "Updated At", "Date Modified"),
+}
+LINK_COLUMNS = {
+    "source": (
+        *("Source URL", "Source Page", "From URL", "Donor", "Donor URL", "Referring Page URL", "Linking Page"),
+        *("URL", "Page"),
+    ),
+    "target": ("Target URL", "Destination URL", "To URL", "Acceptor", "Acceptor URL", "Linked URL", "Target"),
+    "anchor": ("Link Text", "Anchor_Text", "Link Anchor", "Linktext"),
+    "type": ("Link Type",),
+    "follow": ("Is Follow", "Dofollow"),
+    "link_position": ("Position", "Placement"),
+}
+_MIME = re.compile(r"(?:text|image|application|font|video|audio)/[\w.+-]+\s*(?:;|$)")
+_ADDRESS = re.compile(r"\s*https?://", re.IGNORECASE)
+LONG_TEXT = 400  # characters on average: a cell of prose
+
+
+def merge(*tables: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Names by field, those of the first table first."""
+    return {
+        field: tuple(name for table in tables for name in table.get(field, ()))
+        for field in dict.fromkeys(field for table in tables for field in table)
+    }
+
+
+def _cells(samples: Sequence[Sequence[str]], index: int, most: int = 5) -> list[str]:
+    """The first non-empty cells of a column."""
+    filled = (row[index] for row in samples if index < len(row) and row[index].strip())
+    return [cell for cell, _ in zip(filled, range(most), strict=False)]
+
+
+def _share(cells: list[str], tests: Iterable[bool]) -> float:
+    return sum(tests) / len(cells) if cells else 0.0
+
+
+def vector_columns(header: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str]:
+    """Columns with 50 numbers or more in two of their first five non-empty cells (in all, where there are fewer)."""
+    found = []
+    for index, column in enumerate(header):
+        cells = _cells(samples, index)
+        if cells and sum(map(looks_like_vector, cells)) >= min(2, len(cells)):
+            found.append(column)
+    return found
+
+
+def json_ld_columns(header: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str]:
+    """Columns in which some of the first cells hold a breadcrumb as JSON-LD."""
+    return [
+        column
+        for index, column in enumerate(header)
+        if any("BreadcrumbList" in cell for cell in _cells(samples, index, most=50))
+    ]
+
+
+def add_by_content(mapping: dict[str, list[str]], header: Sequence[str], samples: Sequence[Sequence[str]]) -> None:
+    """Adds to a mapping of pages what only contents tell: vectors, breadcrumbs in JSON-LD, main text, addresses."""
+    _tell_type_from_text(mapping, header, samples)
+    vectors = vector_columns(header, samples)
+    if vectors:
+        mapping.setdefault("vector", vectors[:1])
+    structured = json_ld_columns(header, samples)
+    if structured:
+        mapping.setdefault("breadcrumb", structured)
+    taken = {column for columns in mapping.values() for column in columns} | set(vectors) | set(structured)
+    free = {index: column for index, column in enumerate(header) if column not in taken}
+    for index, column in free.items():
+        cells = _cells(samples, index)
+        if "url" not in mapping and _share(cells, (_ADDRESS.match(cell) is not None for cell in cells)) > 0.5:
+            mapping["url"] = [column]
+        elif "body" not in mapping and cells and sum(map(len, cells)) / len(cells) > LONG_TEXT:
+            mapping["body"] = [column]
+
+
+def _tell_type_from_text(
+    mapping: dict[str, list[str]], header: Sequence[str], samples: Sequence[Sequence[str]]
+) -> None:
+    """A column named `Content` holds the main text in most files and the content type in old crawls."""
+    for column in mapping.get("body", []):
+        cells = _cells(samples, header.index(column))
+        if _share(cells, (_MIME.match(cell) is not None for cell in cells)) > 0.5:
+            mapping.setdefault("content_type", [column])
+            mapping["body"] = [other for other in mapping["body"] if other != column]

@@ -1,0 +1,34 @@
+"""Reads for the import's pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ingest.models import Upload
+from linker.models import Run, RunKind, RunStatus
+
+if TYPE_CHECKING:
+    from linker.models import Project
+
+
+@dataclass(frozen=True)
+class PastImport:
+    """An import's run with its file, where the file is still known."""
+
+    run: Run
+    upload: Upload | None
+
+    @property
+    def loaded(self) -> int | None:
+        """Pages or links the file held, where the import went through."""
+        report = self.run.report
+        return report.get("pages", report.get("links")) if self.run.status == RunStatus.SUCCEEDED else None
+
+
+def recent_imports(project: Project, most: int = 20) -> list[PastImport]:
+    """The latest imports, newest first."""
+    kinds = [RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS]
+    runs = list(Run.objects.filter(project=project, kind__in=kinds).select_related("created_by")[:most])
+    uploads = Upload.objects.filter(project=project).in_bulk([run.params.get("upload", 0) for run in runs])
+    return [PastImport(run, uploads.get(run.params.get("upload", 0))) for run in runs]

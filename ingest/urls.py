@@ -1,0 +1,9 @@
+from django.urls import path
+
+from ingest import views
+
+urlpatterns = [
+    path("import/", views.import_, name="import"),
+    path("import/<int:upload_id>/", views.import_preview, name="import_preview"),
+    path("import/runs/<int:run_id>/skipped/", views.import_skipped, name="import_skipped"),
+]

@@ -1,0 +1,87 @@
+"""Handing in a file, looking at what was found in it, starting its import, fetching what was left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.http import FileResponse, Http404
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from ingest import reads, services
+from ingest.forms import MappingForm, UploadForm
+from ingest.models import Upload
+from linker import access
+from linker.errors import UserError
+from linker.models import Role, Run, RunKind
+from linker.runs import RunIsActive
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from linker.models import Membership
+
+IMPORTS = (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS)
+
+
+def _context(membership: Membership, **more: Any) -> dict[str, Any]:
+    return {"project": membership.project, "membership": membership, "section": "import", **more}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_(request: HttpRequest, slug: str) -> HttpResponse:
+    """The form for a file, and the imports so far."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    posted = request.method == "POST"
+    form = UploadForm(request.POST, request.FILES) if posted else UploadForm()
+    if posted and form.is_valid():
+        try:
+            upload = services.take_upload(membership.project, membership.user, **form.cleaned_data)
+        except UserError as error:
+            form.add_error("file", str(error))
+        else:
+            return redirect("import_preview", slug, upload.pk)
+    context = _context(membership, form=form, imports=reads.recent_imports(membership.project))
+    return render(request, "ingest/import.html", context, status=422 if posted else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_preview(request: HttpRequest, slug: str, upload_id: int) -> HttpResponse:
+    """What was found in a file, and the choice of columns; `action=start` imports it."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    project = membership.project
+    upload = get_object_or_404(Upload, project=project, pk=upload_id)
+    try:
+        looked = services.look_at_upload(project, upload)
+    except UserError as error:
+        messages.error(request, str(error))
+        return redirect("import", slug)
+    form = MappingForm(request.POST or None, kind=upload.kind, looked=looked)
+    status = 200
+    if request.method == "POST" and form.is_valid():
+        form.looked = services.look_at_upload(project, upload, form.mapping())
+        if request.POST.get("action") == "start":
+            allow_shrink = form.cleaned_data["allow_shrink"]
+            try:
+                run = services.start_import(project, upload, form.looked, membership.user, allow_shrink=allow_shrink)
+            except UserError as error:
+                form.add_error(None, str(error))
+                status = 409 if isinstance(error, RunIsActive) else 422
+            else:
+                return redirect("run", slug, run.pk)
+    details = form.looked.table.format.describe()
+    context = _context(membership, upload=upload, looked=form.looked, form=form, format=details)
+    return render(request, "ingest/preview.html", context, status=status)
+
+
+@require_safe
+def import_skipped(request: HttpRequest, slug: str, run_id: int) -> HttpResponse | FileResponse:
+    """The rows an import left out, as CSV."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    run = get_object_or_404(Run, project=membership.project, kind__in=IMPORTS, pk=run_id)
+    path = services.skipped_path(membership.project.pk, run.pk)
+    if not path.is_file():
+        raise Http404("The import left nothing out")
+    name = f"{membership.project.slug}-skipped-{run.pk}.csv"
+    return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8")
