@@ -1,0 +1,279 @@
+"""What editors say of the edges: the sole writer of an edge's status but for the export.
+
+Each function works in one transaction: the edges are locked in the order of their ids, compared with what the editor
+saw, changed, and a Decision is appended for each. Whoever comes second changes nothing and is told who was first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from linker import services
+from linker.anchors.clean import collapse, has_word, visible
+from linker.anchors.generic import is_generic
+from linker.errors import UserError
+from linker.models import CandidateEdge, EdgeStatus, Project, Rel
+from review.models import Decision, Reason, Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from django.contrib.auth.models import User
+
+_CHANGED = ("status", "anchor", "rel", "edited", "updated_at")
+
+
+class AnchorError(UserError):
+    """The anchor an editor wrote cannot be used."""
+
+
+class NothingToUndo(UserError):
+    """There is no decision to take back, or it can no longer be taken back."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An edge that was not changed, as it is now. `by` is the decision that came first; None where a run did."""
+
+    edge: CandidateEdge
+    by: Decision | None
+
+    @property
+    def message(self) -> str:
+        if self.by is None:
+            return "A newer match run has refreshed this suggestion since you looked. Look again, then decide."
+        who = self.by.user.get_username()
+        if self.by.verb == Verb.UNDO:
+            return f"{who} took an earlier decision back before you. Nothing of yours was saved."
+        reason = f" ({self.by.get_reason_display()})" if self.by.reason else ""
+        return f"{who} decided first: {self.by.get_verb_display().lower()}{reason}. Nothing of yours was saved."
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`decided` holds the decisions written, by edge id; `conflicts` the edges that others changed before."""
+
+    decided: tuple[Decision, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+def clean_anchor(text: str, project: Project, language: str = "") -> str:
+    """The anchor with white space collapsed and control and formatting characters taken out.
+
+    `language` is the page's it will stand on. Raises AnchorError where it is empty, too long or generic.
+    """
+    anchor = collapse(visible(text))
+    if not has_word(anchor):
+        raise AnchorError("The anchor is empty. Write the words that the link will stand on.")
+    if len(anchor) > project.anchor_max_length:
+        raise AnchorError(
+            f"The anchor has {len(anchor)} characters; this project allows {project.anchor_max_length}. Shorten it."
+        )
+    if is_generic(anchor, language, project.banned_anchors):
+        raise AnchorError(f"“{anchor}” says nothing about the page it leads to. Name the page's subject instead.")
+    return anchor
+
+
+def decide_edges(
+    project: Project,
+    edge_ids: Sequence[int],
+    verb: Verb,
+    user: User,
+    *,
+    expected: EdgeStatus = EdgeStatus.SUGGESTED,
+    seen_runs: Mapping[int, int] | None = None,
+    anchor: str | None = None,
+    rel: Rel | None = None,
+    reason: str = "",
+    note: str = "",
+    position: int | None = None,
+    batch: UUID | None = None,
+) -> Outcome:
+    """Accepts or rejects edges that are still `expected`; the others come back as conflicts, unchanged.
+
+    `verb` is ACCEPT, EDIT or REJECT. EDIT takes `anchor` and one edge; an anchor that is the edge's already is a plain
+    accept. `rel` is the editor's choice; without one an accepted link takes its tier's confirmed rel. `seen_runs`
+    says, edge by edge, by which run the suggestion was made that the editor saw. More than one edge share a batch.
+
+    Raises AnchorError where the anchor cannot be used, UserError where an edge is not the project's or `expected`
+    is a status that cannot be decided on; nothing is written then.
+    """
+    if expected == EdgeStatus.EXPORTED:
+        raise UserError("The link was exported: it can no longer be decided on here.")
+    if verb == Verb.EDIT and (anchor is None or len(edge_ids) != 1):
+        raise ValueError("an edit takes one edge and its anchor")
+    if len(edge_ids) > 1 and batch is None:
+        batch = uuid4()
+    with transaction.atomic():
+        edges = _locked(project, edge_ids)
+        open_edges = [
+            edge
+            for edge in edges
+            if edge.status == expected and (seen_runs is None or seen_runs.get(edge.pk, edge.run_id) == edge.run_id)
+        ]
+        decisions = []
+        for edge in open_edges:
+            decision = _seen(edge, verb, user, reason=Reason(reason) if reason else "", note=note, batch=batch)
+            decision.position = position
+            if verb == Verb.REJECT:
+                edge.status = EdgeStatus.REJECTED
+            else:
+                _accept(edge, decision, anchor if verb == Verb.EDIT else None, rel)
+            decisions.append(_after(edge, decision))
+        _write_edges(open_edges)
+        _write_decisions(decisions)
+        changed = {edge.pk for edge in open_edges}
+        conflicts = _conflicts([edge for edge in edges if edge.pk not in changed], expected)
+    return Outcome(tuple(decisions), conflicts)
+
+
+def undo(project: Project, user: User, decision: Decision | None = None) -> Outcome:
+    """Takes back a decision, or the user's newest that still stands, with the whole batch it belongs to.
+
+    What is a suggestion again has the tier, placement and rel that the tiers of today read from its score.
+    `decided` holds the undoing decisions. Where another editor decided in between, the edge is a conflict.
+    Raises NothingToUndo where there is none, it was undone already, or a link of it was exported.
+    """
+    with transaction.atomic():
+        # The tiers must stand still until what is open again was read by them. Before the edges, as releases do.
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        if decision is None:
+            decision = standing(project).filter(user=user).order_by("-id").first()
+            if decision is None:
+                raise NothingToUndo("There is no decision of yours left to undo.")
+            together = _together(project, decision)
+        else:
+            together = [decision]
+        edges = {edge.pk: edge for edge in _locked(project, [item.edge_id for item in together])}
+        _refuse_exported(edges.values())
+        valid = set(standing(project).filter(pk__in=[item.pk for item in together]).values_list("pk", flat=True))
+        if not valid and len(together) == 1 and Decision.objects.filter(undoes=together[0]).exists():
+            raise NothingToUndo("This decision was undone already.")
+        undoing = [_undo_one(edges[item.edge_id], item, user) for item in together if item.pk in valid]
+        back = [decision.edge for decision in undoing]
+        _write_edges(back)
+        _read_anew(project, back)
+        _write_decisions([_after(decision.edge, decision) for decision in undoing])
+        conflicts = _conflicts([edges[item.edge_id] for item in together if item.pk not in valid], None)
+    return Outcome(tuple(undoing), conflicts)
+
+
+def standing(project: Project) -> QuerySet[Decision]:
+    """The decisions that still hold: not undone, and the last of their edge."""
+    later = Decision.objects.filter(edge=OuterRef("edge"), pk__gt=OuterRef("pk"), undone_by__isnull=True)
+    return Decision.objects.filter(
+        ~Exists(later.exclude(verb=Verb.UNDO)), project=project, undone_by__isnull=True
+    ).exclude(verb=Verb.UNDO)
+
+
+def _locked(project: Project, edge_ids: Iterable[int]) -> list[CandidateEdge]:
+    wanted = set(edge_ids)
+    edges = list(
+        CandidateEdge.objects.filter(project=project, pk__in=wanted)
+        .select_related("tier", "source", "target")
+        .defer("source__body", "target__body")
+        .select_for_update(of=("self",))
+        .order_by("pk")
+    )
+    if len(edges) != len(wanted):
+        raise UserError("Some of these suggestions are not in this project. Reload the queue and try again.")
+    return edges
+
+
+def _seen(edge: CandidateEdge, verb: Verb, user: User, **fields: object) -> Decision:
+    """A decision on the edge as it is now, not saved."""
+    return Decision(
+        edge=edge,
+        project_id=edge.project_id,
+        user=user,
+        verb=verb,
+        status_before=edge.status,
+        anchor_before=edge.anchor,
+        rel_before=edge.rel,
+        edited_before=edge.edited,
+        seen_run_id=edge.run_id,
+        seen_score=edge.score,
+        seen_similarity=edge.similarity,
+        seen_tier=edge.tier.name if edge.tier else "",
+        seen_placement=edge.placement,
+        **fields,
+    )
+
+
+def _accept(edge: CandidateEdge, decision: Decision, anchor: str | None, rel: Rel | None) -> None:
+    edge.status = EdgeStatus.ACCEPTED
+    edge.rel = rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
+    decision.verb = Verb.ACCEPT
+    if anchor is None or anchor.strip() == edge.anchor:
+        return
+    cleaned = clean_anchor(anchor, edge.project, edge.source.language)
+    if cleaned != edge.anchor:
+        edge.anchor, edge.edited, decision.verb = cleaned, True, Verb.EDIT
+
+
+def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
+    undoing = _seen(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
+    edge.status = decision.status_before
+    edge.anchor = decision.anchor_before
+    edge.rel = decision.rel_before
+    edge.edited = decision.edited_before
+    return undoing
+
+
+def _read_anew(project: Project, edges: Sequence[CandidateEdge]) -> None:
+    """Tier, placement and rel of those that are open again; the tiers may have moved while they were decided."""
+    services.retier(project, [edge.pk for edge in edges if edge.status == EdgeStatus.SUGGESTED])
+    readings = dict(CandidateEdge.objects.filter(pk__in=[edge.pk for edge in edges]).values_list("pk", "rel"))
+    for edge in edges:
+        edge.rel = readings[edge.pk]
+
+
+def _after(edge: CandidateEdge, decision: Decision) -> Decision:
+    decision.status_after = edge.status
+    decision.anchor_after = edge.anchor
+    decision.rel_after = edge.rel
+    return decision
+
+
+def _write_edges(edges: Sequence[CandidateEdge]) -> None:
+    now = timezone.now()
+    for edge in edges:
+        edge.updated_at = now
+    CandidateEdge.objects.bulk_update(edges, _CHANGED, batch_size=500)
+
+
+def _write_decisions(decisions: Sequence[Decision]) -> None:
+    Decision.objects.bulk_create(decisions, batch_size=500)
+
+
+def _conflicts(edges: Sequence[CandidateEdge], expected: EdgeStatus | None) -> tuple[Conflict, ...]:
+    """Each edge with its newest decision; none is named where the status is as expected and a run came between."""
+    last = {
+        decision.edge_id: decision
+        for decision in Decision.objects.filter(edge__in=edges).select_related("user").order_by("pk")
+    }
+    return tuple(Conflict(edge, None if edge.status == expected else last.get(edge.pk)) for edge in edges)
+
+
+def _together(project: Project, decision: Decision) -> list[Decision]:
+    """The decision with those of its batch that are not undone yet."""
+    if decision.batch is None:
+        return [decision]
+    batch = Decision.objects.filter(project=project, batch=decision.batch, undone_by__isnull=True)
+    return list(batch.exclude(verb=Verb.UNDO).order_by("pk"))
+
+
+def _refuse_exported(edges: Iterable[CandidateEdge]) -> None:
+    exported = [edge for edge in edges if edge.status == EdgeStatus.EXPORTED]
+    if exported:
+        raise NothingToUndo(
+            f"{len(exported)} of these links left with an export already, so the decision cannot be undone here."
+            if len(exported) > 1
+            else "The link left with an export already, so the decision cannot be undone here."
+        )

@@ -1,0 +1,197 @@
+"""QueueFilter: query string <-> queryset. The queue and the export share it, so that what is seen is what leaves."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlencode
+
+from django.db.models import Model, Q, QuerySet, TextChoices
+
+from linker.models import CandidateEdge, Category, EdgeStatus, Placement, Project
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_TEXT = 200
+MAX_ID = 2**63 - 1
+ALL = "all"
+_SEARCHED = ("source__url", "source__title", "target__url", "target__title", "anchor")
+
+
+class Order(TextChoices):
+    DONOR = "donor", "Donor by donor"
+    SCORE = "score", "Best score first"
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns a list is sorted by; the last one is unique, so the order is total."""
+        if self == Order.SCORE:
+            return ("-score", "id")
+        return ("-donor_best", "source_id", "-score", "id")
+
+
+class Sensitive(TextChoices):
+    ANY = "", "Any"
+    ONLY = "only", "Sensitive only"
+    NOT = "not", "Not sensitive"
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """Where a list goes on: the sort values of the last edge shown, and its place in the list, from 1."""
+
+    values: tuple[float | int, ...]
+    position: int
+
+    @classmethod
+    def of(cls, edge: CandidateEdge, order: Order, position: int) -> Self:
+        return cls(tuple(getattr(edge, name.lstrip("-")) for name in order.fields), position)
+
+    @classmethod
+    def parse(cls, text: str, order: Order) -> Self | None:
+        """The inverse of str(); None where the text is not a cursor of this order."""
+        parts = text.split("~")
+        if len(parts) != len(order.fields) + 1:
+            return None
+        try:
+            values = tuple(
+                float(part) if name.startswith("-") else int(part)
+                for name, part in zip(order.fields, parts, strict=False)
+            )
+            position = int(parts[-1])
+        except ValueError:
+            return None
+        whole = [position, *(value for value in values if isinstance(value, int))]
+        return cls(values, position) if all(0 <= number <= MAX_ID for number in whole) else None
+
+    def __str__(self) -> str:
+        return "~".join(map(repr, (*self.values, self.position)))
+
+
+@dataclass(frozen=True)
+class QueueFilter:
+    """Which edges of a project are listed, and in which order. Empty fields do not restrict.
+
+    `status` is a value of EdgeStatus or "all". `category` is the donor's, with its subtree. Suggestions that
+    are held back (their tier is, or they score below every tier), and those the newest run no longer proposes, are
+    left out unless `held` or `stale` asks for them (a tier that is asked for by name is shown, held back or not);
+    decided edges are never left out for that.
+    """
+
+    tier: int | None = None
+    status: str = EdgeStatus.SUGGESTED.value
+    category: int | None = None
+    sensitive: Sensitive = Sensitive.ANY
+    text: str = ""
+    donor: int | None = None
+    placement: str = ""
+    order: Order = Order.DONOR
+    held: bool = False
+    stale: bool = False
+    ignored: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Self:
+        """Reads a QueryDict. A value of the wrong form is left out, and its name stands in `ignored`."""
+        ignored: list[str] = []
+
+        def identity(name: str) -> int | None:
+            text = query.get(name, "").strip()
+            if not text:
+                return None
+            if text.isascii() and text.isdigit() and int(text[:20]) <= MAX_ID:
+                return int(text[:20])
+            ignored.append(name)
+            return None
+
+        def choice(name: str, known: list[str], default: str) -> str:
+            text = query.get(name, default)
+            if text in known:
+                return text
+            ignored.append(name)
+            return default
+
+        return cls(
+            tier=identity("tier"),
+            status=choice("status", [*EdgeStatus.values, ALL], EdgeStatus.SUGGESTED),
+            category=identity("category"),
+            sensitive=Sensitive(choice("sensitive", Sensitive.values, Sensitive.ANY)),
+            text=query.get("text", "").replace("\0", "").strip()[:MAX_TEXT],
+            donor=identity("donor"),
+            placement=choice("placement", ["", *Placement.values], ""),
+            order=Order(choice("order", Order.values, Order.DONOR)),
+            held=choice("held", ["", "1"], "") == "1",
+            stale=choice("stale", ["", "1"], "") == "1",
+            ignored=tuple(ignored),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that differ from their defaults, as JSON values."""
+        return {
+            field.name: str(value) if isinstance(value, TextChoices) else value
+            for field in dataclasses.fields(self)
+            if field.compare and (value := getattr(self, field.name)) != field.default
+        }
+
+    def to_query(self) -> str:
+        """The inverse of from_query, without the defaults."""
+        return urlencode({name: 1 if value is True else value for name, value in self.to_dict().items()})
+
+    def scope(self, project: Project) -> QuerySet[CandidateEdge]:
+        """The project's edges under every field but `status`, `held` and `stale`, unsorted: what the counters count."""
+        edges = CandidateEdge.objects.filter(project=project)
+        if self.tier is not None:
+            edges = edges.filter(tier_id=self.tier)
+        if self.category is not None:
+            edges = edges.filter(source__category__in=_subtree(project, self.category))
+        if self.sensitive == Sensitive.ONLY:
+            edges = edges.exclude(sensitive="")
+        if self.sensitive == Sensitive.NOT:
+            edges = edges.filter(sensitive="")
+        if self.text:
+            edges = edges.filter(reduce(or_, (Q((f"{name}__icontains", self.text)) for name in _SEARCHED)))
+        if self.donor is not None:
+            edges = edges.filter(source_id=self.donor)
+        if self.placement:
+            edges = edges.filter(placement=self.placement)
+        return edges
+
+    def queryset(self, project: Project) -> QuerySet[CandidateEdge]:
+        """The edges asked for, in the order asked for."""
+        edges = self.scope(project).filter(self.hidden_left_out())
+        if self.status != ALL:
+            edges = edges.filter(status=self.status)
+        return edges.order_by(*self.order.fields)
+
+    def hidden_left_out(self) -> Q:
+        """The condition that keeps back what the queue does not show unasked."""
+        decided = ~Q(status=EdgeStatus.SUGGESTED)
+        condition = Q()
+        if not self.held and self.tier is None:
+            condition &= decided | Q(tier__isnull=False, tier__held=False)
+        if not self.stale:
+            condition &= decided | Q(stale=False)
+        return condition
+
+    def after(self, cursor: Cursor) -> Q:
+        """The condition for the edges that follow `cursor` in this order."""
+        first, *_ = names = [name.lstrip("-") for name in self.order.fields]
+        steps = [f"{name.lstrip('-')}__{'lt' if name.startswith('-') else 'gt'}" for name in self.order.fields]
+        following = Q()
+        for place, step in enumerate(steps):
+            same = Q(*zip(names[:place], cursor.values[:place], strict=True))
+            following |= same & Q((step, cursor.values[place]))
+        # Implied by the rest, and what lets the index start at the cursor.
+        return Q((f"{first}__lte", cursor.values[0])) & following
+
+
+def _subtree(project: Project, category_id: int) -> QuerySet[Model]:
+    """The category and everything under it; nothing where the project has no such category."""
+    top = Category.objects.filter(project=project, pk=category_id).first()
+    if top is None:
+        return Category.objects.none()
+    return Category.objects.filter(Q((f"path__0_{top.depth}", top.path)), project=project, depth__gte=top.depth)

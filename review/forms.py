@@ -1,0 +1,113 @@
+"""What the queue's forms send. The words for the user are in the templates and in review.decisions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.http import QueryDict
+
+from linker.models import EdgeStatus, Rel
+from review.filters import MAX_ID, Cursor, QueueFilter
+from review.models import Reason, Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_ANCHOR = 2000  # sent, not allowed: the project's own bound gives the better message
+
+
+class PlaceForm(forms.Form):
+    """Where in the queue the user is: the query string of the page that the form stands on."""
+
+    query = forms.CharField(required=False, max_length=2000)
+
+    def clean_query(self) -> str:
+        query = self.cleaned_data["query"].lstrip("?")
+        if not query.isprintable():  # no browser leaves a line break in an address, and no header may hold one
+            raise forms.ValidationError("not a query string")
+        return query
+
+    @property
+    def chosen(self) -> QueueFilter:
+        return QueueFilter.from_query(QueryDict(self.cleaned_data["query"]))
+
+
+def cursor_of(query: Mapping[str, str], chosen: QueueFilter) -> Cursor | None:
+    """Where the list goes on, as the query string says; None at the start."""
+    return Cursor.parse(query.get("after", ""), chosen.order)
+
+
+class DecisionForm(PlaceForm):
+    """One decision on one edge. Buttons send `do`: "accept", "accept:<rel>", "reject" or "reject:<reason>".
+
+    `pick` is one of the alternatives offered; it counts where the text of `anchor` was left as it was shown.
+    """
+
+    do = forms.RegexField(regex=r"\A(accept|reject)(:[a-z_]+)?\Z")
+    expected = forms.ChoiceField(choices=[c for c in EdgeStatus.choices if c[0] != EdgeStatus.EXPORTED])
+    run = forms.IntegerField(min_value=1, max_value=MAX_ID)
+    shown = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
+    anchor = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
+    pick = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
+    note = forms.CharField(required=False, max_length=500)
+    position = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+
+    def clean_do(self) -> str:
+        verb, _, detail = self.cleaned_data["do"].partition(":")
+        known = Rel.values if verb == "accept" else Reason.values
+        if detail and detail not in known:
+            raise forms.ValidationError("unknown choice")
+        return self.cleaned_data["do"]
+
+    def decision(self) -> dict[str, Any]:
+        """Keyword arguments for decide_edges, `verb` among them."""
+        data = self.cleaned_data
+        verb, _, detail = data["do"].partition(":")
+        common = {"expected": EdgeStatus(data["expected"]), "position": data["position"], "note": data["note"]}
+        if verb == "reject":
+            return {**common, "verb": Verb.REJECT, "reason": detail}
+        anchor = self.settled_anchor
+        rel = Rel(detail) if detail else None
+        if anchor == data["shown"]:
+            return {**common, "verb": Verb.ACCEPT, "rel": rel}
+        return {**common, "verb": Verb.EDIT, "anchor": anchor, "rel": rel}
+
+    @property
+    def settled_anchor(self) -> str:
+        """The anchor the editor settled on."""
+        data = self.cleaned_data
+        return data["pick"] if data["pick"] and data["anchor"] == data["shown"] else data["anchor"]
+
+
+class UndoForm(PlaceForm):
+    """The decision to take back; without one, the user's newest."""
+
+    decision = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
+
+
+class PairsField(forms.Field):
+    """Values of the form "12:3", any number of them, as pairs of ids."""
+
+    widget = forms.MultipleHiddenInput
+
+    def clean(self, value: list[str] | None) -> list[tuple[int, int]]:
+        return [self._pair(text) for text in value or []]
+
+    def _pair(self, text: str) -> tuple[int, int]:
+        left, _, right = text.partition(":")
+        for part in (left, right):
+            if not (part.isascii() and part.isdigit() and len(part) < 19):
+                raise forms.ValidationError("not a suggestion")
+        return int(left), int(right)
+
+
+class GroupForm(PlaceForm):
+    """The checked suggestions of one donor, each as "edge:run"."""
+
+    donor = forms.IntegerField(min_value=1, max_value=MAX_ID)
+    edge = PairsField(required=False)
+
+    @property
+    def seen_runs(self) -> dict[int, int]:
+        return dict(self.cleaned_data["edge"])

@@ -1,0 +1,128 @@
+"""Decisions and releases: what people said of the edges, and what left the house."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from linker.models import CandidateEdge, EdgeStatus, Project, Rel, Run
+
+
+class Verb(models.TextChoices):
+    ACCEPT = "accept", "Accepted"
+    EDIT = "edit", "Accepted with an edit"
+    REJECT = "reject", "Rejected"
+    UNDO = "undo", "Undone"
+
+
+class Reason(models.TextChoices):
+    """Why an editor rejects. The queue says what each does."""
+
+    IRRELEVANT = "irrelevant", "Not relevant"
+    WRONG_TARGET = "wrong_target", "Wrong target page"
+    BAD_ANCHOR = "bad_anchor", "Poor anchor"
+    DUPLICATE = "duplicate", "Already linked, or a duplicate"
+    TOO_MANY = "too_many", "Too many links on this page"
+    OUTDATED = "outdated", "Page out of date"
+    SENSITIVE = "sensitive", "Too sensitive to link"
+    OTHER = "other", "Something else"
+
+
+class Decision(models.Model):
+    """One row an edge a decision. Append-only: a trigger refuses UPDATE and DELETE (a purge of a whole project
+    sets `anchorline.purge` first).
+
+    `seen_*` is the edge as the editor saw it. `batch` is shared by the decisions of one bulk action. An undo is a
+    decision too, and names the one it takes back.
+    """
+
+    edge = models.ForeignKey(CandidateEdge, on_delete=models.CASCADE, related_name="decisions")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="decisions")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions")
+    at = models.DateTimeField(auto_now_add=True)
+    verb = models.CharField(max_length=8, choices=Verb.choices)
+    reason = models.CharField(max_length=16, choices=Reason.choices, blank=True, default="")
+    note = models.CharField(max_length=500, blank=True, default="")
+    batch = models.UUIDField(null=True, blank=True)
+    undoes = models.OneToOneField("self", on_delete=models.PROTECT, null=True, blank=True, related_name="undone_by")
+
+    status_before = models.CharField(max_length=10, choices=EdgeStatus.choices)
+    status_after = models.CharField(max_length=10, choices=EdgeStatus.choices)
+    anchor_before = models.TextField()
+    anchor_after = models.TextField()
+    rel_before = models.CharField(max_length=8, choices=Rel.choices)
+    rel_after = models.CharField(max_length=8, choices=Rel.choices)
+    edited_before = models.BooleanField(default=False)
+
+    seen_run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="+")
+    seen_score = models.FloatField()
+    seen_similarity = models.FloatField()
+    seen_tier = models.CharField(max_length=40, blank=True, default="")
+    seen_placement = models.CharField(max_length=8)
+    position = models.PositiveIntegerField(null=True, blank=True, help_text="Place in the list shown, from 1")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(verb=Verb.UNDO, undoes__isnull=False)
+                | (~models.Q(verb=Verb.UNDO) & models.Q(undoes__isnull=True)),
+                name="decision_undo_names_one",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["project", "-id"], name="decision_recent"),
+            models.Index(fields=["edge", "-id"], name="decision_of_edge"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_verb_display()} by {self.user}"
+
+
+class ReleaseFormat(models.TextChoices):
+    FULL = "full", "Full CSV"
+    JOIL = "joil", "JOIL, three columns"
+
+
+class Release(models.Model):
+    """A file that was handed out: immutable, kept byte for byte in its chunks."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="releases")
+    number = models.PositiveIntegerField(help_text="Counts within the project, from 1")
+    format = models.CharField(max_length=8, choices=ReleaseFormat.choices, default=ReleaseFormat.FULL)
+    filters = models.JSONField(default=dict, help_text="The query that chose the links")
+    status = models.CharField(max_length=10, help_text="suggested, accepted or all, as asked for")
+    links = models.PositiveIntegerField()
+    bytes = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["project", "number"], name="release_number_once")]
+
+    def __str__(self) -> str:
+        return f"Release {self.number}"
+
+
+class ReleaseChunk(models.Model):
+    """A piece of a release's file, gzip-compressed by itself, in order of `number`."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="chunks")
+    number = models.PositiveIntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["release", "number"], name="release_chunk_once")]
+
+
+class ReleaseLink(models.Model):
+    """Which edges a release holds: what is exported, since when, and by which file."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="release_links")
+    edge = models.ForeignKey(CandidateEdge, on_delete=models.PROTECT, related_name="release_links")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["release", "edge"], name="release_link_once")]

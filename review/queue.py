@@ -1,0 +1,290 @@
+"""Reads for the review queue. Each function asks a constant number of queries, whatever it lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from linker.anchors.context import Context, find_phrase, sentence_around
+from linker.models import CandidateEdge, Category, EdgeStatus, Page, Placement, Project, Rel, RunKind
+from review.decisions import standing
+from review.filters import ALL, Cursor, QueueFilter
+from review.models import Decision, Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.contrib.auth.models import User
+
+PAGE_SIZE = 20
+ALTERNATIVES = 3
+_JOINED = ("source__category", "target__category", "block", "tier", "run__model")
+_LONG = ("source__body", "source__headings", "target__body", "target__headings")
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another anchor; `in_text` says whether the donor's body holds it as it stands."""
+
+    text: str
+    in_text: bool
+
+
+@dataclass(frozen=True)
+class Card:
+    """What an editor sees of one edge.
+
+    `context` is None where the donor's body does not hold the anchor. `decision` is the one that stands, None on an
+    open suggestion. `position` is the place in the list shown, from 1; None outside of a list. `rels` are the rel
+    values an accept can give, the tier's first.
+    """
+
+    edge: CandidateEdge
+    level: str
+    context: Context | None
+    alternatives: tuple[Alternative, ...]
+    decision: Decision | None
+    rels: tuple[str, ...]
+    position: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.edge.status == EdgeStatus.SUGGESTED
+
+    @property
+    def is_related(self) -> bool:
+        return self.edge.placement == Placement.RELATED
+
+    @property
+    def donor_href(self) -> str:
+        return _href(self.edge.source)
+
+    @property
+    def acceptor_href(self) -> str:
+        return _href(self.edge.target)
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A donor's links: `total` leaves out what was rejected or is no longer proposed."""
+
+    accepted: int
+    total: int
+    open: int
+
+
+@dataclass
+class Group:
+    """Neighbouring cards of one donor."""
+
+    donor: Page
+    quota: Quota
+    cards: list[Card] = field(default_factory=list)
+
+    @property
+    def donor_href(self) -> str:
+        return _href(self.donor)
+
+
+@dataclass(frozen=True)
+class QueuePage:
+    """A stretch of the list. `next` is the cursor of what follows, empty at the end."""
+
+    groups: tuple[Group, ...]
+    next: str
+
+    @property
+    def cards(self) -> list[Card]:
+        return [card for group in self.groups for card in group.cards]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Edges under a filter's scope, by what can be done with them; `today` is the user's own decisions."""
+
+    to_review: int
+    sensitive: int
+    held: int
+    stale: int
+    accepted: int
+    rejected: int
+    exported: int
+    today: int
+
+    @property
+    def total(self) -> int:
+        return self.to_review + self.held + self.stale + self.accepted + self.rejected + self.exported
+
+    @property
+    def decided(self) -> int:
+        return self.accepted + self.rejected + self.exported
+
+    @property
+    def percent(self) -> int:
+        """Decided, of what is decided or to review; 100 only when nothing is left."""
+        known = self.decided + self.to_review
+        return self.decided * 100 // known if known else 0
+
+
+def queue_page(project: Project, chosen: QueueFilter, after: Cursor | None = None, size: int = PAGE_SIZE) -> QueuePage:
+    """At most `size` edges that follow `after`, grouped by donor where the filter's order is donor by donor."""
+    edges = chosen.queryset(project)
+    if after is not None:
+        edges = edges.filter(chosen.after(after))
+    found = list(edges.select_related(*_JOINED).defer(*_LONG)[: size + 1])
+    shown = found[:size]
+    start = after.position if after is not None else 0
+    cards = _cards(shown, range(start + 1, start + 1 + len(shown)))
+    last = Cursor.of(shown[-1], chosen.order, start + len(shown)) if len(found) > size else None
+    return QueuePage(tuple(_groups(project, cards)), str(last) if last else "")
+
+
+def card_of(edge: CandidateEdge, position: int | None = None) -> Card:
+    """The card of one edge, read afresh."""
+    fresh = CandidateEdge.objects.select_related(*_JOINED).defer(*_LONG).get(pk=edge.pk)
+    return _cards([fresh], [position])[0]
+
+
+def cards_of(project: Project, edge_ids: Sequence[int]) -> list[Card]:
+    """The cards of some of a project's edges, read afresh, best first."""
+    edges = CandidateEdge.objects.filter(project=project, pk__in=edge_ids).order_by("-score", "id")
+    found = list(edges.select_related(*_JOINED).defer(*_LONG))
+    return _cards(found, [None] * len(found))
+
+
+def next_edge(project: Project, chosen: QueueFilter, edge: CandidateEdge) -> CandidateEdge | None:
+    """The open suggestion that follows `edge` in the filter's order, or else the first of the list."""
+    suggestions = chosen.queryset(project).filter(status=EdgeStatus.SUGGESTED).exclude(pk=edge.pk)
+    following = suggestions.filter(chosen.after(Cursor.of(edge, chosen.order, 0))).first()
+    return following or suggestions.first()
+
+
+def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
+    """Counts under every field of the filter but its status; what is held or stale counts where it is shown."""
+    suggested = Q(status=EdgeStatus.SUGGESTED)
+    shown = suggested & chosen.hidden_left_out()
+    # An empty condition hides nothing, and its negation is empty as well.
+    hidden = suggested & ~chosen.hidden_left_out() if chosen.hidden_left_out() else Q(pk__in=[])
+    sums = chosen.scope(project).aggregate(
+        to_review=Count("pk", filter=shown),
+        sensitive=Count("pk", filter=shown & ~Q(sensitive="")),
+        held=Count("pk", filter=hidden & Q(stale=False)),
+        stale=Count("pk", filter=hidden & Q(stale=True)),
+        accepted=Count("pk", filter=Q(status=EdgeStatus.ACCEPTED)),
+        rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
+        exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
+    )
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    decided = Decision.objects.filter(project=project, user=user, at__gte=midnight, undone_by__isnull=True)
+    return Counts(**sums, today=decided.exclude(verb=Verb.UNDO).count())
+
+
+def quotas(project: Project, donor_ids: Sequence[int]) -> dict[int, Quota]:
+    """How many links each donor gives and could give, over the whole project whatever the filter."""
+    rows = (
+        CandidateEdge.objects.filter(project=project, source__in=donor_ids)
+        .exclude(status=EdgeStatus.REJECTED)
+        .exclude(status=EdgeStatus.SUGGESTED, stale=True)
+        .values("source_id")
+        .annotate(
+            total=Count("pk"),
+            accepted=Count("pk", filter=Q(status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED])),
+            open=Count("pk", filter=Q(status=EdgeStatus.SUGGESTED)),
+        )
+    )
+    known = {row["source_id"]: Quota(row["accepted"], row["total"], row["open"]) for row in rows}
+    return {donor: known.get(donor, Quota(0, 0, 0)) for donor in donor_ids}
+
+
+def group_suggestions(project: Project, chosen: QueueFilter, donor_id: int) -> list[Card]:
+    """What "accept the group" would accept: the donor's open suggestions under the filter, best first."""
+    edges = (
+        chosen.queryset(project)
+        .filter(status=EdgeStatus.SUGGESTED, source_id=donor_id)
+        .order_by("-score", "id")
+        .select_related(*_JOINED)
+        .defer(*_LONG)
+    )
+    found = list(edges)
+    return _cards(found, [None] * len(found))
+
+
+def has_matched(project: Project) -> bool:
+    """Whether the project has ever been matched: an empty queue means something else before."""
+    return project.runs.filter(kind=RunKind.MATCH).exists() and project.edges.exists()
+
+
+def category_choices(project: Project) -> list[Category]:
+    """The project's categories in the order of the tree."""
+    return sorted(Category.objects.filter(project=project), key=lambda category: category.path)
+
+
+def statuses() -> list[tuple[str, str]]:
+    return [*EdgeStatus.choices, (ALL, "All")]
+
+
+# --------------------------------------------------------------------------------------------------------- cards
+
+
+def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> list[Card]:
+    bodies = dict(Page.objects.filter(pk__in={edge.source_id for edge in edges}).values_list("pk", "body"))
+    decided = [edge.pk for edge in edges if edge.status != EdgeStatus.SUGGESTED]
+    last = {}
+    if edges:
+        found = standing(edges[0].project).filter(edge__in=decided).select_related("user")
+        last = {decision.edge_id: decision for decision in found}
+    return [
+        Card(
+            edge=edge,
+            level=level_in_words(edge),
+            context=_context(bodies[edge.source_id], edge.anchor),
+            alternatives=_alternatives(bodies[edge.source_id], edge),
+            decision=last.get(edge.pk),
+            rels=_rels(edge),
+            position=position,
+        )
+        for edge, position in zip(edges, positions, strict=True)
+    ]
+
+
+def _groups(project: Project, cards: Sequence[Card]) -> list[Group]:
+    known = quotas(project, sorted({card.edge.source_id for card in cards}))
+    groups: list[Group] = []
+    for card in cards:
+        donor = card.edge.source
+        if not groups or groups[-1].donor.pk != donor.pk:
+            groups.append(Group(donor, known[donor.pk]))
+        groups[-1].cards.append(card)
+    return groups
+
+
+def level_in_words(edge: CandidateEdge) -> str:
+    """How far up the tree the pair was found."""
+    if edge.level == 0:
+        return "same category"
+    if edge.block is None:
+        return "whole site"
+    return f"{edge.level} level{'s' if edge.level > 1 else ''} up"
+
+
+def _context(body: str, anchor: str) -> Context | None:
+    span = find_phrase(body, anchor)
+    return sentence_around(body, *span) if span else None
+
+
+def _alternatives(body: str, edge: CandidateEdge) -> tuple[Alternative, ...]:
+    texts = [item["text"] for item in edge.anchor_alternatives if item["text"] != edge.anchor]
+    return tuple(Alternative(text, find_phrase(body, text) is not None) for text in texts[:ALTERNATIVES])
+
+
+def _rels(edge: CandidateEdge) -> tuple[str, ...]:
+    first = edge.tier.confirmed_rel if edge.tier else edge.rel
+    return (first, *(rel for rel in Rel.values if rel != first))
+
+
+def _href(page: Page) -> str:
+    """The page's address where a browser may be sent there; empty for anything that is not http."""
+    return page.url if page.url.lower().startswith(("http://", "https://")) else ""

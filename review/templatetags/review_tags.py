@@ -1,0 +1,36 @@
+"""Small words of the queue's templates."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from django import template
+
+from review.filters import QueueFilter
+
+register = template.Library()
+
+
+@register.filter
+def address(url: str) -> str:
+    """The address without its host, readable: %-escapes of UTF-8 are undone."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    shown = unquote(parts.path or "/", errors="replace")
+    return f"{shown}?{unquote(parts.query, errors='replace')}" if parts.query else shown
+
+
+@register.simple_tag
+def queue_query(chosen: QueueFilter, **changes: Any) -> str:
+    """The query string of the filter with some fields changed."""
+    return dataclasses.replace(chosen, **changes).to_query()
+
+
+@register.filter
+def of(words: dict[int, str], key: int) -> str:
+    """The entry of a dictionary, or nothing; also where there is no dictionary."""
+    return words.get(key, "") if words else ""

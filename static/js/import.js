@@ -1,0 +1,40 @@
+// Shows how far an upload is. Without this file the form is sent as any other.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.id !== "upload" || !document.getElementById("id_file").files.length) return;
+  event.preventDefault();
+  send(form);
+});
+
+function send(form) {
+  const state = document.getElementById("upload-state");
+  const bar = document.getElementById("upload-progress");
+  const button = document.getElementById("upload-button");
+  const request = new XMLHttpRequest();
+  bar.hidden = false;
+  button.disabled = true;
+  request.upload.addEventListener("progress", ({ loaded, total }) => {
+    bar.max = total;
+    bar.value = loaded;
+    state.textContent = loaded < total ? `Uploading: ${Math.floor((100 * loaded) / total)} %` : "Looking at the file";
+  });
+  request.addEventListener("load", () => {
+    // A file that was taken answers with a redirect, which the browser has followed by now.
+    if (request.status < 400 && request.responseURL !== form.action) location.assign(request.responseURL);
+    else showAnswer(request);
+  });
+  request.addEventListener("error", () => {
+    bar.hidden = true;
+    button.disabled = false;
+    state.textContent = "The upload broke off. Nothing was imported; try again.";
+  });
+  request.open("POST", form.action);
+  request.send(new FormData(form));
+}
+
+function showAnswer(request) {
+  const answer = new DOMParser().parseFromString(request.responseText, "text/html").getElementById("main");
+  if (answer) document.getElementById("main").replaceWith(document.adoptNode(answer));
+  else document.getElementById("upload-state").textContent = `The server refused the upload (${request.status}).`;
+  document.querySelector("#upload .errorlist")?.scrollIntoView({ block: "center" });
+}
