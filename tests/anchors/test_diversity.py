@@ -1,0 +1,59 @@
+"""A target's anchors differ: beyond the limit the next candidate takes its turn."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linker.anchors.candidates import AnchorCandidate
+from linker.anchors.diversity import AnchorUse, choose
+
+
+def candidates(*texts: str) -> list[AnchorCandidate]:
+    return [AnchorCandidate(text, "h1", text) for text in texts]
+
+
+def test_three_links_carry_the_best_anchor_and_the_fourth_the_next() -> None:
+    use = AnchorUse()
+    taken = [use.take(7, candidates("Tents", "Tent care"), limit=3).text for _ in range(8)]
+    assert taken == ["Tents"] * 3 + ["Tent care"] * 3 + ["Tents", "Tent care"]
+
+
+def test_targets_are_counted_apart() -> None:
+    use = AnchorUse()
+    assert [use.take(target, candidates("Tents", "Tent care"), limit=1).text for target in (1, 2)] == ["Tents"] * 2
+
+
+def test_anchors_that_differ_in_case_or_accents_are_the_same() -> None:
+    use = AnchorUse()
+    use.add(1, ["ZELTE für  alle"])
+    assert use.take(1, candidates("Zelte fur alle", "Zeltpflege"), limit=1).text == "Zeltpflege"
+
+
+def test_with_all_used_up_the_least_used_comes_ties_by_rank() -> None:
+    used = Counter({"a": 5, "b": 3, "c": 3})
+    assert choose(candidates("a", "b", "c"), used, limit=3).text == "b"
+    assert used == {"a": 5, "b": 3, "c": 3}
+
+
+def test_nothing_to_choose_from_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no anchor"):
+        choose([], Counter(), limit=3)
+    with pytest.raises(ValueError, match="at least 1"):
+        choose(candidates("a"), Counter(), limit=0)
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 60))
+@settings(max_examples=100)
+def test_no_anchor_is_used_more_than_the_limit_until_all_are_and_then_they_stay_level(
+    count: int, limit: int, links: int
+) -> None:
+    use = AnchorUse()
+    offered = candidates(*"abcdef"[:count])
+    uses = Counter(use.take("page", offered, limit).text for _ in range(links))
+    bound = max(limit, -(-links // count))
+    assert all(times <= bound for times in uses.values())
+    assert use.used("page") == uses

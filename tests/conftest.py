@@ -1,0 +1,195 @@
+"""Real PostgreSQL, real Redis, a real browser. Each xdist worker has servers and files of its own under var/."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parent.parent
+os.environ["DJANGO_SETTINGS_MODULE"] = "linker.settings"
+os.environ["ANCHORLINE_VAR"] = str(ROOT / "var" / f"test-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
+os.environ["ANCHORLINE_EMBEDDED_PG_CONF"] = "fsync=off;synchronous_commit=off;full_page_writes=off"
+for name in ("DATABASE_URL", "REDIS_URL", "PRODUCTION", "DEBUG", "SECRET_KEY", "UPLOAD_ROOT"):
+    os.environ.pop(name, None)
+os.environ["HF_HUB_OFFLINE"] = "1"  # a test that asks a hub fails at once
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's loop runs in the thread of the tests
+
+import pytest  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from linker.models import Project
+
+
+def pytest_configure() -> None:
+    """Reads the settings now, with the environment above; pytest-django then starts Django."""
+    from django.conf import settings
+
+    assert settings.DATABASES
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Workers inherit the environment; without the name they too read the settings after their own conftest."""
+    os.environ.pop("DJANGO_SETTINGS_MODULE")
+
+
+@pytest.fixture(autouse=True)
+def _files(settings, tmp_path: Path) -> None:
+    """Uploads of a test go to a folder of its own."""
+    settings.UPLOAD_ROOT = tmp_path / "uploads"
+
+
+@pytest.fixture
+def project(db) -> Project:
+    from tests.factories import make_project
+
+    return make_project()
+
+
+def _member(project: Project, role: str) -> User:
+    from tests.factories import make_member
+
+    return make_member(project, role)
+
+
+@pytest.fixture
+def viewer(project: Project) -> User:
+    return _member(project, "viewer")
+
+
+@pytest.fixture
+def editor(project: Project) -> User:
+    return _member(project, "editor")
+
+
+@pytest.fixture
+def manager(project: Project) -> User:
+    return _member(project, "manager")
+
+
+@pytest.fixture
+def outsider(db) -> User:
+    """Signed in, and a manager of some other project."""
+    from tests.factories import make_member, make_project
+
+    return make_member(make_project(slug="elsewhere"), "manager", username="outsider")
+
+
+@pytest.fixture
+def client_for() -> Callable[[User], Client]:
+    from django.test import Client
+
+    def make(user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return make
+
+
+@pytest.fixture
+def redis_server(db) -> Iterator[None]:
+    """An empty Redis. Start it for tests that enqueue."""
+    import django_rq
+    from django.conf import settings
+
+    from linker import embedded
+
+    embedded.start_redis(settings.VAR)
+    django_rq.get_connection("default").flushall()
+    yield
+    django_rq.get_connection("default").flushall()
+
+
+@pytest.fixture
+def run_jobs(redis_server) -> Callable[[], None]:
+    """Works the queues off in this process until they are empty."""
+    import django_rq
+    from rq import SimpleWorker
+
+    from linker.queue import QUEUES
+
+    def work() -> None:
+        django_rq.get_worker(*QUEUES, worker_class=SimpleWorker).work(burst=True, logging_level="WARNING")
+
+    return work
+
+
+def process_environment() -> dict[str, str]:
+    """The environment of a process that shares this test's database and Redis (needs a committed database)."""
+    from urllib.parse import quote
+
+    from django.conf import settings
+    from django.db import connection
+
+    params = connection.get_connection_params()
+    return os.environ | {
+        "DATABASE_URL": f"postgresql://postgres@{quote(params['host'], safe='')}:{params['port']}/{params['dbname']}",
+        "REDIS_URL": settings.REDIS_URL,
+        "UPLOAD_ROOT": str(settings.UPLOAD_ROOT),
+        "SWEEP_SECONDS": "1",
+    }
+
+
+@pytest.fixture
+def worker_processes(transactional_db, redis_server) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """start(n) runs `manage.py run_workers --workers n` beside the test, on the same database and Redis."""
+    from django.db import connection
+
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(workers: int = 1) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "run_workers", "--workers", str(workers)],
+            cwd=ROOT,
+            env=process_environment(),
+            start_new_session=True,
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    # A job whose worker was killed may live on for a moment; the database is dropped after this.
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+# ------------------------------------------------------------------------------------------------------- browser
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
+    from tests.chromium import FLAGS, system_chromium
+
+    return {**browser_type_launch_args, "executable_path": system_chromium(), "args": FLAGS}
+
+
+@pytest.fixture
+def sign_in(live_server, page, client_for) -> Callable[[User], None]:
+    """Puts a user's session into the browser without the sign-in page."""
+
+    def go(user: User) -> None:
+        cookie = client_for(user).cookies["sessionid"]
+        page.context.add_cookies([{"name": "sessionid", "value": cookie.value, "url": live_server.url}])
+
+    return go

@@ -1,0 +1,138 @@
+"""Rows for tests. Plain functions; every default can be given."""
+
+from __future__ import annotations
+
+import itertools
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.contrib.auth.models import User
+from pgvector import HalfVector
+
+from linker.models import (
+    CandidateEdge,
+    Category,
+    EmbeddingModel,
+    ExistingLink,
+    Membership,
+    Page,
+    PageEmbedding,
+    Project,
+    Run,
+    RunKind,
+    RunStatus,
+)
+from linker.projects import create_project
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_numbers = itertools.count(1)
+
+
+def make_project(slug: str = "shop", **fields: Any) -> Project:
+    """A project with its default tiers and no members."""
+    base_url = fields.pop("base_url", f"https://{slug}.example")
+    project = create_project(slug=slug, name=fields.pop("name", slug.title()), base_url=base_url)
+    fields.setdefault("model_name", "test-model")
+    for name, value in fields.items():
+        setattr(project, name, value)
+    project.save()
+    return project
+
+
+def make_user(username: str = "", **fields: Any) -> User:
+    return User.objects.create_user(username or f"user-{next(_numbers)}", password="correct horse battery", **fields)
+
+
+def make_member(project: Project, role: str = "editor", username: str = "") -> User:
+    user = make_user(username or f"{role}-{next(_numbers)}")
+    Membership.objects.create(project=project, user=user, role=role)
+    return user
+
+
+def make_category(project: Project, *path: str) -> Category:
+    """The category at `path`, with its ancestors."""
+    parent: Category | None = None
+    for depth in range(1, len(path) + 1):
+        names = list(path[:depth])
+        key = sha256("\x1f".join(names).encode()).hexdigest()
+        parent, _ = Category.objects.get_or_create(
+            project=project,
+            path_key=key,
+            defaults={"parent": parent, "name": names[-1], "path": names, "depth": depth},
+        )
+    assert parent is not None
+    return parent
+
+
+def make_page(project: Project, path: str = "", **fields: Any) -> Page:
+    path = path or f"/page-{next(_numbers)}"
+    url = path if path.startswith("http") else project.base_url + path
+    title = fields.pop("title", path.strip("/").replace("-", " ").title() or "Home")
+    defaults = {"canonical_url": url, "title": title, "h1": title, "status_code": 200, "language": "en"}
+    return Page.objects.create(project=project, url=url, **{**defaults, **fields})
+
+
+def make_link(source: Page, target: Page, anchor: str = "a link", in_body: bool = True) -> ExistingLink:
+    return ExistingLink.objects.create(
+        project=source.project, source=source, target=target, anchor=anchor, in_body=in_body
+    )
+
+
+def make_model(dimensions: int = 4, name: str = "test-model") -> EmbeddingModel:
+    return EmbeddingModel.objects.get_or_create(name=name, version="1", defaults={"dimensions": dimensions})[0]
+
+
+def embed(page: Page, vector: Sequence[float], model: EmbeddingModel | None = None) -> PageEmbedding:
+    """Stores the vector, normalised."""
+    array = np.asarray(vector, dtype=np.float64)
+    array = array / np.linalg.norm(array)
+    return PageEmbedding.objects.create(
+        page=page,
+        model=model or make_model(len(array)),
+        vector=HalfVector(array.tolist()),
+        text_sha256=b"\0" * 32,
+    )
+
+
+def make_run(project: Project, kind: str = RunKind.MATCH, status: str = RunStatus.SUCCEEDED, **fields: Any) -> Run:
+    fields.setdefault("model", make_model() if kind == RunKind.MATCH else None)
+    return Run.objects.create(project=project, kind=kind, status=status, **fields)
+
+
+def make_edge(
+    project: Project,
+    source: Page | None = None,
+    target: Page | None = None,
+    *,
+    score: float = 0.85,
+    anchor: str = "a good anchor",
+    run: Run | None = None,
+    **fields: Any,
+) -> CandidateEdge:
+    """A suggestion as a match run would have stored it, in the tier its score reads as."""
+    source = source or make_page(project)
+    target = target or make_page(project)
+    run = run or project.runs.filter(kind=RunKind.MATCH).first() or make_run(project)
+    tier = project.tiers.filter(lower_bound__lte=score).order_by("-lower_bound").first()
+    defaults: dict[str, Any] = {
+        "generator": "category",
+        "level": 0,
+        "similarity": score,
+        "donor_best": score,
+        "tier": tier,
+        "placement": tier.placement if tier else "related",
+        "rel": tier.rel if tier else "nofollow",
+        "anchor_source": "h1",
+    }
+    return CandidateEdge.objects.create(
+        project=project,
+        source=source,
+        target=target,
+        run=run,
+        score=score,
+        anchor=anchor,
+        **{**defaults, **fields},
+    )

@@ -1,0 +1,84 @@
+"""Co-citation, coupling and PageRank are what counting by hand gives."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from linker.graph.links import adjacency, link_graph, page_rank, pair_values, top_rows
+
+PAGES = 7
+links = st.lists(st.tuples(st.integers(0, PAGES - 1), st.integers(0, PAGES - 1)), max_size=25)
+
+
+def graph_of(pairs):
+    src = np.array([pair[0] for pair in pairs], dtype=np.int64)
+    dst = np.array([pair[1] for pair in pairs], dtype=np.int64)
+    return link_graph(src, dst, PAGES)
+
+
+@given(links)
+@settings(max_examples=100, deadline=None)
+def test_cocitation_is_the_cosine_of_the_sets_of_linking_pages(pairs) -> None:
+    graph = graph_of(pairs)
+    sources = [{a for a, b in pairs if b == page and a != b} for page in range(PAGES)]
+    for one in range(PAGES):
+        assert graph.indegree[one] == len(sources[one])
+        for other in range(PAGES):
+            shared = len(sources[one] & sources[other]) if one != other else 0
+            expected = shared / sqrt(len(sources[one]) * len(sources[other])) if shared else 0
+            assert abs(graph.cocited[one, other] - expected) < 1e-6
+
+
+@given(links)
+@settings(max_examples=100, deadline=None)
+def test_coupling_is_the_cosine_of_the_weighted_sets_of_targets(pairs) -> None:
+    graph = graph_of(pairs)
+    targets = [{b for a, b in pairs if a == page and a != b} for page in range(PAGES)]
+    into = [len({a for a, b in pairs if b == page and a != b}) for page in range(PAGES)]
+
+    def product(one: int, other: int) -> float:
+        return sum(1 / into[target] for target in targets[one] & targets[other])
+
+    for one in range(PAGES):
+        for other in range(PAGES):
+            shared = product(one, other) if one != other else 0
+            expected = shared / sqrt(product(one, one) * product(other, other)) if shared else 0
+            assert abs(graph.coupled[one, other] - expected) < 1e-6
+
+
+@given(links)
+@settings(max_examples=50, deadline=None)
+def test_page_rank_is_the_stationary_distribution(pairs) -> None:
+    matrix = adjacency(
+        np.array([p[0] for p in pairs], dtype=np.int64), np.array([p[1] for p in pairs], dtype=np.int64), PAGES
+    )
+    dense = matrix.toarray()
+    degree = dense.sum(axis=1, keepdims=True)
+    step = 0.85 * np.where(degree > 0, dense / np.maximum(degree, 1), 1 / PAGES) + 0.15 / PAGES
+    expected = np.linalg.matrix_power(step, 300)[0]
+    assert np.allclose(page_rank(matrix), expected, atol=1e-4)
+
+
+@given(st.lists(st.lists(st.integers(-2, 4), min_size=5, max_size=5), min_size=1, max_size=5), st.integers(1, 5))
+def test_top_rows_keeps_the_largest_positive_values(rows, most: int) -> None:
+    kept = top_rows(sparse.csr_matrix(np.array(rows, dtype=np.float32)), most).toarray()
+    for row, values in zip(kept, rows, strict=True):
+        best = sorted((-value, place) for place, value in enumerate(values) if value > 0)[:most]
+        assert {place for place in range(5) if row[place]} == {place for _, place in best}
+
+
+def test_pair_values_are_zero_where_nothing_is_stored() -> None:
+    matrix = adjacency(np.array([0, 2]), np.array([1, 0]), 3)
+    assert pair_values(matrix, np.array([0, 0, 2, 1]), np.array([1, 2, 0, 1])).tolist() == [1, 0, 1, 0]
+
+
+def test_no_pages_and_no_links() -> None:
+    nothing = np.empty(0, dtype=np.int64)
+    assert len(page_rank(adjacency(nothing, nothing, 0))) == 0
+    assert link_graph(nothing, nothing, 0).cocited.shape == (0, 0)
+    assert link_graph(nothing, nothing, 3).cocited.nnz == 0

@@ -1,0 +1,79 @@
+"""The commands import under a run, say what they did and end with the right code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ingest.models import Upload
+from linker.models import ExistingLink, Page, Run, RunStatus
+from tests.conftest import ROOT, process_environment
+from tests.ingest.files import LINK_HEADER, SITE, link, write, write_pages
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def manage(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "manage.py", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, env=process_environment(), capture_output=True, text=True, check=False)
+
+
+def test_pages_then_links_are_imported_and_reported(project, tmp_path):
+    ended = manage("import_pages", "shop", write_pages(tmp_path / "internal_html.csv", "/a", "/b"))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "New: 2" in ended.stdout
+    links = write(tmp_path / "all_inlinks.csv", LINK_HEADER, [link("/a", "/b"), link("/a", "/nowhere")])
+    ended = manage("import_links", "shop", links)
+    assert ended.returncode == 0
+    assert "skipped rows: " in ended.stdout
+    assert ExistingLink.objects.count() == 1
+    assert list(Run.objects.values_list("kind", "status")) == [
+        ("import_links", "succeeded"),
+        ("import_pages", "succeeded"),
+    ]
+    assert set(Upload.objects.values_list("path", flat=True)) == {
+        str(tmp_path / n) for n in ("internal_html.csv", "all_inlinks.csv")
+    }
+
+
+def test_columns_are_mapped_on_the_command_line(project, tmp_path):
+    path = write(tmp_path / "cms.csv", ("Wo", "Was", "Mehr"), [(f"{SITE}/a", "One", "Two")])
+    ended = manage("import_pages", "shop", path, "--map", "url=Wo", "--map", "body=Was", "--map", "body=Mehr")
+    assert ended.returncode == 0
+    assert Page.objects.get().body == "One\n\nTwo"
+
+
+def test_what_the_user_got_wrong_ends_with_one_and_a_message(project, tmp_path):
+    cut = tmp_path / "cut.csv"
+    cut.write_text('Address,Title\n"https://shop.exam')
+    ended = manage("import_pages", "shop", cut)
+    assert ended.returncode == 1
+    assert "cut.csv, line 2" in ended.stderr
+    assert Run.objects.get().status == RunStatus.FAILED
+    for arguments, words in [
+        (("import_pages", "shop", tmp_path / "none.csv"), "There is no such file"),
+        (("import_pages", "nowhere", cut), "no project “nowhere”"),
+    ]:
+        ended = manage(*arguments)
+        assert ended.returncode == 1
+        assert words in ended.stderr
+
+
+def test_wrong_usage_ends_with_two(project, tmp_path):
+    path = write_pages(tmp_path / "a.csv", "/a")
+    assert manage("import_pages", "shop").returncode == 2
+    ended = manage("import_pages", "shop", path, "--map", "title")
+    assert ended.returncode == 2
+    assert "field=Column" in ended.stderr
+
+
+def test_the_shrink_guard_is_lifted_by_its_option(project, tmp_path):
+    manage("import_pages", "shop", write_pages(tmp_path / "a.csv", *[f"/{n}" for n in range(25)]))
+    part = write_pages(tmp_path / "b.csv", "/1")
+    ended = manage("import_pages", "shop", part)
+    assert ended.returncode == 1
+    assert "--allow-shrink" in ended.stderr
+    assert manage("import_pages", "shop", part, "--allow-shrink").returncode == 0
+    assert Page.objects.filter(missing_since=None).count() == 1

@@ -1,0 +1,213 @@
+"""Importing in the browser: hand in, look, choose columns, start; for managers of the project alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from ingest import services
+from ingest.models import Upload
+from linker import queue, runs
+from linker.models import Page, Run, RunStatus
+from linker.queue import JobKey
+from tests.factories import make_run
+from tests.ingest.files import LINK_HEADER, SITE, csv_text, link
+
+pytestmark = pytest.mark.django_db
+
+
+def upload_of(project, header, rows, name="crawl.csv", kind="") -> Upload:
+    file = SimpleUploadedFile(name, csv_text(header, rows).encode())
+    return services.take_upload(project, None, file=file, kind=kind)
+
+
+def choices(upload: Upload, **changed: list[str]) -> dict[str, str]:
+    """The mapping form as the preview shows it, with some choices changed."""
+    looked = services.look_at_upload(upload.project, upload)
+    mapping = {field.name: looked.mapping.get(field.name, []) for field in services.schema.FIELDS[upload.kind]}
+    return {name: json.dumps(columns) for name, columns in {**mapping, **changed}.items()}
+
+
+@pytest.fixture
+def addresses(project, tmp_path):
+    """Every address of the import, with something behind it."""
+    upload = upload_of(project, ("Address", "Title"), [(f"{SITE}/a", "A")])
+    run = make_run(project, "import_pages")
+    path = services.skipped_path(project.pk, run.pk)
+    path.write_text("line,column\n2,Address\n")
+    return [
+        reverse("import", args=[project.slug]),
+        reverse("import_preview", args=[project.slug, upload.pk]),
+        reverse("import_skipped", args=[project.slug, run.pk]),
+    ]
+
+
+def test_outsiders_get_404_viewers_and_editors_403_managers_the_page(
+    client, client_for, outsider, viewer, editor, manager, addresses
+):
+    for address in addresses:
+        assert client.get(address).status_code == 302
+        assert client_for(outsider).get(address).status_code == 404
+        assert client_for(viewer).get(address).status_code == 403
+        assert client_for(editor).get(address).status_code == 403
+        assert client_for(manager).get(address).status_code == 200
+        for user in (outsider, viewer, editor):
+            assert client_for(user).post(address, {"action": "start"}).status_code in (403, 404, 405)
+    assert Run.objects.filter(status=RunStatus.QUEUED).count() == 0
+
+
+def test_uploads_and_skipped_rows_of_another_project_are_not_found(project, outsider, client_for, addresses):
+    for address in addresses[1:]:
+        assert client_for(outsider).get(address.replace("/p/shop/", "/p/elsewhere/")).status_code == 404
+
+
+def test_an_upload_leads_to_its_preview(project, manager, client_for):
+    file = SimpleUploadedFile("all_inlinks.csv", csv_text(LINK_HEADER, [link("/a", "/b")]).encode())
+    answer = client_for(manager).post(reverse("import", args=["shop"]), {"file": file})
+    upload = Upload.objects.get()
+    assert answer.url == reverse("import_preview", args=["shop", upload.pk])
+    assert (upload.kind, upload.name, upload.uploaded_by) == ("links", "all_inlinks.csv", manager)
+    assert upload.file.read_bytes() == csv_text(LINK_HEADER, [link("/a", "/b")]).encode()
+
+
+@pytest.mark.parametrize(("content", "words"), [(b"", "empty"), (b"%PDF", "PDF"), (b"a\xff,b\n", "not UTF-8")])
+def test_a_bad_upload_is_refused_beside_the_field_and_leaves_nothing(
+    project, manager, client_for, settings, content, words
+):
+    file = SimpleUploadedFile("<b>crawl</b>.csv", content)
+    answer = client_for(manager).post(reverse("import", args=["shop"]), {"file": file})
+    assert answer.status_code == 422
+    assert words in answer.text
+    assert "<b>crawl" not in answer.text
+    assert not Upload.objects.exists()
+    assert not [path for path in settings.UPLOAD_ROOT.rglob("*") if path.is_file()]
+
+
+def test_an_upload_over_the_limit_is_refused(project, manager, client_for, settings):
+    settings.UPLOAD_MAX_MB = 0
+    file = SimpleUploadedFile("c.csv", b"Address\n")
+    answer = client_for(manager).post(reverse("import", args=["shop"]), {"file": file})
+    assert "larger than 0 MB" in answer.text
+    assert not Upload.objects.exists()
+
+
+def test_the_preview_shows_fields_values_and_what_is_left_out_escaped(project, manager, client_for):
+    hostile = "<script>alert(1)</script>"
+    rows = [(f"{SITE}/{n}", f"Title {n}", hostile, hostile) for n in range(5)]
+    upload = upload_of(project, ("Address", "Title 1", "H1-1", hostile), rows, name=f"{hostile}.csv")
+    text = client_for(manager).get(reverse("import_preview", args=["shop", upload.pk])).text
+    assert "Title 0" in text
+    assert "Title 2" in text
+    assert "Title 3" not in text
+    assert "1 column left out" in text
+    assert "folders of the addresses" in text
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+def test_another_choice_of_column_shows_its_values_and_starts_nothing(project, manager, client_for):
+    upload = upload_of(project, ("Address", "Title", "Slogan"), [(f"{SITE}/a", "The title", "The slogan")])
+    address = reverse("import_preview", args=["shop", upload.pk])
+    answer = client_for(manager).post(address, {**choices(upload, h1=["Slogan"]), "action": "preview"})
+    assert "The slogan" in answer.text
+    assert not Run.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_confirming_imports_with_the_chosen_columns_and_remembers_them(project, manager, client_for, run_jobs):
+    client = client_for(manager)
+    upload = upload_of(project, ("Address", "Title", "Slogan"), [(f"{SITE}/a", "T", "S"), ("nowhere", "", "")])
+    address = reverse("import_preview", args=["shop", upload.pk])
+    answer = client.post(address, {**choices(upload, h1=["Slogan"], title=[]), "action": "start"})
+    run = Run.objects.get()
+    assert answer.url == reverse("run", args=["shop", run.pk])
+    assert (run.kind, run.created_by, run.params["mapping"]["h1"]) == ("import_pages", manager, ["Slogan"])
+    run_jobs()
+    run.refresh_from_db()
+    assert (run.status, run.error, run.report["pages"]) == (RunStatus.SUCCEEDED, "", 1)
+    assert (Page.objects.get().h1, Page.objects.get().title) == ("S", "")
+    project.refresh_from_db()
+    assert project.import_mappings == {"pages": {"title": [], "h1": ["Slogan"]}}
+    again = upload_of(project, ("Address", "Title", "Slogan"), [(f"{SITE}/b", "T", "S")])
+    assert services.look_at_upload(project, again).mapping == {"url": ["Address"], "h1": ["Slogan"]}
+
+    listing = client.get(reverse("import", args=["shop"])).text
+    assert reverse("import_skipped", args=["shop", run.pk]) in listing
+    skipped = client.get(reverse("import_skipped", args=["shop", run.pk]))
+    assert skipped["Content-Disposition"] == f'attachment; filename="shop-skipped-{run.pk}.csv"'
+    assert b"3,Address,The address is not an http or https URL,nowhere" in b"".join(skipped.streaming_content)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_import_that_fails_says_why_on_its_run_and_loads_nothing(project, manager, client_for, run_jobs):
+    rows = csv_text(("Address", "Title"), [(f"{SITE}/{n}", "T") for n in range(100)]) + '"cut off'
+    upload = services.take_upload(project, None, file=SimpleUploadedFile("c.csv", rows.encode()))
+    client_for(manager).post(
+        reverse("import_preview", args=["shop", upload.pk]), {**choices(upload), "action": "start"}
+    )
+    run_jobs()
+    run = Run.objects.get()
+    assert run.status == RunStatus.FAILED
+    assert "c.csv, line 102" in run.error
+    assert not Page.objects.exists()
+
+
+def test_a_second_import_of_a_kind_waits_for_the_first(
+    project, manager, client_for, redis_server, django_capture_on_commit_callbacks
+):
+    upload = upload_of(project, ("Address", "Title"), [(f"{SITE}/a", "A")])
+    first = make_run(project, "import_pages", RunStatus.RUNNING)
+    with django_capture_on_commit_callbacks(execute=True):
+        queue.enqueue(JobKey("import_pages", (first.pk,)))
+    address = reverse("import_preview", args=["shop", upload.pk])
+    answer = client_for(manager).post(address, {**choices(upload), "action": "start"})
+    assert answer.status_code == 409
+    assert "already running" in answer.text
+    assert Run.objects.count() == 1
+
+
+def test_a_required_field_without_a_column_starts_nothing(project, manager, client_for):
+    upload = upload_of(project, ("Seite", "Titel"), [("a", "A")], kind="pages")
+    address = reverse("import_preview", args=["shop", upload.pk])
+    assert "No column for “Address”" in client_for(manager).get(address).text
+    answer = client_for(manager).post(address, {**choices(upload), "action": "start"})
+    assert answer.status_code == 422
+    assert not Run.objects.exists()
+
+
+def test_a_column_that_the_file_lacks_is_no_choice(project, manager, client_for):
+    upload = upload_of(project, ("Address", "Title"), [(f"{SITE}/a", "A")])
+    address = reverse("import_preview", args=["shop", upload.pk])
+    answer = client_for(manager).post(address, {**choices(upload), "title": '["Nothing"]', "action": "start"})
+    assert "not one of the available choices" in answer.text
+    assert not Run.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "content",
+    [
+        csv_text(("Address", "Title"), [("https://other.example/a", "A"), ("https://other.example/b", "B")]),
+        csv_text(("Address", "Title"), [("https://other.example/a", "A"), *[(f"{SITE}/b", "B")] * 99]) + '"cut off',
+    ],
+    ids=["every row of another site", "a file cut off half-way"],
+)
+def test_the_rows_left_out_of_an_import_that_failed_can_be_fetched(project, manager, client_for, content):
+    file = SimpleUploadedFile("crawl.csv", content.encode())
+    upload = services.take_upload(project, None, file=file, kind="pages")
+    run = make_run(project, "import_pages", RunStatus.QUEUED, params={"upload": upload.pk})
+    ended = runs.execute(run.pk, services.run_import)
+    assert (ended.status, ended.report["skipped_file"]) == (RunStatus.FAILED, True)
+    address = reverse("import_skipped", args=["shop", run.pk])
+    client = client_for(manager)
+    assert address in client.get(reverse("run", args=["shop", run.pk])).text
+    assert b"The address belongs to another site" in b"".join(client.get(address).streaming_content)
+    assert not Page.objects.exists()
+
+
+def test_skipped_rows_that_were_not_written_are_not_found(project, manager, client_for):
+    run = make_run(project, "import_pages")
+    assert client_for(manager).get(reverse("import_skipped", args=["shop", run.pk])).status_code == 404

@@ -1,0 +1,233 @@
+"""Links come in once, those in the text apart from the template's, and are never lost."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from ingest import services
+from ingest.errors import FileError, ImportStopped
+from linker.models import ExistingLink, Page
+from tests.factories import make_page
+from tests.ingest.files import LINK_HEADER, SITE, link, write
+
+
+@pytest.fixture
+def pages(project) -> dict[str, Page]:
+    return {path: make_page(project, path) for path in ("/a", "/b", "/c")}
+
+
+def load(project, tmp_path, *rows, header=LINK_HEADER, **options):
+    path = write(tmp_path / "all_inlinks.csv", header, rows)
+    return services.import_links(project, path, skipped_file=tmp_path / "skipped.csv", **options)
+
+
+def stored() -> set[tuple[str, str, bool, str]]:
+    rows = ExistingLink.objects.filter(missing_since=None).select_related("source", "target")
+    return {(r.source.url[len(SITE) :], r.target.url[len(SITE) :], r.in_body, r.anchor) for r in rows}
+
+
+def test_links_in_the_text_are_told_from_template_links(project, pages, tmp_path):
+    report = load(
+        project,
+        tmp_path,
+        link("/a", "/b", "in the text"),
+        link("/a", "/b", "again, otherwise"),
+        link("/a", "/b", "in the text"),
+        link("/a", "/c", "menu", position="Navigation"),
+        link("/a", "/c", "menu, other words", position="Header"),
+        link("/b", "/a", "crumb", path="//body/main/nav[@class='Breadcrumb']/a"),
+        link("/b", "/c", "listed", path="//body/main/ol/li[2]/a"),
+        link("/c", "/b", "bottom", position="Footer"),
+        link("/c", "/a", "side", position="Sidebar"),
+    )
+    assert stored() == {
+        ("/a", "/b", True, "in the text"),
+        ("/a", "/b", True, "again, otherwise"),
+        ("/a", "/c", False, ""),
+        ("/b", "/a", False, ""),
+        ("/b", "/c", False, ""),
+        ("/c", "/b", False, ""),
+        ("/c", "/a", False, ""),
+    }
+    assert (report["rows"], report["links"], report["new"], report["body"], report["template"]) == (9, 7, 7, 2, 5)
+
+
+def test_what_is_no_link_of_ours_is_counted_by_reason(project, pages, tmp_path):
+    report = load(
+        project,
+        tmp_path,
+        link("/a", "/b", "kept"),
+        link("/a", "/b", "", alt="a picture's words"),
+        link("/a", "/b", ""),
+        link("/a", "/a#top", "self"),
+        link("/a", "/b#", "placeholder"),
+        link("/a", "/b", "Skip to main content"),
+        link("/a", "/b", "", type="Image", alt="x"),
+        link("/a", "/app.js", "", type="JavaScript"),
+        ("Hyperlink", f"{SITE}/a", "https://other.example/", "", "away", "true", "", "", "Content"),
+        ("Hyperlink", f"{SITE}/a", "mailto:us@shop.example", "", "mail", "true", "", "", "Content"),
+        link("/a", "/unknown", "x"),
+        link("/unknown", "/a", "x"),
+    )
+    assert stored() == {("/a", "/b", True, "kept"), ("/a", "/b", True, "a picture's words")}
+    assert report["ignored"] == {
+        "Not hyperlinks (images, scripts, styles, canonicals)": 2,
+        "Without anchor or alt text": 1,
+        "From a page to itself": 1,
+        "To “#”": 1,
+        "Skip links": 1,
+        "To other sites": 1,
+    }
+    listed = list(csv.DictReader((tmp_path / "skipped.csv").open(encoding="utf-8-sig")))
+    assert [(row["line"], row["column"], row["address"]) for row in listed] == [
+        ("11", "Destination", "mailto:us@shop.example"),
+        ("12", "Destination", f"{SITE}/unknown"),
+        ("13", "Source", f"{SITE}/unknown"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "follow"),
+    [
+        ({}, True),
+        ({"follow": "false"}, False),
+        ({"follow": "FAUX"}, False),
+        ({"rel": "nofollow noopener"}, False),
+        ({"rel": "UGC"}, False),
+        ({"rel": "noopener"}, True),
+        ({"follow": ""}, True),
+    ],
+)
+def test_follow_is_kept(project, pages, tmp_path, cells, follow):
+    load(project, tmp_path, link("/a", "/b", **cells))
+    assert ExistingLink.objects.get().follow is follow
+
+
+def test_the_old_nine_columns_under_a_title_row_are_read(project, pages, tmp_path):
+    path = tmp_path / "all_inlinks.csv"
+    header = "Type,Source,Destination,Size,Alt Text,Anchor,Status Code,Status,Follow"
+    path.write_text(
+        f'"All Inlinks"\n{header}\nHREF,{SITE}/a,{SITE}/b,12,,words,200,OK,true\n'
+        f"IMG,{SITE}/a,{SITE}/x,1,,,200,OK,true\n"
+    )
+    report = services.import_links(project, path)
+    assert stored() == {("/a", "/b", True, "words")}
+    assert report["header_line"] == 2
+
+
+def test_a_french_export_is_read(project, pages, tmp_path):
+    header = (
+        "Type",
+        "Source",
+        "Destination",
+        "Texte Alt",
+        "Ancrage",
+        "Suivi",
+        "Rel",
+        "Chemin du lien",
+        "Position du lien",
+    )
+    load(
+        project,
+        tmp_path,
+        link("/a", "/b", "mots", type="Hyperlien", position="Contenu"),
+        link("/a", "/c", "menu", type="Hyperlien", position="En-tête"),
+        header=header,
+    )
+    assert stored() == {("/a", "/b", True, "mots"), ("/a", "/c", False, "")}
+
+
+def test_any_csv_of_pairs_is_read(project, pages, tmp_path):
+    load(project, tmp_path, (f"{SITE}/a", f"{SITE}/b"), header=("url", "target_url"))
+    assert stored() == {("/a", "/b", True, "")}
+
+
+def test_without_positions_what_many_pages_have_alike_is_template(project, tmp_path):
+    for n in range(30):
+        make_page(project, f"/{n}")
+    rows = [(f"{SITE}/{n}", f"{SITE}/0", "Home") for n in range(1, 30)]
+    rows += [(f"{SITE}/{n}", f"{SITE}/{n + 1}", f"text {n}") for n in range(5, 15)]
+    report = load(project, tmp_path, *rows, header=("Source", "Destination", "Anchor"))
+    assert ExistingLink.objects.filter(in_body=False, target__url=f"{SITE}/0", anchor="").count() == 29
+    assert ExistingLink.objects.filter(in_body=True).count() == 10
+    assert report["made_template_by_repetition"] == 29
+
+
+def test_pages_count_their_distinct_body_links(project, pages, tmp_path):
+    load(
+        project,
+        tmp_path,
+        link("/a", "/b", "one"),
+        link("/a", "/b", "two"),
+        link("/c", "/b", "three"),
+        link("/a", "/c", "menu", position="Navigation"),
+    )
+    counts = {p.url[len(SITE) :]: (p.inlinks, p.outlinks) for p in Page.objects.all()}
+    assert counts == {"/a": (0, 1), "/b": (2, 0), "/c": (0, 1)}
+
+
+def test_addresses_are_found_however_they_are_written(project, tmp_path):
+    make_page(project, "/gr%C3%BC%C3%9Fe")
+    make_page(project, "/b")
+    load(project, tmp_path, link("/grüße", "/b?utm_source=x", "words"), link("/gr%c3%bc%c3%9fe", "/b", "words"))
+    assert ExistingLink.objects.count() == 1
+
+
+def test_importing_again_marks_links_that_are_gone_and_finds_them_again(project, pages, tmp_path):
+    load(project, tmp_path, link("/a", "/b", "one"), link("/b", "/c", "two"))
+    first = ExistingLink.objects.get(anchor="two").pk
+    report = load(project, tmp_path, link("/a", "/b", "one", follow="false"))
+    assert (report["new"], report["seen_before"], report["missing"]) == (0, 1, 1)
+    assert stored() == {("/a", "/b", True, "one")}
+    assert not ExistingLink.objects.get(anchor="one").follow
+    assert Page.objects.get(pk=pages["/c"].pk).inlinks == 0
+    load(project, tmp_path, link("/a", "/b", "one"), link("/b", "/c", "two"))
+    assert ExistingLink.objects.get(anchor="two", missing_since=None).pk == first
+    assert Page.objects.get(pk=pages["/c"].pk).inlinks == 1
+
+
+def test_the_shrink_guard_holds_for_links(project, pages, tmp_path):
+    rows = [link("/a", "/b", f"words {n}") for n in range(20)]
+    load(project, tmp_path, *rows)
+    with pytest.raises(ImportStopped, match="15 links where the project has 20"):
+        load(project, tmp_path, *rows[:15])
+    assert len(stored()) == 20
+    assert load(project, tmp_path, *rows[:15], allow_shrink=True)["missing"] == 5
+
+
+def test_links_need_pages_first(project, tmp_path):
+    with pytest.raises(FileError, match="Import the pages first"):
+        load(project, tmp_path, link("/a", "/b"))
+
+
+def test_a_pages_file_is_not_taken_for_links(project, pages, tmp_path):
+    path = write(tmp_path / "c.csv", ("Address", "Title 1", "H1-1"), [(f"{SITE}/a", "A", "A")])
+    with pytest.raises(FileError, match="import it as pages"):
+        services.import_links(project, path)
+
+
+def test_a_broken_links_file_changes_nothing(project, pages, tmp_path):
+    load(project, tmp_path, link("/a", "/b", "one"))
+    before = list(ExistingLink.objects.values())
+    path = tmp_path / "all_inlinks.csv"
+    path.write_bytes(path.read_bytes() + b'"Hyperlink","https://shop.example/a","cut o')
+    with pytest.raises(FileError, match="line 3"):
+        services.import_links(project, path)
+    assert list(ExistingLink.objects.values()) == before
+
+
+def test_a_file_without_a_link_between_two_pages_is_refused(project, pages, tmp_path):
+    with pytest.raises(ImportStopped, match="none of its 1 rows is a link between two pages"):
+        load(project, tmp_path, link("/a", "/a"))
+    with pytest.raises(ImportStopped, match="Line 2: the link's target is not a page"):
+        load(project, tmp_path, link("/a", "/nowhere"))
+
+
+def test_a_file_without_rows_is_a_site_without_links(project, pages, tmp_path):
+    report = load(project, tmp_path)
+    assert (report["rows"], report["links"], report["missing"]) == (0, 0, 0)
+    load(project, tmp_path, *[link("/a", "/b", f"words {n}") for n in range(20)])
+    with pytest.raises(ImportStopped, match="0 links where the project has 20"):
+        load(project, tmp_path)

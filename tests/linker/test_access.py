@@ -1,0 +1,95 @@
+"""Every address of a project refuses outsiders, whatever is added later: the list comes from the resolver."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from tests.factories import make_edge, make_page, make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def project_patterns() -> list[URLPattern]:
+    found: list[URLPattern] = []
+
+    def walk(patterns: list, prefix: str) -> None:
+        for pattern in patterns:
+            route = prefix + str(pattern.pattern)
+            if isinstance(pattern, URLResolver):
+                walk(pattern.url_patterns, route)
+            elif route.startswith("p/<slug:slug>/"):
+                found.append(pattern)
+
+    walk(get_resolver().url_patterns, "")
+    return found
+
+
+PATTERNS = project_patterns()
+
+
+def address(pattern: URLPattern, project) -> str:
+    """The pattern's address with rows of the project that are really there."""
+    edge = project.edges.first() or make_edge(project)
+    values = {
+        "slug": project.slug,
+        "run_id": edge.run_id,
+        "page_id": edge.source_id,
+        "pk": edge.pk,
+        "membership_id": 1,
+        "rule_id": 1,
+        "upload_id": 1,
+        "number": 1,
+    }
+    names = pattern.pattern.converters
+    return reverse(pattern.name, kwargs={"slug": project.slug, **{name: values.get(name, 1) for name in names}})
+
+
+def test_there_are_addresses_to_check():
+    assert len(PATTERNS) > 20
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
+def test_a_member_of_another_project_gets_404(pattern, project, outsider, client_for):
+    client, url = client_for(outsider), address(pattern, project)
+    responses = [client.get(url), client.post(url)]
+    # A method that the address never takes is refused before the project is looked up, whoever asks.
+    assert 404 in {response.status_code for response in responses}
+    assert {response.status_code for response in responses} <= {404, 405}
+    assert not any(project.name in response.content.decode() for response in responses)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
+def test_a_superuser_who_is_no_member_gets_404(pattern, project, admin_client):
+    response = admin_client.get(address(pattern, project))
+    assert response.status_code in {404, 405}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
+def test_without_signing_in_there_is_only_the_sign_in_page(pattern, project):
+    response = Client().get(address(pattern, project))
+    assert response.status_code == 302
+    assert response.url.startswith(reverse("login"))
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
+def test_a_viewer_changes_nothing(pattern, project, viewer, client_for):
+    response = client_for(viewer).post(address(pattern, project))
+    assert response.status_code in {403, 404, 405}, response.status_code
+
+
+@pytest.mark.parametrize("url", ["/admin/", "/django-rq/"])
+def test_the_staff_pages_refuse_everybody_else(url, manager, client_for, redis_server):
+    response = client_for(manager).get(url)
+    assert response.status_code == 302
+    assert "/login/" in response.url
+
+
+def test_a_page_or_run_of_another_project_is_not_found_under_ones_own(project, manager, client_for):
+    from tests.factories import make_project
+
+    other = make_project("other")
+    client = client_for(manager)
+    assert client.get(reverse("page", args=[project.slug, make_page(other).pk])).status_code == 404
+    assert client.get(reverse("run", args=[project.slug, make_run(other).pk])).status_code == 404

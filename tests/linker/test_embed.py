@@ -1,0 +1,104 @@
+"""Pages become vectors once for each text; the real model says that like is like."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linker import runs, services, store
+from linker.embedding.encoders import encoder_for
+from linker.embedding.text import digest, text_to_embed
+from linker.errors import UserError
+from linker.models import EmbeddingModel, PageEmbedding, RunKind
+from tests.factories import make_model, make_page, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+def embed(project) -> dict:
+    run = runs.start_run(project, RunKind.EMBED, {}, to_queue=False)
+    report = services.run_embed(run)
+    type(run).objects.filter(pk=run.pk).update(status="succeeded")
+    return report
+
+
+def test_recipes_read_what_they_say():
+    parts = {"title": "Tents", "h1": "All tents", "headings": ["Domes", "Tunnels"], "body": "Long  text\nhere"}
+    assert text_to_embed("full", **parts) == "Tents. All tents. Domes. Tunnels. Long text here"
+    assert text_to_embed("title", **parts) == "Tents. All tents"
+    assert text_to_embed("body", **parts) == "Long text here"
+    assert text_to_embed("title", **{**parts, "h1": "Tents"}) == "Tents"
+    assert text_to_embed("full", title="", h1="", headings=[], body=" ") == ""
+
+
+@given(st.text())
+def test_any_text_has_a_digest(text):
+    assert len(digest(text)) == 32
+
+
+def test_unchanged_text_is_never_embedded_again(project):
+    project = make_project("embedded", model_name="all-MiniLM-L6-v2")
+    tent = make_page(project, "/tent", body="A dome tent for two people with a light aluminium frame.")
+    stove = make_page(project, "/stove", body="A gas stove that boils a litre of water in three minutes.")
+    make_page(project, "/gone", status_code=404)
+    make_page(project, "/empty", title="", h1="")
+    first = embed(project)
+    assert (first["embedded"], first["unchanged"], first["without_text"]) == (2, 0, 1)
+    stored = dict(PageEmbedding.objects.values_list("page_id", "text_sha256"))
+
+    assert (embed(project)["embedded"], embed(project)["unchanged"]) == (0, 2)
+    assert dict(PageEmbedding.objects.values_list("page_id", "text_sha256")) == stored
+
+    type(tent).objects.filter(pk=tent.pk).update(body="Now a tunnel tent.")
+    assert embed(project)["embedded"] == 1
+    changed = dict(PageEmbedding.objects.values_list("page_id", "text_sha256"))
+    assert changed[stove.pk] == stored[stove.pk]
+    assert changed[tent.pk] != stored[tent.pk]
+
+
+def test_the_packaged_model_gives_unit_vectors_that_mean_something():
+    encoder = encoder_for("all-MiniLM-L6-v2")
+    vectors = encoder.encode(["a tent for two people", "a shelter for camping", "interest rates for loans"])
+    assert vectors.shape == (3, encoder.dimensions) == (3, 384)
+    assert np.allclose((vectors**2).sum(axis=1), 1, atol=1e-5)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
+    assert len(encoder.version) == 12
+
+
+def test_a_model_that_is_not_there_is_named():
+    project = make_project("nomodel", model_name="nobody/no-such-model")
+    make_page(project, "/a")
+    with pytest.raises(UserError, match="nobody/no-such-model"):
+        embed(project)
+
+
+def test_a_project_on_imported_vectors_has_nothing_to_embed():
+    project = make_project("imported", vector_source="imported")
+    with pytest.raises(UserError, match="vectors its crawl brought along"):
+        embed(project)
+
+
+def test_vectors_come_back_from_the_database_as_they_went_in(project):
+    model = make_model(384, "wide")
+    random = np.random.default_rng(3)
+    unit = store.normalised(random.normal(size=(50, 384)))
+    pages = np.array([make_page(project).pk for _ in range(50)])
+    store.save_vectors(model.pk, pages, unit, [bytes([n]) * 32 for n in range(50)])
+    loaded = store.load_vectors(model.pk, 384, pages[::-1])
+    assert loaded.ids.tolist() == sorted(pages.tolist())
+    assert np.abs(loaded.unit - unit).max() < 1e-3
+    row = PageEmbedding.objects.get(page_id=pages[7], model=model)
+    assert bytes(row.text_sha256) == b"\x07" * 32
+    assert np.allclose(np.asarray(row.vector), unit[7], atol=1e-3)
+    with pytest.raises(KeyError):
+        loaded.take(np.array([0]))
+
+
+def test_the_models_of_other_projects_are_not_taken(project):
+    other = EmbeddingModel.objects.create(name="imported: x", version="as crawled", dimensions=4, project=project)
+    elsewhere = make_project("second", vector_source="imported")
+    with pytest.raises(UserError, match="brought no vectors"):
+        services.embedding_model(elsewhere)
+    assert other.project == project

@@ -1,0 +1,92 @@
+"""The lists of pages hold what their filters say, and the match form counts what a match run would take."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from linker.matching.params import MatchParams, PageFilter
+from linker.pages import PageQuery, chosen_pages, count_chosen
+from linker.patterns import PatternError
+from linker.services import eligible_pages
+from tests.factories import embed, make_category, make_model, make_page, make_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def site(project):
+    """Pages by a short name: their address is the name with a slash before it."""
+    tents = make_category(project, "Shop", "Tents")
+    shop = make_category(project, "Shop")
+    shopping = make_category(project, "Shop & more")
+    make_page(project, "/tent", title="A Tent", category=tents, inlinks=3, clicks=10)
+    make_page(project, "/shop", title="100% shop", category=shop, inlinks=0, clicks=5)
+    make_page(project, "/more", title="More", category=shopping, inlinks=1)
+    make_page(project, "/hidden", title="Hidden", indexable=False, inlinks=0)
+    make_page(project, "/gone", title="Gone", missing_since=timezone.now())
+    make_page(make_project("other"), "/tent", title="A Tent elsewhere")
+    return project
+
+
+def names(project, **query: str) -> set[str]:
+    if "category" in query:
+        query["category"] = str(project.categories.get(path=query["category"].split("/")).pk)
+    found = chosen_pages(project, PageQuery.from_query(query))
+    return {page.url.rsplit("/", 1)[-1] for page in found}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, {"tent", "shop", "more", "hidden"}),
+        ({"q": "TENT"}, {"tent"}),
+        ({"q": "%"}, {"shop"}),
+        ({"q": "/more"}, {"more"}),
+        ({"category": "Shop"}, {"tent", "shop"}),
+        ({"category": "Shop/Tents"}, {"tent"}),
+        ({"show": "indexable"}, {"tent", "shop", "more"}),
+        ({"show": "not-indexable"}, {"hidden"}),
+        ({"show": "orphans"}, {"shop"}),
+        ({"show": "missing"}, {"gone"}),
+        ({"show": "orphans", "category": "Shop/Tents"}, set()),
+    ],
+)
+def test_a_filter_leaves_the_pages_it_names(query, expected, site):
+    assert names(site, **query) == expected
+
+
+def test_a_category_of_another_project_holds_nothing(site):
+    foreign = make_category(make_project("third"), "Shop")
+    assert not chosen_pages(site, PageQuery(category=foreign.pk)).exists()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"indexable_only": False},
+        {"categories": "Shop"},
+        {"url_pattern": "^https://shop.example/[st]"},
+        {"min_clicks": 5},
+        {"max_clicks": 5},
+        {"min_inlinks": 1, "max_inlinks": 2},
+        {"categories": "Shop", "min_clicks": 6},
+    ],
+)
+def test_the_form_counts_the_donors_that_a_run_would_take(fields, site):
+    model = make_model()
+    make_page(site, "/error", status_code=500, clicks=6, inlinks=2)
+    make_page(site, "/moved", redirect_url=site.base_url + "/tent", clicks=6, inlinks=2)
+    for page in site.pages.all():
+        embed(page, [1, 0, 0, 0], model)
+    if "categories" in fields:
+        fields = {**fields, "categories": (site.categories.get(path=[fields["categories"]]).pk,)}
+    chosen = PageFilter(**fields)
+    taken = eligible_pages(site, model, MatchParams(donors=chosen))
+    assert count_chosen(site, chosen) == int(taken.chosen_donor.sum())
+
+
+def test_a_pattern_that_cannot_be_read_is_an_error_and_not_a_count(site):
+    with pytest.raises(PatternError):
+        count_chosen(site, PageFilter(url_pattern="("))

@@ -1,0 +1,128 @@
+"""Tiers may trade places, and a project keeps a manager whatever two managers do at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from django.db import connection, transaction
+
+from linker.members import LastManager, remove_member
+from linker.models import CandidateEdge, Membership, Project, Run, RunKind, SensitiveCategory, Tier
+from linker.policies import add_sensitive, change_tiers
+from review.decisions import decide_edges
+from review.models import Verb
+from tests.factories import make_edge, make_member
+
+
+@pytest.mark.django_db
+def test_two_tiers_can_swap_names_and_bounds_in_one_go(project):
+    inline, related = Tier.objects.filter(project=project).order_by("-lower_bound")[:2]
+    edge = make_edge(project, score=0.7)
+    inline.name, related.name = related.name, inline.name
+    inline.lower_bound, related.lower_bound = related.lower_bound, inline.lower_bound
+    change = change_tiers(project, [inline, related])
+    edge.refresh_from_db()
+    assert edge.tier == inline
+    assert (inline.name, inline.lower_bound) == ("Related", 0.65)
+    assert change.before == change.after
+
+
+@pytest.mark.django_db
+def test_a_change_of_tiers_that_fails_changes_nothing(project):
+    tiers = list(Tier.objects.filter(project=project))
+    before = list(Tier.objects.filter(project=project).values())
+    tiers[0].lower_bound = 5.0
+    with pytest.raises(Exception, match="tier_bound_is_cosine"):
+        change_tiers(project, tiers)
+    connection.needs_rollback = False
+    assert list(Tier.objects.filter(project=project).values()) == before
+    assert not Run.objects.filter(project=project, kind=RunKind.RETIER).exists()
+
+
+@pytest.mark.django_db
+def test_a_decided_link_keeps_its_rel_when_tiers_move(project):
+    edge = make_edge(project, score=0.7, status="accepted", rel="ugc")
+    related = Tier.objects.get(project=project, name="Related")
+    related.lower_bound = 0.72
+    change_tiers(project, [related])
+    edge.refresh_from_db()
+    assert edge.rel == "ugc"
+
+
+def _move_a_bound(project: Project) -> None:
+    related = Tier.objects.get(project=project, name="Related")
+    related.lower_bound = 0.75
+    change_tiers(project, [related])
+
+
+def _delete_a_tier(project: Project) -> None:
+    change_tiers(project, [], [Tier.objects.get(project=project, name="Related")])
+
+
+def _add_a_rule(project: Project) -> None:
+    add_sensitive(SensitiveCategory(project=project, url_pattern="/page"))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", [_move_a_bound, _delete_a_tier, _add_a_rule])
+def test_a_change_of_policy_holds_no_edge_that_an_editor_would_come_to_later(project, change):
+    """An editor holds the first edge and goes on to the second: the change waits at the first, empty-handed."""
+    editor = make_member(project)
+    first, second = make_edge(project, score=0.7), make_edge(project, score=0.7)
+    CandidateEdge.objects.filter(pk=first.pk).update(anchor="moved behind the second on disk")
+
+    went_well = []
+
+    def work() -> None:
+        try:
+            change(project)
+            went_well.append(True)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=work)
+    with transaction.atomic():
+        decide_edges(project, [first.pk], Verb.ACCEPT, editor)
+        thread.start()
+        _wait_until_somebody_waits_for_a_lock()
+        CandidateEdge.objects.select_for_update(nowait=True).get(pk=second.pk)
+        decide_edges(project, [second.pk], Verb.ACCEPT, editor)
+    thread.join(30)
+    assert went_well == [True]
+    assert set(project.edges.values_list("status", flat=True)) == {"accepted"}
+
+
+def _wait_until_somebody_waits_for_a_lock() -> None:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.02)
+    pytest.fail("the change never waited for the edge that the editor holds")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_managers_who_remove_each_other_leave_one(project):
+    memberships = [Membership.objects.get(user=make_member(project, "manager")) for _ in range(2)]
+    barrier = threading.Barrier(2)
+    refused = []
+
+    def remove(membership: Membership) -> None:
+        try:
+            barrier.wait(10)
+            remove_member(project, membership.pk)
+        except LastManager:
+            refused.append(membership)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=remove, args=[membership]) for membership in memberships]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [membership.pk for membership in refused] == [Membership.objects.get(project=project).pk]

@@ -1,0 +1,119 @@
+"""A match by the learned ranking finds links hidden from it, and stores them like any other."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from linker import runs, services
+from linker.errors import UserError
+from linker.matching.params import MatchParams, Ranking
+from linker.models import CandidateEdge, RunKind
+from tests.factories import embed, make_category, make_link, make_model, make_page
+
+if TYPE_CHECKING:
+    from linker.models import Page, Project, Run
+
+pytestmark = pytest.mark.django_db
+
+TOPICS = ("tent", "stove", "kayak", "rope", "boot", "lamp")
+
+
+def match(project: Project, **params) -> Run:
+    values = MatchParams(**{"ranking": Ranking.LEARNED, "threshold": 0.0, **params}).to_dict()
+    run = runs.start_run(project, RunKind.MATCH, values, to_queue=False)
+    type(run).objects.filter(pk=run.pk).update(status="running")
+    run.refresh_from_db()
+    services.run_match(run)
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture
+def site(project: Project) -> tuple[list[Page], list[tuple[Page, Page]]]:
+    """120 guides whose texts name other guides; four in five of those names are links, the fifth was hidden."""
+    chance = random.Random(4)
+    pages = []
+    for number in range(120):
+        topic = TOPICS[number % len(TOPICS)]
+        name = f"{topic.title()} guide {number}"
+        category = make_category(project, topic.title())
+        pages.append(make_page(project, f"/{topic}/{number}", title=f"{name} | Shop", h1=name, category=category))
+        vector = [0.2 * chance.random() for _ in range(8)]
+        vector[number % len(TOPICS)] += 1
+        embed(pages[-1], vector, make_model(8))
+    hidden = []
+    for number, page in enumerate(pages):
+        others = chance.sample([other for other in pages[number % 6 :: 6] if other != page], 4)
+        lines = [f"About the weather of day {number}."]
+        for other in others:
+            lines.append(f"Please read {other.h1} before you go out.")
+            if chance.random() < 0.2:
+                hidden.append((page, other))
+            else:
+                make_link(page, other, other.h1)
+        page.body = "\n".join(lines)
+        page.save(update_fields=["body"])
+    return pages, hidden
+
+
+def test_hidden_links_come_back_with_the_words_of_the_text(project, site):
+    _, hidden = site
+    run = match(project)
+    found = {(edge.source_id, edge.target_id): edge for edge in CandidateEdge.objects.filter(run=run)}
+    back = [found[a.pk, b.pk] for a, b in hidden if (a.pk, b.pk) in found]
+    assert len(back) >= 0.8 * len(hidden)
+    assert sum(edge.anchor == edge.target.h1 for edge in back) >= 0.8 * len(back)
+    assert run.report["ranker"].startswith("learned")
+    assert run.report["quality"]["recall_at_10"] > 0.5
+    assert run.status == "succeeded"
+    for edge in found.values():
+        assert 0 <= edge.score <= 1
+        assert edge.generator == "learned"
+        assert edge.source_id != edge.target_id
+
+
+def test_it_never_proposes_links_that_exist_or_were_rejected_and_repeats_itself(project, site):
+    match(project)
+    columns = ("source_id", "target_id", "score")
+    rows = list(CandidateEdge.objects.order_by("source_id", "target_id").values_list(*columns))
+    linked = set(project.pages.values_list("links_out__source_id", "links_out__target_id"))
+    assert not linked & {(source, target) for source, target, _ in rows}
+    again = match(project)
+    assert again.report["new"] == 0
+    repeated = CandidateEdge.objects.order_by("source_id", "target_id").values_list(*columns)
+    assert list(repeated) == rows
+    worst = CandidateEdge.objects.first()
+    CandidateEdge.objects.filter(pk=worst.pk).update(status="rejected")
+    third = match(project)
+    assert not CandidateEdge.objects.filter(pk=worst.pk, run=third).exists()
+
+
+def test_a_site_without_links_is_ranked_by_the_formula(project):
+    for number in range(12):
+        page = make_page(project, f"/{number}", title=f"Tent number {number}", body="Tents and more tents.")
+        embed(page, [1, number / 10, 0, 0])
+    run = match(project)
+    assert run.report["ranker"].startswith("formula")
+    assert run.report["edges"] > 0
+
+
+def test_caps_hold_and_nobody_to_link_is_said(project, site):
+    match(project, per_donor=2, per_target=3, pool=10)
+    sources = list(CandidateEdge.objects.filter(stale=False).values_list("source_id", flat=True))
+    assert max(sources.count(page) for page in set(sources)) <= 2
+    project.pages.update(indexable=False)
+    with pytest.raises(UserError, match="No page can be a donor"):
+        match(project)
+
+
+def test_one_page_and_pages_with_a_zero_vector_end_sensibly(project):
+    page = make_page(project, "/only", body="Nothing to link to here.")
+    embed(page, [1, 0, 0, 0])
+    assert match(project).report["edges"] == 0
+    other = make_page(project, "/zero", body="Nothing at all.")
+    embed(other, [1, 0, 0, 0])
+    other.embeddings.update(vector=[0, 0, 0, 0])
+    match(project)

@@ -1,0 +1,288 @@
+"""A run ends in exactly one way, whatever happens to those who work on it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import psutil
+import pytest
+from django.db import connection
+
+from linker import queue, runs
+from linker.errors import RunCancelled, UserError
+from linker.matching.params import MatchParams
+from linker.models import CandidateEdge, Run, RunBatch, RunCandidate, RunKind, RunStatus
+from linker.queue import JobKey
+from linker.store import normalised, save_vectors
+from tests.factories import make_category, make_model, make_page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def start(project, kind=RunKind.EMBED) -> Run:
+    return runs.start_run(project, kind, {}, to_queue=False)
+
+
+def test_a_run_that_works_succeeds_with_its_report(project):
+    run = start(project)
+    ended = runs.execute(run.pk, lambda run, progress: {"pages": 3})
+    assert (ended.status, ended.report) == ("succeeded", {"pages": 3})
+    assert ended.started_at <= ended.finished_at
+
+
+def test_an_error_of_the_user_is_told_and_another_one_crashes(project):
+    def complain(run, progress):
+        raise UserError("Line 3 has no address.")
+
+    def crash(run, progress):
+        raise ZeroDivisionError("oops")
+
+    assert runs.execute(start(project).pk, complain).error == "Line 3 has no address."
+    broken = start(project)
+    with pytest.raises(ZeroDivisionError):
+        runs.execute(broken.pk, crash)
+    broken.refresh_from_db()
+    assert broken.status == "failed"
+    assert "oops" in broken.error
+
+
+def test_progress_is_seen_from_outside_while_a_transaction_is_open(project):
+    run = start(project)
+    seen = []
+
+    def work(run, progress):
+        from django.db import transaction
+
+        with transaction.atomic():
+            Run.objects.filter(pk=run.pk).values("done")
+            progress(5, 10, "Half way")
+            thread = threading.Thread(target=look)
+            thread.start()
+            thread.join()
+        return {}
+
+    def look():
+        seen.append(Run.objects.values_list("done", "total", "stage").get(pk=run.pk))
+        connection.close()
+
+    runs.execute(run.pk, work)
+    assert seen == [(5, 10, "Half way")]
+
+
+def test_only_one_worker_gets_a_run(project):
+    run = start(project)
+
+    def work(run, progress):
+        assert runs.execute(run.pk, lambda run, progress: pytest.fail("claimed twice")) is None
+        return {}
+
+    assert runs.execute(run.pk, work).status == "succeeded"
+    assert runs.execute(run.pk, lambda run, progress: pytest.fail("claimed after the end")) is None
+
+
+def test_cancelling_stops_a_waiting_run_at_once_and_a_working_one_at_its_next_step(project):
+    waiting = start(project)
+    assert runs.request_cancel(waiting)
+    waiting.refresh_from_db()
+    assert waiting.status == "cancelled"
+    assert not runs.request_cancel(waiting)
+
+    def work(run, progress):
+        runs.request_cancel(run)
+        with pytest.raises(RunCancelled):
+            progress(10, 10, "next")
+        progress(10, 10, "next")
+        return {}
+
+    assert runs.execute(start(project).pk, work).status == "cancelled"
+
+
+def test_stopping_a_command_by_keyboard_cancels_its_run(project):
+    def interrupted(run, progress):
+        raise KeyboardInterrupt
+
+    run = start(project)
+    with pytest.raises(KeyboardInterrupt):
+        runs.execute(run.pk, interrupted)
+    run.refresh_from_db()
+    assert run.status == "cancelled"
+
+
+def test_a_run_whose_process_is_gone_does_not_block_the_next(project, redis_server):
+    gone = start(project)
+    Run.objects.filter(pk=gone.pk).update(status="running")
+    following = start(project)
+    gone.refresh_from_db()
+    assert gone.status == "failed"
+    assert "ended" in gone.error
+    assert following.status == "queued"
+
+
+def test_two_machines_that_sweep_count_a_loss_once(project, redis_server):
+    run = start(project)
+    Run.objects.filter(pk=run.pk).update(status="running")
+    lost = runs.find_lost()
+    assert runs.recover(lost) == 1
+    assert runs.recover(lost) == 0
+    run.refresh_from_db()
+    assert run.attempts == 1
+
+
+def test_a_second_run_of_a_kind_is_refused_until_the_first_ends(project, redis_server):
+    first = runs.start_run(project, RunKind.EMBED, {})
+    with pytest.raises(runs.RunIsActive, match=f"run {first.pk}"):
+        start(project)
+    start(project, RunKind.IMPORT_LINKS)
+    runs.request_cancel(first)
+    start(project)
+
+
+def test_a_lost_job_is_found_given_out_again_and_given_up_after_three_losses(project, redis_server):
+    run = start(project)
+    Run.objects.filter(pk=run.pk).update(status="running")
+    for attempt in range(runs.MAX_ATTEMPTS):
+        lost = runs.find_lost()
+        assert lost == {JobKey("embed", (run.pk,), attempt)}
+        assert runs.recover(lost) == 1
+        assert runs.find_lost() == set(), "it waits in the queue now"
+        import django_rq
+
+        django_rq.get_connection("default").flushall()  # and is lost again: Redis forgot everything
+    runs.recover(runs.find_lost())
+    run.refresh_from_db()
+    assert run.status == "failed"
+    assert "lost 3 times" in run.error
+
+
+def test_a_run_somebody_works_on_is_not_lost(project, redis_server):
+    def work(run, progress):
+        assert runs.find_lost() == set()
+        return {}
+
+    runs.execute(start(project).pk, work)
+
+
+def test_a_job_that_waits_is_not_doubled(project, redis_server):
+    run = start(project)
+    for _ in range(3):
+        queue.enqueue(JobKey("embed", (run.pk,)))
+    import django_rq
+
+    assert django_rq.get_queue("default").count == 1
+
+
+def test_a_job_taken_by_a_worker_that_died_before_starting_it_is_lost(project, redis_server):
+    run = runs.start_run(project, RunKind.EMBED, {})
+    assert runs.find_lost() == set()
+    import django_rq
+
+    taken = django_rq.get_queue("default")
+    taken.connection.lpop(taken.key)
+    assert runs.find_lost() == {JobKey("embed", (run.pk,), 0)}
+
+
+def test_every_kind_of_run_has_a_job():
+    # Re-tiering happens within the request that moves the bound.
+    assert set(RunKind.values) - {RunKind.RETIER} <= set(queue.JOBS)
+
+
+# ------------------------------------------------------------------------------------- real workers, really killed
+
+
+def site(project, count: int) -> None:
+    """One block of `count` pages with random vectors."""
+    category = make_category(project, "All")
+    template = make_page(project, "/first", category=category)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO linker_page (project_id, url, canonical_url, status, title, h1, headings, description, body, "
+            "language, category_id, indexable, indexability_status, canonical_link, redirect_url, inlinks, outlinks, "
+            "first_seen_at, last_seen_at) SELECT project_id, url || n, canonical_url || n, status, 'Page ' || n, "
+            "'Page ' || n, headings, description, body, language, category_id, indexable, indexability_status, "
+            "canonical_link, redirect_url, 0, 0, now(), now() FROM linker_page, generate_series(1, %s) n WHERE id = %s",
+            [count - 1, template.pk],
+        )
+        cursor.execute("SELECT id FROM linker_page WHERE project_id = %s ORDER BY id", [project.pk])
+        ids = np.array([pk for (pk,) in cursor.fetchall()])
+    from django.db import transaction
+
+    with transaction.atomic():
+        unit = normalised(np.random.default_rng(8).normal(size=(count, 64)))
+        save_vectors(make_model(64, "test-model").pk, ids, unit, [b"\0" * 32] * count)
+
+
+def edges_of(run: Run) -> list[tuple]:
+    return list(
+        CandidateEdge.objects.filter(run=run)
+        .order_by("source_id", "target_id")
+        .values_list("source_id", "target_id", "similarity", "score", "level", "anchor")
+    )
+
+
+def wait_for(run: Run, seconds: float = 120) -> Run:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        run.refresh_from_db()
+        if not run.is_active:
+            return run
+        time.sleep(0.1)
+    pytest.fail(f"run still {run.status}: {run.stage} {run.done}/{run.total}")
+
+
+def test_a_finish_that_comes_twice_leaves_everything_as_it_was(project):
+    from linker import services
+
+    site(project, 30)
+    run = runs.start_run(project, RunKind.MATCH, MatchParams(threshold=-1.0).to_dict(), to_queue=False)
+    assert runs.execute(run.pk, services.run_match).report["edges"] == 300
+    before = list(CandidateEdge.objects.order_by("pk").values())
+    assert runs.execute(run.pk, services.finish_match) is None
+    assert list(CandidateEdge.objects.order_by("pk").values()) == before
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_mid_run_loses_and_doubles_nothing(project, worker_processes, monkeypatch):
+    site(project, 6000)
+    params = MatchParams(threshold=0.2, levels_up=1, per_donor=5, pool=10).to_dict()
+    alone = runs.start_run(project, RunKind.MATCH, params, to_queue=False)
+    from linker import services
+
+    runs.execute(alone.pk, services.run_match)
+    alone = wait_for(alone)
+    expected = edges_of(alone)
+    assert len(expected) == 30_000
+
+    monkeypatch.setattr("linker.services.match.BATCH_PAIRS", 1_000_000)
+    shared = runs.start_run(project, RunKind.MATCH, params, to_queue=False)
+    Run.objects.filter(pk=shared.pk).update(status=RunStatus.RUNNING)
+    shared.refresh_from_db()
+    services.plan_match(shared)
+    services.enqueue_batches(shared)
+    assert len(services.batches_left(shared)) > 20
+
+    pool = worker_processes(2)
+    killed = 0
+    deadline = time.monotonic() + 90
+    while killed < 4 and time.monotonic() < deadline:
+        done = RunBatch.objects.filter(run=shared, done=True).count()
+        workers = [p for p in psutil.Process(pool.pid).children(recursive=True) if p.is_running()]
+        if done > killed * 4 and len(workers) > 2:
+            os.kill(workers[-1].pid, signal.SIGKILL)  # a job's own process
+            if killed == 2:
+                os.kill(workers[0].pid, signal.SIGKILL)  # and once a worker
+            killed += 1
+        time.sleep(0.05)
+        shared.refresh_from_db()
+        if not shared.is_active:
+            break
+    shared = wait_for(shared)
+
+    assert killed >= 2, "nothing was killed in time"
+    assert shared.status == "succeeded", shared.error
+    assert edges_of(shared) == expected
+    assert not RunCandidate.objects.filter(run=shared).exists()
+    assert RunBatch.objects.filter(run=shared, done=False).count() == 0

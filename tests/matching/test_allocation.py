@@ -1,0 +1,99 @@
+"""Caps hold on both sides, best first is greedy by score, equal rounds shares out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linker.matching.allocation import allocate
+from linker.matching.params import Mode
+
+pairs = st.dictionaries(
+    st.tuples(st.integers(1, 8), st.integers(11, 18)), st.sampled_from([0.5, 0.6, 0.7, 0.8]), max_size=40
+)
+
+
+def run(scores: dict[tuple[int, int], float], per_donor: int, per_target: int, mode: Mode) -> list[tuple[int, int]]:
+    keys = list(scores)
+    chosen = allocate(
+        np.array([d for d, _ in keys], dtype=np.int64),
+        np.array([t for _, t in keys], dtype=np.int64),
+        np.array([scores[key] for key in keys], dtype=np.float64),
+        per_donor=per_donor,
+        per_target=per_target,
+        mode=mode,
+    )
+    return [keys[place] for place in chosen.tolist()]
+
+
+def ranked(scores):
+    return sorted(scores, key=lambda pair: (-scores[pair], pair))
+
+
+def slow_best(scores, per_donor, per_target):
+    given, received, chosen = Counter(), Counter(), []
+    for donor, target in ranked(scores):
+        if given[donor] < per_donor and (not per_target or received[target] < per_target):
+            given[donor] += 1
+            received[target] += 1
+            chosen.append((donor, target))
+    return chosen
+
+
+def slow_equal(scores, per_donor, per_target):
+    given, received, chosen = Counter(), Counter(), []
+    for turn in range(1, len(scores) + per_donor + 1):
+        for donor, target in ranked(scores):
+            roof = min(turn, per_target) if per_target else turn
+            if (donor, target) not in chosen and given[donor] < min(turn, per_donor) and received[target] < roof:
+                given[donor] += 1
+                received[target] += 1
+                chosen.append((donor, target))
+    return chosen
+
+
+@given(pairs, st.integers(1, 5), st.integers(0, 5))
+@settings(max_examples=150, deadline=None)
+def test_best_first_is_the_plain_greedy_loop(scores, per_donor, per_target):
+    assert run(scores, per_donor, per_target, Mode.BEST) == slow_best(scores, per_donor, per_target)
+
+
+@given(pairs, st.integers(1, 5), st.integers(0, 5))
+@settings(max_examples=150, deadline=None)
+def test_equal_rounds_are_the_plain_rounds(scores, per_donor, per_target):
+    assert run(scores, per_donor, per_target, Mode.EQUAL) == slow_equal(scores, per_donor, per_target)
+
+
+@given(pairs, st.integers(1, 4), st.integers(0, 4), st.sampled_from(list(Mode)))
+@settings(max_examples=100, deadline=None)
+def test_standing_links_use_up_the_caps_and_come_first(scores, per_donor, per_target, mode):
+    keys = sorted(scores)
+    standing = keys[::3]
+    chosen = allocate(
+        np.array([d for d, _ in keys], dtype=np.int64),
+        np.array([t for _, t in keys], dtype=np.int64),
+        np.array([scores[key] for key in keys], dtype=np.float64),
+        per_donor=per_donor,
+        per_target=per_target,
+        mode=mode,
+        standing=(
+            np.array([d for d, _ in standing], dtype=np.int64),
+            np.array([t for _, t in standing], dtype=np.int64),
+        ),
+    )
+    result = [keys[place] for place in chosen.tolist()]
+    assert len(result) == len(set(result))
+    assert set(standing) <= set(result)
+    for side, cap in ((0, per_donor), (1, per_target or 10**9)):
+        held = Counter(pair[side] for pair in standing)
+        for page, count in Counter(pair[side] for pair in result).items():
+            assert count <= max(cap, held[page])
+
+
+def test_equal_rounds_give_everybody_a_first_link_before_anybody_a_second():
+    scores = {(1, 11): 0.9, (1, 12): 0.89, (2, 11): 0.88, (2, 12): 0.5}
+    assert run(scores, 1, 0, Mode.EQUAL) == [(1, 11), (2, 12)]
+    assert run(scores, 1, 0, Mode.BEST) == [(1, 11), (2, 11)]

@@ -1,0 +1,71 @@
+"""The assignment reaches the total that trying everything reaches."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linker.matching.allocation import allocate
+from linker.matching.assignment import assign
+from linker.matching.params import Mode
+
+
+def best_total(pairs: list[tuple[int, int, float]], per_donor: int, per_target: int) -> float:
+    best = 0.0
+    for size in range(len(pairs) + 1):
+        for chosen in combinations(pairs, size):
+            donors = [donor for donor, _, _ in chosen]
+            targets = [target for _, target, _ in chosen]
+            fits = all(donors.count(donor) <= per_donor for donor in donors)
+            if fits and (not per_target or all(targets.count(target) <= per_target for target in targets)):
+                best = max(best, sum(score for _, _, score in chosen))
+    return best
+
+
+def arrays(pairs: list[tuple[int, int, float]]):
+    return (
+        np.array([pair[0] for pair in pairs], dtype=np.int64),
+        np.array([pair[1] for pair in pairs], dtype=np.int64),
+        np.array([pair[2] for pair in pairs], dtype=np.float64),
+    )
+
+
+@given(
+    st.dictionaries(
+        st.tuples(st.integers(0, 3), st.integers(10, 13)), st.integers(-2, 9).map(lambda n: n / 10), max_size=9
+    ),
+    st.integers(1, 3),
+    st.integers(0, 3),
+)
+@settings(max_examples=150, deadline=None)
+def test_reaches_the_best_total_within_the_caps(scored, per_donor: int, per_target: int) -> None:
+    pairs = [(donor, target, score) for (donor, target), score in scored.items()]
+    donors, targets, score = arrays(pairs)
+    chosen = assign(donors, targets, score, per_donor=per_donor, per_target=per_target)
+    assert len(set(chosen.tolist())) == len(chosen)
+    assert np.bincount(donors[chosen], minlength=1).max(initial=0) <= per_donor
+    if per_target:
+        assert np.bincount(targets[chosen], minlength=1).max(initial=0) <= per_target
+    assert abs(score[chosen].sum() - best_total(pairs, per_donor, per_target)) < 1e-9
+    assert chosen.tolist() == assign(donors, targets, score, per_donor=per_donor, per_target=per_target).tolist()
+
+
+def test_is_never_worse_than_best_first_on_a_large_site() -> None:
+    rng = np.random.default_rng(5)
+    key = np.unique(rng.integers(0, 2000 * 500, 40_000))
+    donors, targets = key // 500, key % 500
+    score = np.round(rng.random(len(key)), 6)
+    best = allocate(donors, targets, score, per_donor=10, per_target=20, mode=Mode.BEST)
+    chosen = assign(donors, targets, score, per_donor=10, per_target=20)
+    assert score[chosen].sum() >= score[best].sum()
+    assert np.bincount(targets[chosen]).max() <= 20
+
+
+def test_nothing_to_choose_from() -> None:
+    nothing = np.empty(0, dtype=np.int64)
+    assert len(assign(nothing, nothing, np.empty(0), per_donor=3, per_target=2)) == 0
+    one = np.array([1])
+    assert len(assign(one, one + 1, np.array([np.nan]), per_donor=3, per_target=2)) == 0

@@ -1,0 +1,138 @@
+"""The tiled search gives what a plain double loop gives, whatever the size of its tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linker.matching import search as module
+from linker.matching.blocks import CategoryTree
+from linker.matching.search import Side, search
+from linker.store import normalised
+
+TREE = CategoryTree(np.array([0, 0, 1, 1, 2, 2, 0, 6]))
+
+
+def side(ids, vectors, nodes) -> Side:
+    return Side(np.asarray(ids, dtype=np.int64), normalised(np.asarray(vectors)), np.asarray(nodes, dtype=np.int64))
+
+
+def oracle(donors: Side, targets: Side, levels_up, forbidden, threshold, level_penalty, pool):
+    """Every pair, one by one, in Python's own floats."""
+    banned = set(zip(forbidden[0].tolist(), forbidden[1].tolist(), strict=True))
+    level = TREE.levels(donors.nodes, targets.nodes, levels_up)
+    found = []
+    for i, donor in enumerate(donors.ids.tolist()):
+        mine = []
+        for j, target in enumerate(targets.ids.tolist()):
+            if donor == target or (donor, target) in banned or level[i, j] < 0:
+                continue
+            cosine = sum(float(a) * float(b) for a, b in zip(donors.unit[i], targets.unit[j], strict=True))
+            cosine = round(max(-1.0, min(1.0, cosine)), 6)
+            score = round(cosine - int(level[i, j]) * level_penalty, 6)
+            if score >= threshold:
+                mine.append((donor, -score, target, int(level[i, j]), cosine))
+        found += sorted(mine)[:pool]
+    return [(donor, target, level, cosine, -minus) for donor, minus, target, level, cosine in sorted(found)]
+
+
+def as_rows(pairs) -> list[tuple]:
+    return list(
+        zip(
+            pairs.donors.tolist(),
+            pairs.targets.tolist(),
+            pairs.levels.tolist(),
+            pairs.similarity.tolist(),
+            pairs.score.tolist(),
+            strict=True,
+        )
+    )
+
+
+def tiled(targets: Side, size: int):
+    for first in range(0, len(targets.ids), size):
+        part = slice(first, first + size)
+        yield Side(targets.ids[part], targets.unit[part], targets.nodes[part])
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_agrees_with_the_oracle_in_tiles_of_any_size(data):
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    random = np.random.default_rng(seed)
+    count = data.draw(st.integers(2, 60))
+    # Few distinct vectors, so that exact ties are the rule.
+    vectors = random.integers(-2, 3, size=(count, 4)).astype(np.float16)
+    if data.draw(st.booleans()):
+        vectors = random.normal(size=(count, 4)).astype(np.float16)
+    nodes = random.integers(0, len(TREE), size=count)
+    pages = side(np.arange(1, count + 1) * 7, vectors, nodes)
+    chosen = random.random(count) < 0.7
+    donors = Side(pages.ids[chosen], pages.unit[chosen], pages.nodes[chosen])
+    forbidden = (random.choice(pages.ids, 20), random.choice(pages.ids, 20))
+    wanted = {
+        "threshold": data.draw(st.sampled_from([-1.0, 0.0, 0.3, 0.7])),
+        "level_penalty": data.draw(st.sampled_from([0.0, 0.02])),
+        "pool": data.draw(st.integers(1, 8)),
+    }
+    levels_up = data.draw(st.integers(0, 3))
+    size = data.draw(st.integers(1, count))
+
+    found = search(
+        donors,
+        tiled(pages, size),
+        lambda left, right: TREE.levels(left, right, levels_up),
+        forbidden,
+        **wanted,
+    )
+
+    assert as_rows(found) == oracle(donors, pages, levels_up, forbidden, **wanted)
+
+
+def test_no_pair_is_lost_at_the_edges_of_donor_chunks_and_tiles(monkeypatch):
+    random = np.random.default_rng(1)
+    pages = side(np.arange(300), random.normal(size=(300, 16)), np.zeros(300))
+    nothing = (np.empty(0, np.int64), np.empty(0, np.int64))
+    flat = TREE.levels
+    wanted = {"threshold": -1.0, "level_penalty": 0.0, "pool": 10}
+    whole = search(pages, [pages], lambda a, b: flat(a, b, 0), nothing, **wanted)
+    monkeypatch.setattr(module, "ROWS", 7)
+    cut = search(pages, tiled(pages, 13), lambda a, b: flat(a, b, 0), nothing, **wanted)
+    assert as_rows(whole) == as_rows(cut)
+    assert len(whole) == 3000
+
+
+def test_ties_go_to_the_lower_id():
+    pages = side([30, 10, 20, 40][::1], [[1, 0]] * 4, [0] * 4)
+    order = np.argsort(pages.ids)
+    pages = Side(pages.ids[order], pages.unit[order], pages.nodes[order])
+    found = search(
+        pages,
+        [pages],
+        lambda a, b: TREE.levels(a, b, 0),
+        (np.empty(0, np.int64), np.empty(0, np.int64)),
+        threshold=0.0,
+        level_penalty=0.0,
+        pool=2,
+    )
+    assert [(a, b) for a, b, *_ in as_rows(found)] == [
+        (10, 20), (10, 30), (20, 10), (20, 30), (30, 10), (30, 20), (40, 10), (40, 20),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("empty", ["donors", "targets"])
+def test_an_empty_side_gives_no_pairs(empty):
+    full = side([1, 2], [[1, 0], [1, 0]], [0, 0])
+    none = side(np.empty(0), np.empty((0, 2)), np.empty(0))
+    found = search(
+        none if empty == "donors" else full,
+        [none if empty == "targets" else full],
+        lambda a, b: TREE.levels(a, b, 0),
+        (np.empty(0, np.int64), np.empty(0, np.int64)),
+        threshold=-1.0,
+        level_penalty=0.0,
+        pool=3,
+    )
+    assert len(found) == 0

@@ -1,0 +1,375 @@
+"""Decisions: one transaction, compare and set, an append-only log, and undo at many levels."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from linker.errors import UserError
+from linker.models import CandidateEdge, EdgeStatus, Rel, SensitiveCategory, Tier
+from linker.policies import add_sensitive, change_tiers, remove_sensitive
+from review.decisions import AnchorError, NothingToUndo, decide_edges, undo
+from review.models import Decision, Verb
+from tests.factories import make_category, make_edge, make_member, make_page, make_project, make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def state(edge: CandidateEdge) -> tuple[str, str, str, bool]:
+    edge = CandidateEdge.objects.get(pk=edge.pk)
+    return edge.status, edge.anchor, edge.rel, edge.edited
+
+
+def log(edge: CandidateEdge) -> list[str]:
+    return list(Decision.objects.filter(edge=edge).order_by("pk").values_list("verb", flat=True))
+
+
+def test_an_accept_confirms_the_rel_of_the_tier_and_records_what_was_seen(project, editor):
+    edge = make_edge(project, score=0.7, rel=Rel.NOFOLLOW)
+    (decision,) = decide_edges(project, [edge.pk], Verb.ACCEPT, editor, position=4).decided
+    decision.refresh_from_db()
+    assert state(edge) == ("accepted", "a good anchor", "follow", False)
+    assert (decision.user, decision.verb, decision.position) == (editor, "accept", 4)
+    assert (decision.status_before, decision.status_after) == ("suggested", "accepted")
+    assert (decision.rel_before, decision.rel_after) == ("nofollow", "follow")
+    assert (decision.seen_score, decision.seen_tier, decision.seen_run_id) == (0.7, "Related", edge.run_id)
+
+
+@pytest.mark.parametrize("rel", Rel.values)
+def test_an_editor_can_choose_the_rel(project, editor, rel):
+    edge = make_edge(project, score=0.9)
+    decide_edges(project, [edge.pk], Verb.ACCEPT, editor, rel=Rel(rel))
+    assert state(edge)[2] == rel
+
+
+def test_without_a_tier_an_accept_keeps_the_rel(project, editor):
+    edge = make_edge(project, score=0.1, rel=Rel.UGC)
+    decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+    assert state(edge)[2] == "ugc"
+
+
+def test_a_reject_keeps_its_reason_and_note(project, editor):
+    edge = make_edge(project)
+    (decision,) = decide_edges(project, [edge.pk], Verb.REJECT, editor, reason="bad_anchor", note="too broad").decided
+    assert state(edge) == ("rejected", "a good anchor", "follow", False)
+    assert (decision.reason, decision.note) == ("bad_anchor", "too broad")
+
+
+def test_an_edit_accepts_with_the_anchor_as_it_reads(project, editor):
+    edge = make_edge(project)
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="  warm\t\u202ewinter\x07  boots ")
+    assert state(edge) == ("accepted", "warm winter boots", "follow", True)
+    assert log(edge) == ["edit"]
+
+
+def test_an_edit_that_changes_nothing_is_a_plain_accept(project, editor):
+    edge = make_edge(project)
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor=" a  good anchor ")
+    assert state(edge) == ("accepted", "a good anchor", "follow", False)
+    assert log(edge) == ["accept"]
+
+
+@pytest.mark.parametrize(
+    ("anchor", "says"),
+    [
+        ("", "empty"),
+        (" \u200b\u202e", "empty"),
+        ("—!", "empty"),
+        ("x" * 61, "61 characters"),
+        ("Click here", "nothing"),
+        ("our ranges", "nothing"),
+    ],
+)
+def test_an_anchor_that_cannot_be_used_changes_nothing(project, editor, anchor, says):
+    project.banned_anchors = ["our ranges"]
+    project.save()
+    edge = make_edge(project)
+    with pytest.raises(AnchorError, match=says):
+        decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor=anchor)
+    assert state(edge) == ("suggested", "a good anchor", "follow", False)
+    assert log(edge) == []
+
+
+def test_whoever_is_second_changes_nothing_and_is_told_who_was_first(project, editor):
+    edge, other = make_edge(project), make_member(project, username="maria")
+    decide_edges(project, [edge.pk], Verb.REJECT, other, reason="outdated")
+    outcome = decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+    assert outcome.decided == ()
+    (conflict,) = outcome.conflicts
+    assert "maria decided first: rejected (Page out of date)" in conflict.message
+    assert conflict.edge.status == EdgeStatus.REJECTED
+    assert log(edge) == ["reject"]
+
+
+def test_a_suggestion_that_a_run_refreshed_is_not_decided_unseen(project, editor):
+    edge = make_edge(project)
+    seen = edge.run_id
+    CandidateEdge.objects.filter(pk=edge.pk).update(run=make_run(project), anchor="another anchor")
+    outcome = decide_edges(project, [edge.pk], Verb.ACCEPT, editor, seen_runs={edge.pk: seen})
+    assert "newer match run" in outcome.conflicts[0].message
+    assert state(edge)[0] == "suggested"
+
+
+def test_a_decision_can_be_changed_by_saying_what_it_was(project, editor):
+    edge = make_edge(project)
+    decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+    decide_edges(project, [edge.pk], Verb.REJECT, editor, expected=EdgeStatus.ACCEPTED)
+    assert state(edge)[0] == "rejected"
+    undo(project, editor)
+    assert state(edge)[0] == "accepted"
+    undo(project, editor)
+    assert state(edge)[0] == "suggested"
+
+
+def test_what_was_exported_cannot_be_decided_on(project, editor):
+    edge = make_edge(project, status=EdgeStatus.EXPORTED)
+    with pytest.raises(UserError, match="exported"):
+        decide_edges(project, [edge.pk], Verb.REJECT, editor, expected=EdgeStatus.EXPORTED)
+
+
+def test_edges_of_another_project_are_refused_as_a_whole(project, editor):
+    mine, theirs = make_edge(project), make_edge(make_project(slug="other"))
+    with pytest.raises(UserError, match="not in this project"):
+        decide_edges(project, [mine.pk, theirs.pk], Verb.ACCEPT, editor)
+    assert state(mine)[0] == state(theirs)[0] == "suggested"
+
+
+# ------------------------------------------------------------------------------------------------------ in bulk
+
+
+def test_a_group_is_logged_edge_by_edge_and_undone_as_one(project, editor):
+    donor = make_page(project)
+    edges = [make_edge(project, donor, score=score) for score in (0.9, 0.7, 0.66)]
+    taken = make_edge(project, donor, status=EdgeStatus.REJECTED)
+    outcome = decide_edges(project, [edge.pk for edge in (*edges, taken)], Verb.ACCEPT, editor)
+    assert {decision.edge_id for decision in outcome.decided} == {edge.pk for edge in edges}
+    assert [conflict.edge.pk for conflict in outcome.conflicts] == [taken.pk]
+    assert len({decision.batch for decision in outcome.decided}) == 1
+    assert len(undo(project, editor).decided) == 3
+    assert {state(edge) for edge in edges} == {
+        ("suggested", "a good anchor", "follow", False),
+        ("suggested", "a good anchor", "nofollow", False),
+    }
+    assert state(taken)[0] == "rejected"
+
+
+def test_one_link_of_a_group_can_be_taken_back_alone(project, editor):
+    edges = [make_edge(project) for _ in range(3)]
+    first = decide_edges(project, [edge.pk for edge in edges], Verb.ACCEPT, editor).decided[0]
+    undo(project, editor, first)
+    assert [state(edge)[0] for edge in edges] == ["suggested", "accepted", "accepted"]
+    assert len(undo(project, editor).decided) == 2
+
+
+# --------------------------------------------------------------------------------------------------------- undo
+
+
+def test_undo_goes_back_level_by_level_and_restores_everything(project, editor):
+    edges = [make_edge(project, score=0.7) for _ in range(3)]
+    before = [state(edge) for edge in edges]
+    decide_edges(project, [edges[0].pk], Verb.EDIT, editor, anchor="my own words")
+    decide_edges(project, [edges[1].pk], Verb.REJECT, editor)
+    decide_edges(project, [edges[2].pk], Verb.ACCEPT, editor, rel=Rel.UGC)
+    for edge, was in reversed(list(zip(edges, before, strict=True))):
+        assert state(edge) != was
+        undo(project, editor)
+        assert state(edge) == was
+    with pytest.raises(NothingToUndo, match="no decision of yours"):
+        undo(project, editor)
+
+
+def test_what_was_undone_can_be_decided_and_undone_again(project, editor):
+    edge = make_edge(project)
+    for _ in range(2):
+        decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+        undo(project, editor)
+    assert log(edge) == ["accept", "undo", "accept", "undo"]
+    assert state(edge)[0] == "suggested"
+
+
+def test_a_second_undo_of_the_same_decision_is_refused(project, editor):
+    edge = make_edge(project)
+    (decision,) = decide_edges(project, [edge.pk], Verb.ACCEPT, editor).decided
+    undo(project, editor, decision)
+    with pytest.raises(NothingToUndo, match="already"):
+        undo(project, editor, decision)
+    assert log(edge) == ["accept", "undo"]
+
+
+def test_undo_takes_back_ones_own_decisions_only_unless_one_is_named(project, editor):
+    edge, other = make_edge(project), make_member(project)
+    (decision,) = decide_edges(project, [edge.pk], Verb.ACCEPT, other).decided
+    with pytest.raises(NothingToUndo):
+        undo(project, editor)
+    (undoing,) = undo(project, editor, decision).decided
+    assert (undoing.user, undoing.undoes) == (editor, decision)
+
+
+def test_a_decision_that_another_replaced_is_a_conflict(project, editor):
+    edge, other = make_edge(project), make_member(project, username="maria")
+    (mine,) = decide_edges(project, [edge.pk], Verb.ACCEPT, editor).decided
+    decide_edges(project, [edge.pk], Verb.REJECT, other, expected=EdgeStatus.ACCEPTED)
+    outcome = undo(project, editor, mine)
+    assert outcome.decided == ()
+    assert "maria" in outcome.conflicts[0].message
+    assert state(edge)[0] == "rejected"
+
+
+def test_nothing_is_undone_after_the_export(project, editor):
+    edges = [make_edge(project) for _ in range(2)]
+    first = decide_edges(project, [edge.pk for edge in edges], Verb.ACCEPT, editor).decided[0]
+    CandidateEdge.objects.filter(pk=edges[0].pk).update(status=EdgeStatus.EXPORTED)
+    for decision in (None, first):
+        with pytest.raises(NothingToUndo, match="export"):
+            undo(project, editor, decision)
+    assert [state(edge)[0] for edge in edges] == ["exported", "accepted"]
+
+
+def test_what_is_open_again_is_read_by_the_tiers_of_today(project, editor):
+    edge = make_edge(project, score=0.66)
+    decide_edges(project, [edge.pk], Verb.REJECT, editor)
+    related = project.tiers.get(name="Related")
+    related.lower_bound, related.rel = 0.75, Rel.UGC
+    change_tiers(project, [related])
+    (undoing,) = undo(project, editor).decided
+    edge.refresh_from_db()
+    reserve = project.tiers.get(name="Reserve")
+    assert (edge.status, edge.tier, edge.placement, edge.rel) == (
+        "suggested", reserve, reserve.placement, reserve.rel,
+    )  # fmt: skip
+    assert (undoing.rel_before, undoing.rel_after) == ("nofollow", edge.rel)
+
+
+def test_where_the_tier_stayed_undo_gives_the_rel_back(project, editor):
+    edge, other = make_edge(project, score=0.7), make_edge(project, score=0.7, status="accepted", rel=Rel.UGC)
+    decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+    decide_edges(project, [other.pk], Verb.REJECT, editor, expected=EdgeStatus.ACCEPTED)
+    inline = project.tiers.get(name="Inline")
+    inline.lower_bound = 0.68  # the accepted link is no suggestion: its rel is the editor's
+    change_tiers(project, [inline])
+    undo(project, editor)
+    assert state(other)[:3:2] == ("accepted", "ugc")
+    inline.lower_bound = 0.8
+    change_tiers(project, [inline])
+    undo(project, editor)
+    assert state(edge)[:3:2] == ("suggested", "nofollow")
+
+
+# ----------------------------------------------------------------------------------------------------- the log
+
+
+@pytest.mark.parametrize("sql", ["UPDATE review_decision SET note = 'x'", "DELETE FROM review_decision"])
+def test_the_log_can_neither_be_changed_nor_deleted(project, editor, sql):
+    decide_edges(project, [make_edge(project).pk], Verb.ACCEPT, editor)
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(sql)
+    assert Decision.objects.count() == 1
+
+
+def test_when_the_log_cannot_be_written_the_edge_stays_as_it_was(project, editor):
+    edge = make_edge(project)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        decide_edges(project, [edge.pk], Verb.ACCEPT, editor, position=-1)
+    assert state(edge)[0] == "suggested"
+
+
+# ----------------------------------------------------------------------------------------------------- the race
+
+
+def _race(*works):
+    """Runs the callables at the same moment, each on a connection of its own; their results in order."""
+    barrier, results = threading.Barrier(len(works)), [None] * len(works)
+
+    def run(index, work):
+        try:
+            barrier.wait(10)
+            results[index] = work()
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return results
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_editors_at_once_one_wins_and_the_other_is_told(project):
+    one, two = make_member(project, username="one"), make_member(project, username="two")
+    for _ in range(10):
+        edge = make_edge(project)
+        outcomes = _race(
+            lambda edge=edge: decide_edges(project, [edge.pk], Verb.ACCEPT, one),
+            lambda edge=edge: decide_edges(project, [edge.pk], Verb.REJECT, two),
+        )
+        assert sorted(len(outcome.decided) for outcome in outcomes) == [0, 1]
+        loser = next(outcome for outcome in outcomes if not outcome.decided)
+        winner = next(outcome for outcome in outcomes if outcome.decided).decided[0].user
+        assert winner.username in loser.conflicts[0].message
+        assert len(log(edge)) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_groups_that_overlap_share_the_edges_without_a_deadlock(project):
+    one, two = make_member(project), make_member(project)
+    ids = [make_edge(project).pk for _ in range(20)]
+    outcomes = _race(
+        lambda: decide_edges(project, ids, Verb.ACCEPT, one),
+        lambda: decide_edges(project, ids[::-1], Verb.REJECT, two),
+    )
+    assert sum(len(outcome.decided) for outcome in outcomes) == 20
+    assert Decision.objects.count() == 20
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_editor_and_a_change_of_tiers_wait_for_each_other_in_one_order(project):
+    """The tiers flip back and forth, one is deleted, a rule comes and goes, groups are accepted and taken back."""
+    editor = make_member(project)
+    donor = make_page(project, category=make_category(project, "Health"))
+    ids = [make_edge(project, donor, score=0.56 + n / 300).pk for n in range(60)]
+    CandidateEdge.objects.filter(pk__in=ids[:30]).update(updated_at=timezone.now())  # rows out of the ids' order
+    related = project.tiers.get(name="Related")
+
+    def manage():
+        for n in range(15):
+            related.lower_bound = 0.65 if n % 2 else 0.7
+            extra = Tier(name="Extra", lower_bound=0.6)
+            change_tiers(project, [related, extra])
+            change_tiers(project, [], [extra])
+            rule = SensitiveCategory(project=project, category=donor.category)
+            add_sensitive(rule)
+            remove_sensitive(project, rule.pk)
+        return True
+
+    def edit():
+        for _ in range(30):
+            decide_edges(project, ids, Verb.ACCEPT, editor)
+            undo(project, editor)
+        return True
+
+    assert _race(manage, edit) == [True, True]
+    wrong = [
+        edge for edge in CandidateEdge.objects.filter(pk__in=ids).select_related("tier")
+        if edge.tier != project.tiers.filter(lower_bound__lte=edge.score).order_by("-lower_bound").first()
+    ]  # fmt: skip
+    assert wrong == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_undos_at_once_one_wins(project, editor):
+    edge = make_edge(project)
+    (decision,) = decide_edges(project, [edge.pk], Verb.ACCEPT, editor).decided
+
+    def take_back():
+        try:
+            return len(undo(project, editor, decision).decided)
+        except NothingToUndo:
+            return 0
+
+    assert sorted(_race(take_back, take_back)) == [0, 1]
+    assert log(edge) == ["accept", "undo"]

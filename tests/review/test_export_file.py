@@ -1,0 +1,214 @@
+"""The exported file: its bytes, its order, what a spreadsheet and pandas make of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from linker.models import EdgeStatus
+from review import export
+from review.export import Choice
+from review.models import Decision, ReleaseFormat, Verb
+from tests.factories import make_category, make_edge, make_page, make_run, make_user
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from linker.models import CandidateEdge, Project
+
+HEADER = (
+    "donor_url,acceptor_url,anchor_text,rel,placement,tier,score,similarity,level,category,model,threshold,run,"
+    "run_time,decided_by,decided_at,edited"
+)
+
+
+def file_of(project: Project, choice: Choice = Choice.ALL, fmt: ReleaseFormat = ReleaseFormat.FULL, **how: Any) -> str:
+    pieces = export.stream(export.choose(project.edges.all(), choice), fmt, **how)
+    return b"".join(pieces).decode()
+
+
+def rows_of(project: Project, choice: Choice = Choice.ALL) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(file_of(project, choice), newline="")))
+
+
+def decide(edge: CandidateEdge, user: User, verb: Verb = Verb.ACCEPT, **fields: Any) -> Decision:
+    return Decision.objects.create(
+        edge=edge,
+        project=edge.project,
+        user=user,
+        verb=verb,
+        status_before=EdgeStatus.SUGGESTED,
+        status_after=EdgeStatus.ACCEPTED,
+        anchor_before=edge.anchor,
+        anchor_after=edge.anchor,
+        rel_before="nofollow",
+        rel_after="follow",
+        seen_run=edge.run,
+        seen_score=edge.score,
+        seen_similarity=edge.similarity,
+        seen_placement=edge.placement,
+        **fields,
+    )
+
+
+def test_a_full_file_is_these_bytes(project):
+    run = make_run(project, params={"threshold": 0.5}, finished_at=datetime(2026, 3, 1, 12, 30, 5, 999, tzinfo=UTC))
+    donor = make_page(project, "/tents", category=make_category(project, "Shop", "Camping, cooking"))
+    edge = make_edge(
+        project,
+        donor,
+        make_page(project, "/stoves"),
+        run=run,
+        score=0.8125,
+        similarity=0.8325,
+        level=1,
+        anchor='the "small" stove',
+        status=EdgeStatus.ACCEPTED,
+        rel="follow",
+        edited=True,
+    )
+    decision = decide(edge, make_user("ann"))
+
+    decided_at = decision.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert file_of(project) == (
+        f"{HEADER}\n"
+        'https://shop.example/tents,https://shop.example/stoves,"the ""small"" stove",follow,inline,Inline,0.812500,'
+        f'0.832500,1,"Shop > Camping, cooking",test-model 1,0.5,{run.pk},2026-03-01T12:30:05Z,ann,{decided_at},true\n'
+    )
+
+
+def test_what_is_unknown_stays_empty(project):
+    edge = make_edge(project, run=make_run(project, model=None), tier=None)
+
+    row = rows_of(project)[0]
+
+    assert row["donor_url"] == edge.source.url
+    assert [row[name] for name in ("tier", "category", "model", "threshold", "decided_by", "decided_at")] == [""] * 6
+    assert row["edited"] == "false"
+
+
+def test_a_joil_file_has_three_columns(project):
+    make_edge(project, make_page(project, "/a"), make_page(project, "/b"), anchor="to b")
+
+    text = file_of(project, fmt=ReleaseFormat.JOIL)
+
+    assert text == "donor_url,anchor_text,acceptor_url\nhttps://shop.example/a,to b,https://shop.example/b\n"
+
+
+def test_without_links_the_file_is_its_header(project):
+    assert file_of(project) == f"{HEADER}\n"
+
+
+def test_a_byte_order_mark_comes_on_request_only(project):
+    assert file_of(project, bom=True) == f"\ufeff{HEADER}\n"
+
+
+def test_a_donors_links_come_together_and_best_first(project):
+    low, high = make_page(project, "/low"), make_page(project, "/high")
+    for donor, scores in ((low, (0.7, 0.6)), (high, (0.55, 0.9, 0.65))):
+        for score in scores:
+            make_edge(project, donor, score=score, donor_best=max(scores))
+
+    got = [(row["donor_url"].rsplit("/", 1)[1], float(row["score"])) for row in rows_of(project)]
+
+    assert got == [("high", 0.9), ("high", 0.65), ("high", 0.55), ("low", 0.7), ("low", 0.6)]
+
+
+def test_equal_scores_come_in_the_order_of_ids(project):
+    donor = make_page(project)
+    edges = [make_edge(project, donor, score=0.7) for _ in range(5)]
+
+    assert [row["acceptor_url"] for row in rows_of(project)] == [edge.target.url for edge in edges]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_text_that_looks_like_a_formula_gets_an_apostrophe(project, start):
+    hostile = start + "HYPERLINK(1)"
+    donor = make_page(project, category=make_category(project, hostile))
+    edge = make_edge(project, donor, anchor=hostile, status=EdgeStatus.ACCEPTED)
+    decide(edge, make_user(hostile))
+
+    row = rows_of(project)[0]
+
+    assert [row["anchor_text"], row["category"], row["decided_by"]] == ["'" + hostile] * 3
+
+
+def test_numbers_are_never_escaped(project):
+    make_edge(project, score=-0.25, similarity=-0.125)
+
+    row = rows_of(project)[0]
+
+    assert (row["score"], row["similarity"]) == ("-0.250000", "-0.125000")
+
+
+def test_an_apostrophe_or_a_sign_inside_a_text_is_left_alone(project):
+    make_edge(project, anchor="'tis 1+1=2 @ home")
+
+    assert rows_of(project)[0]["anchor_text"] == "'tis 1+1=2 @ home"
+
+
+anchors = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1, max_size=30)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(anchor=st.one_of(anchors, st.sampled_from(["\\.", '"', ",", "\r\n", "a\nb", " ", "NULL", "\\N", '=1,"\n'])))
+def test_any_anchor_comes_back_from_a_csv_reader(project, anchor):
+    edge = make_edge(project, anchor=anchor)
+
+    got = next(row for row in rows_of(project) if row["donor_url"] == edge.source.url)
+
+    assert got["anchor_text"] in (anchor, "'" + anchor)
+
+
+def test_pandas_reads_what_was_exported(project):
+    edges = [make_edge(project, score=0.9 - i / 10, anchor=f'größer, "{i}"\n→ mehr') for i in range(3)]
+
+    table = pd.read_csv(io.BytesIO(file_of(project).encode()))
+
+    assert list(table.columns) == HEADER.split(",")
+    assert table["anchor_text"].tolist() == [edge.anchor for edge in edges]
+    assert table["score"].tolist() == pytest.approx([edge.score for edge in edges])
+    assert table["edited"].dtype == bool
+
+
+def test_the_decision_that_stands_is_named(project):
+    edge = make_edge(project, status=EdgeStatus.ACCEPTED)
+    ann, bob, eve = make_user("ann"), make_user("bob"), make_user("eve")
+    decide(edge, ann)
+    decide(edge, bob, Verb.EDIT)
+    taken_back = decide(edge, eve, Verb.EDIT)
+    decide(edge, eve, Verb.UNDO, undoes=taken_back)
+
+    assert rows_of(project)[0]["decided_by"] == "bob"
+
+
+def test_an_undone_decision_leaves_no_name(project):
+    edge = make_edge(project)
+    ann = make_user("ann")
+    decide(edge, ann, Verb.UNDO, undoes=decide(edge, ann))
+
+    assert rows_of(project)[0]["decided_by"] == ""
+
+
+def test_suggestions_hold_held_tiers_and_neither_stale_nor_decided_ones(project):
+    wanted = [make_edge(project, score=score) for score in (0.9, 0.7, 0.55)]
+    make_edge(project, score=0.95, stale=True)
+    for status in (EdgeStatus.ACCEPTED, EdgeStatus.REJECTED, EdgeStatus.EXPORTED):
+        make_edge(project, status=status)
+
+    got = [row["donor_url"] for row in rows_of(project, Choice.SUGGESTED)]
+
+    assert got == [edge.source.url for edge in wanted]
+
+
+def test_a_rejected_link_is_in_no_file(project):
+    make_edge(project, status=EdgeStatus.REJECTED)
+
+    assert [rows_of(project, choice) for choice in Choice] == [[], [], [], []]

@@ -1,0 +1,201 @@
+"""The export page: what it shows, who may do what, and the files it hands out."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from linker.models import EdgeStatus, SensitiveCategory
+from linker.policies import add_sensitive
+from review.models import Release
+from tests.factories import make_category, make_edge, make_page
+
+PAGE = "/p/shop/export/"
+LINKS = f"{PAGE}links.csv"
+FILE = f"{PAGE}1/"
+
+
+def body(response) -> bytes:
+    return b"".join(response.streaming_content)
+
+
+def text(response) -> str:
+    return " ".join(response.content.decode().split())
+
+
+@pytest.fixture
+def as_editor(client_for, editor):
+    return client_for(editor)
+
+
+@pytest.fixture
+def exported(project, as_editor) -> Release:
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+    as_editor.post(PAGE, {"format": "full"})
+    return Release.objects.get()
+
+
+@pytest.mark.parametrize("url", [PAGE, LINKS, FILE])
+def test_outsiders_and_strangers_do_not_get_in(exported, client, client_for, outsider, url):
+    assert client_for(outsider).get(url).status_code == 404
+    assert client.get(url).status_code == 302
+
+
+def test_outsiders_cannot_export(project, client_for, outsider):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    assert client_for(outsider).post(PAGE, {"format": "full"}).status_code == 404
+    assert not Release.objects.exists()
+
+
+def test_viewers_see_and_download_but_do_not_export(exported, project, client_for, viewer):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+    client = client_for(viewer)
+
+    page = client.get(PAGE)
+
+    assert [page.status_code, client.get(LINKS).status_code, client.get(FILE).status_code] == [200] * 3
+    assert "Exporting needs the role of editor" in text(page)
+    assert client.post(PAGE, {"format": "full"}).status_code == 403
+    assert Release.objects.count() == 1
+
+
+def test_exporting_makes_a_release_and_leads_back_to_the_page(project, as_editor, editor):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    response = as_editor.post(PAGE, {"format": "joil", "bom": "on"}, follow=True)
+
+    release = Release.objects.get()
+    assert response.redirect_chain == [(PAGE, 302)]
+    assert "Release 1 holds 1 link." in text(response)
+    assert (release.created_by, release.format) == (editor, "joil")
+    assert release.sha256 in text(response)
+    assert body(as_editor.get(FILE)).startswith(b"\xef\xbb\xbfdonor_url,anchor_text,acceptor_url\n")
+
+
+def test_a_release_downloads_the_same_bytes_every_time(exported, as_editor):
+    first, second = as_editor.get(FILE), as_editor.get(FILE)
+
+    content = body(first)
+    assert content == body(second)
+    assert hashlib.sha256(content).hexdigest() == exported.sha256
+    assert first["Content-Length"] == str(len(content))
+    assert first["Content-Type"] == "text/csv; charset=utf-8"
+    assert first["Content-Disposition"] == 'attachment; filename="anchorline-shop-release-1.csv"'
+
+
+def test_a_release_of_another_project_is_not_found(exported, client_for, outsider):
+    assert client_for(outsider).get("/p/elsewhere/export/1/").status_code == 404
+
+
+def test_exporting_twice_says_that_nothing_is_left(exported, as_editor):
+    response = as_editor.post(PAGE, {"format": "full"})
+
+    assert response.status_code == 409
+    assert "Nothing is ready to leave" in text(response)
+    assert Release.objects.count() == 1
+
+
+def test_reading_writes_nothing(project, as_editor):
+    edge = make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    as_editor.get(PAGE)
+    body(as_editor.get(LINKS, {"status": "all"}))
+
+    edge.refresh_from_db()
+    assert (edge.status, Release.objects.count()) == (EdgeStatus.ACCEPTED, 0)
+
+
+def test_a_new_project_sees_that_nothing_is_there_yet(project, as_editor):
+    page = text(as_editor.get(PAGE))
+
+    assert "Nothing is ready to leave" in page
+    assert "No releases yet" in page
+    assert "No suggestion is open" in page
+
+
+def test_the_page_says_what_leaves_unreviewed_and_what_stays_because_it_is_sensitive(project, as_editor):
+    project.tiers.filter(name="Related").update(export_unreviewed=True)
+    make_edge(project, score=0.9, status=EdgeStatus.ACCEPTED)
+    make_edge(project, score=0.7)
+    health = make_page(project, category=make_category(project, "Health"))
+    make_edge(project, health, score=0.7)
+    add_sensitive(SensitiveCategory(project=project, category=health.category))
+
+    page = text(as_editor.get(PAGE))
+
+    assert "<strong>2 links</strong> would leave now, <strong>1</strong> of them without an editor’s look" in page
+    assert "1 suggestion of tiers that may leave unreviewed is sensitive and waits for a person" in page
+
+
+def test_the_page_warns_of_accepted_links_whose_page_is_gone(project, as_editor):
+    make_edge(project, target=make_page(project, indexable=False), status=EdgeStatus.ACCEPTED)
+
+    assert "1 accepted link touches a page" in text(as_editor.get(PAGE))
+
+
+def test_what_a_crawl_wrote_is_shown_as_text(project, as_editor):
+    make_edge(project, anchor="<script>alert(1)</script>", status=EdgeStatus.ACCEPTED)
+
+    page = as_editor.get(PAGE).content.decode()
+
+    assert "<script>alert(1)" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_the_queues_filter_narrows_the_export_down(project, as_editor):
+    tents = make_category(project, "Shop", "Tents")
+    wanted = make_edge(project, make_page(project, category=tents), status=EdgeStatus.ACCEPTED)
+    rest = make_edge(project, status=EdgeStatus.ACCEPTED)
+    query = {"category": tents.pk}
+
+    page = text(as_editor.get(PAGE, query))
+    as_editor.post(f"{PAGE}?category={tents.pk}", {"format": "full"})
+
+    rest.refresh_from_db()
+    assert "<strong>1 link</strong> would leave now" in page
+    assert wanted.source.url.encode() in body(as_editor.get(FILE))
+    assert (rest.status, Release.objects.get().filters) == (EdgeStatus.ACCEPTED, query)
+
+
+@pytest.mark.parametrize(
+    "query", ["category=999", "tier=0", "status=rejected", "donor=99999999999999999999", "text=%00"]
+)
+def test_a_query_that_fits_nothing_is_answered(project, as_editor, query):
+    make_edge(project)
+
+    assert as_editor.get(f"{PAGE}?{query}").status_code == 200
+    assert as_editor.get(f"{LINKS}?{query}&format=full").status_code in (200, 302)
+
+
+def test_an_unknown_format_exports_nothing(project, as_editor):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    assert as_editor.post(PAGE, {"format": "xls"}).status_code == 400
+    assert as_editor.get(LINKS, {"format": "xls"}).status_code == 302
+    assert not Release.objects.exists()
+
+
+def test_suggestions_download_as_a_file_without_being_marked(project, as_editor):
+    edge = make_edge(project, score=0.55)
+
+    response = as_editor.get(LINKS, {"status": "suggested", "format": "full"})
+
+    edge.refresh_from_db()
+    assert edge.source.url.encode() in body(response)
+    assert response["Content-Disposition"] == 'attachment; filename="anchorline-shop-suggested.csv"'
+    assert edge.status == EdgeStatus.SUGGESTED
+
+
+def test_many_releases_are_listed_page_by_page(project, as_editor, editor):
+    Release.objects.bulk_create(
+        Release(project=project, number=n, links=1, bytes=1, sha256="0" * 64, status="accepted") for n in range(1, 31)
+    )
+
+    first, second = as_editor.get(PAGE), as_editor.get(PAGE, {"before": 6})
+
+    assert [release.number for release in first.context["releases"]] == list(range(30, 5, -1))
+    assert first.context["older"] == 6
+    assert [release.number for release in second.context["releases"]] == [5, 4, 3, 2, 1]
+    assert second.context["older"] is None

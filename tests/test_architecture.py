@@ -1,0 +1,155 @@
+"""The promises of docs/architecture.md and of the lock files that can be checked by looking at the files."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.template.loader import get_template
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from rq.utils import import_attribute
+
+from linker.queue import JOBS, QUEUES
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+
+
+def test_no_module_imports_against_the_layers(capsys):
+    from importlinter.cli import lint_imports
+
+    broken = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
+    assert not broken, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_every_job_can_be_imported_and_has_a_queue_that_workers_serve(name):
+    assert callable(import_attribute(JOBS[name].path))
+    assert JOBS[name].queue in QUEUES
+
+
+def test_the_migrations_say_what_the_models_say(db):
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+# --------------------------------------------------------------------------------------------------- templates
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT / "templates").as_posix()
+
+
+class _Inline(HTMLParser):
+    """Collects what the content security policy would refuse."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = {name for name, _ in attrs}
+        self.inside = tag if tag in {"script", "style"} else ""
+        for name, value in attrs:
+            refused = name == "style" or (name.startswith("on") and name != "on") or name.startswith("hx-on")
+            if refused or (value or "").lstrip().lower().startswith("javascript:"):
+                self._note(f"<{tag} {name}=...>")
+            if name in {"src", "href", "action"} and tag != "a" and re.match(r"(https?:)?//", value or ""):
+                self._note(f"<{tag} {name}={value}> of another host")
+        if tag == "style" or (tag == "script" and "src" not in names and ("type", "application/json") not in attrs):
+            self._note(f"<{tag}> without a file")
+
+    def _note(self, what: str) -> None:
+        self.found.append(f"line {self.getpos()[0]}: {what}")
+
+
+def _without_template_tags(source: str) -> str:
+    """The HTML around Django's tags, with the same line numbers."""
+    return re.sub(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}", "", source)
+
+
+def _inline(source: str) -> list[str]:
+    parser = _Inline()
+    parser.feed(_without_template_tags(source))
+    return parser.found
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=_name)
+def test_every_template_compiles(path):
+    get_template(_name(path))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=_name)
+def test_no_template_holds_what_the_content_security_policy_refuses(path):
+    assert _inline(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '<p style="color: red">',
+        '<button onclick="go()">',
+        "<script>go()</script>",
+        "<style>p {}</style>",
+        '<a href="javascript:go()">',
+        '<script src="https://cdn.example/htmx.js"></script>',
+        '<form hx-on:submit="go()">',
+    ],
+)
+def test_the_check_of_templates_sees_inline_code(source):
+    assert len(_inline(source)) == 1
+
+
+def test_style_sheets_and_scripts_name_no_other_host():
+    files = [path for path in (ROOT / "static").rglob("*") if path.suffix in {".css", ".js"}]
+    assert files
+    found = [
+        path.name for path in files if re.search(r"(@import|url\(|from|import)\s*['\"]?(https?:)?//", path.read_text())
+    ]
+    assert found == []
+
+
+# -------------------------------------------------------------------------------------------------------- locks
+
+
+def _locked() -> list[Requirement]:
+    return [Requirement(line) for name in LOCKS for line in (ROOT / name).read_text().splitlines()]
+
+
+def test_the_locks_hold_every_dependency_at_a_version_that_pyproject_allows():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    asked = [Requirement(line) for line in project["project"]["dependencies"] + project["dependency-groups"]["dev"]]
+    versions = {canonicalize_name(one.name): str(one.specifier).removeprefix("==") for one in _locked()}
+    for requirement in asked:
+        assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), requirement
+
+
+def test_the_locks_pin_exactly_and_name_no_host_no_path_and_no_build():
+    for requirement in _locked():
+        assert re.fullmatch(r"==[0-9][0-9a-z.]*", str(requirement.specifier)), requirement
+        assert requirement.url is None
+
+
+def test_the_locks_pin_torch_and_bring_no_cuda():
+    assert "torch==2.13.0" in {f"{one.name}{one.specifier}" for one in _locked()}
+    assert [one.name for one in _locked() if re.match(r"nvidia|cuda|triton", one.name)] == []
+
+
+def test_starting_a_process_does_not_load_the_libraries_of_the_ranker():
+    code = (
+        "import django, sys; django.setup(); import linker.jobs, ingest.jobs, linker.urls; "
+        "print(sorted({'lightgbm', 'sklearn', 'torch'} & set(sys.modules)))"
+    )
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "linker.settings"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
