@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,16 @@ from linker.matching.params import Mode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+class Reason(IntEnum):
+    """Why a pair that was found does not become a link."""
+
+    BELOW_FLOOR = 1  # its score is below the run's lowest
+    DONOR_FULL = 2  # the donor's links went to better targets
+    TARGET_FULL = 3  # the target's links came from better donors
+    RECIPROCAL = 4  # the target links back, and the donor has its share of such links
+    RELATED_FULL = 5  # no words for it in the text, and the block beside the text is full
 
 
 def allocate(

@@ -5,7 +5,12 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import reduce
+from math import ceil
+from operator import or_
 from typing import Any, Self
+
+from linker.matching.generators import EVERY, NAMES, Generator
 
 
 class Mode(StrEnum):
@@ -13,17 +18,21 @@ class Mode(StrEnum):
 
     BEST = "best"  # the highest scores first
     EQUAL = "equal"  # in rounds, so that no page holds a second link before others had the chance of a first
+    OPTIMAL = "optimal"  # the highest total score that the caps allow
 
 
 class Ranking(StrEnum):
     """How candidates are found and ranked."""
 
+    AUTO = "auto"  # learned where there are links enough to learn from, else the formula, else cosine; see services.start
     COSINE = "cosine"  # in category blocks, by cosine less a penalty for the level
-    LEARNED = "learned"  # over the whole site, by a ranker learned from the site's own links, or by the formula
+    FORMULA = "formula"  # over the whole site, by the stated formula
+    LEARNED = "learned"  # over the whole site, by a ranker learned from the site's own links
 
 
-# A probability below which a suggestion is not worth keeping, whatever the tiers.
-LEARNED_THRESHOLD = 0.01
+# The lowest score kept where a run names none. A learned score is a probability; the formula's is a sum.
+THRESHOLDS = {Ranking.COSINE: 0.5, Ranking.FORMULA: 0.25, Ranking.LEARNED: 0.002}
+FEWEST_A_TARGET = 20  # links that a target may receive in a run of any size, whatever its largest share
 
 
 @dataclass(frozen=True)
@@ -47,26 +56,35 @@ class PageFilter:
 class MatchParams:
     """What a match run does.
 
-    levels_up      how many levels above its own category a donor looks for targets (0: its own category only; a
-                   level above the top of the tree is the whole site)
-    level_penalty  taken off the cosine for each level
-    threshold      lowest score (cosine less penalty) kept, in [-1, 1]
-    per_donor      most links a donor gives
-    per_target     most links a target receives; 0 for no cap
-    pool           best targets of a donor kept for the allocation; at least per_donor
-    mode           see Mode
-    ranking        see Ranking; `learned` looks over the whole site: levels and their penalty do not matter to it, and
-                   its score is a probability
+    ranking            see Ranking
+    generators         names of linker.matching.generators.Generator switched on; none: all. Cosine knows only "category"
+    levels_up          cosine: how many levels above its own category a donor looks for targets (0: its own category
+                       only; a level above the top of the tree is the whole site)
+    level_penalty      cosine: taken off for each level
+    threshold          lowest score kept; None: that of THRESHOLDS
+    inline_per_donor   most links in a donor's text
+    related_per_donor  most links beside it
+    per_target         most links a target receives; 0 for no cap
+    target_share       largest share of the run's links that one target receives, but FEWEST_A_TARGET at least
+    reciprocal         most of a donor's links whose target links back or is to link back; None for no limit
+    pool               best targets of a donor kept for the allocation; at least per_donor
+    mode               see Mode
+    weights            of the formula, where they differ from linker.ranking.formula.FormulaWeights
     """
 
+    ranking: Ranking = Ranking.AUTO
+    generators: tuple[str, ...] = ()
     levels_up: int = 2
     level_penalty: float = 0.02
-    threshold: float = 0.5
-    per_donor: int = 10
-    per_target: int = 50
+    threshold: float | None = None
+    inline_per_donor: int = 5
+    related_per_donor: int = 10
+    per_target: int = 200
+    target_share: float = 0.02
+    reciprocal: int | None = None
     pool: int = 40
     mode: Mode = Mode.BEST
-    ranking: Ranking = Ranking.COSINE
+    weights: dict[str, float] = field(default_factory=dict)
     donors: PageFilter = field(default_factory=PageFilter)
     acceptors: PageFilter = field(default_factory=PageFilter)
 
@@ -76,14 +94,45 @@ class MatchParams:
             raise ValueError(f"levels_up is {self.levels_up}; it must be between 0 and 20")
         if not 0.0 <= self.level_penalty <= 1.0:
             raise ValueError(f"level_penalty is {self.level_penalty}; it must be between 0 and 1")
-        if not -1.0 <= self.threshold <= 1.0:
+        if self.threshold is not None and not -1.0 <= self.threshold <= 1.0:
             raise ValueError(f"threshold is {self.threshold}; it must be between -1 and 1")
-        if not 1 <= self.per_donor <= 1000:
-            raise ValueError(f"per_donor is {self.per_donor}; it must be between 1 and 1000")
+        if self.inline_per_donor < 0 or self.related_per_donor < 0 or not 1 <= self.per_donor <= 1000:
+            raise ValueError(
+                f"a donor gives {self.inline_per_donor} links in its text and {self.related_per_donor} beside it; "
+                "neither may be negative, and together they must be between 1 and 1000"
+            )
         if self.per_target < 0:
             raise ValueError(f"per_target is {self.per_target}; it must be 0 (no cap) or more")
+        if not 0.0 < self.target_share <= 1.0:
+            raise ValueError(f"target_share is {self.target_share}; it must be above 0 and at most 1")
+        if self.reciprocal is not None and self.reciprocal < 0:
+            raise ValueError(f"reciprocal is {self.reciprocal}; it must be 0 or more")
         if self.pool < self.per_donor:
             raise ValueError(f"pool is {self.pool}; it must be at least per_donor ({self.per_donor})")
+        unknown = sorted(set(self.generators) - set(NAMES.values()))
+        if unknown:
+            raise ValueError(f"there is no generator {', '.join(unknown)}; there are {', '.join(NAMES.values())}")
+
+    @property
+    def per_donor(self) -> int:
+        """Most links a donor gives, in its text and beside it."""
+        return self.inline_per_donor + self.related_per_donor
+
+    @property
+    def switched_on(self) -> Generator:
+        """The generators as bits."""
+        chosen = [flag for flag, name in NAMES.items() if name in self.generators]
+        return reduce(or_, chosen) if chosen else EVERY
+
+    def floor(self, ranking: Ranking) -> float:
+        """The lowest score kept where the run is ranked so."""
+        return THRESHOLDS[ranking] if self.threshold is None else self.threshold
+
+    def target_cap(self, links: int) -> int:
+        """Most links a target receives in a run of so many, 0 for no cap."""
+        by_share = max(FEWEST_A_TARGET, ceil(self.target_share * links)) if self.target_share < 1 else 0
+        caps = [cap for cap in (self.per_target, by_share) if cap]
+        return min(caps) if caps else 0
 
     def to_dict(self) -> dict[str, Any]:
         """For the run's JSON column."""
@@ -98,6 +147,7 @@ class MatchParams:
                 chosen = dict(values[side])
                 chosen["categories"] = tuple(chosen.get("categories", ()))
                 values[side] = PageFilter(**chosen)
+        values["generators"] = tuple(values.get("generators", ()))
         if "mode" in values:
             values["mode"] = Mode(values["mode"])
         if "ranking" in values:

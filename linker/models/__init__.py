@@ -1,24 +1,28 @@
 """The core's tables, one module a noun."""
 
-from linker.models.edge import CandidateEdge, EdgeStatus, RunCandidate
+from linker.models.edge import CandidateEdge, EdgeStatus, LeftOut, RankedBy, RunCandidate
 from linker.models.page import Category, EmbeddingModel, ExistingLink, Page, PageEmbedding, PageStatus
 from linker.models.policy import ExclusionRule, Placement, Rel, SensitiveCategory, Side, Tier
-from linker.models.project import Membership, Project, Role
-from linker.models.run import Run, RunBatch, RunBlock, RunKind, RunStatus
+from linker.models.project import Basis, Membership, Project, Role
+from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
 
 __all__ = [
+    "Basis",
     "CandidateEdge",
     "Category",
     "EdgeStatus",
     "EmbeddingModel",
     "ExclusionRule",
     "ExistingLink",
+    "LeftOut",
     "Membership",
     "Page",
     "PageEmbedding",
     "PageStatus",
     "Placement",
     "Project",
+    "RankedBy",
+    "Ranker",
     "Rel",
     "Role",
     "Run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from linker.models.page import Category, Page
@@ -17,12 +18,19 @@ class EdgeStatus(models.TextChoices):
     EXPORTED = "exported", "Exported"
 
 
+class RankedBy(models.TextChoices):
+    COSINE = "cosine", "Cosine"
+    FORMULA = "formula", "Formula"
+    LEARNED = "learned", "Learned"
+
+
 class CandidateEdge(models.Model):
     """A proposed link from a donor (`source`) to an acceptor (`target`).
 
-    `similarity` is the raw cosine, `score` what the run ranked by; `tier`, `placement` and `rel` are a reading of
-    the score. A later run refreshes all of these and leaves `status` alone. `stale`: the newest run no longer
-    proposes the pair.
+    `similarity` is the raw cosine, `score` what the run ranked by, `probability` its calibrated reading where a ranker
+    was trained, `quantile` the share of the run's edges that score no higher. `tier`, `placement`, `rel` and
+    `content_gap` are a reading of these. A later run refreshes all of them and leaves `status` alone. `stale`: the
+    newest run no longer proposes the pair.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="edges")
@@ -33,11 +41,16 @@ class CandidateEdge(models.Model):
 
     # Provenance, from the run that proposed it last.
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="edges")
-    generator = models.CharField(max_length=20)
+    generators = ArrayField(models.CharField(max_length=20), help_text="Who proposed it: linker.matching.generators")
+    ranked_by = models.CharField(max_length=8, choices=RankedBy.choices)
     block = models.ForeignKey(Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     level = models.PositiveSmallIntegerField()
     similarity = models.FloatField()
     score = models.FloatField()
+    probability = models.FloatField(null=True, blank=True)
+    quantile = models.FloatField()
+    why = models.TextField(blank=True, default="", help_text="One sentence, in plain words")
+    evidence = models.JSONField(default=dict, help_text="The few numbers behind it, by the feature's name")
     donor_best = models.FloatField(help_text="The donor's best score in the run: groups of a donor sort by it")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now_add=True)
@@ -48,7 +61,13 @@ class CandidateEdge(models.Model):
     rel = models.CharField(max_length=8, choices=Rel.choices, default=Rel.NOFOLLOW)
     sensitive = models.CharField(max_length=300, blank=True, default="", help_text="Why a person must look, or empty")
 
-    # The anchor, where it came from, and the ranked others: [{"text", "source", "raw"}, ...].
+    # The words of the donor's body that become the link, in characters; null where the text has none.
+    span_start = models.PositiveIntegerField(null=True, blank=True)
+    span_end = models.PositiveIntegerField(null=True, blank=True)
+    content_gap = models.BooleanField(default=False, help_text="Belongs into the text, which has no words for it")
+
+    # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end"}, ...]; the
+    # place only for those that stand in the text.
     anchor = models.TextField()
     anchor_source = models.CharField(max_length=20)
     anchor_alternatives = models.JSONField(default=list)
@@ -64,6 +83,23 @@ class CandidateEdge(models.Model):
             ),
             models.CheckConstraint(condition=models.Q(status__in=EdgeStatus.values), name="edge_status_known"),
             models.CheckConstraint(condition=~models.Q(anchor=""), name="edge_anchor_not_empty"),
+            models.CheckConstraint(condition=models.Q(ranked_by__in=RankedBy.values), name="edge_ranked_by_known"),
+            models.CheckConstraint(condition=~models.Q(generators=[]), name="edge_has_a_generator"),
+            models.CheckConstraint(
+                condition=models.Q(probability=None) | models.Q(probability__gte=0.0, probability__lte=1.0),
+                name="edge_probability_is_one",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(quantile__gte=0.0, quantile__lte=1.0), name="edge_quantile_is_a_share"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(span_start=None, span_end=None)
+                | models.Q(span_start__isnull=False, span_end__gt=models.F("span_start")),
+                name="edge_span_is_whole",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(content_gap=True, span_start__isnull=False), name="edge_gap_has_no_place"
+            ),
         ]
         indexes = [
             # The queue, flat by score; the queue, donor by donor; the export, in the order of its rows.
@@ -90,3 +126,20 @@ class RunCandidate(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "source", "target"], name="run_candidate_once")]
+
+
+class LeftOut(models.Model):
+    """What the newest match run found for a donor and did not propose: one row a donor, arrays of one length.
+
+    `reasons` holds the values of `linker.matching.allocation.Reason`. Runs by cosine in blocks keep none: there the
+    score of any pair is computed again when somebody asks.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False)
+    source = models.BigIntegerField()
+    targets = ArrayField(models.BigIntegerField())
+    scores = ArrayField(models.FloatField())
+    reasons = ArrayField(models.SmallIntegerField())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "source"], name="left_out_donor_once")]

@@ -6,7 +6,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from linker.models.page import Category
-from linker.models.project import Project
+from linker.models.project import Basis, Project
 
 
 class Placement(models.TextChoices):
@@ -21,12 +21,17 @@ class Rel(models.TextChoices):
 
 
 class Tier(models.Model):
-    """A reading of the score: the tier with the highest `lower_bound` at or below an edge's score is the edge's.
+    """A reading of an edge: the tier of the project's basis with the highest `lower_bound` at or below its value.
+
+    An edge without a probability, since nothing was learned, is read by its similarity where probabilities are asked
+    for. `lower_bound` is a probability, a cosine, or the share of the run's edges that score no higher (0.9: the best
+    tenth).
 
     `rel` is what a link leaves with while nobody has looked at it; `confirmed_rel` what an editor's accept makes it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tiers")
+    basis = models.CharField(max_length=12, choices=Basis.choices, default=Basis.COSINE)
     name = models.CharField(max_length=40)
     lower_bound = models.FloatField(validators=[MinValueValidator(-1.0), MaxValueValidator(1.0)])
     placement = models.CharField(max_length=8, choices=Placement.choices, default=Placement.RELATED)
@@ -38,10 +43,13 @@ class Tier(models.Model):
     class Meta:
         ordering = ["-lower_bound"]
         constraints = [
-            models.UniqueConstraint(fields=["project", "name"], name="tier_name_once"),
-            models.UniqueConstraint(fields=["project", "lower_bound"], name="tier_bound_once"),
+            models.UniqueConstraint(fields=["project", "basis", "name"], name="tier_name_once"),
+            models.UniqueConstraint(fields=["project", "basis", "lower_bound"], name="tier_bound_once"),
+            models.CheckConstraint(condition=models.Q(basis__in=Basis.values), name="tier_basis_known"),
             models.CheckConstraint(
-                condition=models.Q(lower_bound__gte=-1.0, lower_bound__lte=1.0), name="tier_bound_is_cosine"
+                condition=models.Q(basis="cosine", lower_bound__gte=-1.0, lower_bound__lte=1.0)
+                | models.Q(lower_bound__gte=0.0, lower_bound__lte=1.0),
+                name="tier_bound_fits_basis",
             ),
             models.CheckConstraint(
                 condition=~models.Q(held=True, export_unreviewed=True),

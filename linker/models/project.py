@@ -30,6 +30,14 @@ class ParameterUrls(models.TextChoices):
     ALLOW = "allow", "Leave out pagination only"
 
 
+class Basis(models.TextChoices):
+    """What tiers read off an edge. Each basis has bounds of its own: they mean different things."""
+
+    PROBABILITY = "probability", "Probability"
+    QUANTILE = "quantile", "Quantile of the run"
+    COSINE = "cosine", "Similarity"
+
+
 def default_model() -> str:
     return settings.DEFAULT_MODEL
 
@@ -67,6 +75,12 @@ class Project(models.Model):
         default=60, validators=[MinValueValidator(10), MaxValueValidator(200)]
     )
     identical_anchor_limit = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
+
+    # How suggestions are ranked and read (linker.ranking, linker.services.policy).
+    tier_basis = models.CharField(max_length=12, choices=Basis.choices, default=Basis.PROBABILITY)
+    formula_weights = models.JSONField(
+        default=dict, blank=True, help_text="What differs from linker.ranking.formula.FormulaWeights, by name"
+    )
 
     # Column mappings the user confirmed, by kind of file: {"pages": {field: column}, "links": {...}}.
     import_mappings = models.JSONField(default=dict, blank=True)

@@ -111,3 +111,24 @@ class RunBatch(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "number"], name="run_batch_once")]
         indexes = [models.Index(fields=["run"], condition=models.Q(done=False), name="run_batch_pending")]
+
+
+class Ranker(models.Model):
+    """What ranked a match run: a ranker learned from the site's links, or the formula. Kept with the run.
+
+    `quality` and `counts` are what `linker.ranking.learned.Quality` says, on links hidden from the ranker; `weights`
+    are the formula's, or how much each group of features gained in the trees, as shares. `model` is the learned
+    ranker itself (linker.ranking.learned.TrainedRanker.to_bytes), empty for the formula.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="ranker")
+    kind = models.CharField(max_length=8)
+    version = models.CharField(max_length=20)
+    labels = models.IntegerField(default=0, help_text="Links it could learn from")
+    quality = models.JSONField(default=dict)
+    weights = models.JSONField(default=dict)
+    model = models.BinaryField(default=b"")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.version}"
