@@ -1,4 +1,4 @@
-"""Anchors of one target that differ: identical ones beyond a limit rotate to the next candidate."""
+"""Anchors of one target that differ: those of the same words beyond a limit rotate to the next candidate."""
 
 from __future__ import annotations
 
@@ -7,40 +7,52 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from linker.anchors.candidates import AnchorCandidate
 from linker.anchors.fold import fold
+from linker.anchors.generic import bare, stop_words
+
+_STOPS = stop_words("en") | stop_words("fr") | stop_words("de") | stop_words("es")
+
+
+def word_set(text: str) -> str:
+    """What two anchors share that say the same: their folded words without function words, in alphabetical order.
+
+    "Boots for snow" and "snow boots" are one. A text of function words alone is itself.
+    """
+    words = {word for word in bare(text).split() if word not in _STOPS}
+    return " ".join(sorted(words)) or fold(text)
 
 
 def choose(candidates: Sequence[AnchorCandidate], used: Counter[str], limit: int) -> AnchorCandidate:
     """The best candidate that the target does not carry `limit` times yet, else the least used, ties by rank.
 
-    `candidates` are best first; `used` counts folded anchors (`linker.anchors.fold.fold`) and is left alone. Raises
-    ValueError without candidates or with a limit below 1.
+    `candidates` are best first; `used` counts anchors by `word_set` and is left alone. Raises ValueError without
+    candidates or with a limit below 1.
     """
     if not candidates:
         raise ValueError("no anchor to choose from")
     if limit < 1:
         raise ValueError(f"the limit of identical anchors must be at least 1, not {limit}")
     for candidate in candidates:
-        if used[fold(candidate.text)] < limit:
+        if used[word_set(candidate.text)] < limit:
             return candidate
-    return min(candidates, key=lambda candidate: used[fold(candidate.text)])
+    return min(candidates, key=lambda candidate: used[word_set(candidate.text)])
 
 
 class AnchorUse:
-    """How often each target carries each anchor, identical by folded text."""
+    """How often each target carries each anchor, identical by `word_set`."""
 
     def __init__(self) -> None:
         self._by_target: dict[Hashable, Counter[str]] = {}
 
     def add(self, target: Hashable, anchors: Iterable[str]) -> None:
         """Count anchors that lead to `target` already, such as accepted ones and the site's own body links."""
-        self.used(target).update(fold(anchor) for anchor in anchors)
+        self.used(target).update(word_set(anchor) for anchor in anchors)
 
     def used(self, target: Hashable) -> Counter[str]:
-        """The target's counts by folded anchor."""
+        """The target's counts by `word_set`."""
         return self._by_target.setdefault(target, Counter())
 
     def take(self, target: Hashable, candidates: Sequence[AnchorCandidate], limit: int) -> AnchorCandidate:
         """Choose an anchor for one more link to `target` and count it. Raises as `choose` does."""
         chosen = choose(candidates, self.used(target), limit)
-        self.used(target)[fold(chosen.text)] += 1
+        self.used(target)[word_set(chosen.text)] += 1
         return chosen

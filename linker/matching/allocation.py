@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.matching.assignment import assign
 from linker.matching.params import Mode
 
 if TYPE_CHECKING:
@@ -23,74 +25,150 @@ class Reason(IntEnum):
     RELATED_FULL = 5  # no words for it in the text, and the block beside the text is full
 
 
-def allocate(
-    donors: NDArray[np.int64],
-    targets: NDArray[np.int64],
-    score: NDArray[np.float64],
-    *,
-    per_donor: int,
-    per_target: int,
-    mode: Mode,
-    standing: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
-) -> NDArray[np.int64]:
-    """Which of the pairs become links: positions in the arrays, in the order they were chosen.
+@dataclass(frozen=True)
+class Caps:
+    """`per_donor`, `per_target` (0: no cap) and `reciprocal` (None: no limit) as in MatchParams, for every page alike.
 
-    All arrays [n]; a pair stands there once. Best first takes pairs by score (ties: donor id, target id) while both
-    sides have room; `per_target` 0 is no cap. Equal rounds does the same again and again, allowing each side one link
-    in the first round, two in the second, until the caps are reached.
-
-    `standing` are donors and targets, int64 [k] each, of links that exist whatever is chosen: they use up the caps,
-    and those among the pairs are chosen first.
+    `standing`: donors and targets, int64 [k] each, of links that exist whatever is chosen: they use up the caps, and
+    those among the pairs are chosen first. `back`: bool [n], whether the pair's target links to its donor already.
     """
-    order = np.lexsort((targets, donors, -score))
-    donor_ids, donor = np.unique(donors[order], return_inverse=True)
-    target_ids, target = np.unique(targets[order], return_inverse=True)
-    given, received = [0] * len(donor_ids), [0] * len(target_ids)
-    chosen: list[int] = []
-    if standing is not None:
-        for ids, counts, side in ((donor_ids, given, standing[0]), (target_ids, received, standing[1])):
-            for place in np.searchsorted(ids, side[np.isin(side, ids)]).tolist():
-                counts[place] += 1
-        pairs = set(zip(standing[0].tolist(), standing[1].tolist(), strict=True))
-        chosen = [
-            place
-            for place, pair in enumerate(zip(donors[order].tolist(), targets[order].tolist(), strict=True))
-            if pair in pairs
-        ]
-    roof = per_target or len(order) + sum(received)
-    if mode is Mode.BEST:
-        rounds = [(per_donor, roof)]
+
+    per_donor: int
+    per_target: int = 0
+    reciprocal: int | None = None
+    standing: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    back: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """`chosen` int64: positions of the pairs that become links, in the order they were chosen; `reason` int8 [n]: why a
+    pair does not, 0 where it does; `total` and `best_first`: sums of the chosen scores, and what best first reaches."""
+
+    chosen: NDArray[np.int64]
+    reason: NDArray[np.int8]
+    total: float
+    best_first: float
+
+
+def allocate(
+    donors: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps, mode: Mode
+) -> Allocation:
+    """Which of the pairs become links. All arrays [n]; a pair stands there once.
+
+    Best first takes pairs by score (ties: donor id, target id) while both sides have room. Equal rounds does the same
+    again and again, allowing each side one link in the first round, two in the second, until the caps are reached.
+    Optimal takes the assignment of highest total score first (see `assign`), then best first what room is left. A link
+    counts as reciprocal where the target links to the donor already, or was given a link to it before.
+    """
+    best = _Pass(donors, targets, score, caps)
+    if mode is Mode.EQUAL:
+        best.in_rounds()
     else:
-        rounds = [(min(turn, per_donor), min(turn, roof)) for turn in range(1, max(per_donor, roof) + 1)]
-    return order[_pass(donor, target, rounds, given, received, chosen)]
+        best.best_first()
+    done = best
+    if mode is Mode.OPTIMAL:
+        done = _Pass(donors, targets, score, caps)
+        free = np.flatnonzero(~done.is_standing)
+        room = done.room_of_donors()[free], done.room_of_targets()[free]
+        done.best_first(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
+        done.best_first()
+    chosen = np.asarray(done.chosen, dtype=np.int64)
+    return Allocation(chosen, done.reasons(), float(score[chosen].sum()), float(score[best.chosen].sum()))
 
 
-def _pass(
-    donor: NDArray[np.int64],
-    target: NDArray[np.int64],
-    rounds: list[tuple[int, int]],
-    given: list[int],
-    received: list[int],
-    chosen: list[int],
-) -> NDArray[np.int64]:
-    """Goes through the pairs round by round; `given`, `received` and `chosen` say what stands before."""
-    standing = set(chosen)
-    waiting = [
-        pair for pair in zip(range(len(donor)), donor.tolist(), target.tolist(), strict=True) if pair[0] not in standing
-    ]
-    last = rounds[-1] if rounds else (0, 0)
-    for donor_cap, target_cap in rounds:
-        left = []
-        before = len(chosen)
-        for pair in waiting:
-            place, source, sink = pair
-            if given[source] < donor_cap and received[sink] < target_cap:
-                given[source] += 1
-                received[sink] += 1
-                chosen.append(place)
-            elif given[source] < last[0] and received[sink] < last[1]:
-                left.append(pair)
-        waiting = left
-        if not waiting or (len(chosen) == before and (donor_cap, target_cap) == last):
-            break
-    return np.asarray(chosen, dtype=np.int64)
+class _Pass:
+    """One way of giving out the links: what was given so far, by donor and target."""
+
+    def __init__(
+        self, donors: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps
+    ) -> None:
+        self.caps = caps
+        self.order = np.lexsort((targets, donors, -score))
+        donor_ids, self.donor = np.unique(donors, return_inverse=True)
+        target_ids, self.target = np.unique(targets, return_inverse=True)
+        self.given, self.received = [0] * len(donor_ids), [0] * len(target_ids)
+        self.is_standing = np.zeros(len(donors), dtype=bool)
+        self.pairs = donors, targets
+        self.linked: set[tuple[int, int]] = set()
+        self.mutual: dict[int, int] = {}
+        self.refused: set[int] = set()
+        if caps.standing is not None and len(caps.standing[0]):
+            self.linked = set(zip(caps.standing[0].tolist(), caps.standing[1].tolist(), strict=True))
+            for ids, counts, side in (
+                (donor_ids, self.given, caps.standing[0]),
+                (target_ids, self.received, caps.standing[1]),
+            ):
+                for place in np.searchsorted(ids, side[np.isin(side, ids)]).tolist():
+                    counts[place] += 1
+            self.is_standing = np.fromiter(
+                ((a, b) in self.linked for a, b in zip(donors.tolist(), targets.tolist(), strict=True)),
+                dtype=bool,
+                count=len(donors),
+            )
+        self.chosen: list[int] = self.order[self.is_standing[self.order]].tolist()
+        self.taken = self.is_standing.copy()
+
+    @property
+    def roof(self) -> int:
+        return self.caps.per_target or len(self.order) + sum(self.received) + 1
+
+    def room_of_donors(self) -> NDArray[np.int64]:
+        """Links the donor of each pair may still give."""
+        return np.maximum(self.caps.per_donor - np.array(self.given, dtype=np.int64), 0)[self.donor]
+
+    def room_of_targets(self) -> NDArray[np.int64]:
+        """Links the target of each pair may still receive."""
+        return np.maximum(self.roof - np.array(self.received, dtype=np.int64), 0)[self.target]
+
+    def best_first(self, among: NDArray[np.int64] | None = None) -> None:
+        """One pass over the pairs, or those at some positions, by score."""
+        order = self.order if among is None else self.order[np.isin(self.order, among)]
+        self._take(order[~self.taken[order]], self.caps.per_donor, self.roof)
+
+    def in_rounds(self) -> None:
+        """Passes that allow each side one link more than the one before."""
+        waiting = self.order[~self.taken[self.order]]
+        last = max(self.caps.per_donor, min(self.roof, len(self.order)))
+        for turn in range(1, last + 1):
+            before = len(self.chosen)
+            donor_cap, target_cap = min(turn, self.caps.per_donor), min(turn, self.roof)
+            self._take(waiting, donor_cap, target_cap)
+            waiting = waiting[~self.taken[waiting]]
+            waiting = waiting[(self.room_of_donors()[waiting] > 0) & (self.room_of_targets()[waiting] > 0)]
+            at_last = donor_cap == self.caps.per_donor and target_cap == self.roof
+            if not len(waiting) or (len(self.chosen) == before and at_last):
+                break
+
+    def _take(self, order: NDArray[np.int64], donor_cap: int, target_cap: int) -> None:
+        given, received, chosen = self.given, self.received, self.chosen
+        limited = self.caps.reciprocal is not None
+        for place, source, sink in zip(
+            order.tolist(), self.donor[order].tolist(), self.target[order].tolist(), strict=True
+        ):
+            if given[source] >= donor_cap or received[sink] >= target_cap:
+                continue
+            if limited and not self._may_be_mutual(place, source):
+                continue
+            given[source] += 1
+            received[sink] += 1
+            chosen.append(place)
+            self.taken[place] = True
+
+    def _may_be_mutual(self, place: int, source: int) -> bool:
+        pair = int(self.pairs[0][place]), int(self.pairs[1][place])
+        back = self.caps.back
+        if (back is not None and back[place]) or (pair[1], pair[0]) in self.linked:
+            if self.mutual.get(source, 0) >= (self.caps.reciprocal or 0):
+                self.refused.add(place)
+                return False
+            self.mutual[source] = self.mutual.get(source, 0) + 1
+        self.linked.add(pair)
+        return True
+
+    def reasons(self) -> NDArray[np.int8]:
+        """Why each pair was not chosen, int8 [n], 0 where it was."""
+        reason = np.where(self.room_of_donors() == 0, Reason.DONOR_FULL, Reason.TARGET_FULL).astype(np.int8)
+        reason[list(self.refused)] = Reason.RECIPROCAL
+        reason[self.taken] = 0
+        return reason

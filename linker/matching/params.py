@@ -24,7 +24,9 @@ class Mode(StrEnum):
 class Ranking(StrEnum):
     """How candidates are found and ranked."""
 
-    AUTO = "auto"  # learned where there are links enough to learn from, else the formula, else cosine; see services.start
+    AUTO = (
+        "auto"  # learned where there are links enough to learn from, else the formula, else cosine; see services.start
+    )
     COSINE = "cosine"  # in category blocks, by cosine less a penalty for the level
     FORMULA = "formula"  # over the whole site, by the stated formula
     LEARNED = "learned"  # over the whole site, by a ranker learned from the site's own links
@@ -57,7 +59,7 @@ class MatchParams:
     """What a match run does.
 
     ranking            see Ranking
-    generators         names of linker.matching.generators.Generator switched on; none: all. Cosine knows only "category"
+    generators         names of linker.matching.generators.Generator switched on; none: all. Cosine has one, "category"
     levels_up          cosine: how many levels above its own category a donor looks for targets (0: its own category
                        only; a level above the top of the tree is the whole site)
     level_penalty      cosine: taken off for each level

@@ -139,7 +139,6 @@ class Migration(migrations.Migration):
             model_name='candidateedge',
             name='generator',
         ),
-        migrations.RunPython(add_tiers, migrations.RunPython.noop),
         migrations.AddConstraint(
             model_name='candidateedge',
             constraint=models.CheckConstraint(condition=models.Q(('ranked_by__in', ['cosine', 'formula', 'learned'])), name='edge_ranked_by_known'),
@@ -194,4 +193,5 @@ class Migration(migrations.Migration):
             model_name='leftout',
             constraint=models.UniqueConstraint(fields=('run', 'source'), name='left_out_donor_once'),
         ),
+        migrations.RunPython(add_tiers, migrations.RunPython.noop),
     ]

@@ -55,8 +55,8 @@ class Ranked:
     """Pairs by donor, then score (highest first), then target; arrays [m].
 
     `pairs` as `Candidates`; `score` float64: log-odds of the learned ranker, or the formula's sum; `probability`
-    float64 in [0, 1], NaN where the formula ranked. `ranker` is "learned" or "formula", with its `version`; `quality`
-    is what the learned one measured on held-back links.
+    float64 in [0, 1], NaN where the formula ranked. `ranker` is "learned" or "formula", with its `version`;
+    `trained` is the learned one, and knows its quality.
     """
 
     evidence: Evidence
@@ -65,7 +65,11 @@ class Ranked:
     probability: NDArray[np.float64]
     ranker: str
     version: str
-    quality: Quality | None
+    trained: TrainedRanker | None
+
+    @property
+    def quality(self) -> Quality | None:
+        return self.trained.quality if self.trained else None
 
     def __len__(self) -> int:
         return len(self.score)
@@ -104,7 +108,7 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
     score = np.concatenate(scores) if scores else np.empty(0)
     if ranker is None:
         return Ranked(evidence, pairs, score, np.full(len(score), np.nan), "formula", FORMULA_VERSION, None)
-    return Ranked(evidence, pairs, score, ranker.probability(score), "learned", ranker.version, ranker.quality)
+    return Ranked(evidence, pairs, score, ranker.probability(score), "learned", ranker.version, ranker)
 
 
 def _best(

@@ -9,7 +9,9 @@ mean of the models.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import json
+import zlib
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import lightgbm
@@ -18,7 +20,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from linker.matching.generators import EVERY, Generator
 from linker.ranking.evidence import build_evidence
-from linker.ranking.features import FEATURES, Candidates, candidates, joined
+from linker.ranking.features import FEATURES, GROUPS, Candidates, candidates, joined
 from linker.ranking.index import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -99,6 +101,46 @@ class TrainedRanker:
         for model in self.models:
             total += model.predict(features[:, self.places], raw_score=True)
         return np.asarray(np.round(total / len(self.models), 6), dtype=np.float64)
+
+    def gains(self) -> dict[str, float]:
+        """How much each group of features gained in the trees, as shares that sum to 1, the largest first."""
+        gain = sum(model.feature_importance("gain") for model in self.models)
+        total = max(float(np.sum(gain)), 1e-12)
+        by_name = dict(zip(self.columns, np.asarray(gain, dtype=np.float64).tolist(), strict=True))
+        groups = {
+            group: round(sum(by_name.get(name, 0.0) for name in features) / total, 4)
+            for group, features in GROUPS.items()
+        }
+        return dict(sorted(groups.items(), key=lambda item: -item[1]))
+
+    def to_bytes(self) -> bytes:
+        """The whole ranker, compressed, for safekeeping; `from_bytes` reads it."""
+        kept = {
+            "version": self.version,
+            "columns": self.columns,
+            "models": [model.model_to_string() for model in self.models],
+            "calibration": [self.calibration.X_thresholds_.tolist(), self.calibration.y_thresholds_.tolist()],
+            "quality": asdict(self.quality),
+        }
+        return zlib.compress(json.dumps(kept).encode())
+
+    @classmethod
+    def from_bytes(cls, kept: bytes) -> TrainedRanker:
+        """The ranker that `to_bytes` kept. Raises KeyError where it learned from features that are no more."""
+        values = json.loads(zlib.decompress(kept))
+        calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(*values["calibration"])
+        columns = tuple(values["columns"])
+        gone = [name for name in columns if name not in FEATURES]
+        if gone:
+            raise KeyError(f"features that are no more: {', '.join(gone)}")
+        return cls(
+            tuple(lightgbm.Booster(model_str=text) for text in values["models"]),
+            calibration,
+            Quality(**values["quality"]),
+            columns,
+            values["version"],
+            np.array([FEATURES.index(name) for name in columns]),
+        )
 
     def probability(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated probability of raw scores, in [0, 1]; never falls as the raw score rises."""

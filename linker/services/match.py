@@ -14,7 +14,7 @@ from django.utils import timezone
 from linker import runs, store
 from linker.errors import UserError
 from linker.matching import blocks as blocking
-from linker.matching.params import MatchParams, Mode
+from linker.matching.params import MatchParams, Mode, Ranking
 from linker.matching.search import Pairs, Side, search, tile_columns
 from linker.models import (
     Category,
@@ -61,8 +61,11 @@ def category_nodes(project: Project) -> CategoryNodes:
     return CategoryNodes(blocking.CategoryTree(parent), ids)
 
 
-def plan_match(run: Run, progress: Progress = runs.no_progress) -> None:
-    """Freezes who takes part and cuts the work into batches. Planning again, before any batch is done, is harmless."""
+def plan_match(run: Run, reason: str, progress: Progress = runs.no_progress) -> None:
+    """Freezes who takes part and cuts the work into batches. Planning again, before any batch is done, is harmless.
+
+    `reason` says why the run is ranked by cosine.
+    """
     project, params = run.project, MatchParams.from_dict(run.params)
     progress(0, 0, "Planning")
     model = embedding_model(project)
@@ -112,6 +115,7 @@ def plan_match(run: Run, progress: Progress = runs.no_progress) -> None:
             done=0,
             total=sum(costs),
             report={
+                "ranked_why": reason,
                 "donors": int(donors.sum()),
                 "acceptors": int(targets.sum()),
                 "left_out": {**eligible.left_out, "without a vector": _without_vector(project, model)},
@@ -201,7 +205,7 @@ def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
             (load(target_ids[first : first + room]) for first in range(0, len(target_ids), room)),
             lambda left, right: nodes.tree.levels(left, right, params.levels_up),
             store.load_forbidden(donor_ids),
-            threshold=params.threshold,
+            threshold=params.floor(Ranking.COSINE),
             level_penalty=params.level_penalty,
             pool=params.pool,
         )
@@ -217,7 +221,7 @@ def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
 
 def effective(params: MatchParams) -> MatchParams:
     """Without a cap on targets a donor needs no more candidates than links."""
-    if params.per_target == 0 and params.mode is Mode.BEST:
+    if params.target_cap(1) == 0 and params.reciprocal is None and params.mode is Mode.BEST:
         return replace(params, pool=params.per_donor)
     return params
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection, transaction
 
 from linker import store
+from linker.matching.params import MatchParams
 from linker.models import CandidateEdge, Project, SensitiveCategory, Tier
 from linker.patterns import compile_pattern
 from linker.services.eligibility import subtrees
@@ -21,31 +22,55 @@ if TYPE_CHECKING:
 def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str, int]:
     """Reads the tiers of undecided edges again, without matching: of all, or of those among `edge_ids`.
 
-    Returns the undecided edges of each tier, among the same. Locks the edges in the order of their ids before any is
-    written, as every writer of many edges does.
+    An edge goes into the text where its tier wants it there, the text has words for it, and the donor has room for one
+    more: decided links first, then by score. Returns the undecided edges of each tier, among the same.
+    Locks the edges in the order of their ids before any is written, as every writer of many edges does.
     """
     ids = None if edge_ids is None else list(edge_ids)
-    tiers = list(Tier.objects.filter(project=project))
+    names = dict(Tier.objects.filter(project=project).values_list("pk", "name"))
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             """
-            WITH r AS (
-                SELECT o.id, t.id AS tier, coalesce(t.placement, 'related') AS placement,
-                    coalesce(t.rel, 'nofollow') AS rel
-                FROM linker_candidateedge o LEFT JOIN LATERAL (
-                    SELECT * FROM linker_tier WHERE project_id = o.project_id AND lower_bound <= o.score
-                    ORDER BY lower_bound DESC LIMIT 1
+            WITH value AS (
+                SELECT o.id, o.source_id, o.target_id, o.score, o.stale, o.status <> 'suggested' AS decided,
+                    o.placement, o.span_start IS NOT NULL AS has_place,
+                    coalesce((run.params ->> 'inline_per_donor')::int, %(inline)s) AS room,
+                    CASE WHEN %(basis)s = 'probability' AND o.probability IS NULL THEN 'cosine'
+                        ELSE %(basis)s END AS basis,
+                    CASE %(basis)s WHEN 'quantile' THEN o.quantile WHEN 'cosine' THEN o.similarity
+                        ELSE coalesce(o.probability, o.similarity) END AS value
+                FROM linker_candidateedge o JOIN linker_run run ON run.id = o.run_id
+                WHERE o.project_id = %(project)s AND o.status IN ('suggested', 'accepted', 'exported')
+                    AND (%(ids)s::bigint[] IS NULL OR o.source_id IN (
+                        SELECT source_id FROM linker_candidateedge WHERE id = ANY(%(ids)s::bigint[])))
+            ), reading AS (
+                SELECT value.*, t.id AS tier, coalesce(t.rel, 'nofollow') AS rel,
+                    coalesce(t.placement, 'related') = 'inline' AS wanted
+                FROM value LEFT JOIN LATERAL (
+                    SELECT * FROM linker_tier WHERE project_id = %(project)s AND basis = value.basis
+                        AND lower_bound <= value.value ORDER BY lower_bound DESC LIMIT 1
                 ) t ON true
-                WHERE o.project_id = %(project)s AND o.status = 'suggested'
-                    AND (%(ids)s::bigint[] IS NULL OR o.id = ANY(%(ids)s::bigint[]))
-                    AND (o.tier_id, o.placement, o.rel) IS DISTINCT FROM
-                        (t.id, coalesce(t.placement, 'related'), coalesce(t.rel, 'nofollow'))
+            ), placed AS (
+                SELECT reading.*, row_number() OVER (
+                    PARTITION BY source_id, CASE WHEN decided THEN placement = 'inline' ELSE wanted AND has_place END
+                    ORDER BY decided DESC, stale, score DESC, target_id
+                ) AS turn FROM reading
+            ), r AS (
+                SELECT o.id, p.tier, p.rel, p.wanted AND NOT p.has_place AS gap,
+                    CASE WHEN p.wanted AND p.has_place AND p.turn <= p.room THEN 'inline'
+                        ELSE 'related' END AS placement
+                FROM placed p JOIN linker_candidateedge o ON o.id = p.id
+                WHERE o.status = 'suggested' AND (%(ids)s::bigint[] IS NULL OR o.id = ANY(%(ids)s::bigint[]))
+                    AND (o.tier_id, o.rel, o.content_gap, o.placement) IS DISTINCT FROM (p.tier, p.rel,
+                        p.wanted AND NOT p.has_place,
+                        CASE WHEN p.wanted AND p.has_place AND p.turn <= p.room THEN 'inline' ELSE 'related' END)
                 ORDER BY o.id FOR NO KEY UPDATE OF o
             )
-            UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel
+            UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel,
+                content_gap = r.gap
             FROM r WHERE e.id = r.id
             """,
-            {"project": project.pk, "ids": ids},
+            {"project": project.pk, "ids": ids, "basis": project.tier_basis, "inline": MatchParams.inline_per_donor},
         )
         cursor.execute(
             """
@@ -57,7 +82,11 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
             {"project": project.pk, "ids": ids},
         )
         counts = dict(cursor.fetchall())
-    return {**{tier.name: counts.get(tier.pk, 0) for tier in tiers}, "below every tier": counts.get(None, 0)}
+    found = dict.fromkeys(project.tiers.filter(basis=project.tier_basis).values_list("name", flat=True), 0)
+    for tier, count in counts.items():
+        name = names.get(tier, "below every tier")
+        found[name] = found.get(name, 0) + count
+    return {**found, "below every tier": found.get("below every tier", 0)}
 
 
 def mark_sensitive(project: Project, among: QuerySet[CandidateEdge] | None = None) -> int:

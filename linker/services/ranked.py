@@ -1,34 +1,30 @@
-"""A match run by the learned ranking: the site as arrays, the engine, places in the text, edges."""
+"""A match run by the ranker or the formula: the site as arrays, the engine, edges."""
 
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linker import runs, store
-from linker.anchors.placement import Page as Placing
 from linker.errors import UserError
-from linker.matching.params import MatchParams
-from linker.models import EmbeddingModel, Project, Run
+from linker.matching.params import MatchParams, Ranking
+from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.ranking.engine import EngineOptions, Ranked, anchor_choices, rank_site
+from linker.ranking.formula import FormulaWeights
 from linker.ranking.site import Links, Pairs, Site
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
-from linker.services.finish import store_found
+from linker.services.finish import FOUND, Findings, store_found
 from linker.services.match import category_nodes, nobody
 from linker.store import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from linker.runs import Progress
-    from linker.services.finish import PhraseFinder
 
 
 @dataclass(frozen=True)
@@ -39,10 +35,11 @@ class _Loaded:
     ids: NDArray[np.int64]
 
 
-def run_ranked(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
+def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = runs.no_progress) -> dict[str, Any]:
     """Ranks the whole site, gives the links out under the caps, finds their places and stores them.
 
-    Raises UserError where nobody may give or receive a link.
+    `ranking` is LEARNED, which falls back to the formula where too few links are among the candidates, or FORMULA;
+    `reason` says why. Raises UserError where nobody may give or receive a link, or a weight of the formula is unknown.
     """
     started = time.monotonic()
     project, params = run.project, MatchParams.from_dict(run.params)
@@ -55,71 +52,88 @@ def run_ranked(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any
         side = "donor" if not eligible.chosen_donor.any() else "acceptor"
         raise UserError(nobody(eligible, side))
     loaded = _load(project, model, eligible)
-    ranked = rank_site(loaded.site, EngineOptions(pool=params.pool), progress)
-    score = ranked.probability if ranked.ranker == "learned" else np.clip(ranked.score, 0.0, 1.0)
-    score = np.round(score, 6)
-    kept = np.flatnonzero(score >= params.threshold)
-    rows = _rows(loaded, ranked, kept, score[kept])
+    options = EngineOptions(
+        generators=params.switched_on,
+        pool=params.pool,
+        learn=ranking is Ranking.LEARNED,
+        weights=_weights(params.weights),
+    )
+    ranked = rank_site(loaded.site, options, progress)
+    if ranking is Ranking.LEARNED and ranked.quality is None:
+        reason = "Too few of the site's links are among the candidates to learn from."
+    rows = _rows(loaded, ranked)
+    kept = np.flatnonzero(rows["score"] >= params.floor(Ranking(ranked.ranker)))
     return store_found(
         run,
-        rows,
+        Findings(
+            rows,
+            Ranking(ranked.ranker),
+            lambda row: _why(ranked, row["place"]),
+            _Phrases(loaded, ranked, kept),
+            _ranker(ranked, options),
+            {
+                "ranked_why": reason,
+                "donors": int(eligible.chosen_donor.sum()),
+                "acceptors": int(eligible.chosen_target.sum()),
+                "left_out": eligible.left_out,
+                "seconds": round(time.monotonic() - started, 1),
+            },
+        ),
         progress,
-        generator=ranked.ranker,
-        in_text=_phrase_finder(loaded, ranked, kept),
-        extra={
-            "donors": int(eligible.chosen_donor.sum()),
-            "acceptors": int(eligible.chosen_target.sum()),
-            "left_out": eligible.left_out,
-            "ranker": f"{ranked.ranker} {ranked.version}",
-            "quality": asdict(ranked.quality) if ranked.quality else {},
-            "seconds": round(time.monotonic() - started, 1),
-        },
     )
 
 
-def _rows(loaded: _Loaded, ranked: Ranked, kept: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[Any]:
-    """The pairs as store_found wants them."""
-    site = loaded.site
-    donor, target = ranked.pairs.donor[kept], ranked.pairs.target[kept]
-    similarity = np.einsum("ij,ij->i", site.unit[donor], site.unit[target], dtype=np.float64)
-    kinds = [
-        ("source", "i8"),
-        ("target", "i8"),
-        ("block", "i4"),
-        ("level", "i2"),
-        ("similarity", "f8"),
-        ("score", "f8"),
-    ]
-    rows = np.empty(len(kept), dtype=kinds)
+def _weights(changed: dict[str, float]) -> FormulaWeights:
+    unknown = sorted(set(changed) - set(FormulaWeights.__dataclass_fields__))
+    if unknown:
+        raise UserError(f"The formula has no part {', '.join(unknown)}. Check the formula's weights in the settings.")
+    return FormulaWeights(**changed)
+
+
+def _why(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
+    why = ranked.why(place)
+    return why.sentence, why.numbers
+
+
+def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
+    """What is kept of the ranker with the run."""
+    if ranked.trained is None:
+        return Ranker(kind=ranked.ranker, version=ranked.version, weights=asdict(options.weights))
+    return Ranker(
+        kind=ranked.ranker,
+        version=ranked.version,
+        labels=ranked.trained.quality.found,
+        quality=asdict(ranked.trained.quality),
+        weights=ranked.trained.gains(),
+        model=ranked.trained.to_bytes(),
+    )
+
+
+def _rows(loaded: _Loaded, ranked: Ranked) -> NDArray[Any]:
+    """The pairs as store_found wants them; the score of a learned one is its probability."""
+    site, donor, target = loaded.site, ranked.pairs.donor, ranked.pairs.target
+    rows = np.empty(len(ranked), dtype=FOUND)
     rows["source"], rows["target"] = loaded.ids[donor], loaded.ids[target]
     rows["block"], rows["level"] = -1, _levels(site, donor, target)
-    rows["similarity"], rows["score"] = np.round(np.clip(similarity, -1.0, 1.0), 6), score
+    similarity = np.einsum("ij,ij->i", site.unit[donor], site.unit[target], dtype=np.float64)
+    rows["similarity"] = np.round(np.clip(similarity, -1.0, 1.0), 6)
+    rows["probability"] = np.round(ranked.probability, 6)
+    rows["score"] = np.where(np.isnan(ranked.probability), np.round(ranked.score, 6), rows["probability"])
+    rows["found"], rows["place"] = ranked.pairs.found, np.arange(len(ranked))
     return rows
 
 
-def _phrase_finder(loaded: _Loaded, ranked: Ranked, kept: NDArray[np.int64]) -> PhraseFinder:
-    """Finds the words of a donor's text that become the link, no two links on the same words."""
-    site = loaded.site
-    donor, target = ranked.pairs.donor[kept], ranked.pairs.target[kept]
-    choices = anchor_choices(ranked.evidence, donor, target)
-    phrases = dict(zip(zip(loaded.ids[donor].tolist(), loaded.ids[target].tolist(), strict=True), choices, strict=True))
-    linked = defaultdict(list)
-    for place, anchor in zip(site.links.src.tolist(), site.links.anchors, strict=True):
-        linked[int(loaded.ids[place])].append(anchor)
-    bodies = dict(zip(loaded.ids.tolist(), site.bodies, strict=True))
-    placing: dict[int, Placing] = {}
+class _Phrases:
+    """Words of a donor's text that mean a target, from the engine, for the pairs at some positions."""
 
-    def find(source: int, target: int, worn_out: Callable[[str], bool]) -> tuple[str, str, list[dict[str, str]]] | None:
-        if source not in placing:
-            placing[source] = Placing(bodies[source], linked[source])
-        fresh = sorted(phrases[source, target], key=lambda choice: worn_out(choice.text))
-        found = placing[source].take([(choice.text, choice.source, choice.weight) for choice in fresh], ("", ""))
-        if found.place is None:
-            return None
-        others = [{"text": other.anchor, "source": other.source, "raw": other.anchor} for other in found.others]
-        return found.anchor, found.source, others
+    def __init__(self, loaded: _Loaded, ranked: Ranked, kept: NDArray[np.int64]) -> None:
+        donor, target = ranked.pairs.donor[kept], ranked.pairs.target[kept]
+        choices = anchor_choices(ranked.evidence, donor, target)
+        pairs = zip(loaded.ids[donor].tolist(), loaded.ids[target].tolist(), strict=True)
+        self._choices = dict(zip(pairs, choices, strict=True))
 
-    return find
+    def of(self, source: int, target: int) -> list[tuple[str, str, float]]:
+        return [(choice.text, choice.source, choice.weight) for choice in self._choices.get((source, target), [])]
 
 
 def _load(project: Project, model: EmbeddingModel, eligible: Eligible) -> _Loaded:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.matching.allocation import allocate
+from linker.matching.allocation import Caps, Reason, allocate
 from linker.matching.params import Mode
 
 pairs = st.dictionaries(
@@ -22,10 +22,9 @@ def run(scores: dict[tuple[int, int], float], per_donor: int, per_target: int, m
         np.array([d for d, _ in keys], dtype=np.int64),
         np.array([t for _, t in keys], dtype=np.int64),
         np.array([scores[key] for key in keys], dtype=np.float64),
-        per_donor=per_donor,
-        per_target=per_target,
-        mode=mode,
-    )
+        Caps(per_donor, per_target),
+        mode,
+    ).chosen
     return [keys[place] for place in chosen.tolist()]
 
 
@@ -76,14 +75,16 @@ def test_standing_links_use_up_the_caps_and_come_first(scores, per_donor, per_ta
         np.array([d for d, _ in keys], dtype=np.int64),
         np.array([t for _, t in keys], dtype=np.int64),
         np.array([scores[key] for key in keys], dtype=np.float64),
-        per_donor=per_donor,
-        per_target=per_target,
-        mode=mode,
-        standing=(
-            np.array([d for d, _ in standing], dtype=np.int64),
-            np.array([t for _, t in standing], dtype=np.int64),
+        Caps(
+            per_donor,
+            per_target,
+            standing=(
+                np.array([d for d, _ in standing], dtype=np.int64),
+                np.array([t for _, t in standing], dtype=np.int64),
+            ),
         ),
-    )
+        mode,
+    ).chosen
     result = [keys[place] for place in chosen.tolist()]
     assert len(result) == len(set(result))
     assert set(standing) <= set(result)
@@ -97,3 +98,42 @@ def test_equal_rounds_give_everybody_a_first_link_before_anybody_a_second():
     scores = {(1, 11): 0.9, (1, 12): 0.89, (2, 11): 0.88, (2, 12): 0.5}
     assert run(scores, 1, 0, Mode.EQUAL) == [(1, 11), (2, 12)]
     assert run(scores, 1, 0, Mode.BEST) == [(1, 11), (2, 11)]
+
+
+@given(pairs, st.integers(1, 4), st.integers(0, 4), st.sampled_from(list(Mode)))
+@settings(max_examples=100, deadline=None)
+def test_a_pair_that_is_left_out_says_which_side_is_full(scores, per_donor, per_target, mode):
+    keys = sorted(scores)
+    donors, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
+    found = allocate(donors, targets, np.array([scores[key] for key in keys]), Caps(per_donor, per_target), mode)
+    held = set(found.chosen.tolist())
+    given_by, received_by = Counter(donors[found.chosen].tolist()), Counter(targets[found.chosen].tolist())
+    for place, (donor, target) in enumerate(keys):
+        if place in held:
+            assert found.reason[place] == 0
+        elif found.reason[place] == Reason.DONOR_FULL:
+            assert given_by[donor] == per_donor
+        else:
+            assert found.reason[place] == Reason.TARGET_FULL
+            assert received_by[target] == per_target
+
+
+@given(pairs, st.integers(1, 4), st.integers(1, 4))
+@settings(max_examples=100, deadline=None)
+def test_the_optimal_mode_is_never_below_best_first_and_says_by_how_much(scores, per_donor, per_target):
+    keys = sorted(scores)
+    donors, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
+    score = np.array([scores[key] for key in keys])
+    greedy = allocate(donors, targets, score, Caps(per_donor, per_target), Mode.BEST)
+    best = allocate(donors, targets, score, Caps(per_donor, per_target), Mode.OPTIMAL)
+    assert best.total >= best.best_first - 1e-9
+    assert abs(best.best_first - greedy.total) < 1e-9
+
+
+def test_links_back_are_limited_by_donor():
+    donors, targets = np.array([1, 2, 1, 1]), np.array([2, 1, 3, 4])
+    score, back = np.array([0.9, 0.8, 0.7, 0.6]), np.array([False, False, True, False])
+    none = allocate(donors, targets, score, Caps(5, reciprocal=0, back=back), Mode.BEST)
+    assert none.chosen.tolist() == [0, 3]  # 2 -> 1 would close a circle, 3 links to 1 already
+    assert none.reason.tolist() == [0, Reason.RECIPROCAL, Reason.RECIPROCAL, 0]
+    assert allocate(donors, targets, score, Caps(5, reciprocal=1, back=back), Mode.BEST).chosen.tolist() == [0, 1, 2, 3]

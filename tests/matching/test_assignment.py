@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.matching.allocation import allocate
+from linker.matching.allocation import Caps, allocate
 from linker.matching.assignment import assign
 from linker.matching.params import Mode
 
@@ -23,6 +23,10 @@ def best_total(pairs: list[tuple[int, int, float]], per_donor: int, per_target: 
             if fits and (not per_target or all(targets.count(target) <= per_target for target in targets)):
                 best = max(best, sum(score for _, _, score in chosen))
     return best
+
+
+def solve(donors, targets, score, per_donor: int, per_target: int):
+    return assign(donors, targets, score, np.full(len(donors), per_donor), np.full(len(donors), per_target or 10**6))
 
 
 def arrays(pairs: list[tuple[int, int, float]]):
@@ -44,13 +48,13 @@ def arrays(pairs: list[tuple[int, int, float]]):
 def test_reaches_the_best_total_within_the_caps(scored, per_donor: int, per_target: int) -> None:
     pairs = [(donor, target, score) for (donor, target), score in scored.items()]
     donors, targets, score = arrays(pairs)
-    chosen = assign(donors, targets, score, per_donor=per_donor, per_target=per_target)
+    chosen = solve(donors, targets, score, per_donor, per_target)
     assert len(set(chosen.tolist())) == len(chosen)
     assert np.bincount(donors[chosen], minlength=1).max(initial=0) <= per_donor
     if per_target:
         assert np.bincount(targets[chosen], minlength=1).max(initial=0) <= per_target
     assert abs(score[chosen].sum() - best_total(pairs, per_donor, per_target)) < 1e-9
-    assert chosen.tolist() == assign(donors, targets, score, per_donor=per_donor, per_target=per_target).tolist()
+    assert chosen.tolist() == solve(donors, targets, score, per_donor, per_target).tolist()
 
 
 def test_is_never_worse_than_best_first_on_a_large_site() -> None:
@@ -58,14 +62,14 @@ def test_is_never_worse_than_best_first_on_a_large_site() -> None:
     key = np.unique(rng.integers(0, 2000 * 500, 40_000))
     donors, targets = key // 500, key % 500
     score = np.round(rng.random(len(key)), 6)
-    best = allocate(donors, targets, score, per_donor=10, per_target=20, mode=Mode.BEST)
-    chosen = assign(donors, targets, score, per_donor=10, per_target=20)
+    best = allocate(donors, targets, score, Caps(10, 20), Mode.BEST).chosen
+    chosen = solve(donors, targets, score, 10, 20)
     assert score[chosen].sum() >= score[best].sum()
     assert np.bincount(targets[chosen]).max() <= 20
 
 
 def test_nothing_to_choose_from() -> None:
     nothing = np.empty(0, dtype=np.int64)
-    assert len(assign(nothing, nothing, np.empty(0), per_donor=3, per_target=2)) == 0
+    assert len(solve(nothing, nothing, np.empty(0), 3, 2)) == 0
     one = np.array([1])
-    assert len(assign(one, one + 1, np.array([np.nan]), per_donor=3, per_target=2)) == 0
+    assert len(solve(one, one + 1, np.array([np.nan]), 3, 2)) == 0

@@ -65,9 +65,9 @@ def test_parameters_survive_the_database():
     [
         ({"levels_up": -1}, "levels_up"),
         ({"threshold": 1.5}, "threshold"),
-        ({"per_donor": 0}, "per_donor"),
+        ({"inline_per_donor": 0, "related_per_donor": 0}, "donor"),
         ({"per_target": -1}, "per_target"),
-        ({"pool": 5, "per_donor": 10}, "pool"),
+        ({"pool": 5, "related_per_donor": 10}, "pool"),
         ({"level_penalty": 2}, "level_penalty"),
     ],
 )

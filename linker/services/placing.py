@@ -1,0 +1,170 @@
+"""Anchors and places: what each link says and which words of its donor's text it becomes."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
+from linker.anchors.diversity import AnchorUse, word_set
+from linker.anchors.fold import fold
+from linker.anchors.generic import primary_language, stop_words
+from linker.anchors.placement import Folded, Words
+from linker.anchors.placement import Page as Text
+from linker.patterns import compile_pattern
+from linker.services.embed import site_template
+from linker.store import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from linker.models import Project
+
+    # (phrase as it stands in the text, where it comes from, how well it fits), best first
+    Phrase = tuple[str, str, float]
+
+MOST_ALTERNATIVES = 6
+
+
+@dataclass(frozen=True)
+class Placed:
+    """`anchor`, where it comes from, the other anchors as stored, and its place in the donor's body, if it has one."""
+
+    anchor: str
+    source: str
+    others: list[dict[str, Any]]
+    span: tuple[int, int] | None
+
+
+class Phrases(Protocol):
+    """Words of a donor's text that may become the link to a target."""
+
+    def of(self, source: int, target: int) -> Sequence[Phrase]: ...
+
+
+class Placer:
+    """Places links donor by donor; a target's anchors shall not all say the same.
+
+    Anchors that people decided on, or wrote, count towards the project's limit and are not chosen again.
+    """
+
+    def __init__(self, project: Project, targets: NDArray[Any], phrases: Phrases | None = None) -> None:
+        """`phrases` knows words that mean a target; without it the target's own names are looked for."""
+        self.phrases = phrases
+        self.project = project
+        self.limit = project.identical_anchor_limit
+        self.use = AnchorUse()
+        self.settled: dict[tuple[int, int], str] = {}
+        for source, target, anchor in stream(
+            "settled",
+            "SELECT source_id, target_id, anchor FROM linker_candidateedge WHERE project_id = %s "
+            "AND (status IN ('accepted', 'exported') OR edited) ORDER BY id",
+            [project.pk],
+        ):
+            self.settled[source, target] = anchor
+            self.use.add(target, [anchor])
+        self.languages: dict[int, str] = {}
+        self.names = self._names(targets)
+        self.texts: dict[int, Text] = {}
+        self.words: dict[int, Words] = {}
+
+    def _names(self, targets: NDArray[Any]) -> dict[int, list[AnchorCandidate]]:
+        template = site_template(self.project)
+        patterns = [compile_pattern(pattern) for pattern in self.project.title_patterns]
+        names = {}
+        for page, url, title, h1, headings, text, language in stream(
+            "names",
+            "SELECT id, url, title, h1, headings, description, language FROM linker_page WHERE id = ANY(%s)",
+            [targets.tolist()],
+        ):
+            self.languages[page] = language
+            names[page] = anchor_candidates(
+                TargetText(url=url, title=title, h1=h1, headings=headings, description=text, language=language),
+                template=template,
+                patterns=patterns,
+                banned=self.project.banned_anchors,
+                max_length=self.project.anchor_max_length,
+            )
+        return names
+
+    def read(self, donors: list[int]) -> None:
+        """Reads the texts of the next donors, with the words that are links already, and forgets those before."""
+        linked: dict[int, list[str]] = defaultdict(list)
+        for source, anchor in stream(
+            "linked",
+            "SELECT source_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND in_body "
+            "AND missing_since IS NULL AND anchor <> ''",
+            [donors],
+        ):
+            linked[source].append(anchor)
+        self.texts, self.words = {}, {}
+        for page, body, language in stream(
+            "bodies", "SELECT id, body, language FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors], 500
+        ):
+            self.texts[page] = Text(body, linked[page])
+            self.languages[page] = language
+
+    def place(self, source: int, target: int) -> Placed:
+        """The anchor and place of one more link of a donor that was read."""
+        names, settled = self.names[target], self.settled.get((source, target))
+        used = self.use.used(target)
+        text = self.texts.get(source)
+        if settled is not None:
+            found = text.take([(settled, "", 1.0)], (settled, "")) if text else None
+            others = [_stored(name) for name in names if fold(name.text) != fold(settled)]
+            place = found.place if found else None
+            return Placed(settled, "", others[:MOST_ALTERNATIVES], (place.start, place.end) if place else None)
+        if text is not None:
+            fresh = sorted(
+                self._phrases(source, target, names), key=lambda phrase: used[word_set(phrase[0])] >= self.limit
+            )
+            found = text.take(fresh, ("", ""))
+            if found.place is not None:
+                self.use.add(target, [found.anchor])
+                others = [
+                    {"text": o.anchor, "source": o.source, "raw": o.anchor, "start": o.start, "end": o.end}
+                    for o in found.others
+                ]
+                said = {fold(found.anchor), *(fold(other["text"]) for other in others)}
+                others += [_stored(name) for name in names if fold(name.text) not in said]
+                span = found.place.start, found.place.end
+                return Placed(found.anchor, found.source, others[:MOST_ALTERNATIVES], span)
+        best = self.use.take(target, names, self.limit)
+        return Placed(best.text, best.source, [_stored(name) for name in names if name is not best], None)
+
+    def _phrases(self, source: int, target: int, names: list[AnchorCandidate]) -> Sequence[Phrase]:
+        if self.phrases is not None:
+            return self.phrases.of(source, target)
+        found: list[Phrase] = [(name.text, name.source, 1.0) for name in names]
+        stops = stop_words(primary_language(self.languages[target]))
+        for name in names[:1]:
+            if source not in self.words:
+                self.words[source] = Words(Folded(self.texts[source].text), self.languages[source])
+            words = self.words[source]
+            span = words.nearest_to(name.text, stops)
+            if span is not None:
+                found.append((words.text.text[span[0] : span[1]], name.source, 0.1))
+        return found
+
+
+def _stored(candidate: AnchorCandidate) -> dict[str, Any]:
+    return {"text": candidate.text, "source": candidate.source, "raw": candidate.raw}
+
+
+class Quota:
+    """Which links of a donor stand in its text and which beside it, under the caps of both."""
+
+    def __init__(self, inline: int, related: int, standing_inline: Counter[int]) -> None:
+        self.room = {"inline": inline, "related": related}
+        self.used = {"inline": Counter(standing_inline), "related": Counter[int]()}
+
+    def put(self, source: int, wanted: str, has_place: bool) -> str | None:
+        """ "inline" or "related", or None where there is no room for one more link."""
+        for placement in ("inline", "related") if wanted == "inline" and has_place else ("related",):
+            if self.used[placement][source] < self.room[placement]:
+                self.used[placement][source] += 1
+                return placement
+        return None
