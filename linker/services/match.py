@@ -61,7 +61,7 @@ def category_nodes(project: Project) -> CategoryNodes:
     return CategoryNodes(blocking.CategoryTree(parent), ids)
 
 
-def plan_match(run: Run, reason: str, progress: Progress = runs.no_progress) -> None:
+def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = "") -> None:
     """Freezes who takes part and cuts the work into batches. Planning again, before any batch is done, is harmless.
 
     `reason` says why the run is ranked by cosine.

@@ -69,7 +69,7 @@ def start_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, An
         from linker.services.ranked import run_ranked  # heavy: LightGBM and scikit-learn, which no other run needs
 
         return run_ranked(run, ranking, reason, progress)
-    plan_match(run, reason, progress)
+    plan_match(run, progress, reason)
     return None
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from linker import runs, services
 from linker.errors import UserError
-from linker.matching.params import MatchParams, Mode, PageFilter
+from linker.matching.params import MatchParams, Mode, PageFilter, Ranking
 from linker.models import (
     CandidateEdge,
     ExclusionRule,
@@ -32,7 +32,7 @@ TREE = [("Shop", "Tents", "Domes"), ("Shop", "Tents", "Tunnels"), ("Shop", "Stov
 
 
 def start(project: Project, **params) -> Run:
-    values = MatchParams(**{"threshold": 0.0, **params})
+    values = MatchParams(**{"ranking": Ranking.COSINE, "threshold": 0.0, **params})
     return runs.start_run(project, RunKind.MATCH, values.to_dict(), to_queue=False)
 
 
@@ -102,7 +102,7 @@ def slow_match(pages: list[Page], params: MatchParams) -> dict[tuple[int, int], 
     chosen = {}
     for pair in sorted(found, key=lambda pair: (-found[pair][1], pair)):
         donor, target = pair
-        if given.get(donor, 0) < params.per_donor and received.get(target, 0) < (params.per_target or 10**9):
+        if given.get(donor, 0) < params.related_per_donor and received.get(target, 0) < (params.per_target or 10**9):
             given[donor] = given.get(donor, 0) + 1
             received[target] = received.get(target, 0) + 1
             chosen[pair] = found[pair]
@@ -114,8 +114,8 @@ def slow_match(pages: list[Page], params: MatchParams) -> dict[tuple[int, int], 
     [
         {"levels_up": 0},
         {"levels_up": 1, "per_target": 3},
-        {"levels_up": 2, "per_donor": 2, "per_target": 0},
-        {"levels_up": 5, "level_penalty": 0.05, "threshold": 0.2, "per_donor": 5, "pool": 6},
+        {"levels_up": 2, "related_per_donor": 2, "per_target": 0},
+        {"levels_up": 5, "level_penalty": 0.05, "threshold": 0.2, "related_per_donor": 5, "pool": 10},
     ],
 )
 @pytest.mark.parametrize("pairs_a_batch", [50, 10**9])
@@ -146,12 +146,15 @@ def test_an_edge_says_where_it_comes_from(project, site):
     edge = CandidateEdge.objects.filter(run=run, level=1, source__category__name="Domes").first()
     assert edge is not None
     assert edge.block.name == "Tents"
-    assert edge.generator == "category"
+    assert (edge.generators, edge.ranked_by, edge.probability) == (["category"], "cosine", None)
+    assert edge.why == "The two pages are about the same, both in Shop › Tents."
+    assert edge.evidence == {"cosine": edge.similarity, "level": 1}
+    assert 0 < edge.quantile <= 1
     assert edge.run.model.name == "test-model"
     assert edge.run.params["threshold"] == 0.0
     assert edge.run.code_version
     assert edge.anchor
-    assert edge.tier is None or edge.tier.lower_bound <= edge.score
+    assert edge.tier is None or edge.tier.lower_bound <= edge.similarity
     assert not RunCandidate.objects.exists()
 
 
@@ -232,7 +235,7 @@ def test_a_second_run_refreshes_and_keeps_what_people_decided(project):
     first = match(project)
     edge = CandidateEdge.objects.get(source=pages["a"], target=pages["b"])
     CandidateEdge.objects.filter(pk=edge.pk).update(status="accepted", anchor="Mine", edited=True, rel="ugc")
-    second = match(project, per_donor=5)
+    second = match(project, related_per_donor=5)
     edge.refresh_from_db()
     assert (edge.status, edge.anchor, edge.rel, edge.run_id) == ("accepted", "Mine", "ugc", first.pk)
     assert not edge.stale
@@ -254,11 +257,11 @@ def test_a_decided_edge_keeps_the_provenance_its_editor_saw(project):
 
 def test_accepted_links_use_up_the_caps_of_later_runs(project):
     pages = small(project, "a", "b", "c", "d")
-    match(project, per_donor=2)
+    match(project, inline_per_donor=0, related_per_donor=2)
     CandidateEdge.objects.filter(source=pages["a"]).update(status="accepted")
-    match(project, per_donor=2)
+    match(project, inline_per_donor=0, related_per_donor=2)
     assert CandidateEdge.objects.filter(source=pages["a"], stale=False).count() == 2
-    match(project, per_donor=3)
+    match(project, inline_per_donor=0, related_per_donor=3)
     assert CandidateEdge.objects.filter(source=pages["a"], stale=False).count() == 3
 
 
@@ -300,7 +303,7 @@ def test_what_the_newest_run_no_longer_proposes_becomes_stale_and_comes_back(pro
 def test_a_run_over_a_part_of_the_site_leaves_the_rest_standing(project):
     small(project, "a", "b", "c")
     match(project)
-    match(project, donors=PageFilter(url_pattern="/a$"), per_donor=1)
+    match(project, donors=PageFilter(url_pattern="/a$"), related_per_donor=1)
     assert pairs(project, stale=True) == {("a", "c")}
 
 
@@ -333,9 +336,9 @@ def test_a_cancelled_run_writes_nothing_more(project, site):
 
 
 def test_equal_rounds_reach_more_acceptors(project, site):
-    match(project, levels_up=5, per_donor=3, mode=Mode.EQUAL)
+    match(project, levels_up=5, inline_per_donor=0, related_per_donor=3, mode=Mode.EQUAL)
     equal = CandidateEdge.objects.filter(stale=False).values("target").distinct().count()
-    match(project, levels_up=5, per_donor=3, mode=Mode.BEST)
+    match(project, levels_up=5, inline_per_donor=0, related_per_donor=3, mode=Mode.BEST)
     best = CandidateEdge.objects.filter(stale=False).values("target").distinct().count()
     assert equal >= best
 
@@ -378,11 +381,11 @@ def test_one_page_alone_gets_no_link_and_no_error(project):
 
 
 def test_moving_a_bound_reads_the_scores_again_and_leaves_decisions_alone(project):
-    high = make_edge(project, score=0.9)
-    middle = make_edge(project, score=0.7)
+    high = make_edge(project, score=0.9, span_start=0, span_end=5)
+    middle = make_edge(project, score=0.7, span_start=0, span_end=5)
     accepted = make_edge(project, score=0.7, status="accepted", rel="follow")
     below = make_edge(project, score=0.3)
-    inline = project.tiers.get(name="Inline")
+    inline = project.tiers.get(name="Inline", basis="cosine")
     inline.lower_bound = 0.69
     inline.save()
     counts = services.retier(project)

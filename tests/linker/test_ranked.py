@@ -66,12 +66,16 @@ def test_hidden_links_come_back_with_the_words_of_the_text(project, site):
     back = [found[a.pk, b.pk] for a, b in hidden if (a.pk, b.pk) in found]
     assert len(back) >= 0.8 * len(hidden)
     assert sum(edge.anchor == edge.target.h1 for edge in back) >= 0.8 * len(back)
-    assert run.report["ranker"].startswith("learned")
-    assert run.report["quality"]["recall_at_10"] > 0.5
+    assert run.report["ranking"] == "learned"
+    assert run.ranker.quality["recall_at_10"] > 0.5
+    assert run.ranker.labels == run.ranker.quality["found"] > 100
     assert run.status == "succeeded"
     for edge in found.values():
         assert 0 <= edge.score <= 1
-        assert edge.generator == "learned"
+        assert edge.ranked_by == "learned"
+        assert edge.score == edge.probability
+        assert edge.generators
+        assert edge.why.endswith(".")
         assert edge.source_id != edge.target_id
 
 
@@ -96,12 +100,12 @@ def test_a_site_without_links_is_ranked_by_the_formula(project):
         page = make_page(project, f"/{number}", title=f"Tent number {number}", body="Tents and more tents.")
         embed(page, [1, number / 10, 0, 0])
     run = match(project)
-    assert run.report["ranker"].startswith("formula")
+    assert run.report["ranking"] == "formula"
     assert run.report["edges"] > 0
 
 
 def test_caps_hold_and_nobody_to_link_is_said(project, site):
-    match(project, per_donor=2, per_target=3, pool=10)
+    match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10)
     sources = list(CandidateEdge.objects.filter(stale=False).values_list("source_id", flat=True))
     assert max(sources.count(page) for page in set(sources)) <= 2
     project.pages.update(indexable=False)
