@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 VERSION = "trees-1"
 LABELS_A_LEAF = 80
 FEWEST_LEAVES = 8
+WORTH_THREADS = 100_000  # pairs below which threads wait for one another longer than they work
 AT = 10  # suggestions a donor at which recall is reported
 
 
@@ -316,7 +317,7 @@ def _grow(
             "seed": options.seed,
             "deterministic": True,
             "force_row_wise": True,
-            "num_threads": options.threads,
+            "num_threads": options.threads if len(features) >= WORTH_THREADS else 1,
             "verbose": -1,
         },
         data,

@@ -119,7 +119,6 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
             Ranker.objects.filter(run=run).delete()
             findings.ranker.run = run
             findings.ranker.save()
-        store.analyze("linker_candidateedge")
         RunBlock.objects.filter(run=run).delete()
         tiers = dict(project.edges.filter(run=run).values_list("tier__name").annotate(Count("pk")).order_by())
         report = {
@@ -245,6 +244,7 @@ class _Edges:
                 store.copy_rows_in("new_edges", _EDGE_COLUMNS, list(self._rows(first, stop)))
                 progress(stop)
             fresh = self._upsert(cursor, columns)
+            store.analyze("linker_candidateedge")
             _even_out_donor_best(self.run.project)
         kept = np.array(self.kept, dtype=np.int64)
         bins = np.clip((self.value[kept] * BINS).astype(np.int64), 0, BINS - 1)
@@ -394,10 +394,12 @@ def _even_out_donor_best(project: Project) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            UPDATE linker_candidateedge e SET donor_best = best.score FROM (
+            WITH best AS MATERIALIZED (
                 SELECT source_id, max(score) AS score FROM linker_candidateedge WHERE project_id = %s
                 GROUP BY source_id HAVING min(donor_best) <> max(score) OR max(donor_best) <> max(score)
-            ) best WHERE e.source_id = best.source_id AND e.project_id = %s
+            )
+            UPDATE linker_candidateedge e SET donor_best = best.score
+            FROM best WHERE e.source_id = best.source_id AND e.project_id = %s
             """,
             [project.pk, project.pk],
         )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class Loaded:
     """The engine's site and the page ids that its positions stand for, int64 [n]."""
 
     site: Site
@@ -51,7 +51,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
     if not eligible.chosen_donor.any() or not eligible.chosen_target.any():
         side = "donor" if not eligible.chosen_donor.any() else "acceptor"
         raise UserError(nobody(eligible, side))
-    loaded = _load(project, model, eligible)
+    loaded = load_site(project, model, eligible)
     options = EngineOptions(
         generators=params.switched_on,
         pool=params.pool,
@@ -109,7 +109,7 @@ def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
     )
 
 
-def _rows(loaded: _Loaded, ranked: Ranked) -> NDArray[Any]:
+def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
     """The pairs as store_found wants them; the score of a learned one is its probability."""
     site, donor, target = loaded.site, ranked.pairs.donor, ranked.pairs.target
     rows = np.empty(len(ranked), dtype=FOUND)
@@ -126,7 +126,7 @@ def _rows(loaded: _Loaded, ranked: Ranked) -> NDArray[Any]:
 class _Phrases:
     """Words of a donor's text that mean a target, from the engine, for the pairs at some positions."""
 
-    def __init__(self, loaded: _Loaded, ranked: Ranked, kept: NDArray[np.int64]) -> None:
+    def __init__(self, loaded: Loaded, ranked: Ranked, kept: NDArray[np.int64]) -> None:
         donor, target = ranked.pairs.donor[kept], ranked.pairs.target[kept]
         choices = anchor_choices(ranked.evidence, donor, target)
         pairs = zip(loaded.ids[donor].tolist(), loaded.ids[target].tolist(), strict=True)
@@ -136,7 +136,7 @@ class _Phrases:
         return [(choice.text, choice.source, choice.weight) for choice in self._choices.get((source, target), [])]
 
 
-def _load(project: Project, model: EmbeddingModel, eligible: Eligible) -> _Loaded:
+def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Loaded:
     ids = eligible.ids
     vectors = store.load_vectors(model.pk, model.dimensions, ids)
     nodes = category_nodes(project)
@@ -153,7 +153,7 @@ def _load(project: Project, model: EmbeddingModel, eligible: Eligible) -> _Loade
         impressions[place] = shown
     urls, titles, h1s, bodies, languages = (list(column) for column in zip(*texts, strict=True))
     source, target, anchors = _links(project, ids)
-    return _Loaded(
+    return Loaded(
         Site(
             urls=urls,
             titles=titles,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from linker import runs, services
 from linker.errors import UserError
-from linker.matching.params import MatchParams, Ranking
-from linker.models import CandidateEdge, RunKind
+from linker.matching.allocation import Reason
+from linker.matching.params import MatchParams, Mode, Ranking
+from linker.models import CandidateEdge, LeftOut, RunKind
+from linker.ranking.features import FEATURES
+from linker.ranking.learned import TrainedRanker
 from tests.factories import embed, make_category, make_link, make_model, make_page
 
 if TYPE_CHECKING:
@@ -121,3 +126,61 @@ def test_one_page_and_pages_with_a_zero_vector_end_sensibly(project):
     embed(other, [1, 0, 0, 0])
     other.embeddings.update(vector=[0, 0, 0, 0])
     match(project)
+
+
+READINGS = ("pk", "tier_id", "placement", "rel", "content_gap")
+
+
+@pytest.mark.parametrize("basis", ["probability", "quantile", "cosine"])
+def test_reading_the_tiers_again_changes_nothing_right_after_a_run(project, site, basis):
+    type(project).objects.update(tier_basis=basis)
+    project.refresh_from_db()
+    run = match(project, inline_per_donor=1)
+    before = list(CandidateEdge.objects.order_by("pk").values_list(*READINGS))
+    counts = services.retier(project)
+    assert list(CandidateEdge.objects.order_by("pk").values_list(*READINGS)) == before
+    assert {name: count for name, count in counts.items() if count} == run.report["tiers"]
+    assert run.report["basis"] == basis
+    assert sum(run.report["histogram"]) == run.report["edges"] == sum(run.report["placements"].values())
+    inline = list(CandidateEdge.objects.filter(placement="inline").values_list("source_id", flat=True))
+    assert inline
+    assert len(inline) == len(set(inline))
+
+
+def test_what_was_found_and_not_proposed_is_kept_with_the_reason_for_the_newest_run(project, site):
+    match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10)
+    run = match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10, threshold=0.05)
+    assert set(LeftOut.objects.values_list("run_id", flat=True)) == {run.pk}
+    proposed = set(CandidateEdge.objects.filter(run=run).values_list("source_id", "target_id"))
+    reasons = set()
+    for row in LeftOut.objects.all():
+        for target, score, reason in zip(row.targets, row.scores, row.reasons, strict=True):
+            assert (row.source, target) not in proposed
+            assert (reason == Reason.BELOW_FLOOR) == (score < 0.05)
+            reasons.add(Reason(reason))
+    assert {Reason.BELOW_FLOOR, Reason.DONOR_FULL} <= reasons
+
+
+def test_the_ranker_that_is_kept_scores_as_the_one_that_ranked(project, site):
+    run = match(project)
+    kept = TrainedRanker.from_bytes(bytes(run.ranker.model))
+    assert (kept.version, asdict(kept.quality)) == (run.ranker.version, run.ranker.quality)
+    assert abs(sum(run.ranker.weights.values()) - 1) < 0.01
+    features = np.random.default_rng(1).random((50, len(FEATURES))).astype(np.float32)
+    again = TrainedRanker.from_bytes(kept.to_bytes())
+    assert kept.probability(kept.raw(features)).tolist() == again.probability(again.raw(features)).tolist()
+    assert ((kept.probability(kept.raw(features)) >= 0) & (kept.probability(kept.raw(features)) <= 1)).all()
+
+
+def test_the_optimal_mode_reports_its_gain_over_best_first(project, site):
+    best = match(project, related_per_donor=1, inline_per_donor=1, per_target=2, pool=10)
+    optimal = match(project, related_per_donor=1, inline_per_donor=1, per_target=2, pool=10, mode=Mode.OPTIMAL)
+    assert optimal.report["allocation"]["best_first"] == best.report["allocation"]["total"]
+    assert optimal.report["allocation"]["gain"] >= 0
+
+
+def test_generators_can_be_switched_off_and_each_edge_names_those_that_proposed_it(project, site):
+    run = match(project, generators=("mention", "nearest"))
+    assert set(run.report["generators"]) == {"mention", "nearest"}
+    named = {name for names in CandidateEdge.objects.values_list("generators", flat=True) for name in names}
+    assert named == {"mention", "nearest"}
