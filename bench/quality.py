@@ -1,4 +1,4 @@
-"""How good the suggestions for a project are: hide a share of its own body links, rank without them, count what returns.
+"""How good the suggestions for a project are: hide a share of its body links, rank without them, count what returns.
 
     python bench/quality.py SLUG [--share 0.2] [--seed 7] [--most-pairs N] [--ablate]
 

@@ -1,4 +1,4 @@
-"""Sites that lack something: every ranking ends in links that make sense, or in a sentence that says what is missing."""
+"""Sites that lack something: every ranking ends in links that make sense, or says in a sentence what is missing."""
 
 from __future__ import annotations
 
