@@ -1,7 +1,16 @@
 """The core's tables, one module a noun."""
 
 from linker.models.edge import CandidateEdge, EdgeStatus, RunCandidate
-from linker.models.page import Category, EmbeddingModel, ExistingLink, Page, PageEmbedding, PageStatus
+from linker.models.page import (
+    Category,
+    EmbeddingModel,
+    ExistingLink,
+    Page,
+    PageEmbedding,
+    PageQuery,
+    PageStatus,
+    QuerySource,
+)
 from linker.models.policy import ExclusionRule, Placement, Rel, SensitiveCategory, Side, Tier
 from linker.models.project import Membership, Project, Role
 from linker.models.run import Run, RunBatch, RunBlock, RunKind, RunStatus
@@ -16,9 +25,11 @@ __all__ = [
     "Membership",
     "Page",
     "PageEmbedding",
+    "PageQuery",
     "PageStatus",
     "Placement",
     "Project",
+    "QuerySource",
     "Rel",
     "Role",
     "Run",

@@ -48,7 +48,8 @@ class CandidateEdge(models.Model):
     rel = models.CharField(max_length=8, choices=Rel.choices, default=Rel.NOFOLLOW)
     sensitive = models.CharField(max_length=300, blank=True, default="", help_text="Why a person must look, or empty")
 
-    # The anchor, where it came from, and the ranked others: [{"text", "source", "raw"}, ...].
+    # The anchor, where it came from, and the ranked others: [{"text", "source", "raw"}, ...], a search query with its
+    # "impressions" where they are known.
     anchor = models.TextField()
     anchor_source = models.CharField(max_length=20)
     anchor_alternatives = models.JSONField(default=list)

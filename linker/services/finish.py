@@ -23,6 +23,7 @@ from linker.services.eligibility import eligible_pages
 from linker.services.embed import site_template
 from linker.services.match import batches_left, effective, forget_candidates
 from linker.services.policy import mark_sensitive
+from linker.services.queries import target_queries
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from linker.runs import Progress
 
     # (donor id, target id, whether an anchor is used up) -> anchor, where it comes from, other anchors; None: no phrase
-    PhraseFinder = Callable[[int, int, Callable[[str], bool]], tuple[str, str, list[dict[str, str]]] | None]
+    PhraseFinder = Callable[[int, int, Callable[[str], bool]], tuple[str, str, list[dict[str, Any]]] | None]
 
 MOST_ALTERNATIVES = 6
 
@@ -155,6 +156,7 @@ class _AnchorPicker:
         ):
             self.settled.add((source, target))
             self.use.add(target, [anchor])
+        queries = target_queries(targets.tolist()) if project.query_blend else {}
         self.candidates = {
             page: anchor_candidates(
                 TargetText(url=url, title=title, h1=h1, headings=headings, description=text, language=language),
@@ -162,6 +164,8 @@ class _AnchorPicker:
                 patterns=patterns,
                 banned=project.banned_anchors,
                 max_length=project.anchor_max_length,
+                queries=queries.get(page, ()),
+                query_blend=project.query_blend,
             )
             for page, url, title, h1, headings, text, language in stream(
                 "anchors",
@@ -170,7 +174,7 @@ class _AnchorPicker:
             )
         }
 
-    def pick(self, source: int, target: int) -> tuple[str, str, list[dict[str, str]]]:
+    def pick(self, source: int, target: int) -> tuple[str, str, list[dict[str, Any]]]:
         """Anchor, where it came from, and the others."""
         candidates = self.candidates[target]
         settled = (source, target) in self.settled
@@ -186,8 +190,9 @@ class _AnchorPicker:
         return best.text, best.source, [_stored(other) for other in candidates if other is not best]
 
 
-def _stored(candidate: AnchorCandidate) -> dict[str, str]:
-    return {"text": candidate.text, "source": candidate.source, "raw": candidate.raw}
+def _stored(candidate: AnchorCandidate) -> dict[str, Any]:
+    shown = {} if candidate.impressions is None else {"impressions": candidate.impressions}
+    return {"text": candidate.text, "source": candidate.source, "raw": candidate.raw, **shown}
 
 
 _EDGE_COLUMNS = [
