@@ -372,10 +372,10 @@ def count_page_links(project: Project) -> None:
 
 # -------------------------------------------------------------------------------------------------------- queries
 
-# Rows of the same page and query, as exports by day, country or device have them, become one.
+# Rows of the same page and query, as exports by day, country or device have them, become one. Null is not 0.
 QUERY_NUMBERS = {
-    "clicks": "least(sum(clicks), 2147483647)::int",
-    "impressions": "least(sum(impressions), 2147483647)::int",
+    "clicks": "nullif(least(coalesce(sum(clicks), -1), 2147483647), -1)::int",
+    "impressions": "nullif(least(coalesce(sum(impressions), -1), 2147483647), -1)::int",
     "position": "sum(position * greatest(coalesce(impressions, 1), 1)) "
     "/ sum(greatest(coalesce(impressions, 1), 1)) FILTER (WHERE position IS NOT NULL)",
     "importance": "max(importance)",

@@ -221,7 +221,8 @@ def _listed(header: Sequence[str]) -> str:
 
 def _missing(kind: str, missing: Sequence[Field], header: Sequence[str]) -> str:
     other = kind_of(header)
-    if other != kind and _has_required(other, header) and len(_by_name(other, header)) > 2:
+    found = set(_by_name(other, header))
+    if other != kind and _has_required(other, header) and len(found) > 2 and (other != PAGES or TEXTS & found):
         return _looks_like(other, kind)
     if kind == QUERIES and [field.name for field in missing] == ["url"]:
         return (
