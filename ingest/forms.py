@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class UploadForm(forms.Form):
     file = forms.FileField(
         label="File",
-        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, Search Console's pages and "
-        "queries or any CSV with a header; plain, .gz or .zip",
+        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, Search Console's rows of "
+        "page and query or any CSV with a header; plain, .gz or .zip",
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.gz,.zip,text/csv"}),
         max_length=255,
         allow_empty_file=True,  # an empty file has a message of its own

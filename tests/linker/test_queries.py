@@ -11,7 +11,7 @@ from ingest.folder import SAMPLE, find_crawl
 from linker import runs, services
 from linker.anchors.queries import Query
 from linker.matching.params import MatchParams, Ranking
-from linker.models import PageQuery, Project, RunKind
+from linker.models import PageQuery, Project, RunKind, RunStatus
 from linker.services.queries import target_queries
 from tests.factories import embed, make_model, make_page, make_project
 
@@ -87,6 +87,8 @@ def site(project):
 def match(project) -> None:
     params = MatchParams(ranking=Ranking.COSINE, levels_up=9)
     run = runs.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=False)
+    run.status = RunStatus.RUNNING
+    run.save()
     services.run_match(run)
 
 
