@@ -1,4 +1,4 @@
-"""A folder with a crawl's files: which of them are pages and links, and whose site it is."""
+"""A folder with a crawl's files: which of them are pages, links and queries, and whose site it is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from django.utils.text import slugify
 
 from ingest import schema, sniff
-from ingest.schema import LINKS, PAGES
+from ingest.errors import FileError
+from ingest.schema import LINKS, PAGES, QUERIES
 from linker.errors import UserError
 
 SAMPLE = Path(__file__).resolve().parent / "sample"
@@ -25,13 +26,14 @@ ROWS_LOOKED_AT = 2000
 
 @dataclass(frozen=True)
 class Crawl:
-    """A site to import; `links` is None where the folder has no file of links."""
+    """A site to import; `links` and `queries` are None where the folder has no such file."""
 
     slug: str
     name: str
     base_url: str
     pages: Path
     links: Path | None
+    queries: Path | None
 
     @property
     def is_sample(self) -> bool:
@@ -51,12 +53,18 @@ def find_crawl(folder: Path) -> Crawl:
             f"{folder} holds no file of pages. Export the tab “Internal”, filter “HTML”, from Screaming Frog into it, "
             "as internal_html.csv; all_inlinks.csv belongs beside it. Both may be packed as .gz or .zip."
         )
+    queries = _find_queries(folder, {pages, links})
     if folder.resolve() == SAMPLE:
-        return Crawl("fernpeak", "Fernpeak Outfitters", "https://www.fernpeak.example", pages, links)
+        return Crawl("fernpeak", "Fernpeak Outfitters", "https://www.fernpeak.example", pages, links, queries)
     base_url = _base_url(pages)
     host = urlsplit(base_url).netloc
     return Crawl(
-        slugify(host.removeprefix("www.").replace(".", "-").replace(":", "-"))[:60], host, base_url, pages, links
+        slugify(host.removeprefix("www.").replace(".", "-").replace(":", "-"))[:60],
+        host,
+        base_url,
+        pages,
+        links,
+        queries,
     )
 
 
@@ -64,6 +72,22 @@ def _find(folder: Path, kind: str) -> Path | None:
     files = {path.name.lower(): path for path in sorted(folder.iterdir()) if path.is_file()}
     wanted = (spelling for name in NAMES[kind] for spelling in (name, f"{name}.gz", f"{name}.zip", f"{name[:-4]}.zip"))
     return next((files[spelling] for spelling in wanted if spelling in files), None)
+
+
+def _find_queries(folder: Path, taken: set[Path | None]) -> Path | None:
+    """The first file, by name, whose columns are those of pages' search queries: it goes by no name of its own."""
+    for path in sorted(folder.iterdir()):
+        if path in taken or not path.is_file() or not path.name.lower().endswith((".csv", ".tsv", ".gz", ".zip")):
+            continue
+        try:
+            header = sniff.inspect(path, path.name, known=schema.KNOWN[QUERIES]).header
+        except FileError:
+            continue
+        if schema.kind_of(header) == QUERIES and not schema.what_is_missing(
+            QUERIES, header, schema.guess(QUERIES, header, [])
+        ):
+            return path
+    return None
 
 
 def _base_url(pages: Path) -> str:

@@ -23,15 +23,20 @@ if TYPE_CHECKING:
 class UploadForm(forms.Form):
     file = forms.FileField(
         label="File",
-        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv or any CSV with a header; "
-        "plain, .gz or .zip",
+        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, Search Console's rows of "
+        "page and query or any CSV with a header; plain, .gz or .zip",
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.gz,.zip,text/csv"}),
         max_length=255,
         allow_empty_file=True,  # an empty file has a message of its own
     )
     kind = forms.ChoiceField(
         label="It holds",
-        choices=[("", "Find out from its columns"), (schema.PAGES, "Pages"), (schema.LINKS, "Links between pages")],
+        choices=[
+            ("", "Find out from its columns"),
+            (schema.PAGES, "Pages"),
+            (schema.LINKS, "Links between pages"),
+            (schema.QUERIES, "Search queries of pages"),
+        ],
         required=False,
     )
     encoding = forms.ChoiceField(
@@ -65,11 +70,12 @@ class MappingForm(forms.Form):
                 initial=json.dumps(current),
                 required=False,
             )
-        self.fields["allow_shrink"] = forms.BooleanField(
-            label="Import even if the file holds far less than the project has",
-            help_text="Without this, an import that would mark more than a fifth as missing stops.",
-            required=False,
-        )
+        if kind != schema.QUERIES:  # an import of queries marks nothing as missing
+            self.fields["allow_shrink"] = forms.BooleanField(
+                label="Import even if the file holds far less than the project has",
+                help_text="Without this, an import that would mark more than a fifth as missing stops.",
+                required=False,
+            )
 
     def _choices(self, field: schema.Field, current: list[str]) -> Iterator[tuple[str, str]]:
         found = {json.dumps([column]): column[:80] for column in self.looked.header}

@@ -10,3 +10,7 @@ def import_pages(run_id: int) -> None:
 
 def import_links(run_id: int) -> None:
     runs.execute(run_id, services.run_import)
+
+
+def import_queries(run_id: int) -> None:
+    runs.execute(run_id, services.run_import)

@@ -13,6 +13,7 @@ from linker.models import Project
 class UploadKind(models.TextChoices):
     PAGES = "pages", "Pages"
     LINKS = "links", "Links"
+    QUERIES = "queries", "Search queries"
 
 
 class Upload(models.Model):

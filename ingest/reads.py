@@ -21,14 +21,15 @@ class PastImport:
 
     @property
     def loaded(self) -> int | None:
-        """Pages or links the file held, where the import went through."""
-        report = self.run.report
-        return report.get("pages", report.get("links")) if self.run.status == RunStatus.SUCCEEDED else None
+        """Pages, links or queries the file held, where the import went through."""
+        if self.run.status != RunStatus.SUCCEEDED:
+            return None
+        return self.run.report.get(self.run.kind.removeprefix("import_"))
 
 
 def recent_imports(project: Project, most: int = 20) -> list[PastImport]:
     """The latest imports, newest first."""
-    kinds = [RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS]
+    kinds = [RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.IMPORT_QUERIES]
     runs = list(Run.objects.filter(project=project, kind__in=kinds).select_related("created_by")[:most])
     uploads = Upload.objects.filter(project=project).in_bulk([run.params.get("upload", 0) for run in runs])
     return [PastImport(run, uploads.get(run.params.get("upload", 0))) for run in runs]

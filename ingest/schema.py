@@ -17,7 +17,7 @@ from ingest.sniff import header_key
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-PAGES, LINKS = "pages", "links"
+PAGES, LINKS, QUERIES = "pages", "links", "queries"
 Columns = dict[str, list[str]]
 
 
@@ -65,17 +65,31 @@ LINK_FIELDS = (
     Field("link_path", "Link path"),
     Field("link_position", "Link position"),
 )
-FIELDS = {PAGES: PAGE_FIELDS, LINKS: LINK_FIELDS}
+QUERY_FIELDS = (
+    Field("url", "Page", required=True),
+    Field("query", "Query", required=True),
+    Field("clicks", "Clicks"),
+    Field("impressions", "Impressions"),
+    Field("position", "Average position"),
+    Field("importance", "Importance"),
+)
+FIELDS = {PAGES: PAGE_FIELDS, LINKS: LINK_FIELDS, QUERIES: QUERY_FIELDS}
+TEXTS = {"title", "h1", "body"}  # fields that make a file one of pages, whatever else it holds
 NAMES = {
     PAGES: generic.merge(screaming_frog.PAGE_COLUMNS, generic.PAGE_COLUMNS),
     LINKS: generic.merge(screaming_frog.LINK_COLUMNS, generic.LINK_COLUMNS),
+    QUERIES: generic.QUERY_COLUMNS,
 }
 KNOWN = {
     kind: {header_key(name) for names in NAMES[kind].values() for name in names}
     | {header_key(name) + " 1" for names in NAMES[kind].values() for name in names}
     for kind in FIELDS
 }
-PREFERRED = {PAGES: screaming_frog.PAGE_FILES, LINKS: screaming_frog.LINK_FILES}
+PREFERRED: dict[str, frozenset[str]] = {
+    PAGES: screaming_frog.PAGE_FILES,
+    LINKS: screaming_frog.LINK_FILES,
+    QUERIES: frozenset(),
+}
 _NUMBERED = re.compile(r"^(.*\S)[\s_-]*?(\d+)$")
 
 
@@ -110,10 +124,19 @@ def guess(kind: str, header: Sequence[str], samples: Sequence[Sequence[str]]) ->
 
 
 def kind_of(header: Sequence[str]) -> str:
-    """Whether a file holds links or pages, going by the names of its columns."""
-    found = _by_name(LINKS, header)
-    required = {field.name for field in LINK_FIELDS if field.required}
-    return LINKS if required <= set(found) and not {"title", "h1", "body"} & set(_by_name(PAGES, header)) else PAGES
+    """Whether a file holds links, search queries or pages, going by the names of its columns.
+
+    Queries without pages count as queries, so that the message says what they lack.
+    """
+    if TEXTS & set(_by_name(PAGES, header)):
+        return PAGES
+    if _has_required(LINKS, header):
+        return LINKS
+    return QUERIES if "query" in _by_name(QUERIES, header) else PAGES
+
+
+def _has_required(kind: str, header: Sequence[str]) -> bool:
+    return {field.name for field in FIELDS[kind] if field.required} <= set(_by_name(kind, header))
 
 
 def _by_name(kind: str, header: Sequence[str]) -> Columns:
@@ -166,9 +189,20 @@ def check_required(kind: str, name: str, header: Sequence[str], mapping: Columns
 
 
 def what_is_missing(kind: str, header: Sequence[str], mapping: Columns) -> str:
-    """Which required fields have no column and what to do about it; empty where none is missing."""
+    """Which required fields have no column and what to do about it; empty where none is missing.
+
+    A file of pages and queries is not taken for one of pages either: each of its rows would set its page's numbers.
+    """
     missing = [field for field in FIELDS[kind] if field.required and field.name not in mapping]
-    return _missing(kind, missing, header) if missing else ""
+    if missing:
+        return _missing(kind, missing, header)
+    if kind == PAGES and kind_of(header) == QUERIES and not TEXTS & set(mapping):
+        return _looks_like(QUERIES, PAGES)
+    return ""
+
+
+def _looks_like(other: str, kind: str) -> str:
+    return f"This looks like a file of {other}, not of {kind}: import it as {other}."
 
 
 def _column(name: str, header: Sequence[str], wanted: str) -> str:
@@ -186,10 +220,17 @@ def _listed(header: Sequence[str]) -> str:
 
 
 def _missing(kind: str, missing: Sequence[Field], header: Sequence[str]) -> str:
-    other = LINKS if kind == PAGES else PAGES
-    found = _by_name(other, header)
-    if all(field.name in found for field in FIELDS[other] if field.required) and len(found) > 2:
-        return f"This looks like a file of {other}, not of {kind}: import it as {other}."
+    other = kind_of(header)
+    found = set(_by_name(other, header))
+    if other != kind and _has_required(other, header) and len(found) > 2 and (other != PAGES or TEXTS & found):
+        return _looks_like(other, kind)
+    if kind == QUERIES and [field.name for field in missing] == ["url"]:
+        return (
+            f"No column says which page a query belongs to. The columns are: {_listed(header)}. The files that Search "
+            "Console's own screens hand out list queries and pages apart: take rows of page and query from its API, "
+            "its bulk export or a connector such as Looker Studio. If a column does hold the page, choose it in the "
+            "preview, or on the command line with --map url=COLUMN."
+        )
     labels = " and ".join(f"“{field.label}”" for field in missing)
     return (
         f"No column for {labels} was found. The columns are: {_listed(header)}. If one of them holds it, choose it in "

@@ -20,16 +20,17 @@ from ingest.links import IGNORED, LinkParser, PageIds
 from ingest.models import Upload
 from ingest.normalise import Site
 from ingest.pages import PageParser
+from ingest.queries import QueryParser
 from ingest.readers import generic
 from ingest.skipped import REASONS, Skipped
 from ingest.sniff import CHUNK, Table, inspect
-from linker.models import Project, RunKind
+from linker.models import Project, QuerySource, RunKind
 from linker.models.project import UrlPolicy
 from linker.runs import no_progress, start_run
 from linker.services import mark_sensitive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     import numpy as np
@@ -38,16 +39,20 @@ if TYPE_CHECKING:
 
     from ingest.links import LinkRow
     from ingest.pages import PageRow
+    from ingest.queries import QueryRow
     from linker.models import Run
     from linker.runs import Progress
 
 MAX_SAMPLE = 300  # characters of a value shown
 SAMPLES = 50  # rows looked at for guesses
 CHUNK_ROWS, CHUNK_BYTES = 5_000, 16 * 2**20
-LINK_CHUNK_ROWS = 20_000
+STAGE_ROWS = 20_000
 SHRINK_FROM, SHRINK_TO = 20, 0.8
-RUN_KINDS = {schema.PAGES: RunKind.IMPORT_PAGES, schema.LINKS: RunKind.IMPORT_LINKS}
-CRAWL_FIELDS = {"title", "h1", "body"}
+RUN_KINDS = {
+    schema.PAGES: RunKind.IMPORT_PAGES,
+    schema.LINKS: RunKind.IMPORT_LINKS,
+    schema.QUERIES: RunKind.IMPORT_QUERIES,
+}
 Report = dict[str, Any]
 
 
@@ -169,6 +174,8 @@ class Look:
             return [Note(missing, True)]
         if self.kind == schema.LINKS:
             return _link_notes(self)
+        if self.kind == schema.QUERIES:
+            return [_query_note(self)]
         return [_breadcrumb_note(self), *_vector_notes(self), *_crawl_notes(self)]
 
     @property
@@ -205,7 +212,7 @@ def _vector_notes(looked: Look) -> list[Note]:
 
 
 def _crawl_notes(looked: Look) -> list[Note]:
-    if CRAWL_FIELDS & set(looked.mapping):
+    if schema.TEXTS & set(looked.mapping):
         return []
     return [
         Note(
@@ -226,6 +233,13 @@ def _link_notes(looked: Look) -> list[Note]:
             True,
         )
     ]
+
+
+def _query_note(looked: Look) -> Note:
+    for field in ("importance", "impressions"):
+        if field in looked.mapping:
+            return Note(f"A page's queries are weighed by “{looked.mapping[field][0]}”.")
+    return Note("The file has neither impressions nor importance: all queries of a page weigh the same.", True)
 
 
 def look(
@@ -250,9 +264,9 @@ def look_at_upload(project: Project, upload: Upload, mapping: Mapping[str, Seque
 
 
 def find_kind(path: Path, name: str, encoding: str = "") -> str:
-    """Whether a file holds pages or links. Raises FileError."""
-    known = schema.KNOWN[schema.PAGES] | schema.KNOWN[schema.LINKS]
-    preferred = schema.PREFERRED[schema.PAGES] | schema.PREFERRED[schema.LINKS]
+    """Whether a file holds pages, links or queries. Raises FileError."""
+    known = set[str]().union(*schema.KNOWN.values())
+    preferred = set[str]().union(*schema.PREFERRED.values())
     return schema.kind_of(inspect(path, name, known=known, preferred=preferred, encoding=encoding).header)
 
 
@@ -315,7 +329,7 @@ class _PagesLoad:
         self.parser = PageParser(looked.header, looked.mapping, site_of(project), skipped, looked.has_json_ld)
         self.seen_at: datetime = timezone.now()
         # A file without titles adds numbers or vectors to pages; it is no crawl, so it makes and misses none.
-        self.is_crawl = bool(CRAWL_FIELDS & set(looked.mapping))
+        self.is_crawl = bool(schema.TEXTS & set(looked.mapping))
         self.rows = self.vector_rows = 0
 
     def read(self) -> Report:
@@ -455,8 +469,8 @@ def _skipped_report(skipped: Skipped) -> Report:
     }
 
 
-def _none_usable(project: Project, name: str, skipped: Skipped) -> str:
-    text = f"{name}: no row is a page of {project.base_url}."
+def _none_usable(project: Project, name: str, skipped: Skipped, what: str = "a page") -> str:
+    text = f"{name}: no row is {what} of {project.base_url}."
     if skipped.first is not None:
         line, reason, address = skipped.first
         text += f" Line {line:,}: {REASONS[reason].lower()}{f' ({address[:200]})' if address else ''}."
@@ -493,7 +507,7 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
         raise FileError(table.name, "The project has no pages yet. Import the pages first, then their links.")
     parser = LinkParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
     loader.create_link_stage()
-    rows = _stage_links(table, parser, progress)
+    rows = _stage(table, parser, loader.stage_links, progress)
     report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
     if not parser.says_position:
         report["made_template_by_repetition"] = loader.part_repeated_links()
@@ -512,20 +526,22 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     return report | _skipped_report(skipped) | {"mapping": looked.mapping}
 
 
-def _stage_links(table: Table, parser: LinkParser, progress: Progress) -> int:
+def _stage(
+    table: Table, parser: LinkParser | QueryParser, stage: Callable[[list[Any]], None], progress: Progress
+) -> int:
     """Reads all rows into the stage. Returns how many there were."""
-    links: list[LinkRow] = []
+    found: list[LinkRow | QueryRow] = []
     rows = 0
     for line, cells in table:
         rows += 1
-        link = parser.parse(line, cells)
-        if link is not None:
-            links.append(link)
-        if rows % LINK_CHUNK_ROWS == 0:
-            loader.stage_links(links)
-            links = []
+        row = parser.parse(line, cells)
+        if row is not None:
+            found.append(row)
+        if rows % STAGE_ROWS == 0:
+            stage(found)
+            found = []
             progress(min(table.position, table.size - 1), table.size, "Reading rows")
-    loader.stage_links(links)
+    stage(found)
     return rows
 
 
@@ -542,6 +558,54 @@ def _check_links(project: Project, name: str, report: Report, skipped: Skipped, 
             "box in the preview, or --allow-shrink).",
             report,
         )
+
+
+# -------------------------------------------------------------------------------------------------------- queries
+
+
+def import_queries(
+    project: Project,
+    path: Path,
+    *,
+    name: str = "",
+    mapping: Mapping[str, Sequence[str]] | None = None,
+    encoding: str = "",
+    skipped_file: Path | None = None,
+    progress: Progress = no_progress,
+) -> Report:
+    """Reads a file of pages' search queries and loads it, all or nothing. Returns the report.
+
+    A file with an importance is one of wishes (JOIL's), any other is Search Console's; each updates the queries of its
+    own source alone. Queries that the file lacks stay as they are. Raises as import_pages does.
+    """
+    looked = _look_to_load(project, schema.QUERIES, path, name, mapping, encoding)
+    with _listing(skipped_file) as skipped, transaction.atomic():
+        return _load_queries(project, looked, skipped, progress)
+
+
+def _load_queries(project: Project, looked: Look, skipped: Skipped, progress: Progress) -> Report:
+    seen_at = timezone.now()
+    table = looked.table
+    ids = loader.page_ids(project)
+    if not ids:
+        raise FileError(table.name, "The project has no pages yet. Import the pages first, then their queries.")
+    parser = QueryParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
+    loader.create_query_stage()
+    rows = _stage(table, parser, loader.stage_queries, progress)
+    staged = loader.count_staged_queries()
+    report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
+    if not staged:
+        text = _none_usable(project, table.name, skipped, "a query of a page") if rows else f"{table.name} has no rows."
+        raise ImportStopped(text, report | _skipped_report(skipped))
+    progress(table.size - 1, table.size, "Saving queries")
+    loader.lock(project)
+    source = QuerySource.JOIL if "importance" in looked.mapping else QuerySource.SEARCH_CONSOLE
+    report |= {"query_source": source.value, **loader.merge_queries(source.value, parser.filled, seen_at)}
+    report["rows_summed"] = staged - report["queries"]
+    loader.drop_query_stage()
+    loader.refresh_statistics("linker_pagequery")
+    progress(table.size, table.size, "Done")
+    return report | _skipped_report(skipped) | {"mapping": looked.mapping}
 
 
 # ----------------------------------------------------------------------------------------------------------- runs
@@ -562,7 +626,9 @@ def start_import(
     schema.check_required(upload.kind, upload.name, looked.header, looked.mapping)
     fields = [field.name for field in schema.FIELDS[upload.kind]]
     mapping = {field: looked.mapping.get(field, []) for field in fields}
-    params = {"upload": upload.pk, "mapping": mapping, "encoding": upload.encoding, "allow_shrink": allow_shrink}
+    params = {"upload": upload.pk, "mapping": mapping, "encoding": upload.encoding}
+    if upload.kind != schema.QUERIES:
+        params["allow_shrink"] = allow_shrink
     with transaction.atomic():
         run = start_run(project, RUN_KINDS[upload.kind], params, user)
         Upload.objects.filter(pk=upload.pk).update(mapping=mapping)
@@ -575,14 +641,14 @@ def run_import(run: Run, progress: Progress) -> Report:
     upload = Upload.objects.get(pk=run.params["upload"], project=run.project)
     if not upload.file.is_file():
         raise FileError(upload.name, "The file is no longer there. Hand it in again.")
+    options: dict[str, Any] = {
+        "name": upload.name,
+        "mapping": run.params.get("mapping"),
+        "encoding": run.params.get("encoding", ""),
+        "skipped_file": skipped_path(run.project_id, run.pk),
+        "progress": progress,
+    }
+    if upload.kind == schema.QUERIES:
+        return import_queries(run.project, upload.file, **options)
     work = import_pages if upload.kind == schema.PAGES else import_links
-    return work(
-        run.project,
-        upload.file,
-        name=upload.name,
-        mapping=run.params.get("mapping"),
-        encoding=run.params.get("encoding", ""),
-        allow_shrink=run.params.get("allow_shrink", False),
-        skipped_file=skipped_path(run.project_id, run.pk),
-        progress=progress,
-    )
+    return work(run.project, upload.file, allow_shrink=run.params.get("allow_shrink", False), **options)

@@ -24,6 +24,8 @@ REASONS = {
     "bad_cell": "The cell was not understood and left empty",
     "bad_vector": "The embedding vector was not understood",
     "vector_length": "The embedding vector has another length than most",
+    "no_query": "The row has no query; Search Console leaves out the words of rare ones",
+    "page_of_query_unknown": "The query's address is not a page of the project",
     "unknown_source": "The link's source is not a page of the project",
     "unknown_target": "The link's target is not a page of the project",
 }

@@ -69,6 +69,14 @@ def parse_position(text: str) -> float | None:
     return position or None
 
 
+def parse_importance(text: str) -> float:
+    """How much something is wished for, on any scale from 0."""
+    importance = parse_number(text)
+    if importance < 0:
+        raise ValueError("a negative importance")
+    return importance
+
+
 def parse_flag(text: str) -> bool:
     word = text.strip().casefold()
     if word in _TRUE:

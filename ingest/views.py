@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from linker.models import Membership
 
-IMPORTS = (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS)
+IMPORTS = (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.IMPORT_QUERIES)
 
 
 def _context(membership: Membership, **more: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def import_preview(request: HttpRequest, slug: str, upload_id: int) -> HttpRespo
     if request.method == "POST" and form.is_valid():
         form.looked = services.look_at_upload(project, upload, form.mapping())
         if request.POST.get("action") == "start":
-            allow_shrink = form.cleaned_data["allow_shrink"]
+            allow_shrink = form.cleaned_data.get("allow_shrink", False)
             try:
                 run = services.start_import(project, upload, form.looked, membership.user, allow_shrink=allow_shrink)
             except UserError as error:

@@ -66,7 +66,15 @@ class ProjectAdmin(admin.ModelAdmin):
             ("Vectors", {"fields": ["vector_source", "model_name", "text_recipe"]}),
             (
                 "Anchors",
-                {"fields": ["title_patterns", "banned_anchors", "anchor_max_length", "identical_anchor_limit"]},
+                {
+                    "fields": [
+                        "title_patterns",
+                        "banned_anchors",
+                        "anchor_max_length",
+                        "identical_anchor_limit",
+                        "query_blend",
+                    ]
+                },
             ),
         ]
 

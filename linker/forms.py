@@ -124,7 +124,9 @@ class ProjectForm(forms.ModelForm):
             "banned_anchors",
             "anchor_max_length",
             "identical_anchor_limit",
+            "query_blend",
         ]
+        widgets = {"query_blend": forms.NumberInput(attrs={"step": "0.01", "min": 0, "max": 1})}
         labels = {
             "base_url": "Address of the site",
             "trailing_slash": "/page and /page/ are",
@@ -135,6 +137,7 @@ class ProjectForm(forms.ModelForm):
             "text_recipe": "Text of a page",
             "anchor_max_length": "Longest anchor, in characters",
             "identical_anchor_limit": "Same anchor for one page, at most",
+            "query_blend": "Weight of search queries",
         }
         help_texts = {
             "base_url": "Pages of another site are refused at import.",
@@ -145,6 +148,8 @@ class ProjectForm(forms.ModelForm):
             "model_name": "A sentence-transformers model. Another model means: embed, then match again.",
             "text_recipe": "Another text means: embed, then match again.",
             "identical_anchor_limit": "After that the next candidate is taken.",
+            "query_blend": "From 0, titles and headings alone, to 1, what people searched for first. Needs an import "
+            "of search queries; takes effect at the next match.",
         }
 
     # What makes vectors: a change asks for a new embed run.

@@ -24,6 +24,7 @@ class JobType:
 JOBS = {
     "import_pages": JobType("ingest.jobs.import_pages", "default", 6 * 3600),
     "import_links": JobType("ingest.jobs.import_links", "default", 6 * 3600),
+    "import_queries": JobType("ingest.jobs.import_queries", "default", 6 * 3600),
     "embed": JobType("linker.jobs.embed", "default", 24 * 3600),
     "match": JobType("linker.jobs.match", "default", 3600),
     "match_batch": JobType("linker.jobs.match_batch", "match", 3600),

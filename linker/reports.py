@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linker.models import Category, RunKind
+from linker.models import Category, QuerySource, RunKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,11 +48,31 @@ LABELS = {
     "left_out": "Left out",
     "html": "HTML pages",
     "without_text": "Pages without text",
+    "queries": "Queries of pages",
+    "query_pages": "Pages with queries",
+    "query_source": "Read as",
+    "rows_summed": "Rows added to another of the same page and query",
 }
 NOTHING = "\N{EN DASH}"
 # The database keeps a report's numbers, not their order.
 ORDER = [
-    *("file", "rows", "html", "pages", "links", "body", "template", "new", "updated", "unchanged", "seen_before"),
+    *(
+        "file",
+        "rows",
+        "html",
+        "pages",
+        "links",
+        "queries",
+        "query_pages",
+        "query_source",
+        "rows_summed",
+        "body",
+        "template",
+        "new",
+        "updated",
+        "unchanged",
+        "seen_before",
+    ),
     *("missing", "duplicates", "not_pages", "ignored", "skipped", "skipped_listed", "indexable", "categories"),
     *("category_source", "without_category", "vectors", "encoding", "delimiter", "packed", "header_line"),
     *("model", "dimensions", "embedded", "without_text", "seconds"),
@@ -64,7 +84,10 @@ PARAM_ORDER = [
     *("levels_up", "level_penalty", "threshold", "per_donor", "per_target", "mode", "donors", "acceptors", "pool"),
     *("upload", "allow_shrink", "mapping", "before", "after"),
 ]
-WORDS = {"mode": {"best": "best first", "equal": "equal rounds"}}
+WORDS = {
+    "mode": {"best": "best first", "equal": "equal rounds"},
+    "query_source": dict(QuerySource.choices),
+}
 # Plumbing that no reader can use.
 HIDDEN = {"skipped_file"}
 

@@ -9,6 +9,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from linker.anchors.context import Context, find_phrase, sentence_around
+from linker.anchors.sources import source_in_words
 from linker.models import CandidateEdge, Category, EdgeStatus, Page, Placement, Project, Rel, RunKind
 from review.decisions import standing
 from review.filters import ALL, Cursor, QueueFilter
@@ -27,10 +28,11 @@ _LONG = ("source__body", "source__headings", "target__body", "target__headings")
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another anchor; `in_text` says whether the donor's body holds it as it stands."""
+    """Another anchor; `in_text` says whether the donor's body holds it as it stands, `origin` where it came from."""
 
     text: str
     in_text: bool
+    origin: str
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class Card:
     @property
     def is_related(self) -> bool:
         return self.edge.placement == Placement.RELATED
+
+    @property
+    def origin(self) -> str:
+        """Where the anchor came from, in words."""
+        return "written by an editor" if self.edge.edited else source_in_words(self.edge.anchor_source)
 
     @property
     def donor_href(self) -> str:
@@ -276,8 +283,15 @@ def _context(body: str, anchor: str) -> Context | None:
 
 
 def _alternatives(body: str, edge: CandidateEdge) -> tuple[Alternative, ...]:
-    texts = [item["text"] for item in edge.anchor_alternatives if item["text"] != edge.anchor]
-    return tuple(Alternative(text, find_phrase(body, text) is not None) for text in texts[:ALTERNATIVES])
+    others = [item for item in edge.anchor_alternatives if item["text"] != edge.anchor]
+    return tuple(
+        Alternative(
+            item["text"],
+            find_phrase(body, item["text"]) is not None,
+            source_in_words(item.get("source", ""), item.get("impressions")),
+        )
+        for item in others[:ALTERNATIVES]
+    )
 
 
 def _rels(edge: CandidateEdge) -> tuple[str, ...]:

@@ -42,6 +42,32 @@ LINK_COLUMNS = {
     "follow": ("Is Follow", "Dofollow"),
     "link_position": ("Position", "Placement"),
 }
+# Rows of page and query: Search Console's API, bulk export and connectors; JetOctopus JOIL's custom anchors.
+QUERY_COLUMNS = {
+    "url": (
+        *("Page", "Pages", "Top pages", "URL", "Page URL", "Landing Page", "Address", "Full URL", "Link", "Adresse"),
+        *("Pages les plus populaires", "Seite", "Seiten", "Die häufigsten Seiten", "Página", "Páginas", "Pagina"),
+        *("Páginas principales", "Pagine", "Pagine principali", "Strona"),
+    ),
+    "query": (
+        *("Query", "Queries", "Top queries", "Search Query", "Search Queries", "Search term", "Keyword", "Main Query"),
+        *("Requête", "Requêtes", "Requêtes les plus fréquentes", "Mot clé", "Suchanfrage", "Suchanfragen"),
+        *("Suchbegriff", "Häufigste Suchanfragen", "Häufigste Anfragen", "Consulta", "Consultas"),
+        *("Consultas principales", "Principais consultas", "Query principali", "Zoekopdracht", "Zoekopdrachten"),
+        *("Populairste zoekopdrachten", "Zapytanie", "Zapytania", "Custom Anchor"),
+    ),
+    "clicks": ("Clicks", "URL Clicks", "Clics", "Klicks", "Clic", "Cliques", "Klikken", "Kliknięcia"),
+    "impressions": (
+        *("Impressions", "URL Impressions", "Impressionen", "Impresiones", "Impressioni", "Impressões", "Vertoningen"),
+        *("Wyświetlenia",),
+    ),
+    "position": (
+        *("Position", "Average Position", "Avg. Position", "Position moyenne", "Durchschnittliche Position"),
+        *("Posición", "Posición media", "Posizione", "Posizione media", "Posição", "Posição média", "Positie"),
+        *("Gemiddelde positie", "Pozycja", "Średnia pozycja"),
+    ),
+    "importance": ("Importance", "Weight", "Priority", "Wichtigkeit", "Importancia", "Importanza", "Importância"),
+}
 _MIME = re.compile(r"(?:text|image|application|font|video|audio)/[\w.+-]+\s*(?:;|$)")
 _ADDRESS = re.compile(r"\s*https?://", re.IGNORECASE)
 LONG_TEXT = 400  # characters on average: a cell of prose

@@ -1,4 +1,4 @@
-"""Build the sample site: four export files of an invented outdoor shop, Fernpeak Outfitters.
+"""Build the sample site: five export files of an invented outdoor shop, Fernpeak Outfitters.
 
 Reads ``content/`` (articles and pages as Markdown with a small header, products and categories as CSV) and
 writes, next to this file or into another folder:
@@ -6,6 +6,7 @@ writes, next to this file or into another folder:
 - ``internal_html.csv``     pages as a Screaming Frog crawl has them, with breadcrumb and main text
 - ``all_inlinks.csv``       every link of that crawl: in the text, in listings and in the template
 - ``search_console.zip``    a performance export of Search Console
+- ``page_queries.csv``      rows of page and query, as Search Console's API has them
 - ``access.log.gz``         a week of requests in Apache's combined format
 
 The result depends on the content alone: no clock, no network, and every invented number comes from a
@@ -720,7 +721,7 @@ def shares(rows: Sequence[Sequence[str]], weights: dict[str, float], whole: floa
 def query_names(pages: dict[str, Page]) -> list[tuple[str, float, float]]:
     queries: dict[str, float] = {"fernpeak": 0.3, "fernpeak outfitters": 0.4, "fernpeak magazine": 0.1}
     for page in pages.values():
-        name = re.sub(r"[^\w\s'-]", "", re.split(r"[:?\u2013]", page.h1)[0]).lower().strip()
+        name = topic_words(page)
         if page.kind == "article":
             queries.setdefault(name, 1.2)
             queries.setdefault(page.path.strip("/").split("/")[-1].replace("-", " "), 0.7)
@@ -796,6 +797,40 @@ def search_console(pages: dict[str, Page]) -> bytes:
             info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
             archive.writestr(info, csv_bytes(header, rows, quoted=False))
     return out.getvalue()
+
+
+def topic_words(page: Page) -> str:
+    """An H1 as people would type it: lower case, without what follows a colon or question mark."""
+    return re.sub(r"[^\w\s'-]", "", re.split(r"[:?\u2013]", page.h1)[0]).lower().strip()
+
+
+def page_queries(pages: dict[str, Page]) -> bytes:
+    """What pages were found by: their topic, its variants, the shop's name; the home page by the name above all."""
+    rows: list[list[str]] = []
+    for page in pages.values():
+        if page.reason or page.kind not in ("article", "category", "product", "page"):
+            continue
+        dice, topic = seeded(f"queries {page.path}"), topic_words(page)
+        slug = page.path.strip("/").split("/")[-1].replace("-", " ")
+        if page.path == "/":
+            wanted = {"fernpeak": 9.0, "fernpeak outfitters": 6.0, "fernpeak login": 1.0, "outdoor shop": 2.0}
+        elif page.kind == "article":
+            wanted = {topic: 1.4, slug: 0.9, f"{slug} guide": 0.5, "fernpeak magazine": 0.05}
+        elif page.kind == "category":
+            wanted = {topic: 1.2, f"best {topic}": 0.8, f"{topic} uk": 0.4, "fernpeak": 0.05}
+        else:
+            wanted = {topic: 0.3, f"{topic} review": 0.2}
+        for query, scale in wanted.items():
+            clicks, seen, position = figures(dice, scale, 2.0 + dice.expovariate(0.2))
+            ctr = f"{clicks / seen:.4f}".rstrip("0").rstrip(".")
+            rows.append([query, encoded(page.url), str(clicks), str(seen), ctr, f"{position:.2f}"])
+    # The same page at a heading: to be added to the row of the page itself.
+    rows.append(
+        ["sleeping bag temperature ratings", f"{SITE}/magazine/how-to-choose-a-sleeping-bag/#temperature-ratings"]
+    )
+    rows[-1] += ["31", "412", "0.0752", "4.1"]
+    rows.sort(key=lambda row: (-int(row[2]), -int(row[3]), row[0], row[1]))
+    return csv_bytes(["query", "page", "clicks", "impressions", "ctr", "position"], rows, quoted=False)
 
 
 # --- access log
@@ -886,7 +921,7 @@ def access_log(pages: dict[str, Page], lines: int = 4_000) -> bytes:
 
 
 def build(out: Path) -> None:
-    """Write the four exports into ``out``, which is made if need be."""
+    """Write the five exports into ``out``, which is made if need be."""
     pages = read_pages()
     links = collect_links(pages)
     graph = measure(links, pages)
@@ -897,6 +932,7 @@ def build(out: Path) -> None:
     (out / "internal_html.csv").write_bytes(csv_bytes(PAGE_COLUMNS, rows, quoted=True))
     (out / "all_inlinks.csv").write_bytes(csv_bytes(LINK_COLUMNS, link_rows(links, pages), quoted=True))
     (out / "search_console.zip").write_bytes(search_console(pages))
+    (out / "page_queries.csv").write_bytes(page_queries(pages))
     (out / "access.log.gz").write_bytes(access_log(pages))
 
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from linker.anchors.clean import clean, collapse, has_word, visible
 from linker.anchors.fold import fold
 from linker.anchors.generic import bare, is_generic, primary_language, stop_words
+from linker.anchors.queries import Query, usable_queries
 from linker.anchors.template import Pattern, Template, strip_patterns
 
 _READ = 2_000  # characters of a text that are looked at: no title needs more
@@ -37,12 +38,13 @@ class TargetText:
 
 @dataclass(frozen=True, slots=True)
 class AnchorCandidate:
-    """`text` may become an anchor. `source` is "h1", "title", "heading", "description" or "url"; `raw` is the crawled
-    text it was made of, without characters that cannot be shown or stored."""
+    """`text` may become an anchor. `source` is "h1", "title", "heading", "description", "query" or "url"; `raw` is the
+    crawled text it was made of, without characters that cannot be shown or stored; `impressions` are a query's."""
 
     text: str
     source: str
     raw: str
+    impressions: int | None = None
 
 
 def anchor_candidates(
@@ -54,6 +56,8 @@ def anchor_candidates(
     max_length: int = 60,
     limit: int = 8,
     taken: Container[str] = frozenset(),
+    queries: Sequence[Query] = (),
+    query_blend: float = 0.3,
 ) -> list[AnchorCandidate]:
     """Anchors for links to `target`, best first: at least one, at most `limit`, different when folded.
 
@@ -62,13 +66,34 @@ def anchor_candidates(
     longer than `max_length` characters; long ones are cut between words. Short forms, headings and phrases in `taken`,
     the folded names of the site's pages, are left out: they would promise another page. H1s and titles that name the
     site and no page come last, behind the words of the address. Where nothing is left, the address itself, which
-    alone may be generic. Raises ValueError if `limit` or `max_length` is below 1 or the address is empty.
+    alone may be generic.
+
+    `queries` are what people found the page by. The usable ones (`linker.anchors.queries`) and the page's own texts
+    are put in one order, by
+
+        (1 - query_blend) * name_weight + query_blend * query_weight
+
+    where the page's own texts have the name weights 1, 1/2, 1/3 ... in the order above (0 where neither its H1 nor its
+    title names it), a query has the query weight weight / largest weight of the page's queries, and a text that is
+    both has both and keeps its own wording and source. Ties: own texts first, then as above; queries by weight, then
+    by text. So 0 means titles only, and 1 queries first.
+
+    Raises ValueError if `limit` or `max_length` is below 1, `query_blend` is not from 0 to 1 or the address is empty.
     """
     if limit < 1 or max_length < 1:
         raise ValueError(f"limit and max_length must be at least 1, not {limit} and {max_length}")
+    if not 0.0 <= query_blend <= 1.0:
+        raise ValueError(f"query_blend must be from 0 to 1, not {query_blend}")
     banned = tuple(banned)
     stops = stop_words(primary_language(target.language))
-    proposals = _proposals(target, lambda raw: strip_patterns(template.strip(raw), patterns), template, stops, taken)
+
+    def strip(raw: str) -> str:
+        return strip_patterns(template.strip(raw), patterns)
+
+    names = [AnchorCandidate(strip(raw), source, raw) for source, raw in _names(target)]
+    own = [name for name in names if not template.is_repeated(name.text)]
+    own = [name for name in own if not is_generic(name.text, target.language)]
+    proposals = _proposals(target, names, own, strip, template, stops, taken)
     found: dict[str, AnchorCandidate] = {}
     for candidate in proposals:
         text = shorten(candidate.text, max_length, stops)
@@ -77,7 +102,46 @@ def anchor_candidates(
             found[key] = AnchorCandidate(text, candidate.source, visible(candidate.raw))
         if len(found) == limit:
             break
+    if queries and query_blend:
+        usable = usable_queries(
+            queries,
+            url=target.url,
+            names=[name.text for name in own],
+            language=target.language,
+            template=template,
+            banned=banned,
+            max_length=max_length,
+        )
+        heaviest = max(query.weight for query in queries) or 1.0
+        weighed = [
+            (AnchorCandidate(text, "query", visible(query.text[:_READ]), query.impressions), query.weight / heaviest)
+            for text, query in usable
+            if fold(text) in found or fold(text) not in taken
+        ]
+        return _blended(list(found.values()), weighed, query_blend, bool(own))[:limit] or [
+            _address(target.url, max_length)
+        ]
     return list(found.values()) or [_address(target.url, max_length)]
+
+
+def _blended(
+    texts: Sequence[AnchorCandidate],
+    queries: Sequence[tuple[AnchorCandidate, float]],
+    blend: float,
+    named: bool,
+) -> list[AnchorCandidate]:
+    """The page's own texts and its weighed queries in the order that `anchor_candidates` states, each once."""
+    weights: dict[str, float] = {}
+    for query, weight in queries:
+        weights.setdefault(fold(query.text), weight)
+    own = {fold(text.text) for text in texts}
+    scored = [
+        ((1 - blend) * (1 / place if named else 0.0) + blend * weights.get(fold(text.text), 0.0), text)
+        for place, text in enumerate(texts, start=1)
+    ]
+    once = {fold(query.text): query for query, _ in reversed(queries)}
+    scored += [(blend * weight, once[key]) for key, weight in weights.items() if key not in own]
+    return [candidate for _, candidate in sorted(scored, key=lambda entry: -entry[0])]
 
 
 def shorten(text: str, max_length: int, stops: frozenset[str] = frozenset()) -> str:
@@ -111,15 +175,15 @@ def _cut_word(word: str, max_length: int) -> str:
 
 def _proposals(
     target: TargetText,
+    names: Sequence[AnchorCandidate],
+    own: Sequence[AnchorCandidate],
     strip: Callable[[str], str],
     template: Template,
     stops: frozenset[str],
     taken: Container[str],
 ) -> Iterator[AnchorCandidate]:
-    """Texts in order of preference; they may be generic or too long, and one may come twice."""
-    names = [AnchorCandidate(strip(raw), source, raw) for source, raw in _names(target)]
-    own = [name for name in names if not template.is_repeated(name.text)]
-    own = [name for name in own if not is_generic(name.text, target.language)]
+    """Texts in order of preference; they may be generic or too long, and one may come twice. `own` are those of the
+    H1 and title that name the page and not the site."""
     address = AnchorCandidate(_address_words(target.url, target.language), "url", target.url[:_READ])
     topic = _content_words((name.text for name in own or [address]), stops)
     yield from own

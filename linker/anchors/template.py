@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice, zip_longest
 from typing import Any, Protocol, Self
 
@@ -64,6 +65,11 @@ class Template:
     def is_repeated(self, text: str) -> bool:
         """Whether `text`, a stripped title or H1, names the site or a section and no page."""
         return fold(text) in self.repeated
+
+    def site_names(self) -> frozenset[str]:
+        """The folded names that the site adds to its titles, and what each begins with: "fernpeak outfitters",
+        "fernpeak"."""
+        return _site_names(self.prefixes + self.suffixes)
 
     def to_dict(self) -> dict[str, list[str]]:
         """Plain lists, for JSON."""
@@ -145,6 +151,12 @@ def _prefixes(title: str) -> list[str]:
 def _parts(affix: str) -> list[str]:
     """The folded texts between the separators of an affix."""
     return [fold(part) for part in _SEPARATOR.split(affix) if has_word(part)]
+
+
+@lru_cache(maxsize=8)
+def _site_names(affixes: tuple[str, ...]) -> frozenset[str]:
+    names = (part.split() for affix in affixes for part in _parts(affix))
+    return frozenset(" ".join(words[:end]) for words in names for end in range(1, len(words) + 1))
 
 
 def _spaced(text: str) -> str:

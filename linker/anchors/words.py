@@ -131,3 +131,10 @@ GENERIC_PHRASES: dict[str, str] = {
 ABBREVIATIONS = """mr mrs ms dr prof st sr jr sra no nos nr vs etc approx fig figs eq vol ch sec inc ltd corp co dept
     gov e.g i.e cf al ca resp bzw usw evtl ggf inkl zzgl str mme mlle env av art bd ex p.ex pp ed eds núm pág tel ej ee
     dott sig sigg ecc pag dhr mevr drs bijv blz enz exmo dra jan feb mar apr jun jul aug sep sept oct nov dec"""
+
+# Words that, beside a site's name, ask for a place of the site and for no page about something ("acme login").
+SITE_PLACES = """login log in sign signin signup up account my contact contacts us phone number email address customer
+    service services support help desk hotline website web site homepage home page official online shop store stores app
+    near me opening hours jobs careers connexion compte officiel boutique magasin anmelden konto kontakt kundenservice
+    webseite startseite laden filiale iniciar sesion cuenta contacto tienda sitio oficial accedi contatti negozio sito
+    ufficiale inloggen winkel"""

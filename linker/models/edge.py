@@ -66,8 +66,8 @@ class CandidateEdge(models.Model):
     span_end = models.PositiveIntegerField(null=True, blank=True)
     content_gap = models.BooleanField(default=False, help_text="Belongs into the text, which has no words for it")
 
-    # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end"}, ...]; the
-    # place only for those that stand in the text.
+    # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end", "impressions"},
+    # ...]; the place only for those that stand in the text, impressions for search queries where they are known.
     anchor = models.TextField()
     anchor_source = models.CharField(max_length=20)
     anchor_alternatives = models.JSONField(default=list)

@@ -96,6 +96,44 @@ class Page(models.Model):
         return self.url
 
 
+class QuerySource(models.TextChoices):
+    SEARCH_CONSOLE = "search_console", "Search Console"
+    JOIL = "joil", "url, query, importance"
+
+
+class PageQuery(models.Model):
+    """Words that people searched for and found a page by, or that somebody wishes it to be found by.
+
+    `query` is as the file wrote it, spaces collapsed. Search Console gives clicks, impressions and the average
+    position; a file of wishes gives `importance`, on any scale from 0. Numbers are null where no file gave them. A
+    query that the newest file lacks stays, with its old `last_seen_at`.
+    """
+
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="queries", db_index=False)
+    query = models.TextField()
+    clicks = models.IntegerField(null=True, blank=True)
+    impressions = models.IntegerField(null=True, blank=True)
+    position = models.FloatField(null=True, blank=True)
+    importance = models.FloatField(null=True, blank=True)
+    source = models.CharField(max_length=16, choices=QuerySource.choices)
+    last_seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "page queries"
+        constraints = [
+            # Led by the page, its index is also the one that linker.services.queries.target_queries reads by.
+            models.UniqueConstraint("page", "source", MD5("query"), name="page_query_once"),
+            models.CheckConstraint(condition=models.Q(source__in=QuerySource.values), name="page_query_source_known"),
+            models.CheckConstraint(condition=~models.Q(query=""), name="page_query_not_empty"),
+            models.CheckConstraint(
+                condition=models.Q(importance=None) | models.Q(importance__gte=0), name="page_query_importance_from_0"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.query
+
+
 class EmbeddingModel(models.Model):
     """One maker of vectors: an encoder at a version, or a column that a crawl brought along.
 

@@ -75,6 +75,11 @@ class Project(models.Model):
         default=60, validators=[MinValueValidator(10), MaxValueValidator(200)]
     )
     identical_anchor_limit = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
+    query_blend = models.FloatField(
+        default=0.3,
+        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
+        help_text="Weight of search queries among the anchors: 0 titles only, 1 queries first",
+    )
 
     # How suggestions are ranked and read (linker.ranking, linker.services.policy).
     tier_basis = models.CharField(max_length=12, choices=Basis.choices, default=Basis.PROBABILITY)
@@ -82,11 +87,16 @@ class Project(models.Model):
         default=dict, blank=True, help_text="What differs from linker.ranking.formula.FormulaWeights, by name"
     )
 
-    # Column mappings the user confirmed, by kind of file: {"pages": {field: column}, "links": {...}}.
+    # Column mappings the user confirmed, by kind of file: {"pages": {field: column}, "links": {...}, ...}.
     import_mappings = models.JSONField(default=dict, blank=True)
 
     class Meta:
         ordering = ["name", "id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(query_blend__gte=0.0, query_blend__lte=1.0), name="project_query_blend_is_share"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

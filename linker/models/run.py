@@ -12,6 +12,7 @@ from linker.models.project import Project
 class RunKind(models.TextChoices):
     IMPORT_PAGES = "import_pages", "Import pages"
     IMPORT_LINKS = "import_links", "Import links"
+    IMPORT_QUERIES = "import_queries", "Import search queries"
     EMBED = "embed", "Embed pages"
     MATCH = "match", "Match"
     RETIER = "retier", "Re-tier"

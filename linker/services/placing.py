@@ -14,6 +14,7 @@ from linker.anchors.placement import Folded, Words
 from linker.anchors.placement import Page as Text
 from linker.patterns import compile_pattern
 from linker.services.embed import site_template
+from linker.services.queries import target_queries
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Placer:
     def _names(self, targets: NDArray[Any]) -> dict[int, list[AnchorCandidate]]:
         template = site_template(self.project)
         patterns = [compile_pattern(pattern) for pattern in self.project.title_patterns]
+        queries = target_queries(targets.tolist()) if self.project.query_blend else {}
         names = {}
         for page, url, title, h1, headings, text, language in stream(
             "names",
@@ -87,6 +89,8 @@ class Placer:
                 patterns=patterns,
                 banned=self.project.banned_anchors,
                 max_length=self.project.anchor_max_length,
+                queries=queries.get(page, ()),
+                query_blend=self.project.query_blend,
             )
         return names
 
@@ -137,7 +141,8 @@ class Placer:
 
     def _phrases(self, source: int, target: int, names: list[AnchorCandidate]) -> Sequence[Phrase]:
         if self.phrases is not None:
-            return self.phrases.of(source, target)
+            searched = [(name.text, name.source, 0.0) for name in names if name.source == "query"]
+            return [*self.phrases.of(source, target), *searched]
         found: list[Phrase] = [(name.text, name.source, 1.0) for name in names]
         stops = stop_words(primary_language(self.languages[target]))
         for name in names[:1]:
@@ -151,7 +156,8 @@ class Placer:
 
 
 def _stored(candidate: AnchorCandidate) -> dict[str, Any]:
-    return {"text": candidate.text, "source": candidate.source, "raw": candidate.raw}
+    shown = {} if candidate.impressions is None else {"impressions": candidate.impressions}
+    return {"text": candidate.text, "source": candidate.source, "raw": candidate.raw, **shown}
 
 
 class Quota:

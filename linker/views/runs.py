@@ -71,6 +71,7 @@ def _next_step(run: Run, is_manager: bool) -> dict[str, str] | None:
     url_name, text = {
         RunKind.IMPORT_PAGES: ("import", "Import the links"),
         RunKind.IMPORT_LINKS: ("match", "Embed and match"),
+        RunKind.IMPORT_QUERIES: ("match", "Match, so that anchors follow"),
         RunKind.EMBED: ("match", "Match"),
         RunKind.MATCH: ("queue", "Review the suggestions"),
         RunKind.RETIER: ("queue", "Review the suggestions"),

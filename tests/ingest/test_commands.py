@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ingest.models import Upload
-from linker.models import ExistingLink, Page, Run, RunStatus
+from linker.models import ExistingLink, Page, PageQuery, Run, RunStatus
 from tests.conftest import ROOT, process_environment
 from tests.ingest.files import LINK_HEADER, SITE, link, write, write_pages
 
@@ -36,6 +36,20 @@ def test_pages_then_links_are_imported_and_reported(project, tmp_path):
     assert set(Upload.objects.values_list("path", flat=True)) == {
         str(tmp_path / n) for n in ("internal_html.csv", "all_inlinks.csv")
     }
+
+
+def test_queries_are_imported_and_cannot_shrink(project, tmp_path):
+    manage("import_pages", "shop", write_pages(tmp_path / "internal_html.csv", "/a"))
+    rows = [("tents", f"{SITE}/a", "30"), ("stoves", f"{SITE}/b", "3")]
+    path = write(tmp_path / "q.csv", ("words", "page", "impressions"), rows)
+    ended = manage("import_queries", "shop", path)
+    assert ended.returncode == 1
+    assert "--map query=COLUMN" in ended.stderr
+    ended = manage("import_queries", "shop", path, "--map", "query=words")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "Queries of pages: 1" in ended.stdout
+    assert PageQuery.objects.get().impressions == 30
+    assert manage("import_queries", "shop", path, "--allow-shrink").returncode == 2
 
 
 def test_columns_are_mapped_on_the_command_line(project, tmp_path):

@@ -22,6 +22,20 @@ def test_the_sample_is_a_crawl_with_pages_and_links():
     crawl = find_crawl(SAMPLE)
     assert (crawl.slug, crawl.base_url) == ("fernpeak", "https://www.fernpeak.example")
     assert crawl.links is not None
+    assert crawl.queries == SAMPLE / "page_queries.csv"
+
+
+def test_a_file_of_page_and_query_is_found_by_its_columns(tmp_path: Path):
+    (tmp_path / "internal_html.csv").write_text(SHOP)
+    (tmp_path / "Queries.csv").write_text("Top queries,Clicks,Impressions,CTR,Position\ntents,1,1,1%,1\n")
+    (tmp_path / "a damaged one.csv.gz").write_bytes(b"\x1f\x8bnothing")
+    assert find_crawl(tmp_path).queries is None
+    (tmp_path / "export.csv.gz").write_bytes(
+        gzip.compress(b"query;page;impressions\ntents;https://www.shop.example/a;9\n")
+    )
+    crawl = find_crawl(tmp_path)
+    assert crawl.queries is not None
+    assert crawl.queries.name == "export.csv.gz"
 
 
 def test_the_site_and_its_short_name_are_read_from_the_addresses(tmp_path: Path):

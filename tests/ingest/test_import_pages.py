@@ -11,9 +11,9 @@ from django.urls import reverse
 from ingest import services
 from ingest.models import Upload
 from linker import queue, runs
-from linker.models import Page, Run, RunStatus
+from linker.models import Page, PageQuery, Run, RunStatus
 from linker.queue import JobKey
-from tests.factories import make_run
+from tests.factories import make_page, make_run
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link
 
 pytestmark = pytest.mark.django_db
@@ -211,3 +211,24 @@ def test_the_rows_left_out_of_an_import_that_failed_can_be_fetched(project, mana
 def test_skipped_rows_that_were_not_written_are_not_found(project, manager, client_for):
     run = make_run(project, "import_pages")
     assert client_for(manager).get(reverse("import_skipped", args=["shop", run.pk])).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_of_queries_is_known_looked_at_and_imported(project, manager, client_for):
+    make_page(project, "/a")
+    upload = upload_of(project, ("url", "query", "importance"), [(f"{SITE}/a", "tents", "3")], name="wishes.csv")
+    assert upload.kind == "queries"
+    address = reverse("import_preview", args=["shop", upload.pk])
+    page = client_for(manager).get(address).text
+    assert "A page&#x27;s queries are weighed by “importance”." in page
+    assert "allow_shrink" not in page
+    answer = client_for(manager).post(address, choices(upload) | {"action": "start"})
+    run = Run.objects.get(kind="import_queries")
+    assert answer.url == reverse("run", args=["shop", run.pk])
+    runs.execute(run.pk, services.run_import)
+    assert PageQuery.objects.get(page__project=project).query == "tents"
+    shown = client_for(manager).get(answer.url).text
+    for words in ("Import search queries", "Queries of pages", "Read as", "url, query, importance", "Match, so that"):
+        assert words in shown
+    imports = client_for(manager).get(reverse("import", args=["shop"])).text
+    assert "wishes.csv" in imports

@@ -104,6 +104,7 @@ def test_a_project_starts_with_its_tiers_and_members(staff, root):
         "text_recipe": "full",
         "anchor_max_length": "70",
         "identical_anchor_limit": "3",
+        "query_blend": "0.3",
         "memberships-TOTAL_FORMS": "1",
         "memberships-INITIAL_FORMS": "0",
         "memberships-0-user": str(root.pk),

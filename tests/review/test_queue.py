@@ -71,7 +71,17 @@ def test_a_card_says_what_an_editor_needs(edge, as_editor):
     for words in ("2 levels up", "Inline · in the text · rel=follow", f"run {edge.run_id}", "test-model 1"):
         assert words in text(page)
     assert "0 accepted of 1 suggested on this page" in text(page)
-    assert "1 boots for snow 2 winter boots in the text" in text(page)
+    assert "1 boots for snow Title 2 winter boots in the text · H1" in text(page)
+
+
+def test_a_card_says_where_its_anchors_came_from(project, as_editor):
+    others = [{"text": "boots for snow", "source": "query", "raw": "", "impressions": 1200}]
+    edge = make_edge(project, anchor="Winter boots", anchor_source="query", anchor_alternatives=others)
+    page = text(as_editor.get(PAGE))
+    assert "boots for snow Search query, 1,200 impressions" in page
+    assert "anchor: Search query" in page
+    CandidateEdge.objects.filter(pk=edge.pk).update(edited=True)
+    assert "anchor: written by an editor" in text(as_editor.get(PAGE))
 
 
 def test_the_anchor_is_marked_in_its_sentence(edge, as_editor):

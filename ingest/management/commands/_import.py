@@ -1,4 +1,4 @@
-"""What import_pages and import_links share: arguments, the run, its progress and its report."""
+"""What import_pages, import_links and import_queries share: arguments, the run, its progress and its report."""
 
 from __future__ import annotations
 
@@ -51,9 +51,12 @@ class ImportCommand(ProjectCommand):
             help="which column fills a field, where the header does not say it; may be given several times, also for "
             f"one field; field= leaves it out. Fields: {fields}",
         )
-        parser.add_argument(
-            "--allow-shrink", action="store_true", help="import although the file holds far less than the project has"
-        )
+        if self.kind != schema.QUERIES:
+            parser.add_argument(
+                "--allow-shrink",
+                action="store_true",
+                help="import although the file holds far less than the project has",
+            )
         parser.add_argument(
             "--encoding", choices=sorted(ENCODINGS), default="", help="of a file that is neither UTF-8 nor UTF-16"
         )
@@ -62,12 +65,9 @@ class ImportCommand(ProjectCommand):
         project = self.project(options["slug"])
         mapping = parse_map(options["map"])
         upload = services.register_file(project, self.kind, Path(options["file"]), encoding=options["encoding"])
-        params = {
-            "upload": upload.pk,
-            "mapping": mapping,
-            "encoding": options["encoding"],
-            "allow_shrink": options["allow_shrink"],
-        }
+        params = {"upload": upload.pk, "mapping": mapping, "encoding": options["encoding"]}
+        if "allow_shrink" in options:
+            params["allow_shrink"] = options["allow_shrink"]
         run = runs.start_run(project, self.run_kind, params, to_queue=False)
         bar = ProgressBar()
 

@@ -21,7 +21,7 @@ from django.core.management.base import BaseCommand, CommandError
 from ingest import services
 from ingest.folder import SAMPLE, find_crawl
 from ingest.models import Upload
-from ingest.schema import LINKS, PAGES
+from ingest.schema import LINKS, PAGES, QUERIES
 from linker.errors import UserError
 from linker.management.commands._cli import ProgressBar
 from linker.matching.params import MatchParams
@@ -111,9 +111,12 @@ class Command(BaseCommand):
             self._import(LINKS, crawl.links, project, user, pool)
         else:
             self._say(f"{crawl.pages.parent} holds no all_inlinks.csv: links that are there already are not known.")
+        if crawl.queries is not None:
+            self._import(QUERIES, crawl.queries, project, user, pool)
         if _is_due(project, RunKind.EMBED, RunKind.IMPORT_PAGES):
             self._run(pool, lambda: start_run(project, RunKind.EMBED, {}, user))
-        if _is_due(project, RunKind.MATCH, RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.EMBED):
+        rests_on = (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.IMPORT_QUERIES, RunKind.EMBED)
+        if _is_due(project, RunKind.MATCH, *rests_on):
             if crawl.is_sample:
                 _mark_sensitive(project)
             self._run(pool, lambda: start_run(project, RunKind.MATCH, _match_params(project), user))
