@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from enum import IntFlag
 from typing import TYPE_CHECKING
 
@@ -36,43 +38,76 @@ def names(bits: int) -> list[str]:
     return [name for flag, name in NAMES.items() if bits & flag]
 
 
-def nearest(unit: NDArray[np.float32], most: int, is_target: NDArray[np.bool_], rows: int = 1024) -> sparse.csr_matrix:
-    """The `most` targets of highest cosine for each page, exact: CSR [n, n] of cosines, positive ones alone.
+EXACT = 40_000  # targets up to which every page is compared with every one
+TRAINED_ON = 64  # vectors a cell that its centre is the mean of
+PROBED = 24  # cells looked through for each page
 
-    `unit` float32 [n, d]: rows of length 1, or 0 for pages without a vector, which are near to nothing. Tiled over
-    donors; ties go to the lower page.
+
+def nearest(unit: NDArray[np.float32], most: int, is_target: NDArray[np.bool_], rows: int = 1024) -> sparse.csr_matrix:
+    """The `most` targets of highest cosine for each page: CSR [n, n] of cosines, positive ones alone.
+
+    `unit` float32 [n, d]: rows of length 1, or 0 for pages without a vector, which are near to nothing. Exact up to
+    EXACT targets, ties to the lower page; beyond, an inverted file (faiss IndexIVFFlat) looks through the PROBED cells
+    nearest to each page, whose work grows with the square root of the pages.
     """
-    pages = len(unit)
     targets = np.flatnonzero(is_target & unit.any(axis=1))
-    width = min(most + 1, len(targets))
-    indptr, columns, values = [0], [], []
-    vectors = np.ascontiguousarray(unit[targets].T)
-    for first in range(0, pages, rows):
+    search = _exact(unit[targets]) if len(targets) <= EXACT else _cells(unit[targets])
+    pages, width = len(unit), min(most + 1, len(targets))
+    counts, columns, values = [], [], []
+    for first in range(0, pages if width else 0, rows):
         stop = min(first + rows, pages)
-        if not width:
-            indptr += [0] * (stop - first)
-            continue
-        cosine = unit[first:stop] @ vectors
-        chosen = np.argpartition(-cosine, width - 1, axis=1)[:, :width]
-        value = np.take_along_axis(cosine, chosen, axis=1)
-        page = targets[chosen]
+        value, place = search(unit[first:stop], width)
+        page = targets[place]
         order = np.lexsort((page, -value), axis=1)
         page, value = np.take_along_axis(page, order, axis=1), np.take_along_axis(value, order, axis=1)
         keep = (value > 0) & (page != np.arange(first, stop)[:, None])
         keep &= np.cumsum(keep, axis=1) <= most
-        columns.append(page[keep])
+        columns.append(page[keep].astype(np.int32))
         values.append(value[keep])
-        indptr += (indptr[-1] + np.cumsum(keep.sum(axis=1))).tolist()
+        counts.append(keep.sum(axis=1))
     matrix = sparse.csr_matrix(
         (
             np.concatenate(values or [np.empty(0, np.float32)]).astype(np.float32),
-            np.concatenate(columns or [np.empty(0, np.int64)]),
-            np.array(indptr),
+            np.concatenate(columns or [np.empty(0, np.int32)]),
+            np.concatenate([[0], np.cumsum(np.concatenate(counts))]) if counts else np.zeros(pages + 1, dtype=np.int64),
         ),
         shape=(pages, pages),
     )
     matrix.sort_indices()
     return matrix
+
+
+# (queries [m, d], how many) -> cosines and places [m, how many]; a place that is not there has a cosine of -1
+_Search = Callable[["NDArray[np.float32]", int], "tuple[NDArray[np.float32], NDArray[np.int64]]"]
+
+
+def _exact(vectors: NDArray[np.float32]) -> _Search:
+    columns = np.ascontiguousarray(vectors.T)
+
+    def search(queries: NDArray[np.float32], width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        cosine = queries @ columns
+        chosen = np.argpartition(-cosine, width - 1, axis=1)[:, :width]
+        return np.take_along_axis(cosine, chosen, axis=1), chosen
+
+    return search
+
+
+def _cells(vectors: NDArray[np.float32]) -> _Search:
+    import faiss  # heavy, and only needed on large sites
+
+    dimensions, cells = vectors.shape[1], 2 * math.isqrt(len(vectors))
+    coarse = faiss.IndexFlatIP(dimensions)
+    index = faiss.IndexIVFFlat(coarse, dimensions, cells, faiss.METRIC_INNER_PRODUCT)
+    index.cp.niter, index.cp.max_points_per_centroid = 8, TRAINED_ON
+    index.train(vectors)
+    index.add(vectors)
+    index.nprobe = PROBED
+
+    def search(queries: NDArray[np.float32], width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        cosine, place = index.search(np.ascontiguousarray(queries), width)
+        return np.where(place < 0, np.float32(-1), cosine), np.maximum(place, 0)
+
+    return search
 
 
 def union(
