@@ -20,6 +20,7 @@ from linker.matching.params import MatchParams, PageFilter, Ranking
 from linker.matching.search import Side as Pages
 from linker.matching.search import search
 from linker.models import (
+    Basis,
     CandidateEdge,
     Category,
     EdgeStatus,
@@ -367,8 +368,11 @@ def _counts(asked: _Asked, page: Page) -> Iterator[Finding]:
 
 
 def _target_cap(asked: _Asked) -> int:
-    """Most links an acceptor received in the newest run, 0 for no cap."""
-    return asked.params.target_cap(int(asked.run.report.get("edges", 0)) if asked.run else 0)
+    """Most links an acceptor received in the newest run, 0 for no cap. The run read its share off as many links as
+    there could be."""
+    report = asked.run.report if asked.run else {}
+    links = min(report.get("candidates", 0), report.get("donors", 0) * asked.params.per_donor)
+    return asked.params.target_cap(links)
 
 
 # ------------------------------------------------------------------------------------------------------- of a pair
@@ -494,7 +498,7 @@ def _of_the_run(asked: _Asked, run: Run, donor: Page, acceptor: Page, *, final: 
     left_out = LeftOut.objects.filter(run=run, source=donor.pk).first()
     if left_out is not None and acceptor.pk in left_out.targets:
         place = left_out.targets.index(acceptor.pk)
-        yield _left_out(asked, run, donor, acceptor, left_out.scores[place], Reason(left_out.reasons[place]))
+        yield _left_out(asked, run, donor, acceptor, left_out.scores[place], Reason(left_out.reasons[place]), compared)
     elif _ranking(run, asked.params) is Ranking.COSINE:
         if compared is not None:
             yield from _by_cosine(asked, run, donor, acceptor, compared, final=final)
@@ -611,13 +615,13 @@ def _capped(asked: _Asked, run: Run, donor: Page, acceptor: Page, compared: _Com
     """Why a pair above the floor is no suggestion: nothing was kept of it, so the caps are looked at."""
     edges = CandidateEdge.objects.filter(COUNTS, project=asked.project)
     if edges.filter(source=donor).count() >= asked.params.per_donor:
-        return _left_out(asked, run, donor, acceptor, compared.score, Reason.DONOR_FULL)
+        return _left_out(asked, run, donor, acceptor, compared.score, Reason.DONOR_FULL, compared)
     cap = _target_cap(asked)
     if cap and edges.filter(target=acceptor).count() >= cap:
-        return _left_out(asked, run, donor, acceptor, compared.score, Reason.TARGET_FULL)
+        return _left_out(asked, run, donor, acceptor, compared.score, Reason.TARGET_FULL, compared)
     beside = edges.filter(source=donor, placement=Placement.RELATED).count()
     if beside >= asked.params.related_per_donor:
-        return _left_out(asked, run, donor, acceptor, compared.score, Reason.RELATED_FULL)
+        return _left_out(asked, run, donor, acceptor, compared.score, Reason.RELATED_FULL, compared)
     return Finding(
         "not-found",
         f"{_sum(compared, asked.params)}, above the {asked.params.floor(Ranking.COSINE):.3f} that the newest match run "
@@ -628,7 +632,9 @@ def _capped(asked: _Asked, run: Run, donor: Page, acceptor: Page, compared: _Com
     )
 
 
-def _left_out(asked: _Asked, run: Run, donor: Page, acceptor: Page, score: float, reason: Reason) -> Finding:
+def _left_out(
+    asked: _Asked, run: Run, donor: Page, acceptor: Page, score: float, reason: Reason, compared: _Compared | None
+) -> Finding:
     """Why a pair that the run found was not proposed, with what it would have taken."""
     params, edges = asked.params, CandidateEdge.objects.filter(COUNTS, project=asked.project)
     scored = f"It scored {score:.3f} in the newest match run ({run.pk})"
@@ -657,13 +663,42 @@ def _left_out(asked: _Asked, run: Run, donor: Page, acceptor: Page, score: float
             "Match again with more reciprocal links a page.",
             asked.match_again(),
         )
+    return _no_room(asked, run, donor, score, compared, scored)
+
+
+def _no_room(asked: _Asked, run: Run, donor: Page, score: float, compared: _Compared | None, scored: str) -> Finding:
+    """Why the donor had neither a place in the text nor one beside it for the link."""
+    params = asked.params
+    beside = f"the block beside the text has its {_links(params.related_per_donor)}"
+    inline = CandidateEdge.objects.filter(COUNTS, source=donor, placement=Placement.INLINE).count()
+    allow = "Allow more links a page, in the text or beside it, and match again."
+    if _wanted(asked, run, score, compared) != Placement.INLINE:
+        return Finding(
+            "related-full", f"{scored}, which belongs beside the text, and {beside}.", allow, asked.match_again()
+        )
+    if inline >= params.inline_per_donor:
+        full = f"The donor’s text has its {_links(params.inline_per_donor)}, and {beside}."
+        return Finding("donor-full", f"{scored}. {full}", allow, asked.match_again())
     return Finding(
         "no-phrase",
-        f"{scored}. The donor’s text has no words for it, a content gap, and the block beside the text has its "
-        f"{_links(params.related_per_donor)}.",
+        f"{scored}. The donor’s text has no words for it, a content gap, and {beside}.",
         "Write a sentence that names the acceptor into the donor’s text, import it and match again.",
         asked.link("The donor", "page", donor.pk),
     )
+
+
+def _wanted(asked: _Asked, run: Run, score: float, compared: _Compared | None) -> str:
+    """Where the tiers that the run's edges are read by want a pair of that score; empty where none does."""
+    basis, value = run.report.get("basis", Basis.COSINE), compared.similarity if compared is not None else score
+    if basis == Basis.PROBABILITY:
+        value = score
+    elif basis == Basis.QUANTILE:
+        edges = CandidateEdge.objects.filter(run=run).aggregate(
+            all=Count("pk"), lower=Count("pk", filter=Q(score__lte=score))
+        )
+        value = edges["lower"] / max(edges["all"], 1)
+    tiers = asked.project.tiers.filter(basis=basis, lower_bound__lte=value).order_by("-lower_bound")
+    return tiers.values_list("placement", flat=True).first() or ""
 
 
 def _lowest(edges: Any, who: str, cap: int, score: float) -> str:

@@ -14,8 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from linker import runs, services
 from linker.matching.allocation import Reason
-from linker.matching.params import MatchParams, PageFilter
+from linker.matching.params import MatchParams, PageFilter, Ranking
 from linker.models import EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveCategory
 from linker.pages import find_page, nearest_addresses
 from linker.services import eligible_pages
@@ -371,7 +372,7 @@ LEFT = [
     (Reason.DONOR_FULL, "donor-full", ["0.120", "2 links at most and has 2", "scored 0.310"]),
     (Reason.TARGET_FULL, "acceptor-full", ["0.120", "1 link at most and has 1", "scored 0.440"]),
     (Reason.RECIPROCAL, "reciprocal", ["0.120", "its 3 links of that kind"]),
-    (Reason.RELATED_FULL, "no-phrase", ["0.120", "no words for it", "its 1 link"]),
+    (Reason.RELATED_FULL, "related-full", ["0.120", "belongs beside the text", "its 1 link"]),
 ]
 
 
@@ -387,6 +388,27 @@ def test_what_a_ranked_run_left_out_is_answered_with_its_score_and_what_was_need
     assert stops(found) == [code]
     for words in said:
         assert words in finding(found, code).text
+
+
+@pytest.mark.parametrize(
+    ("basis", "score", "inline", "code"),
+    [
+        ("probability", 0.6, 5, "no-phrase"),
+        ("probability", 0.6, 1, "donor-full"),
+        ("probability", 0.2, 5, "related-full"),
+        ("quantile", 0.95, 5, "no-phrase"),
+        ("quantile", 0.35, 5, "related-full"),
+        ("cosine", 0.6, 5, "related-full"),
+    ],
+)
+def test_without_room_in_the_block_the_tier_tells_whether_words_were_missing(basis, score, inline, code, pair, project):
+    run = run_of(project, "learned", {"basis": basis}, inline_per_donor=inline, related_per_donor=1)
+    make_edge(project, pair[0], score=0.9, run=run, placement="inline")
+    make_edge(project, pair[0], score=0.3, run=run, placement="related")
+    LeftOut.objects.create(
+        run=run, source=pair[0].pk, targets=[pair[1].pk], scores=[score], reasons=[Reason.RELATED_FULL]
+    )
+    assert stops(ask(*pair).findings) == [code]
 
 
 def test_what_a_ranked_run_never_found_was_no_candidate(pair, project):
@@ -427,7 +449,7 @@ def test_an_acceptor_too_far_up_the_tree_says_how_many_levels_it_takes(pair, pro
     [
         ({"inline_per_donor": 1, "related_per_donor": 1}, "donor-full"),
         ({"per_target": 1}, "acceptor-full"),
-        ({"inline_per_donor": 5, "related_per_donor": 1}, "no-phrase"),
+        ({"inline_per_donor": 5, "related_per_donor": 1}, "related-full"),
         ({}, "not-found"),
     ],
 )
@@ -444,6 +466,67 @@ def test_an_import_after_the_newest_run_is_mentioned(pair, project):
     run_of(project, threshold=0.9)
     make_run(project, RunKind.IMPORT_LINKS, finished_at=timezone.now())
     assert "Import links" in finding(ask(*pair).findings, "imported-since").text
+
+
+# ------------------------------------------------------------------------------------------------ of real runs
+
+
+def match(project: Project, **params) -> None:
+    run = runs.start_run(project, RunKind.MATCH, MatchParams(**params).to_dict(), to_queue=False)
+    type(run).objects.filter(pk=run.pk).update(status="running", started_at=timezone.now())
+    run.refresh_from_db()
+    services.run_match(run)
+
+
+@pytest.fixture
+def site(project) -> list[Page]:
+    """Pages of three topics over a small tree, whose texts name some others."""
+    pages = []
+    for number in range(12):
+        topic = ("tent", "stove", "boot")[number % 3]
+        body = f"A long text on the {topic}. It goes well with {topic} guide {(number + 3) % 12}, says who knows. " * 8
+        vector = tuple(float(number % 3 == place) + 0.1 * (number % 4 == place) for place in range(4))
+        category = make_category(project, topic, str(number % 2))
+        title = f"{topic.title()} guide {number}"
+        pages.append(page(project, f"/{topic}/guide-{number}", vector, title=title, body=body, category=category))
+    make_link(pages[0], pages[3], "a tent guide")
+    ExclusionRule.objects.create(project=project, pattern="guide-11$", side="donor")
+    return pages
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        (
+            {"ranking": Ranking.COSINE, "levels_up": 1, "inline_per_donor": 0, "related_per_donor": 2, "per_target": 2},
+            {"linked", "excluded", "too-far", "donor-full"},
+        ),
+        (
+            {"ranking": Ranking.COSINE, "levels_up": 3, "threshold": 0.9, "inline_per_donor": 5},
+            {"linked", "excluded", "below-floor"},
+        ),
+        (
+            {"ranking": Ranking.FORMULA, "threshold": 0.3, "inline_per_donor": 0, "related_per_donor": 1},
+            {"linked", "excluded", "below-floor", "donor-full"},
+        ),
+    ],
+)
+def test_after_a_run_every_pair_is_a_suggestion_or_has_a_reason(params, expected, site, project):
+    match(project, **params)
+    edges = {(edge.source_id, edge.target_id) for edge in project.edges.filter(stale=False)}
+    assert edges
+    seen = set()
+    for donor in site:
+        for acceptor in site:
+            if donor == acceptor:
+                continue
+            answer = why_not_pair(project, donor, acceptor)
+            assert answer.has_suggestion == ((donor.pk, acceptor.pk) in edges)
+            codes = stops(answer.findings)
+            assert bool(codes) != answer.has_suggestion, (donor, acceptor, codes)
+            assert "not-found" not in codes
+            seen |= set(codes)
+    assert expected <= seen
 
 
 # ------------------------------------------------------------------------------------------- addresses as written
