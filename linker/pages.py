@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import reduce
 from hashlib import md5
 from itertools import islice, product
+from operator import or_
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
@@ -156,29 +159,32 @@ def _forms(project: Project, address: str) -> list[str]:
 
 
 def nearest_addresses(project: Project, address: str, limit: int = 5, searched: int = 2000) -> list[str]:
-    """Addresses of the site most like one it does not have: of the first `searched` pages with the same last name,
-    or else in the innermost folder that has any."""
+    """Addresses of the site most like one it does not have: those with its last name, with a word of it, or in one
+    of its folders, innermost first, until there are enough; the first `searched` pages of each are compared."""
     forms = _forms(project, address)
     if not forms:
         return []
     path = urlsplit(forms[0]).path.rstrip("/")
     folder, _, name = path.rpartition("/")
-    pages = Page.objects.filter(project=project)
     likely = [Q(url__icontains=f"/{name}")] if name else []
+    words = [word for word in re.split(r"[^0-9A-Za-z]+", name) if len(word) > 3][:8]
+    if words:
+        likely.append(reduce(or_, (Q(url__icontains=word) for word in words)))
     while folder:
         likely.append(Q(url__contains=f"{folder}/"))
         folder = folder.rpartition("/")[0]
-    for condition in [*likely, Q()]:
-        found = set(islice(addresses(pages.filter(condition)), searched))
-        if found:
-            alike = SequenceMatcher(b=path)
+    pages, found = Page.objects.filter(project=project), set[str]()
+    for condition in [*likely[:8], Q()]:
+        found.update(islice(addresses(pages.filter(condition)), searched))
+        if len(found) >= limit:
+            break
+    alike = SequenceMatcher(b=path)
 
-            def likeness(url: str, alike: SequenceMatcher[str] = alike) -> float:
-                alike.set_seq1(urlsplit(url).path)
-                return alike.ratio()
+    def likeness(url: str) -> float:
+        alike.set_seq1(urlsplit(url).path)
+        return alike.ratio()
 
-            return sorted(found, key=lambda url: (-likeness(url), url))[:limit]
-    return []
+    return sorted(found, key=lambda url: (-likeness(url), url))[:limit]
 
 
 def body_links(page: Page, *, inward: bool, limit: int = 50) -> tuple[list[ExistingLink], int]:

@@ -434,7 +434,7 @@ def _rejected(asked: _Asked, edge: CandidateEdge) -> Finding:
 def _stale(asked: _Asked, edge: CandidateEdge) -> Finding:
     return Finding(
         "stale",
-        f"Run {edge.run_id} suggested it with a score of {edge.score:.3f}; the newest no longer does.",
+        f"Run {edge.run_id} suggested it with a score of {_score(edge.score)}; the newest no longer does.",
         link=asked.link("The card", "edge", edge.pk),
         stops=False,
     )
@@ -505,7 +505,7 @@ def _of_the_run(asked: _Asked, run: Run, donor: Page, acceptor: Page, *, final: 
     elif final:
         found = CandidateEdge.objects.filter(run=run, source=donor).count()
         found += len(left_out.targets) if left_out is not None else 0
-        alike = f" Their similarity is {compared.similarity:.3f}." if compared is not None else ""
+        alike = f" Their similarity is {_score(compared.similarity)}." if compared is not None else ""
         yield Finding(
             "not-a-candidate",
             f"It was not among the {found} candidates of this donor that the newest match run ({run.pk}) kept.{alike}",
@@ -581,7 +581,7 @@ def _by_cosine(
         yield Finding(
             "too-far",
             f"The acceptor is {far} up from the donor’s category, and the newest match run ({run.pk}) looked "
-            f"{params.levels_up} up. Their similarity is {compared.similarity:.3f}.",
+            f"{params.levels_up} up. Their similarity is {_score(compared.similarity)}.",
             "Match again with more levels up." if compared.level >= 0 else "",
             asked.match_again(),
         )
@@ -594,19 +594,18 @@ def _by_cosine(
 def _sum(compared: _Compared, params: MatchParams) -> str:
     """How the score came about."""
     if not compared.level or not params.level_penalty:
-        return f"Their similarity is {compared.similarity:.3f}"
+        return f"Their similarity is {_score(compared.similarity)}"
     off = compared.level * params.level_penalty
     levels = "1 level" if compared.level == 1 else f"{compared.level} levels"
-    return (
-        f"Their similarity is {compared.similarity:.3f}, less {off:.3f} for {levels} up the tree: {compared.score:.3f}"
-    )
+    less = f"less {off:.3f} for {levels} up the tree: {_score(compared.score)}"
+    return f"Their similarity is {_score(compared.similarity)}, {less}"
 
 
 def _below(asked: _Asked, run: Run, score: float, floor: float, scored: str) -> Finding:
     return Finding(
         "below-floor",
-        f"{scored}. The newest match run ({run.pk}) kept {floor:.3f} and above.",
-        f"Match again with a lowest score of {np.floor(score * 1000) / 1000:.3f} or less to have it looked at.",
+        f"{scored}. The newest match run ({run.pk}) kept {_score(floor)} and above.",
+        f"Match again with a lowest score of {_score(np.floor(score * 10_000) / 10_000)} or less to have it looked at.",
         asked.match_again(),
     )
 
@@ -622,9 +621,10 @@ def _capped(asked: _Asked, run: Run, donor: Page, acceptor: Page, compared: _Com
     beside = edges.filter(source=donor, placement=Placement.RELATED).count()
     if beside >= asked.params.related_per_donor:
         return _left_out(asked, run, donor, acceptor, compared.score, Reason.RELATED_FULL, compared)
+    floor = _score(asked.params.floor(Ranking.COSINE))
     return Finding(
         "not-found",
-        f"{_sum(compared, asked.params)}, above the {asked.params.floor(Ranking.COSINE):.3f} that the newest match run "
+        f"{_sum(compared, asked.params)}, above the {floor} that the newest match run "
         f"({run.pk}) kept, and both pages have room. It was not among the donor’s best {asked.params.pool} then, or a "
         "page has changed since.",
         "Match again.",
@@ -637,10 +637,10 @@ def _left_out(
 ) -> Finding:
     """Why a pair that the run found was not proposed, with what it would have taken."""
     params, edges = asked.params, CandidateEdge.objects.filter(COUNTS, project=asked.project)
-    scored = f"It scored {score:.3f} in the newest match run ({run.pk})"
+    scored = f"It scored {_score(score)} in the newest match run ({run.pk})"
     if reason is Reason.BELOW_FLOOR:
         floor = params.floor(_ranking(run, params))
-        return _below(asked, run, score, floor, f"It scored {score:.3f}")
+        return _below(asked, run, score, floor, f"It scored {_score(score)}")
     if reason is Reason.DONOR_FULL:
         return Finding(
             "donor-full",
@@ -674,7 +674,7 @@ def _no_room(asked: _Asked, run: Run, donor: Page, score: float, compared: _Comp
     allow = "Allow more links a page, in the text or beside it, and match again."
     if _wanted(asked, run, score, compared) != Placement.INLINE:
         return Finding(
-            "related-full", f"{scored}, which belongs beside the text, and {beside}.", allow, asked.match_again()
+            "related-full", f"{scored}. That belongs beside the text, and {beside}.", allow, asked.match_again()
         )
     if inline >= params.inline_per_donor:
         full = f"The donor’s text has its {_links(params.inline_per_donor)}, and {beside}."
@@ -704,10 +704,10 @@ def _wanted(asked: _Asked, run: Run, score: float, compared: _Compared | None) -
 def _lowest(edges: Any, who: str, cap: int, score: float) -> str:
     """How full one side is, and the score it would have taken to get in."""
     figures = edges.aggregate(links=Count("pk"), lowest=Min("score", filter=~DECIDED))
-    text = f"{who.capitalize()} {_links(cap)} at most and has {figures['links']}"
+    text = f"{who.capitalize()} {_links(cap)} at most, and others came first"
     if figures["lowest"] is None:
-        return f"{text}, all of them decided."
-    text += f"; the lowest that waits for review scored {figures['lowest']:.3f}."
+        return f"{text}."
+    text += f"; of the {figures['links']} it has, the lowest that waits for review scored {_score(figures['lowest'])}."
     if figures["lowest"] < score:
         text += " Links are given out over the whole site, so the best of one page may have to give way."
     return text
@@ -718,6 +718,11 @@ def _lowest(edges: Any, who: str, cap: int, score: float) -> str:
 
 def _links(count: int) -> str:
     return "1 link" if count == 1 else f"{count} links"
+
+
+def _score(value: float) -> str:
+    """Three decimals, and four where these would show little: probabilities may be small."""
+    return f"{value:.3f}" if abs(value) >= 0.01 else f"{value:.4f}"
 
 
 def _day(when: datetime) -> str:
