@@ -1,12 +1,19 @@
-"""Reads: lists of pages, by filter and keyset, and how many a match run's filters choose."""
+"""Reads: lists of pages, by filter and keyset; the page at an address; how many a match run's filters choose."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import reduce
+from hashlib import md5
+from itertools import islice, product
+from operator import or_
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from django.db.models import F, Q
-from django.db.models.functions import Coalesce
+from django.db.models.functions import MD5, Coalesce
 
 from linker.figures import LIVE, ORPHAN
 from linker.models import CandidateEdge, Category, ExistingLink, Page, PageStatus, Project
@@ -112,6 +119,72 @@ def page_list(project: Project, query: PageQuery, size: int = PAGE_SIZE) -> tupl
         return rows, ""
     last = rows[size - 1]
     return rows[:size], f"{last.sort_value}_{last.pk}"
+
+
+def find_page(project: Project, address: str) -> Page | None:
+    """The page at an address as a person writes it, without its text.
+
+    Scheme, `www.`, the slash at the end and what follows a # make no difference where only one page can be meant; the
+    site's own host may be left out.
+    """
+    forms = _forms(project, address)
+    pages = Page.objects.filter(project=project).select_related("category").defer(*WIDE)
+    # By the digest, because that is what the index holds.
+    digests = [md5(form.encode(), usedforsecurity=False).hexdigest() for form in forms]
+    by_key = {page.canonical_url: page for page in pages.alias(digest=MD5("canonical_url")).filter(digest__in=digests)}
+    by_url = {} if by_key else {page.url: page for page in pages.filter(url__in=forms)}
+    found = {**by_url, **by_key}
+    return next((found[form] for form in forms if form in found), None)
+
+
+def _forms(project: Project, address: str) -> list[str]:
+    """The ways in which the address may be stored, likeliest first."""
+    address = address.replace("\x00", "").strip()
+    if "://" not in address:
+        host = urlsplit(project.base_url).netloc.lower().removeprefix("www.")
+        named = address.lower().removeprefix("www.").startswith(host)
+        address = f"https://{address}" if named else urljoin(project.base_url + "/", address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return []
+    host = parts.netloc.lower()
+    bare = host.removeprefix("www.")
+    path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~")
+    plain = path.rstrip("/")
+    schemes = ["http", "https"] if parts.scheme.lower() == "http" else ["https", "http"]
+    hosts = dict.fromkeys([host, bare, f"www.{bare}"])
+    paths = dict.fromkeys([path, plain or "/", f"{plain}/", parts.path])
+    return [urlunsplit((*start, path, parts.query, "")) for path, *start in product(paths, schemes, hosts)]
+
+
+def nearest_addresses(project: Project, address: str, limit: int = 5, searched: int = 2000) -> list[str]:
+    """Addresses of the site most like one it does not have: those with its last name, with a word of it, or in one
+    of its folders, innermost first, until there are enough; the first `searched` pages of each are compared."""
+    forms = _forms(project, address)
+    if not forms:
+        return []
+    path = urlsplit(forms[0]).path.rstrip("/")
+    folder, _, name = path.rpartition("/")
+    likely = [Q(url__icontains=f"/{name}")] if name else []
+    words = [word for word in re.split(r"[^0-9A-Za-z]+", name) if len(word) > 3][:8]
+    if words:
+        likely.append(reduce(or_, (Q(url__icontains=word) for word in words)))
+    while folder:
+        likely.append(Q(url__contains=f"{folder}/"))
+        folder = folder.rpartition("/")[0]
+    pages, found = Page.objects.filter(project=project), set[str]()
+    for condition in [*likely[:8], Q()]:
+        found.update(islice(addresses(pages.filter(condition)), searched))
+        if len(found) >= limit:
+            break
+    alike = SequenceMatcher(b=path)
+
+    def likeness(url: str) -> float:
+        alike.set_seq1(urlsplit(url).path)
+        return alike.ratio()
+
+    return sorted(found, key=lambda url: (-likeness(url), url))[:limit]
 
 
 def body_links(page: Page, *, inward: bool, limit: int = 50) -> tuple[list[ExistingLink], int]:

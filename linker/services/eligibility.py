@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from django.db import connection
 
 from linker.matching.rules import is_pagination, is_parameter_url
 from linker.models import Category, EmbeddingModel, ExclusionRule, Project, Side
@@ -14,12 +16,11 @@ from linker.patterns import compile_pattern
 from linker.store import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from linker.matching.params import MatchParams, PageFilter
-    from linker.matching.rules import Pattern
+    from linker.matching.params import MatchParams
 
 
 @dataclass(frozen=True)
@@ -35,67 +36,88 @@ class Eligible:
     left_out: dict[str, int]
 
 
+class Bar(StrEnum):
+    """Why a page is left out, in the words of a run's report."""
+
+    NOT_LIVE = "not live"
+    MISSING = "missing from the last import"
+    NO_VECTOR = "without a vector"
+    NOT_ANSWERING = "not answering with 200"
+    PAGINATION = "pagination"
+    PARAMETER_URL = "parameter URL"
+    NOT_INDEXABLE = "not indexable (as acceptor)"
+    EXCLUDED = "excluded"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the project does not want a page on one side; `rule` where a rule of the project's says so."""
+
+    bar: Bar
+    rule: ExclusionRule | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """All that keeps one page out of a match: on both sides (`bars`), on one by the project's rules (`refusals`), and
+    on one by a run's filters (`filters`, names of PageFilter's fields)."""
+
+    bars: list[Bar]
+    refusals: dict[Side, list[Refusal]]
+    filters: dict[Side, list[str]]
+
+
+class _Facts(NamedTuple):
+    """What the rules look at, as `_FACTS` selects it. `variant`: the address without its query is a page too."""
+
+    page: int
+    url: str
+    category: int
+    indexable: bool
+    code: int
+    redirects: bool
+    clicks: int
+    inlinks: int
+    variant: bool
+
+
+_SIDES = (Side.DONOR, Side.ACCEPTOR)
+_FACTS = (
+    "p.id, p.url, coalesce(p.category_id, 0), p.indexable, coalesce(p.status_code, 200), "
+    "p.redirect_url <> '', coalesce(p.clicks, 0), p.inlinks, "
+    "position('?' in p.canonical_url) > 0 AND EXISTS (SELECT 1 FROM linker_page q "
+    "WHERE q.project_id = p.project_id AND md5(q.canonical_url) = md5(split_part(p.canonical_url, '?', 1)) "
+    "AND q.id <> p.id)"
+)
+_PAGES = "FROM linker_page p LEFT JOIN linker_pageembedding e ON e.page_id = p.id AND e.model_id = %s"
+# What must hold of a page before anything else is asked.
+_STANDS = {
+    Bar.NOT_LIVE: "p.status = 'live'",
+    Bar.MISSING: "p.missing_since IS NULL",
+    Bar.NO_VECTOR: "e.id IS NOT NULL",
+}
+
+
 def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams) -> Eligible:
     """Applies the project's rules (`is_donor`, `is_target`) and, on top, the run's filters (`chosen_...`)."""
-    rules = {
-        side: [
-            compile_pattern(pattern)
-            for pattern in ExclusionRule.objects.filter(project=project, side__in=[side, Side.BOTH]).values_list(
-                "pattern", flat=True
-            )
-        ]
-        for side in (Side.DONOR, Side.ACCEPTOR)
-    }
-    chosen_categories = {
-        "donors": subtrees(project, params.donors.categories),
-        "acceptors": subtrees(project, params.acceptors.categories),
-    }
-    patterns = {
-        "donors": compile_pattern(params.donors.url_pattern) if params.donors.url_pattern else None,
-        "acceptors": compile_pattern(params.acceptors.url_pattern) if params.acceptors.url_pattern else None,
-    }
-    query = (
-        "SELECT p.id, p.url, coalesce(p.category_id, 0), p.indexable, coalesce(p.status_code, 200), "
-        "p.redirect_url <> '', coalesce(p.clicks, 0), p.inlinks, "
-        "position('?' in p.canonical_url) > 0 AND EXISTS (SELECT 1 FROM linker_page q "
-        "WHERE q.project_id = p.project_id AND md5(q.canonical_url) = md5(split_part(p.canonical_url, '?', 1)) "
-        "AND q.id <> p.id) "
-        "FROM linker_page p JOIN linker_pageembedding e ON e.page_id = p.id AND e.model_id = %s "
-        "WHERE p.project_id = %s AND p.status = 'live' AND p.missing_since IS NULL ORDER BY p.id"
-    )
+    gate = _Gate(project, params)
+    query = f"SELECT {_FACTS} {_PAGES} WHERE p.project_id = %s AND {' AND '.join(_STANDS.values())} ORDER BY p.id"
     left_out: Counter[str] = Counter()
     kept: list[tuple[int, int, bool, bool, bool, bool]] = []
-    for page, url, category, indexable, code, redirects, clicks, inlinks, variant in stream(
-        "eligible", query, [model.pk, project.pk]
-    ):
-        if code != 200 or redirects:
-            left_out["not answering with 200"] += 1
+    for row in stream("eligible", query, [model.pk, project.pk]):
+        facts = _Facts(*row)
+        out = next(gate.bars(facts), None)
+        if out is not None:
+            left_out[out] += 1
             continue
-        if is_pagination(url):
-            left_out["pagination"] += 1
-            continue
-        if is_parameter_url(url, project.parameter_urls, is_variant=variant):
-            left_out["parameter URL"] += 1
-            continue
-        donor = not any(rule.search(url) for rule in rules[Side.DONOR])
-        target = indexable and not any(rule.search(url) for rule in rules[Side.ACCEPTOR])
-        left_out["not indexable (as acceptor)"] += not indexable
-        left_out["excluded as donor"] += not donor
-        left_out["excluded as acceptor"] += indexable and not target
-        chosen = [
-            _passes(
-                getattr(params, side),
-                chosen_categories[side],
-                patterns[side],
-                url,
-                category,
-                indexable,
-                clicks,
-                inlinks,
-            )
-            for side in ("donors", "acceptors")
-        ]
-        kept.append((page, category, donor, target, donor and chosen[0], target and chosen[1]))
+        refused = [next(gate.refusals(facts, side), None) for side in _SIDES]
+        for side, refusal in zip(_SIDES, refused, strict=True):
+            if refusal is not None:
+                left_out[refusal.bar if refusal.rule is None else f"excluded as {side}"] += 1
+        donor, target = (refusal is None for refusal in refused)
+        chosen_donor = donor and not any(gate.filters(facts, Side.DONOR))
+        chosen_target = target and not any(gate.filters(facts, Side.ACCEPTOR))
+        kept.append((facts.page, facts.category, donor, target, chosen_donor, chosen_target))
     columns = np.array(kept, dtype=np.int64).reshape(-1, 6).T
     return Eligible(
         ids=columns[0],
@@ -104,8 +126,88 @@ def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams)
         is_target=columns[3].astype(bool),
         chosen_donor=columns[4].astype(bool),
         chosen_target=columns[5].astype(bool),
-        left_out={reason: count for reason, count in left_out.items() if count},
+        left_out=dict(left_out),
     )
+
+
+def standing_of(
+    project: Project, model: EmbeddingModel | None, params: MatchParams, page_ids: Sequence[int]
+) -> dict[int, Standing]:
+    """Everything that keeps each of these pages of the project out of a match, by page id. Without a model no page
+    has a vector."""
+    gate = _Gate(project, params)
+    query = f"SELECT {', '.join(_STANDS.values())}, {_FACTS} {_PAGES} WHERE p.project_id = %s AND p.id = ANY(%s)"
+    with connection.cursor() as cursor:
+        cursor.execute(query, [model.pk if model else None, project.pk, list(page_ids)])
+        rows = cursor.fetchall()
+    found = {}
+    for row in rows:
+        stands, facts = row[: len(_STANDS)], _Facts(*row[len(_STANDS) :])
+        missing = [bar for bar, holds in zip(_STANDS, stands, strict=True) if not holds]
+        found[facts.page] = Standing(
+            bars=[*missing, *gate.bars(facts)],
+            refusals={side: list(gate.refusals(facts, side)) for side in _SIDES},
+            filters={side: list(gate.filters(facts, side)) for side in _SIDES},
+        )
+    return found
+
+
+class _Gate:
+    """The project's rules and a run's filters, read once and asked about page after page.
+
+    What it answers is ordered: a run counts the first answer, the question why a page is left out gets them all.
+    """
+
+    def __init__(self, project: Project, params: MatchParams) -> None:
+        self.parameter_urls = project.parameter_urls
+        rules = [
+            (rule, compile_pattern(rule.pattern).search)
+            for rule in ExclusionRule.objects.filter(project=project).order_by("pk")
+        ]
+        self.rules = {
+            side: [(rule, found) for rule, found in rules if rule.side in (side, Side.BOTH)] for side in _SIDES
+        }
+        self.wanted = {Side.DONOR: params.donors, Side.ACCEPTOR: params.acceptors}
+        self.subtrees = {side: subtrees(project, wanted.categories) for side, wanted in self.wanted.items()}
+        self.patterns = {
+            side: compile_pattern(wanted.url_pattern) if wanted.url_pattern else None
+            for side, wanted in self.wanted.items()
+        }
+
+    def bars(self, facts: _Facts) -> Iterator[Bar]:
+        """Why the page takes part on neither side."""
+        if facts.code != 200 or facts.redirects:
+            yield Bar.NOT_ANSWERING
+        if is_pagination(facts.url):
+            yield Bar.PAGINATION
+        if is_parameter_url(facts.url, self.parameter_urls, is_variant=facts.variant):
+            yield Bar.PARAMETER_URL
+
+    def refusals(self, facts: _Facts, side: Side) -> Iterator[Refusal]:
+        """Why the project does not want it on this side."""
+        if side == Side.ACCEPTOR and not facts.indexable:
+            yield Refusal(Bar.NOT_INDEXABLE)
+        for rule, found in self.rules[side]:
+            if found(facts.url):
+                yield Refusal(Bar.EXCLUDED, rule)
+
+    def filters(self, facts: _Facts, side: Side) -> Iterator[str]:
+        """Names of the fields of the run's filter that leave it out on this side."""
+        wanted, pattern = self.wanted[side], self.patterns[side]
+        if wanted.categories and facts.category not in self.subtrees[side]:
+            yield "categories"
+        if pattern is not None and not pattern.search(facts.url):
+            yield "url_pattern"
+        if wanted.indexable_only and not facts.indexable:
+            yield "indexable_only"
+        if wanted.min_clicks is not None and facts.clicks < wanted.min_clicks:
+            yield "min_clicks"
+        if wanted.max_clicks is not None and facts.clicks > wanted.max_clicks:
+            yield "max_clicks"
+        if wanted.min_inlinks is not None and facts.inlinks < wanted.min_inlinks:
+            yield "min_inlinks"
+        if wanted.max_inlinks is not None and facts.inlinks > wanted.max_inlinks:
+            yield "max_inlinks"
 
 
 def subtrees(project: Project, roots: Iterable[int]) -> set[int]:
@@ -119,24 +221,3 @@ def subtrees(project: Project, roots: Iterable[int]) -> set[int]:
             if other[: len(path)] == path
         )
     return found
-
-
-def _passes(
-    wanted: PageFilter,
-    subtree: set[int],
-    pattern: Pattern | None,
-    url: str,
-    category: int,
-    indexable: bool,
-    clicks: int,
-    inlinks: int,
-) -> bool:
-    return (
-        (not wanted.categories or category in subtree)
-        and (pattern is None or bool(pattern.search(url)))
-        and (indexable or not wanted.indexable_only)
-        and (wanted.min_clicks is None or clicks >= wanted.min_clicks)
-        and (wanted.max_clicks is None or clicks <= wanted.max_clicks)
-        and (wanted.min_inlinks is None or inlinks >= wanted.min_inlinks)
-        and (wanted.max_inlinks is None or inlinks <= wanted.max_inlinks)
-    )

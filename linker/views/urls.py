@@ -1,7 +1,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from linker.views import health, match, pages, projects, runs, settings
+from linker.views import health, match, pages, projects, runs, settings, whynot
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
@@ -12,6 +12,7 @@ urlpatterns = [
     path("p/<slug:slug>/", projects.project, name="project"),
     path("p/<slug:slug>/pages/", pages.pages, name="pages"),
     path("p/<slug:slug>/pages/<int:page_id>/", pages.page, name="page"),
+    path("p/<slug:slug>/why-not/", whynot.why_not, name="why_not"),
     path("p/<slug:slug>/runs/", runs.runs, name="runs"),
     path("p/<slug:slug>/runs/<int:run_id>/", runs.run, name="run"),
     path("p/<slug:slug>/runs/<int:run_id>/state/", runs.run_state, name="run_state"),

@@ -1,0 +1,745 @@
+"""Reads: why a page gives or receives no suggestions, and why a pair has none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import numpy as np
+from django.db.models import Count, Min, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from linker import services, store
+from linker.errors import UserError
+from linker.matching.allocation import Reason
+from linker.matching.params import MatchParams, PageFilter, Ranking
+from linker.matching.search import Side as Pages
+from linker.matching.search import search
+from linker.models import (
+    Basis,
+    CandidateEdge,
+    Category,
+    EdgeStatus,
+    ExistingLink,
+    LeftOut,
+    Page,
+    PageEmbedding,
+    PageStatus,
+    Placement,
+    Project,
+    Run,
+    RunKind,
+    RunStatus,
+    SensitiveCategory,
+    Side,
+)
+from linker.patterns import compile_pattern
+from linker.services.eligibility import Bar, standing_of
+from linker.services.match import category_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+DECIDED = Q(status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED])
+# What uses up the caps of both sides.
+COUNTS = DECIDED | Q(status=EdgeStatus.SUGGESTED, stale=False)
+FURTHEST = 20  # levels up that a run may look, linker.matching.params
+BOTH = "both"
+
+
+@dataclass(frozen=True)
+class Link:
+    """Where something can be done about a finding. `manager`: only managers may open it."""
+
+    label: str
+    href: str
+    manager: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that keeps suggestions away (`stops`), or that is good to know.
+
+    `code` names the reason and never changes; `text` says it, `todo` what helps. `side` is the page it is about
+    ("donor", "acceptor", "both"), or empty where it is about the pair.
+    """
+
+    code: str
+    text: str
+    todo: str = ""
+    link: Link | None = None
+    side: str = ""
+    stops: bool = True
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether a pair has a suggestion (`edge`), in one sentence, and what there is to say, the most final first."""
+
+    headline: str
+    edge: CandidateEdge | None = None
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def has_suggestion(self) -> bool:
+        return self.edge is not None
+
+
+def why_not_page(project: Project, page: Page) -> list[Finding]:
+    """What keeps the page from giving and from receiving suggestions, with how many it has; the most final first."""
+    asked = _Asked(project, [page])
+    of_run = asked.no_run() if asked.run is None else [*asked.outside(page), *asked.since(page)]
+    return _stops_first([*asked.about(page), *of_run, *_counts(asked, page)])
+
+
+def why_not_pair(project: Project, donor: Page, acceptor: Page) -> Answer:
+    """The suggestion that the pair has, or every reason why it has none, the most final first."""
+    if donor == acceptor:
+        same = Finding("same-page", "Both addresses are the same page, and a page is not linked to itself.")
+        return Answer("There is no suggestion: it is one page.", None, [same])
+    asked = _Asked(project, [donor, acceptor])
+    edge = asked.edge(donor, acceptor)
+    reasons = [*asked.about(donor, Side.DONOR), *asked.about(acceptor, Side.ACCEPTOR)]
+    reasons += _linked(asked, donor, acceptor)
+    if edge is not None and edge.status == EdgeStatus.REJECTED:
+        reasons.append(_rejected(asked, edge))
+    if (
+        edge is not None
+        and edge.status != EdgeStatus.REJECTED
+        and (edge.status != EdgeStatus.SUGGESTED or not edge.stale)
+    ):
+        return _suggested(asked, edge, reasons)
+    if edge is not None and edge.status == EdgeStatus.SUGGESTED:
+        reasons.append(_stale(asked, edge))
+    if asked.run is None:
+        reasons += asked.no_run()
+    else:
+        reasons += [*asked.outside(donor, Side.DONOR), *asked.outside(acceptor, Side.ACCEPTOR)]
+        reasons += [*asked.since(donor, Side.DONOR), *asked.since(acceptor, Side.ACCEPTOR)]
+        reasons += _of_the_run(asked, asked.run, donor, acceptor, final=not any(reason.stops for reason in reasons))
+    return Answer("There is no suggestion for this pair.", None, _stops_first(reasons))
+
+
+def _stops_first(findings: Sequence[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: not finding.stops)
+
+
+class _Asked:
+    """What all questions about some pages of a project need, read once."""
+
+    def __init__(self, project: Project, pages: Sequence[Page]) -> None:
+        self.project = project
+        ids = [page.pk for page in pages]
+        runs = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED)
+        self.run = runs.select_related("model").order_by("-pk").first()
+        self.params = MatchParams.from_dict(self.run.params) if self.run else MatchParams()
+        self.no_vectors = ""
+        self.model = None
+        try:
+            self.model = services.embedding_model(project)
+        except UserError as error:
+            self.no_vectors = str(error)
+        self.standing = standing_of(project, self.model, self.params, ids)
+        self.with_text = set(Page.objects.filter(pk__in=ids).exclude(body="").values_list("pk", flat=True))
+        self.embedded = dict(
+            PageEmbedding.objects.filter(model=self.model, page__in=ids).values_list("page_id", "created_at")
+        )
+        self.sensitive = list(
+            SensitiveCategory.objects.filter(project=project).select_related("category").order_by("pk")
+        )
+
+    def edge(self, donor: Page, acceptor: Page) -> CandidateEdge | None:
+        edges = CandidateEdge.objects.filter(project=self.project, source=donor, target=acceptor)
+        return edges.select_related("tier", "run").first()
+
+    def link(self, label: str, name: str, *args: Any, manager: bool = False, **query: Any) -> Link:
+        href = reverse(name, args=[self.project.slug, *args])
+        return Link(label, f"{href}?{urlencode(query)}" if query else href, manager)
+
+    def match_again(self) -> Link:
+        return self.link("Match", "match", manager=True)
+
+    def this_run(self) -> Link | None:
+        return self.link(f"Run {self.run.pk}", "run", self.run.pk) if self.run else None
+
+    # ---------------------------------------------------------------------------------------------- of one page
+
+    def about(self, page: Page, side: Side | None = None) -> Iterator[Finding]:
+        """What the project's rules and the crawl say of the page: on one side, or on both."""
+        standing = self.standing[page.pk]
+        about = side or BOTH
+        for bar in standing.bars:
+            yield from self._bar(page, bar, about)
+        for one in [side] if side else [Side.DONOR, Side.ACCEPTOR]:
+            for refusal in standing.refusals[one]:
+                if refusal.rule is None:
+                    yield self._not_indexable(page)
+                else:
+                    note = f" ({refusal.rule.note})" if refusal.rule.note else ""
+                    yield Finding(
+                        "excluded",
+                        f"The exclusion rule “{refusal.rule.pattern}”{note} leaves it out as {one}.",
+                        "Remove the rule, or write it narrower, and match again.",
+                        self.link("Exclusions", "settings_exclusions", manager=True),
+                        one,
+                    )
+        if side != Side.ACCEPTOR and page.pk not in self.with_text:
+            yield Finding(
+                "no-text",
+                "The import brought no main text for it, so no link can stand in its text; only the block beside it "
+                "can take one.",
+                "Import a crawl that extracts the main text.",
+                self.link("Import", "import", manager=True),
+                Side.DONOR,
+                stops=False,
+            )
+        for why in self._sensitive(page):
+            yield Finding(
+                "sensitive",
+                f"It is sensitive: {why}. A person must look at its suggestions; that is no reason against one.",
+                link=self.link("Sensitive categories", "settings_sensitive", manager=True),
+                side=about,
+                stops=False,
+            )
+
+    def _bar(self, page: Page, bar: Bar, about: str) -> Iterator[Finding]:
+        again = self.link("Import", "import", manager=True)
+        if bar is Bar.NOT_LIVE:
+            state = PageStatus(page.status).label.lower()
+            yield Finding("not-live", f"It is marked as {state}, and only live pages take part.", side=about)
+        elif bar is Bar.MISSING:
+            since = f" since {_day(page.missing_since)}" if page.missing_since else ""
+            yield Finding(
+                "missing",
+                f"The newest import no longer held it: missing{since}.",
+                "Where the page is still there, import a crawl that has it.",
+                again,
+                about,
+            )
+        elif bar is Bar.NO_VECTOR:
+            yield Finding(
+                "no-vector",
+                self.no_vectors or f"It has no vector under the project’s model, {self.model}.",
+                "Embed the pages, then match again. A page without title, H1 and text has nothing to embed.",
+                self.match_again(),
+                about,
+            )
+        elif bar is Bar.NOT_ANSWERING:
+            if page.redirect_url:
+                yield Finding(
+                    "redirect", f"It redirects to {page.redirect_url}.", "Ask about that address.", side=about
+                )
+            if page.status_code not in (None, 200):
+                yield Finding(
+                    "status-code",
+                    f"It answered the crawl with {page.status_code}, not with 200.",
+                    "Make the page answer, then import a new crawl.",
+                    again,
+                    about,
+                )
+        elif bar is Bar.PAGINATION:
+            yield Finding(
+                "pagination", "Its address is a further page of a listing; those never take part.", side=about
+            )
+        elif bar is Bar.PARAMETER_URL:
+            yield Finding(
+                "parameter-url",
+                f"Its address has a query, and the project’s setting is “{self.project.get_parameter_urls_display()}”.",
+                "Change “Parameter URLs” in the settings if the page stands for itself.",
+                self.link("Settings", "settings", manager=True),
+                about,
+            )
+
+    def _not_indexable(self, page: Page) -> Finding:
+        if page.canonical_link and page.canonical_link not in (page.url, page.canonical_url):
+            return Finding(
+                "canonical",
+                f"Its canonical address is another: {page.canonical_link}.",
+                "Link to that address instead.",
+                side=Side.ACCEPTOR,
+            )
+        why = f": {page.indexability_status}" if page.indexability_status else ""
+        return Finding(
+            "not-indexable",
+            f"It is not indexable{why}. Pages that search engines leave out receive no links.",
+            "Make it indexable, then import a new crawl.",
+            side=Side.ACCEPTOR,
+        )
+
+    def _sensitive(self, page: Page) -> Iterator[str]:
+        path = page.category.path if page.category else []
+        for rule in self.sensitive:
+            kind = rule.get_kind_display().lower()
+            if rule.category is not None and path[: rule.category.depth] == rule.category.path:
+                yield f"{kind} ({rule.category})"
+            elif rule.url_pattern and compile_pattern(rule.url_pattern).search(page.url):
+                yield f"{kind} (address has {rule.url_pattern})"
+
+    # ------------------------------------------------------------------------------------- of it in the newest run
+
+    def outside(self, page: Page, side: Side | None = None) -> Iterator[Finding]:
+        """The newest run's filters that left the page out."""
+        run = self.run
+        if run is None:
+            return
+        for one in [side] if side else [Side.DONOR, Side.ACCEPTOR]:
+            standing = self.standing[page.pk]
+            names = standing.filters[one]
+            if one == Side.ACCEPTOR and standing.refusals[one]:
+                names = [name for name in names if name != "indexable_only"]  # it was said before, as final
+            wanted = self.params.donors if one == Side.DONOR else self.params.acceptors
+            for name in names:
+                yield Finding(
+                    "outside-run",
+                    f"The newest match run ({run.pk}) took {_chosen(self.project, wanted, name)} only as {one}s.",
+                    "Match again with a wider filter.",
+                    self.this_run(),
+                    one,
+                )
+
+    def since(self, page: Page, side: Side | None = None) -> Iterator[Finding]:
+        """What came after the newest run had begun."""
+        run = self.run
+        begun = (run.started_at or run.created_at) if run else None
+        about = side or BOTH
+        if begun is None or run is None:
+            return
+        if page.first_seen_at > begun:
+            yield Finding(
+                "newer",
+                f"It was first imported on {_day(page.first_seen_at)}, after the newest match run ({run.pk}) began.",
+                "Match again.",
+                self.match_again(),
+                about,
+            )
+        elif page.pk in self.embedded and self.embedded[page.pk] > begun:
+            yield Finding(
+                "text-newer",
+                f"Its vector is of {_day(self.embedded[page.pk])}, later than the newest match run ({run.pk}).",
+                "Match again.",
+                self.match_again(),
+                about,
+                stops=False,
+            )
+
+    def no_run(self) -> list[Finding]:
+        return [
+            Finding(
+                "no-run",
+                "No match run has finished yet, so there are no suggestions at all.",
+                "Start one.",
+                self.match_again(),
+                BOTH,
+            )
+        ]
+
+
+def _counts(asked: _Asked, page: Page) -> Iterator[Finding]:
+    """How much of its caps the page has used."""
+    params, edges = asked.params, CandidateEdge.objects.filter(COUNTS, project=asked.project)
+    given = edges.filter(source=page).aggregate(
+        links=Count("pk"), inline=Count("pk", filter=Q(placement=Placement.INLINE))
+    )
+    full = given["links"] >= params.per_donor
+    yield Finding(
+        "donor-full" if full else "donor-links",
+        f"It gives {given['links']} of {params.per_donor} links: {given['inline']} of {params.inline_per_donor} in "
+        f"the text, {given['links'] - given['inline']} beside it.",
+        "Reject what fits less, or allow more links a page, and match again." if full else "",
+        asked.link("Its suggestions", "queue", donor=page.pk, status="all", held=1),
+        Side.DONOR,
+        stops=full,
+    )
+    received = edges.filter(target=page).count()
+    cap = _target_cap(asked)
+    full = bool(cap) and received >= cap
+    yield Finding(
+        "acceptor-full" if full else "acceptor-links",
+        f"It receives {received} of {cap} links." if cap else f"It receives {_links(received)}; there is no cap.",
+        "Allow an acceptor more links, and match again." if full else "",
+        asked.link("The page", "page", page.pk),
+        Side.ACCEPTOR,
+        stops=full,
+    )
+
+
+def _target_cap(asked: _Asked) -> int:
+    """Most links an acceptor received in the newest run, 0 for no cap. The run read its share off as many links as
+    there could be."""
+    report = asked.run.report if asked.run else {}
+    links = min(report.get("candidates", 0), report.get("donors", 0) * asked.params.per_donor)
+    return asked.params.target_cap(links)
+
+
+# ------------------------------------------------------------------------------------------------------- of a pair
+
+
+def _linked(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
+    """The links that the donor has to the acceptor, or had when the newest run began."""
+    links = list(ExistingLink.objects.filter(source=donor, target=acceptor).order_by("-in_body", "pk"))
+    there = [link for link in links if link.missing_since is None]
+    body = [link for link in there if link.in_body]
+    if body:
+        anchors = ", ".join(f"“{link.anchor}”" if link.anchor else "a link without text" for link in body[:5])
+        yield Finding(
+            "linked",
+            f"The donor’s text links to the acceptor already: {anchors}.",
+            "Where the link is gone from the page, import the links again.",
+            asked.link("The donor’s links", "page", donor.pk),
+        )
+    elif there:
+        anchor = f" (“{there[0].anchor}”)" if there[0].anchor else ""
+        yield Finding(
+            "navigation-link",
+            f"The donor links to it from its navigation, header or footer{anchor}. Such a link does not count: only "
+            "one in the text keeps a suggestion away.",
+            stops=False,
+        )
+    run = asked.run
+    gone = [link for link in links if link.in_body and link.missing_since is not None]
+    if run is not None and gone and not body and max(_when(link) for link in gone) > (run.started_at or run.created_at):
+        yield Finding(
+            "link-gone",
+            f"The donor’s text still had the link when the newest match run ({run.pk}) began; an import has missed it "
+            f"since {_day(max(_when(link) for link in gone))}.",
+            "Match again.",
+            asked.match_again(),
+        )
+
+
+def _when(link: ExistingLink) -> datetime:
+    return link.missing_since or link.last_seen_at
+
+
+def _rejected(asked: _Asked, edge: CandidateEdge) -> Finding:
+    decisions = edge.decisions.filter(verb="reject", undone_by=None).select_related("user").order_by("-pk")
+    decision = decisions.first()
+    who = "It was rejected"
+    if decision is not None:
+        who = f"{decision.user.get_username()} rejected it on {_day(decision.at)}"
+        who += f": {decision.get_reason_display()}" if decision.reason else ""
+        who += f" (“{decision.note}”)" if decision.note else ""
+    return Finding(
+        "rejected",
+        f"{who}. A pair that was rejected does not come back.",
+        "Undo the decision on its card to have it suggested again.",
+        asked.link("The card", "edge", edge.pk),
+    )
+
+
+def _stale(asked: _Asked, edge: CandidateEdge) -> Finding:
+    return Finding(
+        "stale",
+        f"Run {edge.run_id} suggested it with a score of {_score(edge.score)}; the newest no longer does.",
+        link=asked.link("The card", "edge", edge.pk),
+        stops=False,
+    )
+
+
+_STATES = {
+    EdgeStatus.SUGGESTED: "There is a suggestion, and it waits for review.",
+    EdgeStatus.ACCEPTED: "There is a suggestion, and it was accepted.",
+    EdgeStatus.EXPORTED: "There was a suggestion: it was accepted and exported.",
+}
+
+
+def _suggested(asked: _Asked, edge: CandidateEdge, reasons: list[Finding]) -> Answer:
+    headline, findings = _STATES[EdgeStatus(edge.status)], list(reasons)
+    if edge.status == EdgeStatus.SUGGESTED:
+        if any(reason.stops for reason in reasons):
+            headline = "There is a suggestion, but the next match run will withdraw it."
+        if edge.tier is None or edge.tier.held:
+            tier = f"Its tier, {edge.tier.name}, is held back" if edge.tier else "Its score is below every tier"
+            findings.append(
+                Finding(
+                    "held",
+                    f"{tier}: the queue shows it only where held suggestions are asked for.",
+                    "Ask for them in the queue’s filter, or change the tiers.",
+                    asked.link("The queue", "queue", donor=edge.source_id, held=1),
+                    stops=False,
+                )
+            )
+    if edge.content_gap:
+        findings.append(
+            Finding(
+                "content-gap",
+                "The donor’s text has no words that name the acceptor: a content gap. Until it has, the link stands "
+                "in the block beside the text.",
+                "Write a sentence that names it, import the page and match again.",
+                stops=False,
+            )
+        )
+    return Answer(headline, edge, _stops_first(findings))
+
+
+# --------------------------------------------------------------------------------------------- of the newest run
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """The pair as a run by cosine sees it. `level` is -1 further up than any run looks."""
+
+    similarity: float
+    level: int
+    score: float
+
+
+def _of_the_run(asked: _Asked, run: Run, donor: Page, acceptor: Page, *, final: bool) -> Iterator[Finding]:
+    """What the newest run made of the pair.
+
+    `final`: nothing else keeps the suggestion away, so that the run must have a reason; else only what it recorded,
+    or what follows from the vectors, is said.
+    """
+    compared = _compared(asked, donor, acceptor)
+    left_out = LeftOut.objects.filter(run=run, source=donor.pk).first()
+    if left_out is not None and acceptor.pk in left_out.targets:
+        place = left_out.targets.index(acceptor.pk)
+        yield _left_out(asked, run, donor, acceptor, left_out.scores[place], Reason(left_out.reasons[place]), compared)
+    elif _ranking(run, asked.params) is Ranking.COSINE:
+        if compared is not None:
+            yield from _by_cosine(asked, run, donor, acceptor, compared, final=final)
+    elif final:
+        found = CandidateEdge.objects.filter(run=run, source=donor).count()
+        found += len(left_out.targets) if left_out is not None else 0
+        alike = f" Their similarity is {_score(compared.similarity)}." if compared is not None else ""
+        yield Finding(
+            "not-a-candidate",
+            f"It was not among the {found} candidates of this donor that the newest match run ({run.pk}) kept.{alike}",
+            "A sentence in the donor’s text that names the acceptor makes it one; so does a wider pool of candidates.",
+            asked.match_again(),
+        )
+    if final:
+        yield from _imports_since(asked, run)
+
+
+def _imports_since(asked: _Asked, run: Run) -> Iterator[Finding]:
+    kinds = [RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.EMBED]
+    later = Run.objects.filter(
+        project=asked.project,
+        kind__in=kinds,
+        status=RunStatus.SUCCEEDED,
+        finished_at__gt=run.started_at or run.created_at,
+    )
+    last = later.order_by("-finished_at").defer("params", "report").first()
+    if last is not None:
+        yield Finding(
+            "imported-since",
+            f"“{last.get_kind_display()}” (run {last.pk}) finished after the newest match run had begun, so what it "
+            "brought is not in the suggestions yet.",
+            "Match again.",
+            asked.match_again(),
+            stops=False,
+        )
+
+
+def _ranking(run: Run, params: MatchParams) -> Ranking:
+    """How the run ranked; its report says what `auto` became."""
+    ranking = Ranking(run.report.get("ranking", params.ranking))
+    return Ranking.COSINE if ranking is Ranking.AUTO else ranking
+
+
+def _compared(asked: _Asked, donor: Page, acceptor: Page) -> _Compared | None:
+    """The pair through the very search of a run, under the newest run's model; None where a vector is missing."""
+    model = asked.run.model if asked.run else None
+    if model is None:
+        return None
+    stored = dict(PageEmbedding.objects.filter(model=model, page__in=[donor, acceptor]).values_list("page", "vector"))
+    if len(stored) < 2:
+        return None
+    nodes = category_nodes(asked.project)
+    places = nodes.of(np.array([donor.category_id or 0, acceptor.category_id or 0], dtype=np.int64))
+    sides = [
+        Pages(np.array([page.pk]), store.normalised(np.array([stored[page.pk]])), place[None])
+        for page, place in zip((donor, acceptor), places, strict=True)
+    ]
+    nothing = np.empty(0, dtype=np.int64)
+    level = int(nodes.tree.levels(places[:1], places[1:], FURTHEST)[0, 0])
+    found = search(
+        sides[0],
+        [sides[1]],
+        lambda left, right: np.zeros((len(left), len(right)), dtype=np.int8),
+        (nothing, nothing),
+        threshold=-2.0,
+        level_penalty=0.0,
+        pool=1,
+    )
+    similarity = float(found.similarity[0])
+    return _Compared(similarity, level, round(similarity - max(level, 0) * asked.params.level_penalty, 6))
+
+
+def _by_cosine(
+    asked: _Asked, run: Run, donor: Page, acceptor: Page, compared: _Compared, *, final: bool
+) -> Iterator[Finding]:
+    params = asked.params
+    floor = params.floor(Ranking.COSINE)
+    if not 0 <= compared.level <= params.levels_up:
+        far = f"{compared.level} levels" if compared.level >= 0 else f"more than {FURTHEST} levels"
+        yield Finding(
+            "too-far",
+            f"The acceptor is {far} up from the donor’s category, and the newest match run ({run.pk}) looked "
+            f"{params.levels_up} up. Their similarity is {_score(compared.similarity)}.",
+            "Match again with more levels up." if compared.level >= 0 else "",
+            asked.match_again(),
+        )
+    if compared.score < floor:
+        yield _below(asked, run, compared.score, floor, _sum(compared, params))
+    elif final and 0 <= compared.level <= params.levels_up:
+        yield _capped(asked, run, donor, acceptor, compared)
+
+
+def _sum(compared: _Compared, params: MatchParams) -> str:
+    """How the score came about."""
+    if not compared.level or not params.level_penalty:
+        return f"Their similarity is {_score(compared.similarity)}"
+    off = compared.level * params.level_penalty
+    levels = "1 level" if compared.level == 1 else f"{compared.level} levels"
+    less = f"less {off:.3f} for {levels} up the tree: {_score(compared.score)}"
+    return f"Their similarity is {_score(compared.similarity)}, {less}"
+
+
+def _below(asked: _Asked, run: Run, score: float, floor: float, scored: str) -> Finding:
+    return Finding(
+        "below-floor",
+        f"{scored}. The newest match run ({run.pk}) kept {_score(floor)} and above.",
+        f"Match again with a lowest score of {_score(np.floor(score * 10_000) / 10_000)} or less to have it looked at.",
+        asked.match_again(),
+    )
+
+
+def _capped(asked: _Asked, run: Run, donor: Page, acceptor: Page, compared: _Compared) -> Finding:
+    """Why a pair above the floor is no suggestion: nothing was kept of it, so the caps are looked at."""
+    edges = CandidateEdge.objects.filter(COUNTS, project=asked.project)
+    if edges.filter(source=donor).count() >= asked.params.per_donor:
+        return _left_out(asked, run, donor, acceptor, compared.score, Reason.DONOR_FULL, compared)
+    cap = _target_cap(asked)
+    if cap and edges.filter(target=acceptor).count() >= cap:
+        return _left_out(asked, run, donor, acceptor, compared.score, Reason.TARGET_FULL, compared)
+    beside = edges.filter(source=donor, placement=Placement.RELATED).count()
+    if beside >= asked.params.related_per_donor:
+        return _left_out(asked, run, donor, acceptor, compared.score, Reason.RELATED_FULL, compared)
+    floor = _score(asked.params.floor(Ranking.COSINE))
+    return Finding(
+        "not-found",
+        f"{_sum(compared, asked.params)}, above the {floor} that the newest match run "
+        f"({run.pk}) kept, and both pages have room. It was not among the donor’s best {asked.params.pool} then, or a "
+        "page has changed since.",
+        "Match again.",
+        asked.match_again(),
+    )
+
+
+def _left_out(
+    asked: _Asked, run: Run, donor: Page, acceptor: Page, score: float, reason: Reason, compared: _Compared | None
+) -> Finding:
+    """Why a pair that the run found was not proposed, with what it would have taken."""
+    params, edges = asked.params, CandidateEdge.objects.filter(COUNTS, project=asked.project)
+    scored = f"It scored {_score(score)} in the newest match run ({run.pk})"
+    if reason is Reason.BELOW_FLOOR:
+        floor = params.floor(_ranking(run, params))
+        return _below(asked, run, score, floor, f"It scored {_score(score)}")
+    if reason is Reason.DONOR_FULL:
+        return Finding(
+            "donor-full",
+            f"{scored}. {_lowest(edges.filter(source=donor), 'the donor gives', params.per_donor, score)}",
+            "Reject what fits less there, or allow more links a page, and match again.",
+            asked.link("The donor’s suggestions", "queue", donor=donor.pk, status="all", held=1),
+        )
+    if reason is Reason.TARGET_FULL:
+        return Finding(
+            "acceptor-full",
+            f"{scored}. {_lowest(edges.filter(target=acceptor), 'the acceptor receives', _target_cap(asked), score)}",
+            "Allow an acceptor more links, and match again.",
+            asked.link("The acceptor’s suggestions", "page", acceptor.pk),
+        )
+    if reason is Reason.RECIPROCAL:
+        return Finding(
+            "reciprocal",
+            f"{scored}. The acceptor links back to the donor, or is to, and the donor has its "
+            f"{_links(params.reciprocal or 0)} of that kind.",
+            "Match again with more reciprocal links a page.",
+            asked.match_again(),
+        )
+    return _no_room(asked, run, donor, score, compared, scored)
+
+
+def _no_room(asked: _Asked, run: Run, donor: Page, score: float, compared: _Compared | None, scored: str) -> Finding:
+    """Why the donor had neither a place in the text nor one beside it for the link."""
+    params = asked.params
+    beside = f"the block beside the text has its {_links(params.related_per_donor)}"
+    inline = CandidateEdge.objects.filter(COUNTS, source=donor, placement=Placement.INLINE).count()
+    allow = "Allow more links a page, in the text or beside it, and match again."
+    if _wanted(asked, run, score, compared) != Placement.INLINE:
+        return Finding(
+            "related-full", f"{scored}. That belongs beside the text, and {beside}.", allow, asked.match_again()
+        )
+    if inline >= params.inline_per_donor:
+        full = f"The donor’s text has its {_links(params.inline_per_donor)}, and {beside}."
+        return Finding("donor-full", f"{scored}. {full}", allow, asked.match_again())
+    return Finding(
+        "no-phrase",
+        f"{scored}. The donor’s text has no words for it, a content gap, and {beside}.",
+        "Write a sentence that names the acceptor into the donor’s text, import it and match again.",
+        asked.link("The donor", "page", donor.pk),
+    )
+
+
+def _wanted(asked: _Asked, run: Run, score: float, compared: _Compared | None) -> str:
+    """Where the tiers that the run's edges are read by want a pair of that score; empty where none does."""
+    basis, value = run.report.get("basis", Basis.COSINE), compared.similarity if compared is not None else score
+    if basis == Basis.PROBABILITY:
+        value = score
+    elif basis == Basis.QUANTILE:
+        edges = CandidateEdge.objects.filter(run=run).aggregate(
+            all=Count("pk"), lower=Count("pk", filter=Q(score__lte=score))
+        )
+        value = edges["lower"] / max(edges["all"], 1)
+    tiers = asked.project.tiers.filter(basis=basis, lower_bound__lte=value).order_by("-lower_bound")
+    return tiers.values_list("placement", flat=True).first() or ""
+
+
+def _lowest(edges: Any, who: str, cap: int, score: float) -> str:
+    """How full one side is, and the score it would have taken to get in."""
+    figures = edges.aggregate(links=Count("pk"), lowest=Min("score", filter=~DECIDED))
+    text = f"{who.capitalize()} {_links(cap)} at most, and others came first"
+    if figures["lowest"] is None:
+        return f"{text}."
+    text += f"; of the {figures['links']} it has, the lowest that waits for review scored {_score(figures['lowest'])}."
+    if figures["lowest"] < score:
+        text += " Links are given out over the whole site, so the best of one page may have to give way."
+    return text
+
+
+# --------------------------------------------------------------------------------------------------------- words
+
+
+def _links(count: int) -> str:
+    return "1 link" if count == 1 else f"{count} links"
+
+
+def _score(value: float) -> str:
+    """Three decimals, and four where these would show little: probabilities may be small."""
+    return f"{value:.3f}" if abs(value) >= 0.01 else f"{value:.4f}"
+
+
+def _day(when: datetime) -> str:
+    return date_format(timezone.localtime(when), "j M Y")
+
+
+def _chosen(project: Project, wanted: PageFilter, name: str) -> str:
+    """Which pages a filter's field leaves, in words."""
+    value = getattr(wanted, name)
+    if name == "categories":
+        paths = Category.objects.filter(project=project, pk__in=value).order_by("path")[:5]
+        return f"pages of {', '.join(str(path) for path in paths)}"
+    return {
+        "url_pattern": f"addresses that match “{value}”",
+        "indexable_only": "indexable pages",
+        "min_clicks": f"pages with {value} clicks or more",
+        "max_clicks": f"pages with {value} clicks at most",
+        "min_inlinks": f"pages with {value} body links in or more",
+        "max_inlinks": f"pages with {value} body links in at most",
+    }[name]
