@@ -368,11 +368,8 @@ def _counts(asked: _Asked, page: Page) -> Iterator[Finding]:
 
 
 def _target_cap(asked: _Asked) -> int:
-    """Most links an acceptor received in the newest run, 0 for no cap. The run read its share off as many links as
-    there could be."""
-    report = asked.run.report if asked.run else {}
-    links = min(report.get("candidates", 0), report.get("donors", 0) * asked.params.per_donor)
-    return asked.params.target_cap(links)
+    """Most links an acceptor received in the newest run, 0 for no cap."""
+    return int(asked.run.report.get("allocation", {}).get("target_cap", 0)) if asked.run else 0
 
 
 # ------------------------------------------------------------------------------------------------------- of a pair

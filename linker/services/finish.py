@@ -15,7 +15,7 @@ from django.db.models import Count
 from linker import runs, store
 from linker.matching.allocation import Allocation, Caps, Reason, allocate
 from linker.matching.generators import Generator, names
-from linker.matching.params import MatchParams, Ranking
+from linker.matching.params import MatchParams, Mode, Ranking
 from linker.matching.tiers import read_tiers
 from linker.models import Basis, Category, Project, Ranker, Run, RunBlock, Tier
 from linker.services.eligibility import eligible_pages
@@ -96,7 +96,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
     progress(0, steps, "Giving out the links")
     above = rows["score"] >= params.floor(findings.ranking)
     eligible = rows[above]
-    allocation = _allocate(project, params, eligible)
+    allocation, given_out = _allocate(project, params, eligible)
     chosen = eligible[allocation.chosen]
     best = _best_of_donors(chosen)
     chosen = chosen[np.lexsort((chosen["target"], -chosen["score"], chosen["source"], -best))]
@@ -130,29 +130,27 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
             **counts,
             "sensitive": sensitive,
             "tiers": {name or "below every tier": count for name, count in tiers.items()},
-            "allocation": _allocation_report(params, allocation),
+            "allocation": given_out,
         }
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         runs.succeed(run.pk, report)
     return report
 
 
-def _allocate(project: Project, params: MatchParams, rows: NDArray[Any]) -> Allocation:
+def _allocate(project: Project, params: MatchParams, rows: NDArray[Any]) -> tuple[Allocation, dict[str, Any]]:
+    """Which rows become links, and what the report says of it."""
     donors, targets = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
     links = min(len(rows), len(np.unique(donors)) * params.per_donor)
     back = None
     if params.reciprocal is not None:
         back = _links_back(project, donors, targets)
     caps = Caps(params.per_donor, params.target_cap(links), params.reciprocal, _standing(project), back)
-    return allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode)
-
-
-def _allocation_report(params: MatchParams, allocation: Allocation) -> dict[str, Any]:
-    report: dict[str, Any] = {"mode": params.mode.value, "total": round(allocation.total, 4)}
-    if allocation.best_first and params.mode is not params.mode.BEST:
+    allocation = allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode)
+    report = {"mode": params.mode.value, "target_cap": caps.per_target, "total": round(allocation.total, 4)}
+    if params.mode is not Mode.BEST and allocation.best_first:
         gain = allocation.total / allocation.best_first - 1
         report |= {"best_first": round(allocation.best_first, 4), "gain": round(gain, 6)}
-    return report
+    return allocation, report
 
 
 def _standing(project: Project) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
