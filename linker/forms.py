@@ -371,8 +371,8 @@ class MatchForm(forms.Form):
 
     ranking = forms.ChoiceField(
         label="Ranking",
-        help_text="Automatic: learned where the site has links enough to learn from, else the formula; without texts "
-        "and links, cosine. The run’s page says which it was and why.",
+        help_text="Automatic: learned where the site has links enough to learn from, else the formula where pages have "
+        "texts, else by similarity. The run’s page says which it was and why.",
         choices=[
             (Ranking.AUTO.value, "Automatic"),
             (Ranking.LEARNED.value, "Learned from the site’s own links"),

@@ -127,6 +127,8 @@ def value(key: str, raw: Any) -> str:
     """A plain value as text: yes and no, grouped integers, short decimals."""
     if raw in (None, "", [], {}):
         return UNSET.get(key, NOTHING)
+    if key == "target_share":
+        return f"{100 * raw:g} %"
     match raw:
         case str():
             return WORDS.get(key, {}).get(raw, raw)

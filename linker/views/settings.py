@@ -93,7 +93,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
     newest = match_reports.newest_match(project)
     held = figures.tier_figures(project, newest)
     for form in formset.forms:
-        setattr(form, "held", held.get(form.instance.pk))  # noqa: B010 (a field of the template)
+        setattr(form, "counts", held.get(form.instance.pk))  # noqa: B010 (a field of the template)
     in_use = {tier.basis for tier in figures.tiers_in_use(project)}
     return _page(
         request,

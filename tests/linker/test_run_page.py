@@ -211,5 +211,5 @@ def test_after_a_save_the_next_run_is_held_against_the_run_the_save_was_for(proj
     change_tiers(project, [], basis="probability")
     finished(project, LEARNED)
     assert tier_notice(project) is None
-    formula = finished(project, FORMULA)
-    assert tier_notice(project).run == formula
+    other = finished(project, LEARNED, model=make_model(8, "a-new-model"))
+    assert tier_notice(project).run == other
