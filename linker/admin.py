@@ -102,7 +102,7 @@ class OfProjectAdmin(admin.ModelAdmin):
 
 class TierAdminForm(TierForm):
     class Meta(TierForm.Meta):
-        fields = ["project", *TierForm.Meta.fields]
+        fields = ["project", "basis", *TierForm.Meta.fields]
 
 
 @admin.register(Tier)
@@ -110,7 +110,20 @@ class TierAdmin(OfProjectAdmin):
     """Saving or deleting a tier reads the tier of every suggestion anew."""
 
     form = TierAdminForm
-    list_display = ["name", "project", "lower_bound", "placement", "rel", "confirmed_rel", "export_unreviewed", "held"]
+    list_display = [
+        "name",
+        "project",
+        "basis",
+        "lower_bound",
+        "placement",
+        "rel",
+        "confirmed_rel",
+        "export_unreviewed",
+        "held",
+    ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [] if obj is None else ["project", "basis"]
 
     def save_model(self, request: HttpRequest, obj: Tier, form: Any, change: bool) -> None:
         policies.change_tiers(obj.project, [obj], user=request.user)

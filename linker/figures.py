@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from linker import services
 from linker.errors import UserError
 from linker.models import (
+    Basis,
     CandidateEdge,
     Category,
     EdgeStatus,
@@ -22,6 +23,7 @@ from linker.models import (
     Run,
     RunKind,
     RunStatus,
+    Tier,
 )
 
 if TYPE_CHECKING:
@@ -93,13 +95,43 @@ def _with_vectors(project: Project) -> int:
     return PageEmbedding.objects.filter(page__project=project, page__missing_since__isnull=True, model=model).count()
 
 
+def tiers_in_use(project: Project) -> QuerySet[Tier]:
+    """The tiers that suggestions are read by: those of the project's basis.
+
+    Where that is the probability, those of the similarity too while an open suggestion has no probability.
+    """
+    bases = {project.tier_basis}
+    if project.tier_basis == Basis.PROBABILITY:
+        unread = CandidateEdge.objects.filter(OPEN, project=project, probability=None)
+        if unread.exists():
+            bases.add(Basis.COSINE)
+            if not CandidateEdge.objects.filter(OPEN, project=project, probability__isnull=False).exists():
+                bases.remove(Basis.PROBABILITY)
+    return Tier.objects.filter(project=project, basis__in=bases).order_by("-basis", "-lower_bound")
+
+
 def tier_counts(project: Project) -> dict[str, int]:
     """Open suggestions by tier's name, in the order of the tiers; those below every tier stand under an empty name."""
-    counts = {tier.name: 0 for tier in project.tiers.all()}
+    counts = {tier.name: 0 for tier in tiers_in_use(project)}
     rows = CandidateEdge.objects.filter(OPEN, project=project).values("tier__name").annotate(links=Count("pk"))
-    for row in rows:
+    for row in rows.order_by():
         counts[row["tier__name"] or ""] = row["links"]
     return counts
+
+
+@dataclass(frozen=True)
+class TierFigures:
+    """What a tier holds: suggestions of the newest match run, whatever was decided, and those still open."""
+
+    newest: int = 0
+    open: int = 0
+
+
+def tier_figures(project: Project, run: Run | None) -> dict[int | None, TierFigures]:
+    """By the tier's id; those below every tier stand under None. `run` is the newest that has succeeded."""
+    rows = CandidateEdge.objects.filter(project=project).order_by().values_list("tier")
+    counted = rows.annotate(newest=Count("pk", filter=Q(run=run)), open_count=Count("pk", filter=OPEN))
+    return {tier: TierFigures(newest, still_open) for tier, newest, still_open in counted}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -9,11 +10,13 @@ from django.core.exceptions import ValidationError
 from django.forms.models import BaseModelFormSet, modelformset_factory
 
 from linker.errors import UserError
-from linker.matching.params import MatchParams, Mode, PageFilter, Ranking
+from linker.matching.generators import LABELS
+from linker.matching.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking
 from linker.members import find_user
-from linker.models import Category, ExclusionRule, Project, Role, Run, RunKind, SensitiveCategory, Tier
+from linker.models import Basis, Category, ExclusionRule, Project, Role, Run, RunKind, SensitiveCategory, Tier
 from linker.patterns import PatternError, compile_pattern
 from linker.projects import create_project
+from linker.ranking.formula import TAKEN_OFF, FormulaWeights
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -160,20 +163,32 @@ class ProjectForm(forms.ModelForm):
 
 
 class TierForm(forms.ModelForm):
+    """A tier of a basis, which the instance says; the bound has to lie within what the basis can be."""
+
     class Meta:
         model = Tier
         fields = ["name", "lower_bound", "placement", "rel", "confirmed_rel", "export_unreviewed", "held"]
-        widgets = {"lower_bound": forms.NumberInput(attrs={"step": "0.01", "min": -1, "max": 1})}
+
+    def __init__(self, *args: Any, basis: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if basis is not None:
+            self.instance.basis = basis
+        lowest = -1 if self.instance.basis == Basis.COSINE else 0
+        self.fields["lower_bound"].widget = forms.NumberInput(attrs={"step": "0.01", "min": lowest, "max": 1})
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
+        basis, bound = values.get("basis") or self.instance.basis, values.get("lower_bound")
+        if bound is not None and basis != Basis.COSINE and bound < 0:
+            what = "A probability" if basis == Basis.PROBABILITY else "A share of the run"
+            self.add_error("lower_bound", f"{what} lies between 0 and 1.")
         if values.get("held") and values.get("export_unreviewed"):
             raise ValidationError("A tier that is held back cannot be exported unreviewed: choose one of the two.")
         return values
 
 
 class TierFormSetBase(BaseModelFormSet):
-    """All tiers at once, so that bounds can be moved past each other."""
+    """All tiers of one basis at once, so that bounds can be moved past each other."""
 
     def clean(self) -> None:
         super().clean()
@@ -185,7 +200,7 @@ class TierFormSetBase(BaseModelFormSet):
             and form.cleaned_data.get("name")
         ]
         if not kept:
-            raise ValidationError("A project needs at least one tier.")
+            raise ValidationError("A basis needs at least one tier.")
         for field, what in (("lower_bound", "start at"), ("name", "are called")):
             seen: set[Any] = set()
             for form in kept:
@@ -198,9 +213,66 @@ class TierFormSetBase(BaseModelFormSet):
         """Left to clean(): the database's rows are no yardstick while several of them change at once."""
 
 
-def tier_formset(project: Project, data: Any = None) -> TierFormSetBase:
+def tier_formset(project: Project, basis: str, data: Any = None) -> TierFormSetBase:
     factory = modelformset_factory(Tier, form=TierForm, formset=TierFormSetBase, extra=1, can_delete=True, max_num=20)
-    return factory(data, queryset=Tier.objects.filter(project=project), prefix="tiers")  # type: ignore[return-value]
+    tiers = Tier.objects.filter(project=project, basis=basis)
+    return factory(data, queryset=tiers, prefix="tiers", form_kwargs={"basis": basis})  # type: ignore[return-value]
+
+
+# -------------------------------------------------------------------------------------------------------- formula
+
+
+class FormulaForm(forms.Form):
+    """The weights of the stated formula, linker.ranking.formula.FormulaWeights."""
+
+    HELP = {
+        "similarity": ("Similarity", "How near the two pages are by meaning."),
+        "words": (
+            "Words",
+            "How near they are by their words, and how much of the acceptor’s title the donor’s text has.",
+        ),
+        "mention": ("Mention", "A name of the acceptor in the donor’s text: how rare, how whole."),
+        "authority": (
+            "Authority",
+            "The acceptor’s share of searches among its category’s best; counts nothing without Search Console.",
+        ),
+        "deficit": ("Deficit", "How far the acceptor’s links in lie below its category’s median."),
+        "density": ("Density, taken off", "How many of the pages near the donor link there already."),
+        "distance": ("Distance, taken off", "For each level of the category tree between the two, at most five."),
+    }
+    MOST = 10
+
+    def __init__(self, data: Any = None, *, chosen: dict[str, float]) -> None:
+        super().__init__(data, initial={**self.defaults(), **chosen})
+        for name, default in self.defaults().items():
+            label, words = self.HELP[name]
+            messages = dict.fromkeys(
+                ("required", "invalid"), f"{label.split(',')[0]} needs a number; {default:g} is usual."
+            )
+            limits = dict.fromkeys(("min_value", "max_value"), f"A weight lies between 0 and {self.MOST}.")
+            self.fields[name] = forms.FloatField(
+                min_value=0,
+                max_value=self.MOST,
+                label=label,
+                help_text=f"{words} Usual: {default:g}.",
+                widget=forms.NumberInput(attrs={"step": "0.01"}),
+                error_messages=messages | limits,
+            )
+
+    @staticmethod
+    def defaults() -> dict[str, float]:
+        return asdict(FormulaWeights())
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if not self.errors and not any(values[name] for name in values if name not in TAKEN_OFF):
+            raise ValidationError("At least one weight that speaks for a link must be above 0.")
+        return values
+
+    def weights(self) -> dict[str, float]:
+        """What differs from the defaults, so that better defaults reach who never chose."""
+        usual = self.defaults()
+        return {name: value for name, value in self.cleaned_data.items() if value != usual[name]}
 
 
 # ------------------------------------------------------------------------------------------- sensitive, exclusions
@@ -300,14 +372,61 @@ class PageFilterForm(forms.Form):
 
 
 class MatchForm(forms.Form):
-    """The run's own numbers; the two sides stand in forms of their own."""
+    """The run's own numbers; the two sides stand in forms of their own. Only the ranking is in sight at first."""
 
     ranking = forms.ChoiceField(
         label="Ranking",
-        help_text="Learned: over the whole site, from the links it has; the score is a probability, 0.01 and up.",
+        help_text="Automatic: learned where the site has links enough to learn from, else the formula where pages have "
+        "texts, else by similarity. The run’s page says which it was and why.",
         choices=[
-            (Ranking.COSINE.value, "Cosine, by category"),
-            (Ranking.LEARNED.value, "Learned from links"),
+            (Ranking.AUTO.value, "Automatic"),
+            (Ranking.LEARNED.value, "Learned from the site’s own links"),
+            (Ranking.FORMULA.value, "By the formula, with the weights of the settings"),
+            (Ranking.COSINE.value, "By similarity, within category blocks"),
+        ],
+    )
+    generators = forms.MultipleChoiceField(
+        label="Candidates come from",
+        widget=forms.CheckboxSelectMultiple,
+        choices=LABELS,
+        help_text="Ranking by similarity knows categories alone.",
+        error_messages={"required": "Choose at least one place where candidates come from."},
+    )
+    threshold = forms.FloatField(
+        required=False,
+        min_value=-1,
+        max_value=1,
+        label="Lowest score",
+        help_text="Nothing below is kept. Empty: the ranking’s own.",
+        widget=forms.NumberInput(attrs={"step": "0.001"}),
+    )
+    inline_per_donor = forms.IntegerField(min_value=0, max_value=1000, label="Links in a page’s text, at most")
+    related_per_donor = forms.IntegerField(min_value=0, max_value=1000, label="Links beside it, at most")
+    per_target = forms.IntegerField(
+        min_value=0, max_value=1_000_000, label="Links a page receives, at most", help_text="0: no cap."
+    )
+    target_share = forms.FloatField(
+        min_value=0.01,
+        max_value=100,
+        label="… and in % of the run’s links",
+        help_text=f"{FEWEST_A_TARGET} are always allowed. 100: no cap.",
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+    )
+    reciprocal = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=1000,
+        label="Links of a page that link back, at most",
+        help_text="Empty: no limit.",
+    )
+    mode = forms.ChoiceField(
+        label="How links are given out",
+        help_text="Equal rounds: every page gets a first link before any gets a second. Highest total: the best sum of "
+        "scores that the caps allow.",
+        choices=[
+            (Mode.BEST.value, "Best first"),
+            (Mode.EQUAL.value, "Equal rounds"),
+            (Mode.OPTIMAL.value, "Highest total"),
         ],
     )
     levels_up = forms.IntegerField(
@@ -323,40 +442,47 @@ class MatchForm(forms.Form):
         help_text="Taken off the similarity for each level.",
         widget=forms.NumberInput(attrs={"step": "0.005"}),
     )
-    threshold = forms.FloatField(
-        min_value=-1,
-        max_value=1,
-        label="Lowest score",
-        help_text="Nothing below is kept.",
-        widget=forms.NumberInput(attrs={"step": "0.01"}),
-    )
-    per_donor = forms.IntegerField(min_value=1, max_value=1000, label="Links a page gives, at most")
-    per_target = forms.IntegerField(
-        min_value=0, max_value=1_000_000, label="Links a page receives, at most", help_text="0: no cap."
-    )
-    mode = forms.ChoiceField(
-        label="How links are given out",
-        help_text="Equal rounds: every page gets a first link before any gets a second.",
-        choices=[
-            (Mode.BEST.value, "Best first"),
-            (Mode.EQUAL.value, "Equal rounds"),
-        ],
-    )
 
-    def params(self, donors: PageFilter, acceptors: PageFilter) -> MatchParams:
-        """Raises ValueError where the numbers do not go together."""
+    CANDIDATES = ("generators", "threshold")
+    CAPS = ("inline_per_donor", "related_per_donor", "per_target", "target_share", "reciprocal", "mode")
+    COSINE = ("levels_up", "level_penalty")
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """What is folded away, under its headings."""
+        names = {"Candidates": self.CANDIDATES, "Caps": self.CAPS, "Ranking by similarity only": self.COSINE}
+        return [(heading, [self[name] for name in fields]) for heading, fields in names.items()]
+
+    def is_unusual(self) -> bool:
+        """Whether what is folded away was sent, or is other than usual: then it is in sight."""
+        usual = initial_of(MatchParams())
+        names = (*self.CANDIDATES, *self.CAPS, *self.COSINE)
+        return self.is_bound or any(self.initial.get(name) != usual[name] for name in names)
+
+    def params(self, project: Project, donors: PageFilter, acceptors: PageFilter) -> MatchParams:
+        """With the project's weights. Raises ValueError where the numbers do not go together."""
         values = dict(self.cleaned_data)
-        pool = max(MatchParams.pool, 2 * values["per_donor"])
-        chosen = {**values, "mode": Mode(values["mode"]), "ranking": Ranking(values["ranking"])}
-        return MatchParams(**chosen, pool=pool, donors=donors, acceptors=acceptors)
+        values["ranking"], values["mode"] = Ranking(values["ranking"]), Mode(values["mode"])
+        # All of them is kept as none named: a run of today then stays one of all when there are more.
+        values["generators"] = () if len(values["generators"]) == len(LABELS) else tuple(values["generators"])
+        values["target_share"] = round(values["target_share"] / 100, 6)
+        pool = max(MatchParams.pool, 2 * (values["inline_per_donor"] + values["related_per_donor"]))
+        return MatchParams(**values, pool=pool, weights=project.formula_weights, donors=donors, acceptors=acceptors)
+
+
+def initial_of(params: MatchParams) -> dict[str, Any]:
+    """The parameters as the match form shows them."""
+    shown = params.to_dict()
+    shown["generators"] = list(params.generators or LABELS)
+    shown["target_share"] = round(100 * params.target_share, 4)
+    return shown
 
 
 def match_initial(project: Project) -> dict[str, Any]:
-    """What the match form starts with: the last match run's parameters, else the defaults with the lowest tier's
-    bound as the threshold."""
-    last = Run.objects.filter(project=project, kind=RunKind.MATCH).values_list("params", flat=True).first()
-    if last:
-        return last
-    lowest = Tier.objects.filter(project=project).order_by("lower_bound").first()
-    defaults = MatchParams() if lowest is None else MatchParams(threshold=lowest.lower_bound)
-    return defaults.to_dict()
+    """What the match form starts with: the last match run's parameters, else the defaults.
+
+    Of a run from before there were three rankings only the filters are kept: its threshold was meant for cosine.
+    """
+    last = Run.objects.filter(project=project, kind=RunKind.MATCH).values_list("params", flat=True).first() or {}
+    if "inline_per_donor" not in last:
+        last = {side: last[side] for side in ("donors", "acceptors") if side in last}
+    return initial_of(MatchParams.from_dict(last))

@@ -11,12 +11,22 @@ from django.db.models import Q
 
 from linker import runs, services
 from linker.figures import tier_counts
-from linker.models import CandidateEdge, EdgeStatus, ExclusionRule, Page, Project, RunKind, SensitiveCategory, Tier
+from linker.models import (
+    Basis,
+    CandidateEdge,
+    EdgeStatus,
+    ExclusionRule,
+    Page,
+    Project,
+    RunKind,
+    SensitiveCategory,
+    Tier,
+)
 from linker.pages import LIVE, addresses
 from linker.patterns import compile_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
@@ -35,14 +45,19 @@ def change_tiers(
     kept: Sequence[Tier],
     deleted: Sequence[Tier] = (),
     user: AbstractBaseUser | AnonymousUser | None = None,
+    *,
+    basis: Basis | None = None,
+    use: Basis | None = None,
 ) -> TierChange:
     """Saves changed and new tiers, deletes others, and reads every suggestion's tier anew, without a new match.
 
-    The change stands among the project's runs: who moved which bound, and what that did.
+    `basis`: whose bounds were looked at, changed or not. Tiers of other bases stay as they are. `use` makes a basis the
+    one that tiers are read by. The change stands among the project's runs: who moved which bound, and what that did.
     """
     _wait_for_others(project)
     before = tier_counts(project)
-    bounds = _bounds(project)
+    changed = {tier.basis for tier in (*kept, *deleted)} | ({basis} if basis else set())
+    bounds = _bounds(project, changed)
     if deleted:
         _lock_edges(project, deleted)
     Tier.objects.filter(project=project, pk__in=[tier.pk for tier in deleted]).delete()
@@ -50,16 +65,31 @@ def change_tiers(
     for tier in kept:
         tier.project = project
         tier.save()
+    read_by = {"before": Basis(project.tier_basis).label, "after": Basis(use or project.tier_basis).label}
+    if use is not None:
+        project.tier_basis = use
+        project.save(update_fields=["tier_basis"])
     services.retier(project)
     change = TierChange(before, tier_counts(project))
     runs.record_run(
         project,
         RunKind.RETIER,
-        params={"before": bounds, "after": _bounds(project)},
+        params={
+            "basis": sorted(changed),
+            "before": bounds,
+            "after": _bounds(project, changed),
+            **({"read_by": read_by} if use is not None else {}),
+        },
         report={"before": _named(change.before), "after": _named(change.after)},
         user=user,
     )
     return change
+
+
+def set_formula_weights(project: Project, weights: dict[str, float]) -> None:
+    """From the next match run on; what was suggested stays."""
+    project.formula_weights = weights
+    project.save(update_fields=["formula_weights"])
 
 
 def _wait_for_others(project: Project) -> None:
@@ -76,11 +106,11 @@ def _lock_edges(project: Project, tiers: Sequence[Tier]) -> None:
     list(edges.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
 
 
-def _bounds(project: Project) -> dict[str, str]:
+def _bounds(project: Project, bases: Iterable[str]) -> dict[str, str]:
     return {
         tier.name: f"from {tier.lower_bound:g}, {tier.placement}, {tier.rel}, {tier.confirmed_rel} once accepted"
         f"{', leaves unreviewed' if tier.export_unreviewed else ''}{', held back' if tier.held else ''}"
-        for tier in Tier.objects.filter(project=project)
+        for tier in Tier.objects.filter(project=project, basis__in=bases)
     }
 
 
@@ -92,7 +122,8 @@ def _step_aside(project: Project, kept: Sequence[Tier]) -> None:
     """Gives the rows about to be saved names and bounds that nothing uses, so that two tiers may swap theirs."""
     taken = set(Tier.objects.filter(project=project).values_list("lower_bound", flat=True))
     taken |= {tier.lower_bound for tier in kept}
-    free = (bound for bound in (-1 + step / 2**20 for step in itertools.count()) if bound not in taken)
+    # Between 0 and 1, which every basis allows.
+    free = (bound for bound in (step / 2**20 for step in itertools.count()) if bound not in taken)
     for tier in kept:
         if tier.pk is not None:
             Tier.objects.filter(pk=tier.pk).update(name=f"\N{MIDDLE DOT}{tier.pk}", lower_bound=next(free))

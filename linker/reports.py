@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linker.models import Category, QuerySource, RunKind
+from linker.matching.generators import LABELS as GENERATORS
+from linker.models import Basis, Category, QuerySource, RunKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from linker.models import Run
 
@@ -18,12 +19,20 @@ LABELS = {
     "level_penalty": "Penalty a level",
     "threshold": "Lowest score",
     "per_donor": "Links a page gives, at most",
+    "inline_per_donor": "Links in a page’s text, at most",
+    "related_per_donor": "Links beside it, at most",
+    "target_share": "Share of the links for one page, at most",
+    "reciprocal": "Links of a page that link back, at most",
+    "generators": "Candidates come from",
+    "weights": "Weights of the formula",
     "per_target": "Links a page receives, at most",
     "pool": "Targets kept for each donor",
     "mode": "How links are given out",
     "ranking": "Ranking",
-    "ranker": "Ranked by",
-    "quality": "On links hidden from it",
+    "ranked_why": "Why",
+    "basis": "Tiers read by",
+    "read_by": "Tiers read by",
+    "bounds": "Tiers from",
     "donors": "Donors",
     "acceptors": "Acceptors",
     "url_pattern": "addresses match",
@@ -76,20 +85,50 @@ ORDER = [
     *("missing", "duplicates", "not_pages", "ignored", "skipped", "skipped_listed", "indexable", "categories"),
     *("category_source", "without_category", "vectors", "encoding", "delimiter", "packed", "header_line"),
     *("model", "dimensions", "embedded", "without_text", "seconds"),
-    *("ranker", "quality"),
-    *("donors", "acceptors", "left_out", "blocks", "batches", "pairs", "candidates", "donors_with_full_pool"),
-    *("edges", "refreshed", "stale", "sensitive", "tiers", "before", "after", "mapping"),
+    *(
+        "ranking",
+        "ranked_why",
+        "donors",
+        "acceptors",
+        "left_out",
+        "blocks",
+        "batches",
+        "pairs",
+        "candidates",
+        "donors_with_full_pool",
+    ),
+    *(
+        "edges",
+        "refreshed",
+        "stale",
+        "sensitive",
+        "placements",
+        "basis",
+        "bounds",
+        "tiers",
+        "before",
+        "after",
+        "mapping",
+    ),
 ]
 PARAM_ORDER = [
-    *("levels_up", "level_penalty", "threshold", "per_donor", "per_target", "mode", "donors", "acceptors", "pool"),
-    *("upload", "allow_shrink", "mapping", "before", "after"),
+    *("ranking", "generators", "levels_up", "level_penalty", "threshold", "per_donor", "inline_per_donor"),
+    *(
+        "related_per_donor",
+        "per_target",
+        "target_share",
+        "reciprocal",
+        "mode",
+        "weights",
+        "donors",
+        "acceptors",
+        "pool",
+    ),
+    *("upload", "allow_shrink", "mapping", "basis", "read_by", "before", "after"),
 ]
 WORDS = {
-    "mode": {"best": "best first", "equal": "equal rounds"},
-    "query_source": dict(QuerySource.choices),
-}
-# Plumbing that no reader can use.
-HIDDEN = {"skipped_file"}
+from linker.matching.generators import LABELS as GENERATORS
+from linker.models import Basis, Category, QuerySource, RunKind
 
 
 def label(key: str) -> str:
@@ -99,9 +138,11 @@ def label(key: str) -> str:
 
 def value(key: str, raw: Any) -> str:
     """A plain value as text: yes and no, grouped integers, short decimals."""
+    if raw in (None, "", [], {}):
+        return UNSET.get(key, NOTHING)
+    if key == "target_share":
+        return f"{100 * raw:g} %"
     match raw:
-        case None | "":
-            return NOTHING
         case str():
             return WORDS.get(key, {}).get(raw, raw)
         case bool():
@@ -111,7 +152,7 @@ def value(key: str, raw: Any) -> str:
         case float():
             return f"{raw:,.4f}".rstrip("0").rstrip(".")
         case list() | tuple():
-            return ", ".join(value("", entry) for entry in raw) or NOTHING
+            return ", ".join(value(key, entry) for entry in raw)
     return str(raw)
 
 
@@ -120,7 +161,7 @@ def _flat(values: dict[str, Any], above: str = "") -> Iterator[Row]:
         if key in HIDDEN:
             continue
         name = f"{above}: {label(key).lower()}" if above else label(key)
-        if isinstance(raw, dict):
+        if isinstance(raw, dict) and raw:
             yield from _flat(raw, name)
         elif isinstance(raw, list) and any(isinstance(entry, dict | list) for entry in raw):
             yield name, f"{len(raw):,} entries"
@@ -128,9 +169,9 @@ def _flat(values: dict[str, Any], above: str = "") -> Iterator[Row]:
             yield name, value(key, raw)
 
 
-def report_rows(run: Run) -> list[Row]:
-    """What the run counted, in the order of the work."""
-    return list(_flat(_ordered(run.report, ORDER)))
+def report_rows(run: Run, without: Container[str] = ()) -> list[Row]:
+    """What the run counted, in the order of the work, but for the keys that are told elsewhere."""
+    return list(_flat(_ordered({key: raw for key, raw in run.report.items() if key not in without}, ORDER)))
 
 
 def _ordered(values: dict[str, Any], order: list[str]) -> dict[str, Any]:
@@ -143,6 +184,9 @@ def param_rows(run: Run) -> list[Row]:
     """What the run was asked to do. Filters that do not restrict are left out."""
     params = dict(run.params)
     if run.kind == RunKind.MATCH:
+        if "cosine" not in (run.report.get("ranking"), params.get("ranking", "cosine")):
+            params.pop("levels_up", None)
+            params.pop("level_penalty", None)
         for side in ("donors", "acceptors"):
             params[side] = _filter_words(run, params.get(side, {}))
     return list(_flat(_ordered(params, PARAM_ORDER)))

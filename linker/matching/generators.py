@@ -31,6 +31,19 @@ class Generator(IntFlag):
 
 EVERY = ~Generator(0)  # all of them switched on
 NAMES = {flag: (flag.name or "").lower() for flag in Generator}
+# For people, by name.
+LABELS = {
+    "category": "Category",
+    "nearest": "Nearest by meaning",
+    "lexical": "Nearest by words",
+    "mention": "Mention",
+    "neighbour_links": "Neighbours link to it",
+    "similar_linkers": "Pages with the same links link to it",
+    "cocited": "Co-cited",
+    "category_links": "Its category links to it",
+    "reciprocal": "Links back",
+    "address": "Near in the address",
+}
 
 
 def names(bits: int) -> list[str]:

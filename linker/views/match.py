@@ -51,7 +51,7 @@ def match(request: HttpRequest, slug: str) -> HttpResponse:
     valid = request.method == "POST" and all([form.is_valid(), *(side.is_valid() for side in sides.values())])
     if valid and "count" not in request.POST:
         try:
-            params = form.params(sides["donors"].chosen(), sides["acceptors"].chosen())
+            params = form.params(project, sides["donors"].chosen(), sides["acceptors"].chosen())
         except ValueError as error:
             form.add_error(None, str(error))
         else:

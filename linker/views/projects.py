@@ -55,8 +55,8 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         next_step=next((step for step in steps if not step.done), None),
         is_manager=access.has_role(membership, Role.MANAGER),
         runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],
-        tiers=membership.project.tiers.all(),
-        tier_counts=figures.tier_counts(membership.project),
+        tiers=figures.tiers_in_use(membership.project),
+        held_by=figures.tier_figures(membership.project, None),
         categories=figures.top_categories(membership.project),
     )
     return render(request, "linker/project.html", context)

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from linker import access, reports
+from linker import access, match_reports, reports
 from linker import runs as life
 from linker.models import Role, Run, RunKind, RunStatus
 from linker.views.shell import shell
@@ -51,11 +51,13 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
     rows = Run.objects.select_related("created_by", "model", "project")
     run = get_object_or_404(rows, project=membership.project, pk=run_id)
     is_manager = access.has_role(membership, Role.MANAGER)
+    match = match_reports.match_report(run)
     return shell(
         membership,
         "runs",
         run=run,
-        report=reports.report_rows(run),
+        report=reports.report_rows(run, match_reports.TOLD if match else ()),
+        match=match,
         params=reports.param_rows(run),
         may_cancel=run.is_active and is_manager,
         is_manager=is_manager,

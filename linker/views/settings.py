@@ -1,4 +1,5 @@
-"""A project's settings, a tab each: general, tiers, sensitive categories, exclusions, members. Managers only."""
+"""A project's settings, a tab each: general, tiers, ranking, sensitive categories, exclusions,
+members. Managers only."""
 
 from __future__ import annotations
 
@@ -6,19 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from linker import access, figures, members, policies
+from linker import access, figures, match_reports, members, policies
 from linker.errors import UserError
 from linker.forms import (
     ExclusionForm,
+    FormulaForm,
     MemberForm,
     ProjectForm,
     RoleForm,
     SensitiveForm,
     tier_formset,
 )
-from linker.models import ExclusionRule, Membership, Role, SensitiveCategory
+from linker.models import Basis, ExclusionRule, Membership, Role, SensitiveCategory
 from linker.patterns import PatternError
 from linker.views.shell import shell
 
@@ -28,11 +31,21 @@ if TYPE_CHECKING:
 TABS = (
     ("settings", "General"),
     ("settings_tiers", "Tiers"),
+    ("settings_ranking", "Ranking"),
     ("settings_sensitive", "Sensitive categories"),
     ("settings_exclusions", "Exclusions"),
     ("settings_members", "Members"),
 )
 FORM = ["GET", "HEAD", "POST"]
+# What each basis means to who moves a bound.
+BASES = {
+    Basis.PROBABILITY: "How likely a link is one that this site would set, as a run learned it from the links and "
+    "decisions the site has: of a hundred suggestions at 0.5, about fifty. Only runs that learned have it.",
+    Basis.QUANTILE: "The place within the run, whatever ranked it: from 0.9 on stands the best tenth. Every run fills "
+    "the tiers alike, a weak one too.",
+    Basis.COSINE: "How near the two pages are by meaning, between \N{MINUS SIGN}1 and 1. It means the same in every "
+    "run of one embedding model, and something else under another model.",
+}
 
 
 def _page(request: HttpRequest, membership: Membership, tab: str, **context: Any) -> HttpResponse:
@@ -64,19 +77,55 @@ def general(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(FORM)
 def tiers(request: HttpRequest, slug: str) -> HttpResponse:
+    """The bounds of one basis, `?basis=`; those in use unless it says otherwise."""
     membership = access.member(request, slug, needs=Role.MANAGER)
     project = membership.project
-    formset = tier_formset(project, _data(request))
+    asked = request.GET.get("basis", "")
+    basis = Basis(asked if asked in Basis.values else project.tier_basis)
+    formset = tier_formset(project, basis, _data(request))
     if request.method == "POST" and formset.is_valid():
         formset.save(commit=False)
         changed = [*(tier for tier, _ in formset.changed_objects), *formset.new_objects]
-        change = policies.change_tiers(project, changed, formset.deleted_objects, request.user)
+        use = basis if "use" in request.POST else None
+        change = policies.change_tiers(project, changed, formset.deleted_objects, request.user, basis=basis, use=use)
         messages.success(request, _moves(change))
-        return redirect("settings_tiers", slug)
-    counts = figures.tier_counts(project)
+        return redirect(f"{reverse('settings_tiers', args=[slug])}?basis={basis}")
+    newest = match_reports.newest_match(project)
+    held = figures.tier_figures(project, newest)
     for form in formset.forms:
-        setattr(form, "count", counts.get(form.initial.get("name", ""), 0))  # noqa: B010 (a field of the template)
-    return _page(request, membership, "settings_tiers", formset=formset, below=counts.get("", 0))
+        setattr(form, "counts", held.get(form.instance.pk))  # noqa: B010 (a field of the template)
+    in_use = {tier.basis for tier in figures.tiers_in_use(project)}
+    return _page(
+        request,
+        membership,
+        "settings_tiers",
+        formset=formset,
+        below=held.get(None),
+        newest=newest,
+        basis=basis,
+        bases=[(one, Basis(one).label, one in in_use) for one in BASES],
+        meaning=BASES[basis],
+        is_in_use=basis in in_use,
+        is_chosen=basis == project.tier_basis,
+        without_probability=project.tier_basis == Basis.PROBABILITY and Basis.COSINE in in_use,
+        notice=match_reports.tier_notice(project),
+    )
+
+
+@require_http_methods(FORM)
+def ranking(request: HttpRequest, slug: str) -> HttpResponse:
+    """The weights of the stated formula."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    if request.method == "POST" and "reset" in request.POST:
+        policies.set_formula_weights(membership.project, {})
+        messages.success(request, "The weights are the usual ones again, from the next match run on.")
+        return redirect("settings_ranking", slug)
+    form = FormulaForm(_data(request), chosen=membership.project.formula_weights)
+    if form.is_valid():
+        policies.set_formula_weights(membership.project, form.weights())
+        messages.success(request, "Saved. It applies from the next match run by the formula on.")
+        return redirect("settings_ranking", slug)
+    return _page(request, membership, "settings_ranking", form=form)
 
 
 def _moves(change: policies.TierChange) -> str:

@@ -22,6 +22,7 @@ urlpatterns = [
     path("p/<slug:slug>/match/embed/", match.embed, name="embed"),
     path("p/<slug:slug>/settings/", settings.general, name="settings"),
     path("p/<slug:slug>/settings/tiers/", settings.tiers, name="settings_tiers"),
+    path("p/<slug:slug>/settings/ranking/", settings.ranking, name="settings_ranking"),
     path("p/<slug:slug>/settings/sensitive/", settings.sensitive, name="settings_sensitive"),
     path("p/<slug:slug>/settings/sensitive/<int:rule_id>/remove/", settings.sensitive_remove, name="sensitive_remove"),
     path("p/<slug:slug>/settings/exclusions/", settings.exclusions, name="settings_exclusions"),

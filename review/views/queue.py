@@ -14,6 +14,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from linker.access import has_role, member
 from linker.errors import UserError
+from linker.figures import tiers_in_use
+from linker.match_reports import tier_notice
 from linker.models import Membership, Placement, Role
 from review import decisions, queue
 from review.decisions import AnchorError, NothingToUndo, Outcome
@@ -65,7 +67,9 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             **context,
             "counts": queue.queue_counts(project, chosen, _user(request)),
             "categories": queue.category_choices(project),
-            "tiers": project.tiers.all(),
+            "tiers": tiers_in_use(project),
+            "notice": tier_notice(project),
+            "may_set_tiers": has_role(membership, Role.MANAGER),
             "placements": Placement.choices,
             "sensitivities": Sensitive.choices,
             "orders": Order.choices,

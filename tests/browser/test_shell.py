@@ -12,6 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WORD = "Unbreakable" * 18
 PAGES = [
     *("", "pages/", "runs/", "match/", "import/", "queue/", "export/", "settings/", "settings/tiers/"),
+    "settings/ranking/",
     *("settings/sensitive/", "settings/exclusions/", "settings/members/"),
 ]
 # The lowest contrast of a text with what is behind it: its ratio, its size and its words.
@@ -189,11 +190,11 @@ def test_the_settings_work_without_javascript(site, manager, client_for, live_se
     session = client_for(manager).cookies["sessionid"].value
     context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
     page = context.new_page()
-    page.goto(f"{live_server.url}/p/{site.slug}/settings/tiers/")
+    page.goto(f"{live_server.url}/p/{site.slug}/settings/tiers/?basis=cosine")
     page.locator("input[name$=lower_bound]").first.fill("0.9")
     page.get_by_role("button", name="Save the tiers").click()
     page.get_by_text("Inline 1 → 0").wait_for()
-    assert Tier.objects.get(project=site, name="Inline").lower_bound == 0.9
+    assert Tier.objects.get(project=site, basis="cosine", name="Inline").lower_bound == 0.9
     page.goto(f"{live_server.url}/p/{site.slug}/match/")
     page.get_by_role("button", name="Count the pages").click()
     page.get_by_text("leave 2 donors and 2 acceptors").wait_for()

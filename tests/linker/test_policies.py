@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from linker.members import LastManager, remove_member
-from linker.models import CandidateEdge, Membership, Project, Run, RunKind, SensitiveCategory, Tier
+from linker.models import Basis, CandidateEdge, Membership, Project, Run, RunKind, SensitiveCategory, Tier
 from linker.policies import add_sensitive, change_tiers
 from review.decisions import decide_edges
 from review.models import Verb
@@ -18,7 +18,7 @@ from tests.factories import make_edge, make_member
 
 @pytest.mark.django_db
 def test_two_tiers_can_swap_names_and_bounds_in_one_go(project):
-    inline, related = Tier.objects.filter(project=project).order_by("-lower_bound")[:2]
+    inline, related = Tier.objects.filter(project=project, basis="cosine").order_by("-lower_bound")[:2]
     edge = make_edge(project, score=0.7)
     inline.name, related.name = related.name, inline.name
     inline.lower_bound, related.lower_bound = related.lower_bound, inline.lower_bound
@@ -34,7 +34,7 @@ def test_a_change_of_tiers_that_fails_changes_nothing(project):
     tiers = list(Tier.objects.filter(project=project))
     before = list(Tier.objects.filter(project=project).values())
     tiers[0].lower_bound = 5.0
-    with pytest.raises(Exception, match="tier_bound_is_cosine"):
+    with pytest.raises(Exception, match="tier_bound_fits_basis"):
         change_tiers(project, tiers)
     connection.needs_rollback = False
     assert list(Tier.objects.filter(project=project).values()) == before
@@ -44,21 +44,55 @@ def test_a_change_of_tiers_that_fails_changes_nothing(project):
 @pytest.mark.django_db
 def test_a_decided_link_keeps_its_rel_when_tiers_move(project):
     edge = make_edge(project, score=0.7, status="accepted", rel="ugc")
-    related = Tier.objects.get(project=project, name="Related")
+    related = Tier.objects.get(project=project, basis="cosine", name="Related")
     related.lower_bound = 0.72
     change_tiers(project, [related])
     edge.refresh_from_db()
     assert edge.rel == "ugc"
 
 
+@pytest.mark.django_db
+def test_bounds_of_one_basis_leave_the_others_and_what_they_read_alone(project):
+    edge = make_edge(project, score=0.7)
+    likely = Tier.objects.get(project=project, basis="probability", name="Related")
+    likely.lower_bound, likely.name = 0.65, "Likely"
+    change_tiers(project, [likely])
+    edge.refresh_from_db()
+    assert (edge.tier.basis, edge.tier.name) == ("cosine", "Related")
+    cosine = Tier.objects.filter(project=project, basis="cosine").values_list("name", "lower_bound")
+    assert list(cosine) == [("Inline", 0.8), ("Related", 0.65), ("Reserve", 0.5)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("basis", ["probability", "quantile", "cosine"])
+def test_tiers_of_every_basis_can_swap(project, basis):
+    low, high = Tier.objects.filter(project=project, basis=basis).order_by("lower_bound")[:2]
+    low.lower_bound, high.lower_bound = high.lower_bound, low.lower_bound
+    change_tiers(project, [low, high])
+    assert list(Tier.objects.filter(project=project, basis=basis).order_by("lower_bound"))[:2] == [high, low]
+
+
+@pytest.mark.django_db
+def test_another_basis_reads_the_suggestions_anew_and_is_written_down(project):
+    edge = make_edge(project, score=0.7, ranked_by="learned", probability=0.01, quantile=0.95)
+    change_tiers(project, [], use=Basis.QUANTILE, basis=Basis.QUANTILE)
+    edge.refresh_from_db()
+    assert (edge.tier.basis, edge.tier.name) == ("quantile", "Inline")
+    change_tiers(project, [], use=Basis.PROBABILITY, basis=Basis.PROBABILITY)
+    edge.refresh_from_db()
+    assert edge.tier is None
+    record = Run.objects.filter(project=project, kind=RunKind.RETIER).first()
+    assert record.params["read_by"] == {"before": "Quantile of the run", "after": "Probability"}
+
+
 def _move_a_bound(project: Project) -> None:
-    related = Tier.objects.get(project=project, name="Related")
+    related = Tier.objects.get(project=project, basis="cosine", name="Related")
     related.lower_bound = 0.75
     change_tiers(project, [related])
 
 
 def _delete_a_tier(project: Project) -> None:
-    change_tiers(project, [], [Tier.objects.get(project=project, name="Related")])
+    change_tiers(project, [], [Tier.objects.get(project=project, basis="cosine", name="Related")])
 
 
 def _add_a_rule(project: Project) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import ANY
+
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
 from linker import runs
+from linker.matching.params import MatchParams
 from linker.models import (
     CandidateEdge,
     ExclusionRule,
@@ -43,7 +46,7 @@ def full(project: Project) -> Project:
 
 
 PAGES = ["project", "pages", "match", "runs", "settings", "settings_tiers", "settings_sensitive"]
-PAGES += ["settings_exclusions", "settings_members", "import", "queue", "releases"]
+PAGES += ["settings_ranking", "settings_exclusions", "settings_members", "import", "queue", "releases"]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -91,8 +94,12 @@ def test_lists_ask_as_many_questions_for_many_rows_as_for_few(
 # -------------------------------------------------------------------------------------------------------- settings
 
 
-def tier_form(project: Project, **changes: str) -> dict[str, str]:
-    tiers = list(Tier.objects.filter(project=project).order_by("-lower_bound"))
+def tiers_url(project: Project, basis: str = "cosine") -> str:
+    return f"{url('settings_tiers', project)}?basis={basis}"
+
+
+def tier_form(project: Project, basis: str = "cosine", **changes: str) -> dict[str, str]:
+    tiers = list(Tier.objects.filter(project=project, basis=basis).order_by("-lower_bound"))
     data = {"tiers-TOTAL_FORMS": str(len(tiers) + 1), "tiers-INITIAL_FORMS": str(len(tiers))}
     for number, tier in enumerate(tiers):
         values = {
@@ -114,7 +121,7 @@ def tier_form(project: Project, **changes: str) -> dict[str, str]:
 def test_moving_a_bound_moves_the_suggestions_and_is_written_down(project, manager, client_for):
     edge = make_edge(project, score=0.75)
     response = client_for(manager).post(
-        url("settings_tiers", project), tier_form(project, **{"tiers-0-lower_bound": "0.7"}), follow=True
+        tiers_url(project), tier_form(project, **{"tiers-0-lower_bound": "0.7"}), follow=True
     )
     assert "Inline 0 → 1" in response.content.decode()
     edge.refresh_from_db()
@@ -127,23 +134,93 @@ def test_moving_a_bound_moves_the_suggestions_and_is_written_down(project, manag
 
 
 def test_two_tiers_cannot_begin_at_the_same_score(project, manager, client_for):
-    response = client_for(manager).post(
-        url("settings_tiers", project), tier_form(project, **{"tiers-0-lower_bound": "0.65"})
-    )
+    response = client_for(manager).post(tiers_url(project), tier_form(project, **{"tiers-0-lower_bound": "0.65"}))
     assert response.status_code == 200
     assert "Nothing was saved" in response.content.decode()
-    assert Tier.objects.get(project=project, name="Inline").lower_bound == 0.80
+    assert Tier.objects.get(project=project, basis="cosine", name="Inline").lower_bound == 0.80
+
+
+@pytest.mark.parametrize(
+    ("basis", "said"), [("probability", "A probability lies between"), ("quantile", "A share of the run lies between")]
+)
+def test_a_bound_that_the_basis_cannot_have_is_refused_with_a_sentence(basis, said, project, manager, client_for):
+    form = tier_form(project, basis, **{"tiers-0-lower_bound": "-0.2"})
+    assert said in client_for(manager).post(tiers_url(project, basis), form).content.decode()
+    assert not Run.objects.filter(project=project, kind=RunKind.RETIER).exists()
+
+
+def test_a_form_of_one_basis_cannot_write_the_tiers_of_another(project, manager, client_for):
+    before = list(Tier.objects.filter(project=project).order_by("pk").values())
+    form = tier_form(project, "cosine", **{"tiers-0-lower_bound": "0.7"})
+    client_for(manager).post(tiers_url(project, "quantile"), form)
+    assert list(Tier.objects.filter(project=project).order_by("pk").values()) == before
+
+
+def test_the_tiers_say_what_they_hold_and_which_basis_is_in_use(project, manager, client_for):
+    run = make_run(project)
+    make_edge(project, score=0.7, run=run)
+    make_edge(project, score=0.7, run=run, status="accepted")
+    client = client_for(manager)
+    page = client.get(tiers_url(project)).content.decode()
+    assert "2 of the newest run, 1 open suggestion<" in page
+    assert "Suggestions without a probability are read by these bounds" in page
+    assert "not in use" in client.get(tiers_url(project, "quantile")).content.decode()
+    assert "read by the bounds of" in client.get(url("settings_tiers", project)).content.decode()
+
+
+def test_another_basis_is_put_to_use_with_its_bounds(project, manager, client_for):
+    edge = make_edge(project, score=0.2, quantile=0.95)
+    response = client_for(manager).post(
+        tiers_url(project, "quantile"), {**tier_form(project, "quantile"), "use": "1"}, follow=True
+    )
+    project.refresh_from_db()
+    edge.refresh_from_db()
+    assert project.tier_basis == "quantile"
+    assert (edge.tier.basis, edge.tier.name) == ("quantile", "Inline")
+    assert "Inline 0 → 1" in response.content.decode()
+
+
+def test_the_weights_of_the_formula_are_saved_by_what_differs_and_go_into_the_run(
+    full, manager, client_for, redis_server, django_capture_on_commit_callbacks
+):
+    client = client_for(manager)
+    shown = client.get(url("settings_ranking", full)).context["form"].initial
+    client.post(url("settings_ranking", full), {**shown, "mention": "2.5"})
+    full.refresh_from_db()
+    assert full.formula_weights == {"mention": 2.5}
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(url("match", full), {**MATCH, **SIDES, "ranking": "formula"})
+    assert Run.objects.get(project=full, status="queued").params["weights"] == {"mention": 2.5}
+    client.post(url("settings_ranking", full), {"reset": "1"})
+    full.refresh_from_db()
+    assert full.formula_weights == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"words": "a lot"}, "Words needs a number; 0.9 is usual."),
+        ({"words": ""}, "Words needs a number; 0.9 is usual."),
+        ({"words": "nan"}, "Words needs a number; 0.9 is usual."),
+        ({"density": "-1"}, "A weight lies between 0 and 10."),
+        (dict.fromkeys(["similarity", "words", "mention", "authority", "deficit"], "0"), "At least one weight"),
+    ],
+)
+def test_weights_that_make_no_formula_are_refused_with_a_sentence(changes, said, project, manager, client_for):
+    client = client_for(manager)
+    shown = client.get(url("settings_ranking", project)).context["form"].initial
+    assert said in client.post(url("settings_ranking", project), {**shown, **changes}).content.decode()
+    project.refresh_from_db()
+    assert project.formula_weights == {}
 
 
 def test_a_tier_can_be_added_and_deleted(project, manager, client_for):
     client = client_for(manager)
-    client.post(
-        url("settings_tiers", project), tier_form(project, **{"tiers-3-name": "Top", "tiers-3-lower_bound": "0.95"})
-    )
+    client.post(tiers_url(project), tier_form(project, **{"tiers-3-name": "Top", "tiers-3-lower_bound": "0.95"}))
     assert Tier.objects.filter(project=project, name="Top").exists()
     edge = make_edge(project, score=0.97)
     assert edge.tier.name == "Top"
-    client.post(url("settings_tiers", project), tier_form(project, **{"tiers-0-DELETE": "on"}))
+    client.post(tiers_url(project), tier_form(project, **{"tiers-0-DELETE": "on"}))
     edge.refresh_from_db()
     assert edge.tier.name == "Inline"
 
@@ -201,7 +278,11 @@ def test_members_come_change_and_go_but_a_manager_stays(project, manager, client
 
 
 @pytest.mark.parametrize(
-    "name", ["settings", "settings_tiers", "settings_sensitive", "settings_exclusions", "settings_members"]
+    "name",
+    [
+        *("settings", "settings_tiers", "settings_ranking"),
+        *("settings_sensitive", "settings_exclusions", "settings_members"),
+    ],
 )
 def test_settings_are_for_managers(name, project, editor, client_for):
     assert client_for(editor).get(url(name, project)).status_code == 403
@@ -212,12 +293,16 @@ def test_settings_are_for_managers(name, project, editor, client_for):
 
 MATCH = {
     "ranking": "cosine",
+    "generators": ["category", "mention"],
     "levels_up": 1,
     "level_penalty": 0.02,
     "threshold": 0.5,
-    "per_donor": 5,
+    "inline_per_donor": 2,
+    "related_per_donor": 3,
     "per_target": 10,
-    "mode": "best",
+    "target_share": 2,
+    "reciprocal": "",
+    "mode": "optimal",
 }
 SIDES = {"donors-indexable_only": "on", "acceptors-indexable_only": "on"}
 
@@ -229,17 +314,48 @@ def test_the_form_starts_a_run_with_its_parameters_frozen(
         response = client_for(manager).post(url("match", full), {**MATCH, **SIDES, "acceptors-url_pattern": "/b$"})
     run = Run.objects.filter(project=full, kind=RunKind.MATCH, status="queued").get()
     assert response.url == url("run", full, run.pk)
-    assert (run.params["levels_up"], run.params["per_donor"], run.created_by) == (1, 5, manager)
+    assert (run.params["levels_up"], run.params["inline_per_donor"], run.created_by) == (1, 2, manager)
+    assert (run.params["generators"], run.params["mode"]) == (["category", "mention"], "optimal")
+    assert (run.params["target_share"], run.params["reciprocal"]) == (0.02, None)
     assert run.params["acceptors"]["url_pattern"] == "/b$"
     again = client_for(manager).post(url("match", full), {**MATCH, **SIDES}, follow=True)
     assert "already waiting" in again.content.decode()
 
 
-@pytest.mark.parametrize(("field", "value"), [("per_donor", "0"), ("threshold", "2"), ("levels_up", "x")])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("related_per_donor", "-1"), ("threshold", "2"), ("levels_up", "x")),
+        *(("generators", ["clairvoyance"]), ("generators", []), ("target_share", "0"), ("mode", "worst")),
+    ],
+)
 def test_a_parameter_out_of_range_starts_nothing(field, value, full, manager, client_for):
     response = client_for(manager).post(url("match", full), {**MATCH, **SIDES, field: value})
     assert response.status_code == 200
     assert not Run.objects.filter(project=full, status="queued").exists()
+
+
+def test_a_match_is_one_click_and_the_rest_is_folded_until_it_differs(
+    full, manager, client_for, redis_server, django_capture_on_commit_callbacks
+):
+    client = client_for(manager)
+    page = client.get(url("match", full))
+    form = page.context["form"]
+    assert '<details class="advanced">' in page.content.decode()
+    plain = {name: form.initial[name] for name in form.fields if form.initial[name] is not None}
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(url("match", full), {**plain, **SIDES})
+    run = Run.objects.get(project=full, status="queued")
+    assert run.params == MatchParams().to_dict() | {"generators": [], "donors": ANY, "acceptors": ANY}
+    Run.objects.filter(pk=run.pk).update(status="succeeded", params={**run.params, "reciprocal": 1})
+    assert '<details class="advanced" open>' in client.get(url("match", full)).content.decode()
+
+
+def test_the_threshold_of_a_run_from_before_is_not_offered_to_another_ranking(project, manager, client_for):
+    make_run(project, params={"threshold": 0.4, "levels_up": 4, "donors": {"url_pattern": "/shop/"}})
+    page = client_for(manager).get(url("match", project))
+    assert page.context["form"].initial["threshold"] is None
+    assert page.context["sides"]["donors"].initial["url_pattern"] == "/shop/"
 
 
 def test_a_running_run_asks_for_itself_until_it_has_ended(project, viewer, client_for):
@@ -314,7 +430,7 @@ def test_a_project_is_made_on_the_command_line(capsys):
     make_user("mara")
     call_command("create_project", "new", "--base-url", "https://new.example/", "--manager", "mara")
     project = Project.objects.get(slug="new")
-    assert (project.base_url, project.tiers.count()) == ("https://new.example", 3)
+    assert (project.base_url, project.tiers.count()) == ("https://new.example", 9)
     assert project.memberships.get().role == "manager"
     for slug, base in (("new", "https://other.example"), ("bad slug", "https://x.example"), ("x", "not a url")):
         with pytest.raises(CommandError):

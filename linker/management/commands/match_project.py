@@ -9,8 +9,9 @@ from django.core.management.base import CommandError
 
 from linker import runs, services
 from linker.management.commands._cli import ProgressBar, ProjectCommand
-from linker.matching.params import LEARNED_THRESHOLD, MatchParams, Mode, PageFilter, Ranking
-from linker.models import Category, Project, Run, RunKind, Tier
+from linker.matching.generators import NAMES
+from linker.matching.params import MatchParams, Mode, PageFilter, Ranking
+from linker.models import Category, Project, Run, RunKind
 from linker.patterns import compile_pattern
 from linker.workers import WorkerPool
 
@@ -28,6 +29,25 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = sorted(set(names) - set(NAMES.values()))
+    if unknown or not names:
+        what = f"there is no generator {', '.join(unknown)}" if unknown else "no generator is named"
+        raise ArgumentTypeError(f"{what}; there are {', '.join(NAMES.values())}")
+    return names
+
+
+def _switched_on(chosen: list[str] | None, without: list[str]) -> tuple[str, ...]:
+    """Empty where all are: a run of today then stays one of all when there are more."""
+    if chosen is None and not without:
+        return ()
+    kept = [name for name in NAMES.values() if (chosen is None or name in chosen) and name not in without]
+    if not kept:
+        raise ValueError("every generator is switched off: leave at least one")
+    return tuple(kept)
+
+
 class Command(ProjectCommand):
     help = "Proposes links, and stores them for review. Works in this process, or with --workers through the queue."
 
@@ -35,31 +55,51 @@ class Command(ProjectCommand):
         super().add_arguments(parser)
         default = MatchParams()
         parser.add_argument(
-            "--levels-up", type=int, default=default.levels_up, metavar="N",
-            help="how far up the category tree a donor looks for acceptors (default: %(default)s)",
+            "--ranking", choices=[ranking.value for ranking in Ranking], default=default.ranking.value,
+            help="learned: by a ranker trained on the site's own links; formula: by the project's weights; cosine: by "
+            "similarity within category blocks; auto: learned where there are links enough to learn from, else the "
+            "formula, else cosine (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
-            "--level-penalty", type=float, default=default.level_penalty, metavar="X",
-            help="taken off the cosine for each level (default: %(default)s)",
+            "--generators", type=_names, metavar="A,B",
+            help=f"where candidates come from, of {', '.join(NAMES.values())} (default: all)",
         )  # fmt: skip
+        parser.add_argument("--without", type=_names, default=[], metavar="A,B", help="generators to switch off")
         parser.add_argument(
-            "--threshold", type=float, metavar="X", help="lowest score kept (default: the lowest tier's bound)"
+            "--threshold", type=float, metavar="X", help="lowest score kept (default: the ranking's own)"
         )
         parser.add_argument(
-            "--per-donor", type=int, default=default.per_donor, metavar="K",
-            help="most links a donor gives (default: %(default)s)",
+            "--inline-per-donor", type=int, default=default.inline_per_donor, metavar="K",
+            help="most links in a donor's text (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--related-per-donor", type=int, default=default.related_per_donor, metavar="K",
+            help="most links beside it (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--per-target", type=int, default=default.per_target, metavar="K",
             help="most links an acceptor receives, 0 for no cap (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
-            "--ranking", choices=[ranking.value for ranking in Ranking], default=default.ranking.value,
-            help="by cosine within category blocks, or learned from the site's own links (default: %(default)s)",
+            "--target-share", type=float, default=default.target_share, metavar="X",
+            help="largest share of the run's links that one acceptor receives, 1 for no cap (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--reciprocal", type=int, metavar="K",
+            help="most of a donor's links whose acceptor links back (default: no limit)",
         )  # fmt: skip
         parser.add_argument(
             "--mode", choices=[mode.value for mode in Mode], default=default.mode.value,
-            help="best scores first, or in equal rounds (default: %(default)s)",
+            help="best scores first, in equal rounds, or the highest total that the caps allow (default: %(default)s)",
+        )  # fmt: skip
+        group = parser.add_argument_group("with --ranking cosine")
+        group.add_argument(
+            "--levels-up", type=int, default=default.levels_up, metavar="N",
+            help="how far up the category tree a donor looks for acceptors (default: %(default)s)",
+        )  # fmt: skip
+        group.add_argument(
+            "--level-penalty", type=float, default=default.level_penalty, metavar="X",
+            help="taken off the cosine for each level (default: %(default)s)",
         )  # fmt: skip
         for side in ("donor", "acceptor"):
             group = parser.add_argument_group(f"which pages may be {side}s")
@@ -113,23 +153,21 @@ class Command(ProjectCommand):
         return run
 
     def _params(self, project: Project, options: dict[str, Any]) -> MatchParams:
-        lowest = Tier.objects.filter(project=project).order_by("lower_bound").values_list("lower_bound", flat=True)
-        default = MatchParams()
-        threshold = options["threshold"]
-        ranking = Ranking(options["ranking"])
-        if threshold is None and ranking is Ranking.LEARNED:
-            threshold = LEARNED_THRESHOLD
-        elif threshold is None:
-            threshold = lowest[0] if lowest else default.threshold
+        per_donor = options["inline_per_donor"] + options["related_per_donor"]
         return MatchParams(
+            ranking=Ranking(options["ranking"]),
+            generators=_switched_on(options["generators"], options["without"]),
             levels_up=options["levels_up"],
             level_penalty=options["level_penalty"],
-            threshold=threshold,
-            per_donor=options["per_donor"],
+            threshold=options["threshold"],
+            inline_per_donor=options["inline_per_donor"],
+            related_per_donor=options["related_per_donor"],
             per_target=options["per_target"],
-            pool=max(default.pool, 2 * options["per_donor"]),
+            target_share=options["target_share"],
+            reciprocal=options["reciprocal"],
+            pool=max(MatchParams.pool, 2 * per_donor),
             mode=Mode(options["mode"]),
-            ranking=ranking,
+            weights=project.formula_weights,
             donors=self._filter(project, "donor", options),
             acceptors=self._filter(project, "acceptor", options),
         )
