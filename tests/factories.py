@@ -116,9 +116,11 @@ def make_edge(
     source = source or make_page(project)
     target = target or make_page(project)
     run = run or project.runs.filter(kind=RunKind.MATCH).first() or make_run(project)
-    tier = project.tiers.filter(lower_bound__lte=score).order_by("-lower_bound").first()
+    tier = project.tiers.filter(basis="cosine", lower_bound__lte=score).order_by("-lower_bound").first()
     defaults: dict[str, Any] = {
-        "generator": "category",
+        "generators": ["category"],
+        "ranked_by": "cosine",
+        "quantile": 0.5,
         "level": 0,
         "similarity": score,
         "donor_best": score,
