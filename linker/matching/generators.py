@@ -29,6 +29,18 @@ class Generator(IntFlag):
 
 EVERY = ~Generator(0)  # all of them switched on
 NAMES = {flag: (flag.name or "").lower() for flag in Generator}
+LABELS = {  # how people read the names
+    "category": "Category",
+    "nearest": "Nearest by meaning",
+    "lexical": "Nearest by words",
+    "mention": "Mention",
+    "neighbour_links": "Neighbours link to it",
+    "similar_linkers": "Similar linkers link to it",
+    "cocited": "Co-cited",
+    "category_links": "Its category links to it",
+    "reciprocal": "Links back",
+    "address": "Near by address",
+}
 
 
 def names(bits: int) -> list[str]:

@@ -1,0 +1,19 @@
+"""Where an anchor came from, in words."""
+
+from __future__ import annotations
+
+WORDS = {
+    "h1": "H1",
+    "title": "Title",
+    "heading": "Heading",
+    "description": "Description",
+    "anchor": "Anchor in use",
+    "query": "Search query",
+    "url": "Address",
+}
+
+
+def source_in_words(source: str, impressions: int | None = None) -> str:
+    """ "Search query, 1,200 impressions", "H1" ...; a source without words of its own is said as it is stored."""
+    words = WORDS.get(source, source)
+    return f"{words}, {impressions:,} impression{'' if impressions == 1 else 's'}" if impressions is not None else words
