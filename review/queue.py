@@ -27,6 +27,10 @@ ALTERNATIVES = 3
 # another model, or another way to rank, spreads its scores elsewhere.
 STANDINGS = ((0.9, "Among the best 10% of this run"), (0.75, "Among the best 25% of this run"),
              (0.5, "In the upper half of this run"), (0.0, "In the lower half of this run"))  # fmt: skip
+_HINTS = {
+    "gap": "Write the sentence and edit the anchor to its words, or accept the link for the related block.",
+    "copy": "Write the sentence, or take an anchor that stands in the text.",
+}
 # What the numbers behind a suggestion are called; any other is called as its feature.
 _MEASURES = {
     "cosine": "alike by meaning",
@@ -94,6 +98,11 @@ class Card:
         if self.is_related:
             return "related"
         return "inline" if self.context else "copy"
+
+    @property
+    def hint(self) -> str:
+        """What an editor can do where the text does not hold the words."""
+        return _HINTS.get(self.place, "")
 
     @property
     def headline(self) -> tuple[str, str]:
