@@ -449,7 +449,7 @@ def marked(page, edge: CandidateEdge):
     return card(page, edge).locator("mark").filter(visible=True)
 
 
-def test_a_picked_anchor_is_shown_where_it_stands_and_escape_goes_back(placed, at_queue):
+def test_a_picked_anchor_is_shown_where_it_stands_and_escape_goes_back(at_queue, placed):
     at_queue.reload()
     expect(marked(at_queue, placed)).to_have_text("warm boots")
     at_queue.keyboard.press("1")
@@ -465,7 +465,7 @@ def test_a_picked_anchor_is_shown_where_it_stands_and_escape_goes_back(placed, a
     assert stored(placed)[1] == "warm boots"
 
 
-def test_the_numbers_unfold(placed, at_queue):
+def test_the_numbers_unfold(at_queue, placed):
     at_queue.reload()
     numbers = card(at_queue, placed).locator(".edge__numbers")
     expect(numbers.get_by_text("of the phrase's links lead here")).to_be_hidden()
@@ -473,7 +473,7 @@ def test_the_numbers_unfold(placed, at_queue):
     expect(numbers.get_by_text("of the phrase's links lead here")).to_be_visible()
 
 
-def test_an_anchor_edited_to_words_that_are_not_there_says_so_on_its_line(placed, at_queue):
+def test_an_anchor_edited_to_words_that_are_not_there_says_so_on_its_line(at_queue, placed):
     at_queue.reload()
     at_queue.keyboard.press("2")
     at_queue.keyboard.press("a")
