@@ -127,8 +127,16 @@ PARAM_ORDER = [
     *("upload", "allow_shrink", "mapping", "basis", "read_by", "before", "after"),
 ]
 WORDS = {
-from linker.matching.generators import LABELS as GENERATORS
-from linker.models import Basis, Category, QuerySource, RunKind
+    "mode": {"best": "best first", "equal": "equal rounds", "optimal": "highest total"},
+    "ranking": {"auto": "automatic", "cosine": "similarity, within category blocks", "learned": "learned from links"},
+    "generators": GENERATORS,
+    "basis": {str(value): str(label).lower() for value, label in Basis.choices},
+    "query_source": dict(QuerySource.choices),
+}
+# What nothing said means, where that is not simply nothing.
+UNSET = {"threshold": "the ranking’s own", "reciprocal": "no limit", "generators": "everywhere", "weights": "as usual"}
+# Plumbing that no reader can use, or uses as a picture only.
+HIDDEN = {"skipped_file", "histogram"}
 
 
 def label(key: str) -> str:

@@ -16,9 +16,11 @@ from django.utils import timezone
 
 from linker import services
 from linker.anchors.clean import collapse, has_word, visible
+from linker.anchors.context import reads_as
 from linker.anchors.generic import is_generic
+from linker.anchors.placement import Page as Placing
 from linker.errors import UserError
-from linker.models import CandidateEdge, EdgeStatus, Project, Rel
+from linker.models import CandidateEdge, EdgeStatus, ExistingLink, Placement, Project, Rel
 from review.models import Decision, Reason, Verb
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-_CHANGED = ("status", "anchor", "rel", "edited", "updated_at")
+_PLACE = ("span_start", "span_end", "placement", "content_gap")
+_CHANGED = ("status", "anchor", "rel", "edited", *_PLACE, "updated_at")
 
 
 class AnchorError(UserError):
@@ -98,7 +101,9 @@ def decide_edges(
     """Accepts or rejects edges that are still `expected`; the others come back as conflicts, unchanged.
 
     `verb` is ACCEPT, EDIT or REJECT. EDIT takes `anchor` and one edge; an anchor that is the edge's already is a plain
-    accept. `rel` is the editor's choice; without one an accepted link takes its tier's confirmed rel. `seen_runs`
+    accept. An edited anchor is looked for in the donor's text anew: where it stands there, a content gap is closed and
+    the link becomes inline; where it does not, the link has no place until somebody changes the copy.
+    `rel` is the editor's choice; without one an accepted link takes its tier's confirmed rel. `seen_runs`
     says, edge by edge, by which run the suggestion was made that the editor saw. More than one edge share a batch.
 
     Raises AnchorError where the anchor cannot be used, UserError where an edge is not the project's or `expected`
@@ -202,6 +207,12 @@ def _seen(edge: CandidateEdge, verb: Verb, user: User, **fields: object) -> Deci
         seen_similarity=edge.similarity,
         seen_tier=edge.tier.name if edge.tier else "",
         seen_placement=edge.placement,
+        seen_ranked_by=edge.ranked_by,
+        seen_probability=edge.probability,
+        seen_quantile=edge.quantile,
+        seen_span_start=edge.span_start,
+        seen_span_end=edge.span_end,
+        seen_content_gap=edge.content_gap,
         **fields,
     )
 
@@ -215,12 +226,42 @@ def _accept(edge: CandidateEdge, decision: Decision, anchor: str | None, rel: Re
     cleaned = clean_anchor(anchor, edge.project, edge.source.language)
     if cleaned != edge.anchor:
         edge.anchor, edge.edited, decision.verb = cleaned, True, Verb.EDIT
+        edge.span_start, edge.span_end = _place(edge) or (None, None)
+        if edge.content_gap and edge.span_start is not None:
+            edge.content_gap, edge.placement = False, Placement.INLINE
+
+
+def _place(edge: CandidateEdge) -> tuple[int, int] | None:
+    """Where the edge's anchor may stand in the donor's text, by the rules of a match run, or None.
+
+    The place it has comes first, then those of its alternatives, where they read as the anchor.
+    """
+    body = edge.source.body
+    approved = CandidateEdge.objects.filter(
+        source=edge.source_id, status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED], span_start__isnull=False
+    )
+    rows = approved.exclude(pk=edge.pk).values_list("span_start", "span_end", "anchor")
+    taken = [(start, end) for start, end, anchor in rows if reads_as(body, start, end, anchor)]
+    known = [(edge.span_start, edge.span_end)]
+    known += [(item.get("start"), item.get("end")) for item in edge.anchor_alternatives]
+    for start, end in known:
+        if start is None or end is None or not reads_as(body, start, end, edge.anchor):
+            continue
+        if not any(start < stop and first < end for first, stop in taken):
+            return start, end
+    links = ExistingLink.objects.filter(source=edge.source_id, in_body=True, missing_since=None).exclude(anchor="")
+    page = Placing(body, links.values_list("anchor", flat=True), taken)
+    found = page.take([(edge.anchor, "", 1.0)], (edge.anchor, "")).place
+    return (found.start, found.end) if found else None
 
 
 def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     undoing = _seen(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
     edge.status = decision.status_before
-    edge.anchor = decision.anchor_before
+    if edge.anchor != decision.anchor_before:  # else a run may have placed it anew since, and knows better
+        edge.anchor = decision.anchor_before
+        edge.span_start, edge.span_end = decision.seen_span_start, decision.seen_span_end
+        edge.placement, edge.content_gap = Placement(decision.seen_placement), decision.seen_content_gap
     edge.rel = decision.rel_before
     edge.edited = decision.edited_before
     return undoing

@@ -114,11 +114,69 @@ _CELLS = {
     "decided_by": _text("decision.username"),
     "decided_at": _time("decision.at"),
     "edited": "e.edited::text",
+    "ranked_by": "e.ranked_by",
+    "probability": "e.probability::numeric(8, 6)",
+    "quantile": "e.quantile::numeric(8, 6)",
+    "generators": "array_to_string(e.generators, ';')",
+    "why": _text("e.why"),
+    "anchor_source": "e.anchor_source",
+    "anchor_start": "placed.span_start",
+    "anchor_end": "placed.span_end",
+    "sentence": _text("placed.sentence"),
+    "section_heading": _text("placed.heading"),
+    "content_gap": "e.content_gap::text",
 }
 COLUMNS = {
     ReleaseFormat.FULL: tuple(_CELLS),
     ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
 }
+
+SIDE = 300  # characters of the text that a sentence may reach to each side of its anchor
+
+
+def _lines(expression: str) -> str:
+    """SQL of a text whose sentences end with a line break."""
+    for mark, ended in ((". ", ".\\n"), ("! ", "!\\n"), ("? ", "?\\n"), ("。", "。\\n")):
+        expression = f"replace({expression}, '{mark}', E'{ended}')"
+    return expression
+
+
+def _alike(expression: str) -> str:
+    """SQL of a text without what writers vary: case, typographic quotes and dashes, no-break spaces."""
+    return f"translate(lower({expression}), E'’‘“”„–—\\u00a0', E'\\'\\'\"\"\"-- ')"
+
+
+# Where each anchor stands, as long as the donor's text still reads so there. Donor by donor, since the long part is to
+# unpack a text: `|| ''` unpacks it once for all its links. A sentence ends with a mark and a space, or with its line;
+# a heading is a short line that neither begins nor ends like one of the text.
+_PLACED = f"""
+SELECT e.id, e.span_start, e.span_end, headings.lines[width_bucket(e.span_start, headings.ends)] AS heading,
+    ltrim(split_part(part.above, E'\\n', -1)) || part.words || rtrim(split_part(part.below, E'\\n', 1)) AS sentence
+FROM (
+    SELECT source_id, array_agg(id) AS edges FROM chosen JOIN linker_candidateedge USING (id)
+    WHERE span_start IS NOT NULL GROUP BY source_id
+) donors
+JOIN LATERAL (SELECT body || '' AS body FROM linker_page WHERE id = donors.source_id OFFSET 0) page ON true
+JOIN LATERAL (
+    SELECT array_agg(trim(line) ORDER BY n) AS lines, array_agg(stop ORDER BY n) AS ends FROM (
+        SELECT line, n, (sum(length(line) + 1) OVER (ORDER BY n))::int AS stop
+        FROM unnest(string_to_array(page.body, E'\\n')) WITH ORDINALITY AS every(line, n) OFFSET 0
+    ) numbered
+    WHERE length(line) <= 80 AND trim(line) <> '' AND strpos('.,;:!?…。！，；', right(rtrim(line), 1)) = 0
+        AND strpos('-*•‣◦·', left(ltrim(line), 1)) = 0 AND left(ltrim(line), 1) = upper(left(ltrim(line), 1))
+) headings ON true
+JOIN linker_candidateedge e ON e.id = ANY (donors.edges)
+JOIN LATERAL (
+    SELECT substr(page.body, greatest(e.span_start - {SIDE}, 0) + 1,
+        least(e.span_start, {SIDE}) + e.span_end - e.span_start + {SIDE}) AS text OFFSET 0
+) around ON true
+JOIN LATERAL (
+    SELECT {_lines(f"left(around.text, least(e.span_start, {SIDE}))")} AS above,
+        substr(around.text, least(e.span_start, {SIDE}) + 1, e.span_end - e.span_start) AS words,
+        {_lines(f"substr(around.text, least(e.span_start, {SIDE}) + e.span_end - e.span_start + 1)")} AS below
+    OFFSET 0
+) part ON part.words = e.anchor OR {_alike("part.words")} = {_alike("e.anchor")}
+"""
 
 # The ids are gathered first and each is looked up by its key, so that a planner that takes a million fresh rows for
 # one (statistics lag behind a bulk write) is slow by a factor and not by a square.
@@ -147,9 +205,12 @@ def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat) -> str:
     operations = cast("DatabaseOperations", connection.ops)
     ids = operations.compose_sql(*edges.order_by().values("id").query.sql_with_params())
     cells = ", ".join(f"{_CELLS[name]} AS {name}" for name in COLUMNS[fmt])
+    # No place is looked up for columns that do not ask for it.
+    placed = f", placed AS MATERIALIZED ({_PLACED})" if "anchor_start" in COLUMNS[fmt] else ""
+    join = "LEFT JOIN placed ON placed.id = e.id " if placed else ""
     # Constants and SQL that Django made; the values are quoted by the driver.
     return (
-        f"COPY (WITH chosen AS MATERIALIZED ({ids}) SELECT {cells} {_FROM} "
+        f"COPY (WITH chosen AS MATERIALIZED ({ids}){placed} SELECT {cells} {_FROM} {join}"
         "ORDER BY e.donor_best DESC, e.source_id, e.score DESC, e.id) TO STDOUT (FORMAT csv, HEADER)"
     )
 
@@ -302,9 +363,9 @@ class Preview:
 def preview(edges: QuerySet[CandidateEdge]) -> Preview:
     ready = choose(edges, Choice.ACCEPTED)
     counts = (
-        ready.values("status", "tier__name", "tier__lower_bound", "rel", "placement")
-        .annotate(links=Count("pk"))
-        .order_by("status", "-tier__lower_bound", "rel", "placement")  # "accepted" before "suggested"
+        ready.values("status", "tier__name", "rel", "placement")
+        .annotate(links=Count("pk"), bound=Max("tier__lower_bound"))
+        .order_by("status", "-bound", "tier__name", "rel", "placement")  # "accepted" before "suggested"
     )
     groups = tuple(
         Group(

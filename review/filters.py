@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 
 from django.db.models import Model, Q, QuerySet, TextChoices
 
-from linker.models import CandidateEdge, Category, EdgeStatus, Placement, Project
+from linker.matching.generators import LABELS
+from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Placement, Project, RankedBy, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 MAX_TEXT = 200
 MAX_ID = 2**63 - 1
 ALL = "all"
+GENERATORS = list(LABELS.items())
+GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
 _SEARCHED = ("source__url", "source__title", "target__url", "target__title", "anchor")
 
 
@@ -80,6 +83,10 @@ class QueueFilter:
     are held back (their tier is, or they score below every tier), and those the newest run no longer proposes, are
     left out unless `held` or `stale` asks for them (a tier that is asked for by name is shown, held back or not);
     decided edges are never left out for that.
+
+    `tier` stands for all tiers of its name, whatever they read. `placement` is a value of Placement or GAP; gaps are
+    "related" as well, since that is where they go as they are. `probability` is the lowest, in percent: links without
+    one are left out.
     """
 
     tier: int | None = None
@@ -89,6 +96,9 @@ class QueueFilter:
     text: str = ""
     donor: int | None = None
     placement: str = ""
+    generator: str = ""
+    ranked_by: str = ""
+    probability: int | None = None
     order: Order = Order.DONOR
     held: bool = False
     stale: bool = False
@@ -108,6 +118,13 @@ class QueueFilter:
             ignored.append(name)
             return None
 
+        def percent(name: str) -> int | None:
+            number = identity(name)
+            if number is not None and number > 100:
+                ignored.append(name)
+                return None
+            return number or None
+
         def choice(name: str, known: list[str], default: str) -> str:
             text = query.get(name, default)
             if text in known:
@@ -122,7 +139,10 @@ class QueueFilter:
             sensitive=Sensitive(choice("sensitive", Sensitive.values, Sensitive.ANY)),
             text=query.get("text", "").replace("\0", "").strip()[:MAX_TEXT],
             donor=identity("donor"),
-            placement=choice("placement", ["", *Placement.values], ""),
+            placement=choice("placement", ["", *Placement.values, GAP], ""),
+            generator=choice("generator", ["", *LABELS], ""),
+            ranked_by=choice("ranked_by", ["", *RankedBy.values], ""),
+            probability=percent("probability"),
             order=Order(choice("order", Order.values, Order.DONOR)),
             held=choice("held", ["", "1"], "") == "1",
             stale=choice("stale", ["", "1"], "") == "1",
@@ -145,7 +165,8 @@ class QueueFilter:
         """The project's edges under every field but `status`, `held` and `stale`, unsorted: what the counters count."""
         edges = CandidateEdge.objects.filter(project=project)
         if self.tier is not None:
-            edges = edges.filter(tier_id=self.tier)
+            named = Tier.objects.filter(project=project, pk=self.tier).values("name")
+            edges = edges.filter(tier__in=Tier.objects.filter(project=project, name__in=named))
         if self.category is not None:
             edges = edges.filter(source__category__in=_subtree(project, self.category))
         if self.sensitive == Sensitive.ONLY:
@@ -156,8 +177,16 @@ class QueueFilter:
             edges = edges.filter(reduce(or_, (Q((f"{name}__icontains", self.text)) for name in _SEARCHED)))
         if self.donor is not None:
             edges = edges.filter(source_id=self.donor)
-        if self.placement:
+        if self.placement == GAP:
+            edges = edges.filter(content_gap=True)
+        elif self.placement:
             edges = edges.filter(placement=self.placement)
+        if self.generator:
+            edges = edges.filter(generators__contains=[self.generator])
+        if self.ranked_by:
+            edges = edges.filter(ranked_by=self.ranked_by)
+        if self.probability is not None:
+            edges = edges.filter(probability__gte=self.probability / 100)
         return edges
 
     def queryset(self, project: Project) -> QuerySet[CandidateEdge]:
@@ -187,6 +216,19 @@ class QueueFilter:
             following |= same & Q((step, cursor.values[place]))
         # Implied by the rest, and what lets the index start at the cursor.
         return Q((f"{first}__lte", cursor.values[0])) & following
+
+
+def tier_choices(project: Project) -> list[Tier]:
+    """The tiers that edges are read by, one of each name: those of the project's basis, and where that is the
+    probability those of the similarity, by which edges without a probability are read."""
+    bases = dict.fromkeys(
+        [project.tier_basis, Basis.COSINE] if project.tier_basis == Basis.PROBABILITY else [project.tier_basis]
+    )
+    known: dict[str, Tier] = {}
+    for basis in bases:
+        for tier in Tier.objects.filter(project=project, basis=basis):
+            known.setdefault(tier.name, tier)
+    return list(known.values())
 
 
 def _subtree(project: Project, category_id: int) -> QuerySet[Model]:

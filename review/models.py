@@ -59,6 +59,12 @@ class Decision(models.Model):
     seen_similarity = models.FloatField()
     seen_tier = models.CharField(max_length=40, blank=True, default="")
     seen_placement = models.CharField(max_length=8)
+    seen_ranked_by = models.CharField(max_length=8, blank=True, default="")
+    seen_probability = models.FloatField(null=True, blank=True)
+    seen_quantile = models.FloatField(null=True, blank=True)
+    seen_span_start = models.PositiveIntegerField(null=True, blank=True)
+    seen_span_end = models.PositiveIntegerField(null=True, blank=True)
+    seen_content_gap = models.BooleanField(default=False)
     position = models.PositiveIntegerField(null=True, blank=True, help_text="Place in the list shown, from 1")
 
     class Meta:

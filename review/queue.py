@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from linker.anchors.context import Context, find_phrase, sentence_around
+from linker.anchors.context import Context, find_phrase, reads_as, sentence_around
 from linker.anchors.sources import source_in_words
+from linker.matching.generators import LABELS
 from linker.models import CandidateEdge, Category, EdgeStatus, Page, Placement, Project, Rel, RunKind
 from review.decisions import standing
 from review.filters import ALL, Cursor, QueueFilter
@@ -22,17 +23,46 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 20
 ALTERNATIVES = 3
+# From which share of the run's links on a link is called what. Words are read off the run and never off a fixed score:
+# another model, or another way to rank, spreads its scores elsewhere.
+STANDINGS = ((0.9, "Among the best 10% of this run"), (0.75, "Among the best 25% of this run"),
+             (0.5, "In the upper half of this run"), (0.0, "In the lower half of this run"))  # fmt: skip
+_HINTS = {
+    "gap": "Write the sentence and edit the anchor to its words, or accept the link for the related block.",
+    "copy": "Write the sentence, or take an anchor that stands in the text.",
+}
+# What the numbers behind a suggestion are called; any other is called as its feature.
+_MEASURES = {
+    "cosine": "alike by meaning",
+    "similarity": "alike by meaning",
+    "words": "alike by words",
+    "share": "of the phrase's links lead here",
+    "keyness": "of the phrase's mentions are links",
+    "named": "how wholly it is named",
+    "times": "mentions in the text",
+    "neighbour_links": "of the nearest pages link to it",
+    "similar_linkers": "of similar linkers link to it",
+    "cocited": "linked together with it",
+    "category_links": "of its category link to it",
+    "links_back": "links back",
+    "level": "levels up the tree",
+}
 _JOINED = ("source__category", "target__category", "block", "tier", "run__model")
 _LONG = ("source__body", "source__headings", "target__body", "target__headings")
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another anchor; `in_text` says whether the donor's body holds it as it stands, `origin` where it came from."""
+    """Another anchor: `origin` says in words where it came from; `context` is None where the donor's body does not
+    hold it."""
 
     text: str
-    in_text: bool
     origin: str
+    context: Context | None
+
+    @property
+    def in_text(self) -> bool:
+        return self.context is not None
 
 
 @dataclass(frozen=True)
@@ -61,9 +91,40 @@ class Card:
         return self.edge.placement == Placement.RELATED
 
     @property
-    def origin(self) -> str:
-        """Where the anchor came from, in words."""
-        return "written by an editor" if self.edge.edited else source_in_words(self.edge.anchor_source)
+    def place(self) -> str:
+        """Where the link goes: "inline", "gap", "copy" (words that the text does not hold yet) or "related"."""
+        if self.edge.content_gap:
+            return "copy" if self.edge.edited else "gap"
+        if self.is_related:
+            return "related"
+        return "inline" if self.context else "copy"
+
+    @property
+    def hint(self) -> str:
+        """What an editor can do where the text does not hold the words."""
+        return _HINTS.get(self.place, "")
+
+    @property
+    def headline(self) -> tuple[str, str]:
+        """The number a link is judged by, and what it is: its probability, or else its score."""
+        if self.edge.probability is not None:
+            return _percent(self.edge.probability), "probability"
+        return f"{self.edge.score:.3f}", "score"
+
+    @property
+    def standing(self) -> str:
+        """How the link stands among the links of its run, in words."""
+        return next(words for least, words in STANDINGS if self.edge.quantile >= least)
+
+    @property
+    def generators(self) -> list[str]:
+        """Who proposed it, readable."""
+        return [LABELS.get(name, name) for name in self.edge.generators]
+
+    @property
+    def evidence(self) -> list[tuple[str, float]]:
+        """The numbers behind it with their names, readable."""
+        return [(_MEASURES.get(name, name.replace("_", " ")), value) for name, value in self.edge.evidence.items()]
 
     @property
     def donor_href(self) -> str:
@@ -247,7 +308,7 @@ def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> l
         Card(
             edge=edge,
             level=level_in_words(edge),
-            context=_context(bodies[edge.source_id], edge.anchor),
+            context=_context(bodies[edge.source_id], edge),
             alternatives=_alternatives(bodies[edge.source_id], edge),
             decision=last.get(edge.pk),
             rels=_rels(edge),
@@ -277,8 +338,18 @@ def level_in_words(edge: CandidateEdge) -> str:
     return f"{edge.level} level{'s' if edge.level > 1 else ''} up"
 
 
-def _context(body: str, anchor: str) -> Context | None:
-    span = find_phrase(body, anchor)
+def _context(body: str, edge: CandidateEdge) -> Context | None:
+    """The anchor in the donor's text. A place that was looked for and not found, or not to be had, is none; one that
+    an import has moved is looked for anew."""
+    if edge.span_start is None and (edge.content_gap or edge.edited):
+        return None
+    return _around(body, edge.anchor, edge.span_start, edge.span_end)
+
+
+def _around(body: str, phrase: str, start: int | None, end: int | None) -> Context | None:
+    if start is not None and end is not None and reads_as(body, start, end, phrase):
+        return sentence_around(body, start, end)
+    span = find_phrase(body, phrase)
     return sentence_around(body, *span) if span else None
 
 
@@ -287,11 +358,22 @@ def _alternatives(body: str, edge: CandidateEdge) -> tuple[Alternative, ...]:
     return tuple(
         Alternative(
             item["text"],
-            find_phrase(body, item["text"]) is not None,
-            source_in_words(item.get("source", ""), item.get("impressions")),
+            source_in_words(item["source"], item.get("impressions")),
+            None
+            if edge.content_gap and item.get("start") is None
+            else _around(body, item["text"], item.get("start"), item.get("end")),
         )
         for item in others[:ALTERNATIVES]
     )
+
+
+def _percent(share: float) -> str:
+    """In whole percent; what is neither impossible nor certain is not rounded to it."""
+    if 0.0 < share < 0.01:
+        return "<1%"
+    if 0.99 < share < 1.0:
+        return ">99%"
+    return f"{share:.0%}"
 
 
 def _rels(edge: CandidateEdge) -> tuple[str, ...]:

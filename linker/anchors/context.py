@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from linker.anchors.clean import collapse, has_word, visible
-from linker.anchors.fold import fold_chars, fold_offsets, is_boundary
+from linker.anchors.fold import fold, fold_chars, fold_offsets, is_boundary
 from linker.anchors.words import ABBREVIATIONS
 
 SIDE = 200  # characters shown on each side of the match, and of each neighbouring sentence
@@ -66,6 +66,11 @@ def find_phrase(text: str, phrase: str) -> tuple[int, int] | None:
         if span is not None:
             return span
     return None
+
+
+def reads_as(text: str, start: int, end: int, phrase: str) -> bool:
+    """Whether `text[start:end]` is still the phrase, folded alike: the text may have moved since the span was taken."""
+    return 0 <= start < end <= len(text) and fold(text[start:end]) == fold(phrase)
 
 
 def _original_span(text: str, offsets: list[int], start: int, end: int) -> tuple[int, int] | None:

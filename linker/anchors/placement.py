@@ -193,11 +193,12 @@ class Words:
 class Page:
     """The text of a donor while links are placed in it: no two on the same words, one a target, spread out."""
 
-    def __init__(self, text: str, linked: Iterable[str] = ()) -> None:
-        """`linked`: anchors of the links the page has already; their first mention counts as taken."""
+    def __init__(self, text: str, linked: Iterable[str] = (), taken: Iterable[tuple[int, int]] = ()) -> None:
+        """`linked`: anchors of the links the page has already; their first mention counts as taken. `taken`: spans of
+        the text that other links will stand on."""
         self.text = text
         self._folded = Folded(text)
-        self._taken: list[tuple[int, int]] = []
+        self._taken: list[tuple[int, int]] = list(taken)
         self.existing: list[tuple[int, int]] = []
         for anchor in sorted(set(linked), key=lambda anchor: (-len(anchor), anchor)):
             free = [span for span in occurrences(self._folded, anchor, 5) if not self._overlaps(span)]

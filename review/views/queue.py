@@ -14,12 +14,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from linker.access import has_role, member
 from linker.errors import UserError
-from linker.figures import tiers_in_use
 from linker.match_reports import tier_notice
-from linker.models import Membership, Placement, Role
+from linker.models import Membership, Placement, RankedBy, Role, Tier
 from review import decisions, queue
 from review.decisions import AnchorError, NothingToUndo, Outcome
-from review.filters import Order, QueueFilter, Sensitive
+from review.filters import GAP, GENERATORS, Order, QueueFilter, Sensitive, tier_choices
 from review.forms import DecisionForm, GroupForm, PlaceForm, UndoForm, cursor_of
 from review.models import Reason, Verb
 
@@ -67,10 +66,13 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             **context,
             "counts": queue.queue_counts(project, chosen, _user(request)),
             "categories": queue.category_choices(project),
-            "tiers": tiers_in_use(project),
             "notice": tier_notice(project),
             "may_set_tiers": has_role(membership, Role.MANAGER),
-            "placements": Placement.choices,
+            "tiers": tier_choices(project),
+            "tier_name": Tier.objects.filter(project=project, pk=chosen.tier).values_list("name", flat=True).first(),
+            "placements": [*Placement.choices, (GAP, "Content gap")],
+            "generators": GENERATORS,
+            "rankings": RankedBy.choices,
             "sensitivities": Sensitive.choices,
             "orders": Order.choices,
             "has_matched": bool(page.groups) or queue.has_matched(project),

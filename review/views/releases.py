@@ -15,10 +15,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from linker.access import has_role, member
-from linker.models import Membership, Placement, Project, Role
+from linker.models import Membership, Placement, Project, RankedBy, Role
 from review import export
 from review.export import Choice, NothingToExport
-from review.filters import QueueFilter
+from review.filters import GAP, GENERATORS, QueueFilter
 from review.models import Release, ReleaseFormat
 
 if TYPE_CHECKING:
@@ -169,7 +169,15 @@ def _in_words(chosen: QueueFilter, project: Project) -> list[str]:
     if chosen.sensitive:
         words.append(chosen.sensitive.label.lower())
     if chosen.placement:
-        words.append(f"placed {Placement(chosen.placement).label.lower()}")
+        words.append(
+            "content gaps" if chosen.placement == GAP else f"placed {Placement(chosen.placement).label.lower()}"
+        )
+    if chosen.generator:
+        words.append(f"found by “{dict(GENERATORS)[chosen.generator]}”")
+    if chosen.ranked_by:
+        words.append(f"ranked by {RankedBy(chosen.ranked_by).label.lower()}")
+    if chosen.probability is not None:
+        words.append(f"of a probability from {chosen.probability}%")
     if chosen.text:
         words.append(f"holding “{chosen.text}”")
     return words

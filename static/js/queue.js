@@ -155,6 +155,13 @@ function pick(card, number) {
   if (radio) radio.click();
 }
 
+// The sentence around the anchor picked, where the text holds it; else the one around the card's own.
+function showPlace(card, anchor) {
+  const places = [...card.querySelectorAll("[data-place]")];
+  const wanted = places.some((place) => place.dataset.place === anchor) ? anchor : "";
+  for (const place of places) place.hidden = place.dataset.place !== wanted;
+}
+
 function openReject(card) {
   const details = card?.querySelector("[data-reject]");
   if (!details) return;
@@ -211,7 +218,10 @@ document.addEventListener("keydown", (event) => {
 
 // Esc leaves a field, closes the reasons, the preview and the key list, and gives the card the focus again.
 function leave(element) {
-  if (element.matches("[data-anchor]")) element.value = element.defaultValue;
+  if (element.matches("[data-anchor]")) {
+    element.form.reset(); // what was picked as well
+    showPlace(element.closest("[data-edge]"), "");
+  }
   for (const open of document.querySelectorAll("[data-reject][open], [data-keys][open]")) open.open = false;
   press(list, "[data-cancel]");
   element.blur();
@@ -245,7 +255,9 @@ list.addEventListener("focusin", (event) => {
 });
 
 list.addEventListener("change", (event) => {
-  if (event.target.matches("[data-pick]")) event.target.form.querySelector("[data-anchor]").value = event.target.value;
+  if (!event.target.matches("[data-pick]")) return;
+  event.target.form.querySelector("[data-anchor]").value = event.target.value;
+  showPlace(event.target.closest("[data-edge]"), event.target.value);
 });
 
 document.querySelector("[data-filters]")?.addEventListener("change", (event) => {

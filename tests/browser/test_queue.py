@@ -426,3 +426,56 @@ def test_the_queue_fits_a_phone(live_server, page, project, editor, sign_in, edg
     sign_in(editor)
     page.goto(f"{live_server.url}/p/shop/{path}")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+# --------------------------------------------------------------------------------------- the place, and the numbers
+
+
+@pytest.fixture
+def placed(project) -> CandidateEdge:
+    """A suggestion with a place in the text and two more anchors, one of which stands there."""
+    others = [
+        {"text": "Dry them", "source": "h1", "raw": "", "start": BODY.index("Dry"), "end": BODY.index("Dry") + 8},
+        {"text": "woollen hats", "source": "title", "raw": ""},
+    ]
+    start = BODY.index("warm boots")
+    return make_edge(
+        project, make_page(project, body=BODY), anchor="warm boots", span_start=start, span_end=start + 10,
+        anchor_alternatives=others, evidence={"share": 0.8}, score=0.99, donor_best=0.99,
+    )  # fmt: skip
+
+
+def marked(page, edge: CandidateEdge):
+    return card(page, edge).locator("mark").filter(visible=True)
+
+
+def test_a_picked_anchor_is_shown_where_it_stands_and_escape_goes_back(at_queue, placed):
+    at_queue.reload()
+    expect(marked(at_queue, placed)).to_have_text("warm boots")
+    at_queue.keyboard.press("1")
+    expect(marked(at_queue, placed)).to_have_text("Dry them")
+    at_queue.keyboard.press("2")  # not in the text: the card's own place again
+    expect(marked(at_queue, placed)).to_have_text("warm boots")
+    at_queue.keyboard.press("1")
+    at_queue.keyboard.press("e")
+    at_queue.keyboard.press("Escape")
+    expect(marked(at_queue, placed)).to_have_text("warm boots")
+    at_queue.keyboard.press("a")
+    expect_answered(at_queue, placed, "accepted")
+    assert stored(placed)[1] == "warm boots"
+
+
+def test_the_numbers_unfold(at_queue, placed):
+    at_queue.reload()
+    numbers = card(at_queue, placed).locator(".edge__numbers")
+    expect(numbers.get_by_text("of the phrase's links lead here")).to_be_hidden()
+    numbers.get_by_text("Numbers").click()
+    expect(numbers.get_by_text("of the phrase's links lead here")).to_be_visible()
+
+
+def test_an_anchor_edited_to_words_that_are_not_there_says_so_on_its_line(at_queue, placed):
+    at_queue.reload()
+    at_queue.keyboard.press("2")
+    at_queue.keyboard.press("a")
+    expect_answered(at_queue, placed, "accepted")
+    expect(card(at_queue, placed).locator(".edge__by")).to_contain_text("needs a copy change")

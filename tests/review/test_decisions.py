@@ -13,7 +13,7 @@ from linker.models import CandidateEdge, EdgeStatus, Rel, SensitiveCategory, Tie
 from linker.policies import add_sensitive, change_tiers, remove_sensitive
 from review.decisions import AnchorError, NothingToUndo, decide_edges, undo
 from review.models import Decision, Verb
-from tests.factories import make_category, make_edge, make_member, make_page, make_project, make_run
+from tests.factories import make_category, make_edge, make_link, make_member, make_page, make_project, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -231,12 +231,12 @@ def test_nothing_is_undone_after_the_export(project, editor):
 def test_what_is_open_again_is_read_by_the_tiers_of_today(project, editor):
     edge = make_edge(project, score=0.66)
     decide_edges(project, [edge.pk], Verb.REJECT, editor)
-    related = project.tiers.get(name="Related")
+    related = project.tiers.get(basis="cosine", name="Related")
     related.lower_bound, related.rel = 0.75, Rel.UGC
     change_tiers(project, [related])
     (undoing,) = undo(project, editor).decided
     edge.refresh_from_db()
-    reserve = project.tiers.get(name="Reserve")
+    reserve = project.tiers.get(basis="cosine", name="Reserve")
     assert (edge.status, edge.tier, edge.placement, edge.rel) == (
         "suggested", reserve, reserve.placement, reserve.rel,
     )  # fmt: skip
@@ -247,7 +247,7 @@ def test_where_the_tier_stayed_undo_gives_the_rel_back(project, editor):
     edge, other = make_edge(project, score=0.7), make_edge(project, score=0.7, status="accepted", rel=Rel.UGC)
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
     decide_edges(project, [other.pk], Verb.REJECT, editor, expected=EdgeStatus.ACCEPTED)
-    inline = project.tiers.get(name="Inline")
+    inline = project.tiers.get(basis="cosine", name="Inline")
     inline.lower_bound = 0.68  # the accepted link is no suggestion: its rel is the editor's
     change_tiers(project, [inline])
     undo(project, editor)
@@ -333,7 +333,7 @@ def test_an_editor_and_a_change_of_tiers_wait_for_each_other_in_one_order(projec
     donor = make_page(project, category=make_category(project, "Health"))
     ids = [make_edge(project, donor, score=0.56 + n / 300).pk for n in range(60)]
     CandidateEdge.objects.filter(pk__in=ids[:30]).update(updated_at=timezone.now())  # rows out of the ids' order
-    related = project.tiers.get(name="Related")
+    related = project.tiers.get(basis="cosine", name="Related")
 
     def manage():
         for n in range(15):
@@ -373,3 +373,93 @@ def test_of_two_undos_at_once_one_wins(project, editor):
 
     assert sorted(_race(take_back, take_back)) == [0, 1]
     assert log(edge) == ["accept", "undo"]
+
+
+# -------------------------------------------------------------------------------------------- the anchor's place
+
+
+FEET = "Care for feet\nSocks matter. Good socks last long, and wool socks keep warm.\nBoots need socks."
+
+
+def with_place(project, phrase: str = "Good socks", **fields):
+    start = FEET.index(phrase)
+    span = {"span_start": start, "span_end": start + len(phrase)}
+    return make_edge(project, make_page(project, body=FEET), anchor=phrase, **{**span, **fields})
+
+
+def place_of(edge) -> tuple:
+    edge.refresh_from_db()
+    words = None if edge.span_start is None else FEET[edge.span_start : edge.span_end]
+    return words, edge.placement, edge.content_gap
+
+
+def gap(project, **fields):
+    page = make_page(project, body=FEET)
+    return make_edge(project, page, anchor="hats", content_gap=True, placement="related", **fields)
+
+
+def test_an_edited_anchor_is_looked_for_in_the_text_anew(project, editor):
+    edge = with_place(project)
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="WOOL socks")
+    assert place_of(edge) == ("wool socks", "inline", False)
+
+
+def test_an_edited_anchor_that_the_text_does_not_hold_has_no_place(project, editor):
+    edge = with_place(project)
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="cotton socks")
+    assert place_of(edge) == (None, "inline", False)
+
+
+def test_a_picked_anchor_takes_its_own_place(project, editor):
+    start = FEET.rindex("socks")
+    edge = with_place(
+        project, anchor_alternatives=[{"text": "socks", "source": "h1", "start": start, "end": start + 5}]
+    )
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="socks")
+    edge.refresh_from_db()
+    assert edge.span_start == start
+
+
+def test_words_that_carry_a_link_already_are_no_place(project, editor):
+    edge = with_place(project)
+    make_link(edge.source, make_page(project), anchor="wool socks")
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="wool socks")
+    assert place_of(edge)[0] is None
+
+
+def test_words_that_an_accepted_link_stands_on_are_no_place(project, editor):
+    edge = with_place(project)
+    start = FEET.index("wool socks")
+    make_edge(
+        project, edge.source, anchor="wool socks", span_start=start, span_end=start + 10, status=EdgeStatus.ACCEPTED
+    )
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="wool socks")
+    assert place_of(edge)[0] is None
+
+
+def test_an_anchor_that_stands_in_the_text_closes_a_content_gap(project, editor):
+    edge = gap(project)
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="wool socks")
+    assert place_of(edge) == ("wool socks", "inline", False)
+
+
+def test_a_content_gap_accepted_as_it_is_stays_one(project, editor):
+    edge = gap(project)
+    decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+    assert place_of(edge) == (None, "related", True)
+
+
+def test_undo_gives_the_place_back(project, editor):
+    edge = with_place(project)
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="wool socks")
+    undo(project, editor)
+    assert place_of(edge)[0] == "Good socks"
+
+
+def test_a_decision_keeps_what_was_on_the_screen(project, editor):
+    edge = with_place(project, ranked_by="learned", probability=0.6, quantile=0.9)
+    decision = decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="wool socks").decided[0]
+    decision.refresh_from_db()
+    assert (decision.seen_ranked_by, decision.seen_probability, decision.seen_quantile) == ("learned", 0.6, 0.9)
+    assert FEET[decision.seen_span_start : decision.seen_span_end] == "Good socks"
+    assert decision.seen_content_gap is False

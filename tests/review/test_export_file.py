@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 HEADER = (
     "donor_url,acceptor_url,anchor_text,rel,placement,tier,score,similarity,level,category,model,threshold,run,"
-    "run_time,decided_by,decided_at,edited"
+    "run_time,decided_by,decided_at,edited,ranked_by,probability,quantile,generators,why,anchor_source,anchor_start,"
+    "anchor_end,sentence,section_heading,content_gap"
 )
+TEXT = "Which socks to wear\nThe day is long. Wear warm socks on snow! Dry them at night.\nWash them cold."
 
 
 def file_of(project: Project, choice: Choice = Choice.ALL, fmt: ReleaseFormat = ReleaseFormat.FULL, **how: Any) -> str:
@@ -73,6 +75,11 @@ def test_a_full_file_is_these_bytes(project):
         status=EdgeStatus.ACCEPTED,
         rel="follow",
         edited=True,
+        ranked_by="learned",
+        probability=0.625,
+        quantile=0.975,
+        generators=["mention", "nearest"],
+        why="The text says “warm socks”, and other pages link to both.",
     )
     decision = decide(edge, make_user("ann"))
 
@@ -80,7 +87,9 @@ def test_a_full_file_is_these_bytes(project):
     assert file_of(project) == (
         f"{HEADER}\n"
         'https://shop.example/tents,https://shop.example/stoves,"the ""small"" stove",follow,inline,Inline,0.812500,'
-        f'0.832500,1,"Shop > Camping, cooking",test-model 1,0.5,{run.pk},2026-03-01T12:30:05Z,ann,{decided_at},true\n'
+        f'0.832500,1,"Shop > Camping, cooking",test-model 1,0.5,{run.pk},2026-03-01T12:30:05Z,ann,{decided_at},true,'
+        'learned,0.625000,0.975000,mention;nearest,"The text says “warm socks”, and other pages link to both.",h1,,,,,'
+        "false\n"
     )
 
 
@@ -92,6 +101,68 @@ def test_what_is_unknown_stays_empty(project):
     assert row["donor_url"] == edge.source.url
     assert [row[name] for name in ("tier", "category", "model", "threshold", "decided_by", "decided_at")] == [""] * 6
     assert row["edited"] == "false"
+
+
+def placed(project: Project, phrase: str, anchor: str = "", body: str = TEXT, **fields: Any) -> CandidateEdge:
+    start = body.index(phrase)
+    span = {"span_start": start, "span_end": start + len(phrase)}
+    return make_edge(project, make_page(project, body=body), anchor=anchor or phrase, **span, **fields)
+
+
+def place_in(project: Project) -> list[str]:
+    row = rows_of(project)[0]
+    return [row[name] for name in ("anchor_start", "anchor_end", "sentence", "section_heading", "content_gap")]
+
+
+def test_a_placed_anchor_leaves_with_its_place_its_sentence_and_its_heading(project):
+    edge = placed(project, "warm socks")
+    start, end = str(edge.span_start), str(edge.span_end)
+    assert place_in(project) == [start, end, "Wear warm socks on snow!", "Which socks to wear", "false"]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "sentence"),
+    [
+        ("The day", "The day is long."),
+        ("night", "Dry them at night."),
+        ("Wash them cold", "Wash them cold."),
+        ("Which socks", "Which socks to wear"),
+    ],
+)
+def test_a_sentence_ends_with_its_mark_or_its_line(project, phrase, sentence):
+    placed(project, phrase)
+    assert place_in(project)[2] == sentence
+
+
+def test_places_count_characters_whatever_their_bytes(project):
+    body = "Überschrift 🧦\nSchöne Füße brauchen 🧦 wärmere Söckchen. Ende."
+    edge = placed(project, "wärmere Söckchen", body=body)
+    assert place_in(project)[:2] == [str(edge.span_start), str(edge.span_end)]
+    assert place_in(project)[2:4] == ["Schöne Füße brauchen 🧦 wärmere Söckchen.", "Überschrift 🧦"]
+
+
+def test_an_anchor_in_other_letters_keeps_its_place(project):
+    placed(project, "don’t wash", anchor="Don't Wash", body="We don’t wash them.")
+    assert place_in(project)[2] == "We don’t wash them."
+
+
+@pytest.mark.parametrize("body", [f"New. {TEXT}", "Short.", ""])
+def test_a_text_that_an_import_has_changed_gives_no_place(project, body):
+    edge = placed(project, "warm socks")
+    edge.source.body = body
+    edge.source.save()
+    assert place_in(project) == ["", "", "", "", "false"]
+
+
+def test_a_content_gap_says_so(project):
+    make_edge(project, content_gap=True, placement="related")
+    assert place_in(project) == ["", "", "", "", "true"]
+
+
+def test_reasons_and_sentences_are_no_formulas_either(project):
+    placed(project, "SUM", body="=SUM(A1) is here.", why="@cmd")
+    row = rows_of(project)[0]
+    assert (row["sentence"], row["why"]) == ("'=SUM(A1) is here.", "'@cmd")
 
 
 def test_a_joil_file_has_three_columns(project):

@@ -163,3 +163,27 @@ def test_paging_by_keyset_yields_every_edge_once_in_order(project, order, size):
 )
 def test_a_cursor_of_the_wrong_form_is_the_start_of_the_list(text):
     assert Cursor.parse(text, Order.SCORE) is None
+
+
+def test_links_are_chosen_by_who_found_them_how_they_are_ranked_and_how_likely_they_are(project):
+    by_mention = make_edge(project, generators=["mention", "nearest"], ranked_by="learned", probability=0.5)
+    unlikely = make_edge(project, generators=["nearest"], ranked_by="learned", probability=0.2)
+    plain = make_edge(project)
+    gap = make_edge(project, content_gap=True, placement="related", ranked_by="formula")
+    assert listed(project, generator="mention") == {by_mention.pk}
+    assert listed(project, generator="nearest") == {by_mention.pk, unlikely.pk}
+    assert listed(project, ranked_by="cosine") == {plain.pk}
+    assert listed(project, probability=50) == {by_mention.pk}
+    assert listed(project, placement="gap") == listed(project, placement="related") == {gap.pk}
+
+
+@pytest.mark.parametrize("query", ["generator=magic", "ranked_by=luck", "probability=101", "probability=x"])
+def test_a_bad_choice_of_ranking_is_named_and_left_out(query):
+    filters = chosen(query)
+    assert filters.ignored == (query.split("=")[0],)
+    assert filters == QueueFilter()
+
+
+def test_the_choice_of_ranking_survives_its_query_string():
+    filters = QueueFilter(placement="gap", generator="cocited", ranked_by="formula", probability=15)
+    assert QueueFilter.from_query(QueryDict(filters.to_query())) == filters

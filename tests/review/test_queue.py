@@ -68,7 +68,7 @@ def test_a_card_says_what_an_editor_needs(edge, as_editor):
     page = as_editor.get(PAGE)
     for words in ("Warm feet", "Tips", "/boots", "12 in", "3 out", "1,234 clicks", "0.850 score", "0.850 similarity"):
         assert words in text(page)
-    for words in ("2 levels up", "Inline · in the text · rel=follow", f"run {edge.run_id}", "test-model 1"):
+    for words in ("2 levels up", "In the text", "Inline · rel=follow", f"run {edge.run_id}", "test-model 1"):
         assert words in text(page)
     assert "0 accepted of 1 suggested on this page" in text(page)
     assert "1 boots for snow Title 2 winter boots in the text · H1" in text(page)
@@ -76,12 +76,9 @@ def test_a_card_says_what_an_editor_needs(edge, as_editor):
 
 def test_a_card_says_where_its_anchors_came_from(project, as_editor):
     others = [{"text": "boots for snow", "source": "query", "raw": "", "impressions": 1200}]
-    edge = make_edge(project, anchor="Winter boots", anchor_source="query", anchor_alternatives=others)
+    make_edge(project, anchor="Winter boots", anchor_source="query", anchor_alternatives=others)
     page = text(as_editor.get(PAGE))
     assert "boots for snow Search query, 1,200 impressions" in page
-    assert "anchor: Search query" in page
-    CandidateEdge.objects.filter(pk=edge.pk).update(edited=True)
-    assert "anchor: written by an editor" in text(as_editor.get(PAGE))
 
 
 def test_the_anchor_is_marked_in_its_sentence(edge, as_editor):
@@ -93,12 +90,14 @@ def test_the_anchor_is_marked_in_its_sentence(edge, as_editor):
 
 def test_an_anchor_that_is_not_in_the_text_is_called_a_copy_change(project, as_editor):
     make_edge(project, anchor="nowhere to be found")
-    assert "not in the text: needs a copy change" in text(as_editor.get(PAGE))
+    assert "Not in the text: needs a copy change" in text(as_editor.get(PAGE))
 
 
 def test_a_link_of_the_related_block_needs_no_place_in_the_text(project, as_editor):
     make_edge(project, score=0.7, anchor="nowhere to be found")
-    assert "goes into the related block" in text(as_editor.get(PAGE))
+    page = text(as_editor.get(PAGE))
+    assert "Related block" in page
+    assert "copy change" not in page
 
 
 def test_a_sensitive_card_says_why_a_person_must_look(project, as_editor):
@@ -479,3 +478,108 @@ def test_the_next_edge_follows_in_the_order_of_the_list(project):
     assert queue.next_edge(project, filters, edges[2]) == edges[0]
     CandidateEdge.objects.exclude(pk=edges[2].pk).update(status=EdgeStatus.REJECTED)
     assert queue.next_edge(project, filters, edges[2]) is None
+
+
+# ----------------------------------------------------------------------------------------- where it goes, and why
+
+
+SOCKS = "Socks\nPut socks on. Warm socks help.\nBoots\nDry the socks at night. Then rest."
+
+
+def learned(project, body: str = SOCKS, **fields: object) -> CandidateEdge:
+    """A suggestion of a learned run."""
+    fields = {"ranked_by": "learned", "probability": 0.624, "quantile": 0.95, **fields}
+    return make_edge(project, make_page(project, body=body), **fields)  # type: ignore[arg-type]
+
+
+def at(phrase: str, body: str = SOCKS) -> dict[str, int]:
+    return {"span_start": body.rindex(phrase), "span_end": body.rindex(phrase) + len(phrase)}
+
+
+def test_the_sentence_is_that_of_the_place_and_not_the_first_mention(project, as_editor):
+    learned(project, anchor="socks", **at("socks"))
+    content = as_editor.get(PAGE).content.decode()
+    assert "Dry the <mark>socks</mark> at night." in content
+    assert 'small">Boots</span>' in content
+
+
+def test_where_an_import_has_moved_the_text_the_words_are_looked_for_anew(project, as_editor):
+    learned(project, anchor="warm socks", span_start=1, span_end=11)
+    assert "<mark>Warm socks</mark> help." in as_editor.get(PAGE).content.decode()
+    CandidateEdge.objects.update(span_start=5000, span_end=5010)
+    assert "<mark>Warm socks</mark> help." in as_editor.get(PAGE).content.decode()
+
+
+def test_the_card_says_why_in_words_and_who_found_it(project, as_editor):
+    learned(project, why="The text names this page: “socks”.", generators=["mention", "nearest", "neighbour_links"])
+    page = text(as_editor.get(PAGE))
+    assert "The text names this page: “socks”." in page
+    assert "Mention · Nearest by meaning · Neighbours link to it" in page
+    assert "62% probability" in page
+    assert "Ranked by learned" in page
+
+
+def test_the_numbers_behind_it_are_folded_away(project, as_editor):
+    learned(project, evidence={"share": 0.8, "an_unknown_one": 2})
+    content = as_editor.get(PAGE).content.decode()
+    assert '<details class="edge__numbers"><summary>' in content
+    assert "0.800 of the phrase's links lead here 2 an unknown one" in text(as_editor.get(PAGE))
+
+
+@pytest.mark.parametrize(
+    ("quantile", "words"),
+    [(1.0, "best 10%"), (0.9, "best 10%"), (0.89, "best 25%"), (0.5, "upper half"), (0.0, "lower half")],
+)
+def test_words_for_a_score_are_read_off_its_run(project, quantile, words):
+    assert words in queue.card_of(learned(project, quantile=quantile, score=0.3, similarity=0.1)).standing
+
+
+@pytest.mark.parametrize(
+    ("probability", "shown"), [(0.0, "0%"), (0.004, "<1%"), (0.625, "62%"), (0.998, ">99%"), (1.0, "100%")]
+)
+def test_a_probability_is_never_rounded_to_certainty(project, probability, shown):
+    assert queue.card_of(learned(project, probability=probability)).headline == (shown, "probability")
+
+
+def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
+    learned(project, anchor="blisters", content_gap=True, placement="related")
+    page = text(as_editor.get(PAGE))
+    assert "Content gap: the text has no words to link" in page
+    assert "Write the sentence and edit the anchor to its words, or accept the link for the related block." in page
+
+
+def test_alternatives_say_where_they_come_from_and_whether_the_text_holds_them(project, as_editor):
+    others = [
+        {"text": "warm socks", "source": "anchor", "raw": "", "start": 20, "end": 30},
+        {"text": "wool", "source": "query", "raw": "", "impressions": 1200},
+    ]
+    learned(project, anchor="socks", anchor_alternatives=others, **at("socks"))
+    page = text(as_editor.get(PAGE))
+    assert "1 warm socks in the text · Anchor in use 2 wool Search query, 1,200 impressions" in page
+
+
+def test_an_edited_anchor_that_the_text_does_not_hold_says_so(project, as_editor, editor):
+    edge = learned(project, anchor="socks", **at("socks"))
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="woollen hats")
+    assert "needs a copy change" in text(as_editor.get(f"{PAGE}?status=accepted"))
+    assert "Not in the text: needs a copy change" in text(as_editor.get(f"{PAGE}{edge.pk}/"))
+
+
+def test_hostile_reasons_and_numbers_stay_text(project, as_editor):
+    evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+    body = f"A {evil} b."
+    alternatives = [{"text": evil, "source": evil, "raw": "", "start": 2, "end": 2 + len(evil)}]
+    learned(project, body, why=evil, evidence={evil: 1.0}, anchor="b", anchor_alternatives=alternatives)
+    learned(project, body, why=evil, generators=[evil[:20]], anchor=evil, **at(evil, body))
+    content = as_editor.get(PAGE).content.decode()
+    assert "<script>alert" not in content
+    assert "<img" not in content
+
+
+def test_tiers_of_one_name_are_one_choice(project, as_editor):
+    edge = learned(project, tier=project.tiers.get(basis="probability", name="Inline"))
+    other = make_edge(project, score=0.9)
+    page = as_editor.get(PAGE, {"tier": edge.tier_id}).content.decode()
+    assert page.count(">Inline</option>") == 1
+    assert f'id="edge-{edge.pk}"' in page
+    assert f'id="edge-{other.pk}"' in page

@@ -16,7 +16,7 @@ from linker.management.commands._cli import ProjectCommand
 from linker.models import Project
 from review import export
 from review.export import Choice
-from review.filters import QueueFilter
+from review.filters import QueueFilter, tier_choices
 from review.models import ReleaseFormat
 
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ def _links(count: int) -> str:
 def _filter(project: Project, tier_name: str | None, category_path: str | None) -> QueueFilter:
     chosen = QueueFilter()
     if tier_name is not None:
-        tier = project.tiers.filter(name=tier_name).first()
+        tier = next((tier for tier in tier_choices(project) if tier.name == tier_name), None)
         if tier is None:
-            names = ", ".join(project.tiers.values_list("name", flat=True))
+            names = ", ".join(tier.name for tier in tier_choices(project))
             raise UserError(f"There is no tier {tier_name!r} in {project.slug}. Its tiers: {names}.")
         chosen = replace(chosen, tier=tier.pk)
     if category_path is not None:
