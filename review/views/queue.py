@@ -66,7 +66,9 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             "counts": queue.queue_counts(project, chosen, _user(request)),
             "categories": queue.category_choices(project),
             "tiers": tier_choices(project),
-            "tier_name": Tier.objects.filter(project=project, pk=chosen.tier).values_list("name", flat=True).first(),
+            "tier_name": Tier.objects.filter(project=project, pk=chosen.tier or 0)
+            .values_list("name", flat=True)
+            .first(),
             "placements": [*Placement.choices, (GAP, "Content gap")],
             "generators": GENERATORS,
             "rankings": RankedBy.choices,
