@@ -241,7 +241,11 @@ def _place(edge: CandidateEdge) -> tuple[int, int] | None:
         source=edge.source_id, status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED], span_start__isnull=False
     )
     rows = approved.exclude(pk=edge.pk).values_list("span_start", "span_end", "anchor")
-    taken = [(start, end) for start, end, anchor in rows if reads_as(body, start, end, anchor)]
+    taken = [
+        (start, end)
+        for start, end, anchor in rows
+        if start is not None and end is not None and reads_as(body, start, end, anchor)
+    ]
     known = [(edge.span_start, edge.span_end)]
     known += [(item.get("start"), item.get("end")) for item in edge.anchor_alternatives]
     for start, end in known:

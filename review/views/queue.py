@@ -69,7 +69,9 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             "notice": tier_notice(project),
             "may_set_tiers": has_role(membership, Role.MANAGER),
             "tiers": tier_choices(project),
-            "tier_name": Tier.objects.filter(project=project, pk=chosen.tier).values_list("name", flat=True).first(),
+            "tier_name": Tier.objects.filter(project=project, pk=chosen.tier or 0)
+            .values_list("name", flat=True)
+            .first(),
             "placements": [*Placement.choices, (GAP, "Content gap")],
             "generators": GENERATORS,
             "rankings": RankedBy.choices,
