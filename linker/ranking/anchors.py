@@ -12,17 +12,37 @@ from typing import TYPE_CHECKING, Any
 import lightgbm
 import numpy as np
 
+from linker.anchors.generic import is_generic, primary_language, stop_words
+from linker.anchors.placement import Folded, Words
 from linker.ranking.evidence import build_evidence
-from linker.ranking.index import Progress, no_progress
-from linker.ranking.spans import SPAN_FEATURES, SpanFinder, Texts, hashes_of
+from linker.ranking.features import mention_rows
+from linker.ranking.index import H1, SHORT, SLUG, TITLE, Progress, no_progress
+from linker.ranking.spans import SPAN_FEATURES, Edges, Reader, SpanFinder, Stretches, Texts, learn_edges, link_places
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from linker.ranking.evidence import Evidence
     from linker.ranking.index import SiteIndex
 
 SLICE = 256  # donors read at a time
+_NAMED = ("text", "url", "title", "title")  # by the feature "named"
+_SOURCES = ((TITLE, "title"), (H1, "h1"), (SHORT, "title"), (SLUG, "url"))
+
+
+@dataclass(frozen=True)
+class AnchorChoice:
+    """Words of the donor's text that may become the link: `text` as written there, `source` ("anchor", "title", "h1",
+    "url", or "text" for words that are none of these), `weight` (higher fits better; the learned choice's probability),
+    `start`, `end` of one mention, in characters of the text."""
+
+    text: str
+    source: str
+    weight: float
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -32,12 +52,14 @@ class AnchorOptions:
     shares       shares of the links, one of which is hidden at a time
     fewest       links whose anchor is among the stretches below which nothing is learned
     most         links trained on; no further share is hidden once it is reached
+    donors       pages whose links are trained on, drawn by chance
     seed, threads, rounds, learning_rate, leaves, smallest_leaf   of the trees
     """
 
     shares: int = 5
     fewest: int = 150
     most: int = 5000
+    donors: int = 2000
     seed: int = 11
     threads: int = 2
     rounds: int = 120
@@ -60,10 +82,12 @@ class AnchorExamples:
 
 @dataclass(frozen=True)
 class AnchorRanker:
-    """`model` says how likely a stretch is what an editor would link."""
+    """`model` says how likely a stretch is what an editor would link, from the features at `places`; `edges` of all
+    visible links."""
 
     model: Any
     places: NDArray[np.int64]
+    edges: Edges
 
     def score(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """Probability, float64 [m]."""
@@ -72,12 +96,14 @@ class AnchorRanker:
         return np.round(np.asarray(self.model.predict(features[:, self.places])), 6)
 
 
-def examples(index: SiteIndex, options: AnchorOptions, progress: Progress = no_progress) -> AnchorExamples:
-    """Stretches for the site's links, each described with the evidence of links that it is not among."""
+def examples(reader: Reader, blocks: Sequence[Texts], options: AnchorOptions, progress: Progress) -> AnchorExamples:
+    """Stretches for links of the texts in `blocks`, each described with the evidence of links that it is not among."""
+    index = reader.index
     site, pages = index.site, len(index.site)
     key = site.links.src * pages + site.links.dst
     distinct, of_link = np.unique(key, return_inverse=True)
-    usable = site.target[distinct % pages] & site.donor[distinct // pages] & (distinct % pages != distinct // pages)
+    donor, target = distinct // pages, distinct % pages
+    usable = site.target[target] & (donor != target) & np.isin(donor, np.concatenate([texts.pages for texts in blocks]))
     rng = np.random.default_rng(options.seed)
     share = rng.permutation(len(distinct)) % options.shares
     features, right, query, looked = [], [], [], 0
@@ -85,40 +111,50 @@ def examples(index: SiteIndex, options: AnchorOptions, progress: Progress = no_p
         hidden = np.flatnonzero((share == number) & usable)
         hidden = np.sort(rng.permutation(hidden)[: options.most - looked])
         if not len(hidden):
-            break
+            continue
         progress(number, options.shares, "Learning which words carry links")
-        finder = SpanFinder(build_evidence(index, np.flatnonzero(share[of_link] != number)))
+        evidence = build_evidence(index, np.flatnonzero(share[of_link] != number))
+        finder = SpanFinder(evidence, reader, learn_edges(reader, link_places(evidence), blocks))
         said = np.flatnonzero(np.isin(of_link, hidden))
-        wanted = of_link[said].astype(np.uint64), hashes_of([site.links.anchors[link] for link in said.tolist()], index)
-        for pair, texts, found in _found(finder, distinct[hidden] // pages, distinct[hidden] % pages):
+        anchors = reader.hashes([site.links.anchors[link] for link in said.tolist()])
+        for pair, texts, found in _found(finder, blocks, donor[hidden], target[hidden]):
             value = texts.hashes(found.first, found.last)
-            link = hidden[pair[found.pair]]
             features.append(found.features)
-            right.append(_among(link, value, *wanted))
+            right.append(_among(hidden[pair[found.pair]], value, of_link[said], anchors))
             query.append(looked + pair[found.pair])
         looked += len(hidden)
     if not features:
-        return AnchorExamples(np.empty((0, len(SPAN_FEATURES)), np.float32), np.empty(0, bool), np.empty(0, np.int64), 0)
+        return AnchorExamples(
+            np.empty((0, len(SPAN_FEATURES)), np.float32), np.empty(0, bool), np.empty(0, np.int64), 0
+        )
     return AnchorExamples(np.concatenate(features), np.concatenate(right), np.concatenate(query), looked)
 
 
 def _among(
-    link: NDArray[np.int64], value: NDArray[np.uint64], links: NDArray[np.uint64], values: NDArray[np.uint64]
+    link: NDArray[np.int64], value: NDArray[np.uint64], links: NDArray[np.int64], values: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
     """Whether each (link, value) is one of the second ones."""
     mix = np.uint64(0x9E3779B97F4A7C15)
-    return np.isin(value ^ (link.astype(np.uint64) * mix), values ^ (links * mix))
+    return np.isin(value ^ (link.astype(np.uint64) * mix), values ^ (links.astype(np.uint64) * mix))
 
 
-def _found(finder: SpanFinder, donor: NDArray[np.int64], target: NDArray[np.int64]) -> Any:
-    """Slices of the pairs: positions of the pairs, their texts, their stretches."""
-    donors = np.unique(donor)
+def _found(
+    finder: SpanFinder, blocks: Iterable[Texts], donor: NDArray[np.int64], target: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], Texts, Stretches]]:
+    """For each block of texts the positions of its pairs, the texts, and the stretches found."""
     order = np.argsort(donor, kind="stable")
-    for first in range(0, len(donors), SLICE):
-        part = donors[first : first + SLICE]
-        pair = order[np.searchsorted(donor[order], part[0]) : np.searchsorted(donor[order], part[-1], side="right")]
-        texts = Texts(finder.evidence.index, part)
-        yield pair, texts, finder.find(texts, np.searchsorted(part, donor[pair]), target[pair])
+    ordered = donor[order]
+    for texts in blocks:
+        low, high = np.searchsorted(ordered, texts.pages[0]), np.searchsorted(ordered, texts.pages[-1], side="right")
+        pair = order[low:high]
+        pair = pair[np.isin(donor[pair], texts.pages)]
+        if len(pair):
+            yield pair, texts, finder.find(texts, np.searchsorted(texts.pages, donor[pair]), target[pair])
+
+
+def _blocks(reader: Reader, pages: NDArray[np.int64]) -> Iterator[Texts]:
+    for first in range(0, len(pages), SLICE):
+        yield Texts(reader, pages[first : first + SLICE])
 
 
 def train_anchors(
@@ -126,17 +162,28 @@ def train_anchors(
 ) -> AnchorRanker | None:
     """A choice learned from the site's links, or None where too few of their anchors are found in the texts."""
     options = options or AnchorOptions()
-    data = examples(index, options, progress)
-    return fit_anchors(data, options)
+    site = index.site
+    pages = np.unique(site.links.src[site.donor[site.links.src]])
+    if len(site.links) < options.fewest or not len(pages):
+        return None
+    pages = np.sort(np.random.default_rng(options.seed).permutation(pages)[: options.donors])
+    reader = Reader(index)
+    blocks = list(_blocks(reader, pages))
+    model = fit_anchors(examples(reader, blocks, options, progress), options)
+    if model is None:
+        return None
+    everything = build_evidence(index, np.arange(len(site.links)))
+    edges = learn_edges(reader, link_places(everything), blocks)
+    return AnchorRanker(model, np.array([SPAN_FEATURES.index(name) for name in options.columns]), edges)
 
 
-def fit_anchors(data: AnchorExamples, options: AnchorOptions) -> AnchorRanker | None:
+def fit_anchors(data: AnchorExamples, options: AnchorOptions) -> lightgbm.Booster | None:
     """Trains on examples; None with fewer than `options.fewest` links whose anchor is among the stretches."""
     if len(np.unique(data.query[data.right])) < options.fewest or data.right.all():
         return None
     places = np.array([SPAN_FEATURES.index(name) for name in options.columns])
     rows = lightgbm.Dataset(data.features[:, places], data.right.astype(np.float32), params={"verbose": -1})
-    model = lightgbm.train(
+    return lightgbm.train(
         {
             "objective": "binary",
             "learning_rate": options.learning_rate,
@@ -155,4 +202,145 @@ def fit_anchors(data: AnchorExamples, options: AnchorOptions) -> AnchorRanker | 
         rows,
         num_boost_round=options.rounds,
     )
-    return AnchorRanker(model, places)
+
+
+def anchor_choices(
+    evidence: Evidence,
+    donor: NDArray[np.int64],
+    target: NDArray[np.int64],
+    most: int = 6,
+    ranker: AnchorRanker | None = None,
+) -> list[list[AnchorChoice]]:
+    """For each pair, int64 [k] each, words of the donor's text that could become the link, at most `most`, best first.
+
+    With a `ranker` what it finds likeliest. Without one the phrases that mean the target, by a hand-written weight;
+    where none does, the stretch of the text most like the target's name.
+    """
+    if ranker is not None:
+        return _likeliest(evidence, donor, target, most, ranker)
+    pages = len(evidence.index.site)
+    wanted, place = np.unique(donor * pages + target, return_inverse=True)
+    choices: list[list[AnchorChoice]] = [[] for _ in range(len(wanted))]
+    donors = np.unique(donor)
+    for first in range(0, len(donors), 4 * SLICE):
+        part = donors[first : first + 4 * SLICE]
+        mentions = mention_rows(evidence, part)
+        key = mentions.donor * pages + mentions.target
+        at = np.minimum(np.searchsorted(wanted, key), len(wanted) - 1)
+        rows = np.flatnonzero(wanted[at] == key)
+        _fill(evidence, choices, at[rows], mentions.spot[rows], mentions.meaning[rows], mentions.exact[rows], most)
+    _add_partial_names(evidence, choices, wanted)
+    return [choices[number] for number in place.tolist()]
+
+
+def _add_partial_names(evidence: Evidence, choices: list[list[AnchorChoice]], wanted: NDArray[np.int64]) -> None:
+    """`wanted` holds donor * n + target of each list of `choices`, ascending."""
+    site, template = evidence.index.site, evidence.index.template
+    last, words = -1, Words(Folded(""), "")
+    for mine, key in zip(choices, wanted.tolist(), strict=True):
+        donor, target = divmod(key, len(site))
+        if mine:
+            continue
+        if donor != last:
+            last, words = donor, Words(Folded(site.bodies[donor]), site.languages[donor])
+        stops = stop_words(primary_language(site.languages[target]))
+        for raw, source in ((site.h1s[target], "h1"), (site.titles[target], "title")):
+            span = words.nearest_to(template.strip(raw), stops) if raw else None
+            if span is not None:
+                mine.append(AnchorChoice(words.text.text[span[0] : span[1]], source, 0.1, *span))
+                break
+
+
+def _fill(
+    evidence: Evidence,
+    choices: list[list[AnchorChoice]],
+    pair: NDArray[np.int64],
+    spot: NDArray[np.int64],
+    meaning: NDArray[np.int64],
+    exact: NDArray[np.bool_],
+    most: int,
+) -> None:
+    index, spots, meanings = evidence.index, evidence.spots, evidence.meanings
+    weight = _anchor_weight(evidence, spot, meaning, exact)
+    order = np.lexsort((meanings.phrase[meaning], -weight, pair))
+    places = spots.place[spot]
+    page, start, end = spots.page[spot], index.occurrences.start[places], index.occurrences.end[places]
+    texts: dict[int, Folded] = {}
+    for row in order.tolist():
+        mine = choices[pair[row]]
+        if len(mine) >= most:
+            continue
+        donor = int(page[row])
+        if donor not in texts:
+            texts[donor] = Folded(index.site.bodies[donor])
+        span = texts[donor].span(int(start[row]), int(end[row]))
+        if span is None:
+            continue
+        text = texts[donor].text[span[0] : span[1]]
+        if any(choice.text.lower() == text.lower() for choice in mine):
+            continue
+        source = _source(float(meanings.links[meaning[row]]), int(meanings.bits[meaning[row]]), "title")
+        mine.append(AnchorChoice(text, source, round(float(weight[row]), 4), *span))
+
+
+def _anchor_weight(
+    evidence: Evidence, spot: NDArray[np.int64], meaning: NDArray[np.int64], exact: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """How well a phrase would serve as the anchor: used for the target before, whole, rare, free, long."""
+    spots, meanings, book = evidence.spots, evidence.meanings, evidence.index.book
+    phrase = meanings.phrase[meaning]
+    used = np.log1p(meanings.links[meaning]) * (0.3 + meanings.share[meaning])
+    key = np.sqrt(evidence.keyness[phrase])
+    bits = meanings.bits[meaning]
+    named = np.select([bits & (TITLE | H1) > 0, bits & SHORT > 0, bits & SLUG > 0], [1.0, 0.5, 0.25], 0.0)
+    return np.round(
+        (used + key + named + 0.15 * np.minimum(book.size[phrase], 6))
+        * np.where(exact, 1.0, 0.6)
+        * np.where(spots.free[spot] > 0, 1.0, 0.4)
+        * np.where(spots.alone[spot], 1.2, 1.0),
+        6,
+    )
+
+
+def _source(links: float, bits: int, otherwise: str) -> str:
+    if links > 0:
+        return "anchor"
+    return next((name for bit, name in _SOURCES if bits & bit), otherwise)
+
+
+def _likeliest(
+    evidence: Evidence, donor: NDArray[np.int64], target: NDArray[np.int64], most: int, ranker: AnchorRanker
+) -> list[list[AnchorChoice]]:
+    site = evidence.index.site
+    choices: list[list[AnchorChoice]] = [[] for _ in range(len(donor))]
+    generic: dict[str, bool] = {}
+    reader = Reader(evidence.index)
+    finder = SpanFinder(evidence, reader, ranker.edges)
+    named, used = SPAN_FEATURES.index("named"), SPAN_FEATURES.index("links")
+    for pair, texts, found in _found(finder, _blocks(reader, np.unique(donor)), donor, target):
+        score = ranker.score(found.features)
+        order = np.lexsort((found.first, -score, found.pair))
+        order = order[np.arange(len(order)) - np.searchsorted(found.pair[order], found.pair[order]) < 3 * most]
+        bodies = [Folded(site.bodies[page]) for page in texts.pages.tolist()]
+        rows = texts.rows[found.first]
+        start, stop = texts.start[found.first], texts.stop[found.last - 1]
+        for place in order.tolist():
+            mine = choices[pair[found.pair[place]]]
+            if len(mine) >= most:
+                continue
+            body = bodies[rows[place]]
+            span = body.span(int(start[place]), int(stop[place]))
+            if span is None:
+                continue
+            text = body.text[span[0] : span[1]]
+            lower = text.lower()
+            if any(choice.text.lower() == lower for choice in mine):
+                continue
+            if lower not in generic:
+                generic[lower] = is_generic(text, site.languages[texts.pages[rows[place]]])
+            if generic[lower]:
+                continue
+            features = found.features[place]
+            source = "anchor" if features[used] > 0 else _NAMED[int(features[named])]
+            mine.append(AnchorChoice(text, source, float(score[place]), *span))
+    return choices

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from linker.anchors.fold import fold_offsets
+from linker.anchors.fold import fold_lengths
 from linker.anchors.mentions import TRIM, trimmed
 from linker.graph.links import pair_values, top_rows
 from linker.ranking.evidence import link_tokens
@@ -22,11 +22,10 @@ from linker.ranking.features import mention_rows
 from linker.ranking.index import H1, SHORT, SLUG, TITLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from linker.anchors.tokens import Vocabulary
     from linker.ranking.evidence import Evidence
     from linker.ranking.index import SiteIndex
 
@@ -38,6 +37,8 @@ EDGES_A_SEED = 3  # beginnings, and ends, that are tried a seed
 LONGEST_LINE = 24  # tokens of a line that may become the link as a whole
 SMOOTH = 20.0  # tokens of the average kind that each count starts with
 _BASE = np.uint64(0x9E3779B97F4A7C15)
+_SENTENCE, _LOUD, _COMMA, _OPENING, _CLOSING, _QUOTE = range(1, 7)
+_MARKS = {_SENTENCE: ".;:…", _LOUD: "!?", _COMMA: ",", _OPENING: "([{", _CLOSING: ")]}", _QUOTE: "\"'"}
 
 SPAN_FEATURES: tuple[str, ...] = (
     "begin", "begin_word", "begin_before", "end", "end_word", "end_after", "inside", "inside_most",
@@ -48,6 +49,32 @@ SPAN_FEATURES: tuple[str, ...] = (
 )  # fmt: skip
 
 
+class Reader:
+    """Reads texts of a site, with what is known of the words of its vocabulary once all texts are read.
+
+    `is_word`, `is_stop` bool, `kinds` int8 [vocabulary]: kind of a punctuation mark, 0 for anything else; `marks`:
+    numbers of the marks a phrase is trimmed of; `phrases` uint64 [phrases]: hashes of the site's phrases.
+    """
+
+    def __init__(self, index: SiteIndex) -> None:
+        self.index = index
+        vocabulary = index.vocabulary
+        tokens = vocabulary.read(index.phrase_text, [""] * len(index.phrase_text))
+        self.is_word, self.is_stop = vocabulary.word_mask(), vocabulary.stop_mask(index.site.languages)
+        self.marks = vocabulary.numbers(TRIM)
+        self.kinds = np.zeros(len(vocabulary), dtype=np.int8)
+        for kind, marks in _MARKS.items():
+            self.kinds[vocabulary.numbers(marks)] = kind
+        stop = vocabulary.numbers(".")
+        self.full_stop = int(stop[0]) if len(stop) else -1
+        self.phrases = _hash(_prefix(tokens.words), *trimmed(tokens, vocabulary))
+
+    def hashes(self, anchors: Sequence[str]) -> NDArray[np.uint64]:
+        """A number for each anchor as a whole, equal to that of a stretch with the same tokens."""
+        tokens = self.index.vocabulary.read(anchors, [""] * len(anchors))
+        return _hash(_prefix(tokens.words), tokens.bounds[:-1], tokens.bounds[1:] - 1)
+
+
 class Texts:
     """The tokens of some pages' texts; arrays [tokens] unless said otherwise.
 
@@ -55,28 +82,29 @@ class Texts:
     line and clause that hold it, the last one excluded; `begins`, `ends`: a link may begin with it, end with it.
     """
 
-    def __init__(self, index: SiteIndex, pages: NDArray[np.int64]) -> None:
-        site, vocabulary = index.site, index.vocabulary
+    def __init__(self, reader: Reader, pages: NDArray[np.int64]) -> None:
+        site = reader.index.site
         self.pages = pages
         bodies = [site.bodies[page] for page in pages.tolist()]
-        tokens = vocabulary.read(bodies, [site.languages[page] for page in pages.tolist()])
+        tokens = reader.index.vocabulary.read(bodies, [site.languages[page] for page in pages.tolist()])
         self.words, self.stems, self.bounds = tokens.words, tokens.stems, tokens.bounds
         self.start = tokens.starts
         self.stop = tokens.starts + tokens.lengths
         self.rows = tokens.pages()
-        self.is_word = vocabulary.word_mask()[self.words]
-        self.is_stop = vocabulary.stop_mask(site.languages)[self.words]
+        self.is_word = reader.is_word[self.words]
+        self.is_stop = reader.is_stop[self.words]
+        self.is_edge = np.isin(self.words, reader.marks)
         count = len(self.words)
         new_text = np.zeros(count + 1, dtype=bool)
         new_text[self.bounds] = True
         line_break = self.words == 0
         gap = np.ones(count + 1, dtype=bool)  # whether space or a line break stands before the token
         gap[1:count] = (self.start[1:] != self.stop[:-1]) | line_break[1:] | line_break[:-1] | new_text[1:count]
-        self._mark(vocabulary, gap, line_break)
+        kinds = reader.kinds[self.words]
+        self._mark(kinds, gap, line_break)
         self.line_first, self.line_last = _runs(line_break, line_break)
         single = np.concatenate([[False], (self.stop - self.start == 1)[:-1] & self.is_word[:-1]])
-        sentence = self._kinds == 1
-        stop = sentence & gap[1:] & ~(single & (self.words == _number(vocabulary, ".")))
+        stop = np.isin(kinds, (_SENTENCE, _LOUD)) & gap[1:] & ~(single & (self.words == reader.full_stop))
         self.clause_first, self.clause_last = _runs(line_break | stop, line_break)
         self.capital = np.concatenate(
             [np.empty(0, dtype=bool)]
@@ -86,24 +114,19 @@ class Texts:
             ]
         )
 
-    def _mark(self, vocabulary: Vocabulary, gap: NDArray[np.bool_], line_break: NDArray[np.bool_]) -> None:
-        """Kinds of punctuation, and where a link may begin and end."""
-        table = np.zeros(len(vocabulary) + 1, dtype=np.int8)
-        for kind, marks in enumerate((".!?;:…", ",", "([{", ")]}", "\"'", "!?", "-/.'_"), start=1):
-            if kind < 6:
-                table[vocabulary.numbers(marks)] = kind
-        self._kinds = table[self.words]
-        kinds = self._kinds
+    def _mark(self, kinds: NDArray[np.int8], gap: NDArray[np.bool_], line_break: NDArray[np.bool_]) -> None:
+        """Where a link may begin and end, by the punctuation and space around."""
         before = np.concatenate([[0], kinds[:-1]])
         after = np.concatenate([kinds[1:], [0]])
-        opening, closing, quote = kinds == 3, kinds == 4, kinds == 5
         glued, glued_after = ~gap[:-1], ~gap[1:]
-        self.begins = ~line_break & ~closing & ~np.isin(kinds, (1, 2)) & (~glued | np.isin(before, (3, 5)))
+        opening, closing, quote = kinds == _OPENING, kinds == _CLOSING, kinds == _QUOTE
+        closes = np.isin(kinds, (_SENTENCE, _LOUD, _COMMA, _CLOSING))
+        self.begins = ~line_break & ~closes & (~glued | np.isin(before, (_OPENING, _QUOTE)))
         self.begins &= ~quote | ~glued  # a quote with space before it opens
-        loud = np.isin(self.words, vocabulary.numbers("!?"))
-        further = np.concatenate([gap[2:], [True]])  # whether space follows the next token
-        free = ~glued_after | np.isin(after, (4, 5, 2)) | ((after == 1) & further)
-        self.ends = ~line_break & ~opening & ((kinds != 1) | loud) & (kinds != 2) & free
+        further = np.concatenate([gap[2:], [True]])[: len(kinds)]  # whether space follows the next token
+        free = ~glued_after | np.isin(after, (_CLOSING, _QUOTE, _COMMA))
+        free |= np.isin(after, (_SENTENCE, _LOUD)) & further
+        self.ends = ~line_break & ~opening & ~np.isin(kinds, (_SENTENCE, _COMMA)) & free
         self.ends &= ~quote | ~glued_after
         self.brackets = opening.astype(np.int8) - closing.astype(np.int8)
         self.quote = quote
@@ -124,11 +147,6 @@ class Texts:
         return _hash(self.prefix, first, last)
 
 
-def _number(vocabulary: Vocabulary, word: str) -> int:
-    found = vocabulary.numbers([word])
-    return int(found[0]) if len(found) else -1
-
-
 def _runs(breaks: NDArray[np.bool_], outside: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First token, and the one after the last, of the run each token is in; a run ends with a break, which belongs to
     it unless it is `outside`."""
@@ -146,7 +164,10 @@ def _capitals(text: str, start: NDArray[np.int32]) -> NDArray[np.bool_]:
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     where = start.astype(np.int64)
     if not text.isascii():
-        where = np.searchsorted(np.array(fold_offsets(text)), start, side="right") - 1
+        length = np.ones(len(codes), dtype=np.int64)
+        odd = np.flatnonzero((codes > 126) | (codes < 32))
+        length[odd] = list(fold_lengths("".join(map(chr, codes[odd].tolist()))))
+        where = np.searchsorted(np.concatenate([[0], np.cumsum(length)]), start, side="right") - 1
     found = np.zeros(len(start), dtype=bool)
     inside = where < len(codes)
     code = codes[where[inside]]
@@ -216,30 +237,21 @@ def link_places(evidence: Evidence) -> LinkPlaces:
     return LinkPlaces(found.page[place].astype(np.int64), found.at[place], found.size[place].astype(np.int64))
 
 
-def _linked(evidence_places: LinkPlaces, index: SiteIndex, texts: Texts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _linked(places: LinkPlaces, index: SiteIndex, texts: Texts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First token, and the one after the last, of the visible links of the texts."""
-    places = evidence_places
-    low = np.searchsorted(places.page, texts.pages)
-    high = np.searchsorted(places.page, texts.pages, side="right")
-    row = np.repeat(np.arange(len(texts.pages)), high - low)
-    mine = np.concatenate([np.arange(one, other) for one, other in zip(low.tolist(), high.tolist(), strict=True)] or [np.empty(0, np.int64)]).astype(np.int64)
+    mine = np.flatnonzero(np.isin(places.page, texts.pages))
+    page = places.page[mine]
     starts = np.concatenate([[0], np.cumsum(index.tokens)])
-    first = places.at[mine] - starts[places.page[mine]] + texts.bounds[row]
+    first = places.at[mine] - starts[page] + texts.bounds[np.searchsorted(texts.pages, page)]
     return first, first + places.size[mine]
 
 
-def learn_edges(evidence: Evidence, places: LinkPlaces, most: int = 1500, seed: int = 11) -> Edges:
-    """Counts over at most `most` pages with visible links."""
-    index = evidence.index
-    size = len(index.vocabulary)
-    pages = np.unique(places.page)
-    if len(pages) > most:
-        pages = np.sort(np.random.default_rng(seed).permutation(pages)[:most])
+def learn_edges(reader: Reader, places: LinkPlaces, blocks: Iterable[Texts]) -> Edges:
+    """Counts over some texts."""
+    size = len(reader.is_word)
     counts = np.zeros((5, 2, size))
-    kinds = np.zeros((5, 2, 8))
-    for low in range(0, len(pages), 256):
-        texts = Texts(index, pages[low : low + 256])
-        first, last = _linked(places, index, texts)
+    for texts in blocks:
+        first, last = _linked(places, reader.index, texts)
         before, after = texts.neighbours()
         begins, ends = np.flatnonzero(texts.begins), np.flatnonzero(texts.ends)
         inside = np.zeros(len(texts.words) + 1, dtype=np.int64)
@@ -254,8 +266,7 @@ def learn_edges(evidence: Evidence, places: LinkPlaces, most: int = 1500, seed: 
         for number, (words, hit, every) in enumerate(looked):
             counts[number, 0] += np.bincount(words[hit], minlength=size)
             counts[number, 1] += np.bincount(words[every], minlength=size)
-    is_word, is_stop = index.vocabulary.word_mask(), index.vocabulary.stop_mask(index.site.languages)
-    kind = np.where(is_stop, 1, np.where(is_word, 2, 3))
+    kind = np.where(reader.is_stop, 1, np.where(reader.is_word, 2, 3))
     kind[0] = 0
     rates = []
     for number in range(5):
@@ -281,10 +292,9 @@ class Stretches:
 class SpanFinder:
     """Finds stretches with the evidence of some visible links."""
 
-    def __init__(self, evidence: Evidence, edges: Edges | None = None) -> None:
-        self.evidence = evidence
+    def __init__(self, evidence: Evidence, reader: Reader, edges: Edges) -> None:
+        self.evidence, self.reader, self.edges = evidence, reader, edges
         self.places = link_places(evidence)
-        self.edges = edges or learn_edges(evidence, self.places)
         index = evidence.index
         pages = len(index.site)
         size = index.terms.shape[1]
@@ -293,9 +303,7 @@ class SpanFinder:
         self.idf = (np.log((pages + 1) / (frequency + 1)) + 1).astype(np.float32)
         title = index.title
         said = self._said()
-        self.wanted = top_rows(
-            sparse.csr_matrix(3 * title + 2 * said + index.terms, dtype=np.float32), TERMS
-        )
+        self.wanted = top_rows(sparse.csr_matrix(3 * title + 2 * said + index.terms, dtype=np.float32), TERMS)
         joined = sparse.csr_matrix((title != 0) + (said != 0) + (index.terms != 0))
         joined.sort_indices()
         row = np.repeat(np.arange(pages, dtype=np.int64), np.diff(joined.indptr))
@@ -315,25 +323,24 @@ class SpanFinder:
         of_link = np.array([number[links.anchors[link]] for link in visible.tolist()], dtype=np.int64)
         language = {links.anchors[link]: index.site.languages[links.dst[link]] for link in visible.tolist()}
         tokens = index.vocabulary.read(texts, [language[text] for text in texts])
-        plain = index.vocabulary.word_mask()[tokens.stems] & ~index.vocabulary.stop_mask(index.site.languages)[tokens.stems]
-        plain &= tokens.stems < self.size
-        shape = (len(index.site), self.size)
+        plain = self.reader.is_word[tokens.stems] & ~self.reader.is_stop[tokens.stems] & (tokens.stems < self.size)
+        pages = len(index.site)
         holds = sparse.csr_matrix(
             (self.idf[tokens.stems[plain]], (tokens.pages()[plain], tokens.stems[plain])), shape=(len(texts), self.size)
         )
-        uses = sparse.csr_matrix((np.ones(len(visible), np.float32), (links.dst[visible], of_link)), shape=(shape[0], len(texts)))
+        once = np.ones(len(visible), dtype=np.float32)
+        uses = sparse.csr_matrix((once, (links.dst[visible], of_link)), shape=(pages, len(texts)))
         total = sparse.csr_matrix(uses @ holds, dtype=np.float32)
         length = np.asarray(total.sum(axis=1)).ravel()
-        result = sparse.csr_matrix(sparse.diags(np.divide(1, length, out=np.zeros(shape[0]), where=length > 0).astype(np.float32)) @ total)
+        share = np.divide(1, length, out=np.zeros(pages, dtype=np.float32), where=length > 0)
+        result = sparse.csr_matrix(sparse.diags(share) @ total, dtype=np.float32)
         result.sort_indices()
         return result
 
     def _phrases(self) -> None:
         """Hashes of the site's phrases, and what each means."""
         index, meanings = self.evidence.index, self.evidence.meanings
-        tokens = index.vocabulary.read(index.phrase_text, [""] * len(index.phrase_text))
-        first, last = trimmed(tokens, index.vocabulary)
-        value = _hash(_prefix(tokens.words), first, last)
+        value = self.reader.phrases
         # The book holds the anchors of hidden links too: only a phrase that means a page today may be known.
         known = np.unique(meanings.phrase).astype(np.int64)
         order = known[np.argsort(value[known], kind="stable")]
@@ -342,7 +349,6 @@ class SpanFinder:
         order = np.argsort(key, kind="stable")
         self.meaning_key, self.meaning_at = key[order], order
         self.phrase_links = np.bincount(meanings.phrase, meanings.links, minlength=index.book.count)
-        self.marks = index.vocabulary.numbers(TRIM)
 
     def find(self, texts: Texts, row: NDArray[np.int64], target: NDArray[np.int64]) -> Stretches:
         """Stretches for pairs: row of `texts`, and target; pairs by row."""
@@ -357,9 +363,7 @@ class SpanFinder:
         pair, first, last, kind = pair[free], first[free], last[free], kind[free]
         return Stretches(pair, first, last, self._features(texts, row, target, pair, first, last, kind, begin))
 
-    def _seeds(
-        self, texts: Texts, row: NDArray[np.int64], target: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], ...]:
+    def _seeds(self, texts: Texts, row: NDArray[np.int64], target: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
         index, pages = self.evidence.index, len(self.evidence.index.site)
         # Mentions.
         mentions = mention_rows(self.evidence, texts.pages)
@@ -478,7 +482,7 @@ class SpanFinder:
         before, after = texts.neighbours()
         end = last - 1
         size = last - first
-        columns: dict[str, NDArray[np.generic]] = {
+        columns: dict[str, NDArray[Any]] = {
             "begin_word": edges.begin_word[texts.words[first]],
             "begin_before": edges.begin_before[before[first]],
             "end_word": edges.end_word[texts.words[end]],
@@ -518,7 +522,7 @@ class SpanFinder:
         columns["tokens"] = size
         columns["chars"] = texts.stop[end] - texts.start[first]
         # The phrase, its punctuation at the ends left out.
-        edge = np.isin(texts.words, self.marks)
+        edge = texts.is_edge
         places = np.arange(len(edge))
         inner_next = np.minimum.accumulate(np.where(~edge, places, len(edge))[::-1])[::-1]
         inner_last = np.maximum.accumulate(np.where(~edge, places, -1))
@@ -542,7 +546,8 @@ class SpanFinder:
             columns["pages"] = np.log1p(np.where(same, evidence.mentioned[phrase], 0))
             columns["named"] = np.select([bits & (TITLE | H1) > 0, bits & SHORT > 0, bits & SLUG > 0], [3, 2, 1], 0)
         else:
-            columns |= {name: np.zeros(len(first)) for name in ("links", "share", "keyness", "phrase_links", "pages", "named")}
+            for name in ("links", "share", "keyness", "phrase_links", "pages", "named"):
+                columns[name] = np.zeros(len(first))
         # The place.
         columns["line_start"] = first == texts.line_first[first]
         columns["line_end"] = last == texts.line_last[end]
@@ -564,14 +569,12 @@ class SpanFinder:
         quotes = np.concatenate([[0], np.cumsum(texts.quote)])
         columns["quoted"] = quotes[last] - quotes[first]
         columns["seed"] = kind
-        for name, of in (("edges_rank", columns["begin"] + columns["end"]), ("title_rank", columns["title_share"]), ("links_rank", columns["links"] + columns["share"])):
+        for name, of in (
+            ("edges_rank", columns["begin"] + columns["end"]),
+            ("title_rank", columns["title_share"]),
+            ("links_rank", columns["links"] + columns["share"]),
+        ):
             best = np.full(int(pair.max(initial=-1)) + 1, -np.inf)
             np.maximum.at(best, pair, of)
             columns[name] = of - best[pair]
         return np.column_stack([columns[name].astype(np.float32) for name in SPAN_FEATURES])
-
-
-def hashes_of(anchors: Sequence[str], index: SiteIndex) -> NDArray[np.uint64]:
-    """A number for each anchor as a whole, equal to that of a stretch with the same tokens."""
-    tokens = index.vocabulary.read(anchors, [""] * len(anchors))
-    return _hash(_prefix(tokens.words), tokens.bounds[:-1], tokens.bounds[1:] - 1)
