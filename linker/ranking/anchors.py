@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from linker.ranking.index import SiteIndex
 
 SLICE = 256  # donors read at a time
+QUICK = 25  # trees by which the stretches worth a closer look are found
+AGREEMENT = 0.5
 _NAMED = ("text", "url", "title", "title")  # by the feature "named"
 _SOURCES = ((TITLE, "title"), (H1, "h1"), (SHORT, "title"), (SLUG, "url"))
 
@@ -35,8 +37,8 @@ _SOURCES = ((TITLE, "title"), (H1, "h1"), (SHORT, "title"), (SLUG, "url"))
 @dataclass(frozen=True)
 class AnchorChoice:
     """Words of the donor's text that may become the link: `text` as written there, `source` ("anchor", "title", "h1",
-    "url", or "text" for words that are none of these), `weight` (higher fits better; the learned choice's probability),
-    `start`, `end` of one mention, in characters of the text."""
+    "url", or "text" for words that are none of these), `weight` (higher fits better; a learned one lies in [0, 1] or
+    little above), `start`, `end` of one mention, in characters of the text."""
 
     text: str
     source: str
@@ -62,9 +64,9 @@ class AnchorOptions:
     donors: int = 2000
     seed: int = 11
     threads: int = 2
-    rounds: int = 120
+    rounds: int = 200
     learning_rate: float = 0.06
-    leaves: int = 24
+    leaves: int = 32
     smallest_leaf: int = 20
     columns: tuple[str, ...] = SPAN_FEATURES
 
@@ -89,11 +91,11 @@ class AnchorRanker:
     places: NDArray[np.int64]
     edges: Edges
 
-    def score(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Probability, float64 [m]."""
+    def score(self, features: NDArray[np.float32], rounds: int = -1) -> NDArray[np.float64]:
+        """Probability, float64 [m]; by the first `rounds` of the trees a quick reading."""
         if not len(features):
             return np.empty(0)
-        return np.round(np.asarray(self.model.predict(features[:, self.places])), 6)
+        return np.round(np.asarray(self.model.predict(features[:, self.places], num_iteration=rounds)), 6)
 
 
 def examples(reader: Reader, blocks: Sequence[Texts], options: AnchorOptions, progress: Progress) -> AnchorExamples:
@@ -317,10 +319,11 @@ def _likeliest(
     reader = Reader(evidence.index)
     finder = SpanFinder(evidence, reader, ranker.edges)
     named, used = SPAN_FEATURES.index("named"), SPAN_FEATURES.index("links")
-    for pair, texts, found in _found(finder, _blocks(reader, np.unique(donor)), donor, target):
+    for pair, texts, every in _found(finder, _blocks(reader, np.unique(donor)), donor, target):
+        quick = _first(every.pair, ranker.score(every.features, QUICK), every.first, 2 * most)
+        found = every.take(quick)
         score = ranker.score(found.features)
-        order = np.lexsort((found.first, -score, found.pair))
-        order = order[np.arange(len(order)) - np.searchsorted(found.pair[order], found.pair[order]) < 3 * most]
+        order = _first(found.pair, score, found.first, 2 * most)
         bodies = [Folded(site.bodies[page]) for page in texts.pages.tolist()]
         rows = texts.rows[found.first]
         start, stop = texts.start[found.first], texts.stop[found.last - 1]
@@ -343,4 +346,31 @@ def _likeliest(
             features = found.features[place]
             source = "anchor" if features[used] > 0 else _NAMED[int(features[named])]
             mine.append(AnchorChoice(text, source, float(score[place]), *span))
-    return choices
+    return [_agreed(mine) for mine in choices]
+
+
+def _first(
+    pair: NDArray[np.int64], score: NDArray[np.float64], place: NDArray[np.int64], most: int
+) -> NDArray[np.int64]:
+    """Positions of the `most` of each pair that score highest, by pair, then score; ties to the earlier place."""
+    order = np.lexsort((place, -score, pair))
+    return order[np.arange(len(order)) - np.searchsorted(pair[order], pair[order]) < most]
+
+
+def _agreed(choices: list[AnchorChoice]) -> list[AnchorChoice]:
+    """The choices by their own probability and AGREEMENT times that of all that share a word with them: of several
+    likely stretches around the same words, one of those words is the safer choice than a lone one elsewhere."""
+    if len(choices) < 2:
+        return choices
+    words = [set(choice.text.lower().split()) for choice in choices]
+    weights = [
+        choice.weight
+        + AGREEMENT
+        * sum(other.weight for other, theirs in zip(choices, words, strict=True) if not mine.isdisjoint(theirs))
+        for choice, mine in zip(choices, words, strict=True)
+    ]
+    agreed = [
+        AnchorChoice(choice.text, choice.source, round(weight / (1 + AGREEMENT), 4), choice.start, choice.end)
+        for choice, weight in zip(choices, weights, strict=True)
+    ]
+    return sorted(agreed, key=lambda choice: -choice.weight)

@@ -288,6 +288,10 @@ class Stretches:
     last: NDArray[np.int64]
     features: NDArray[np.float32]
 
+    def take(self, keep: NDArray[np.int64]) -> Stretches:
+        """Some of them."""
+        return Stretches(self.pair[keep], self.first[keep], self.last[keep], self.features[keep])
+
 
 class SpanFinder:
     """Finds stretches with the evidence of some visible links."""
