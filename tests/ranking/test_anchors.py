@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from linker.ranking.anchors import AnchorOptions, AnchorRanker, _blocks, anchor_choices, examples, train_anchors
+from linker.ranking.engine import EngineOptions, rank_site
 from linker.ranking.evidence import Evidence, build_evidence
 from linker.ranking.index import build_index, no_progress
+from linker.ranking.learned import TrainOptions
 from linker.ranking.site import Links, Site, checked
 from linker.ranking.spans import Reader, SpanFinder, Texts, learn_edges, link_places
 from tests.anchors.strategies import hostile_text
@@ -169,3 +171,15 @@ def test_any_text_is_read(learned: tuple[Evidence, AnchorRanker], body: str, tit
     donor, target = np.repeat(np.arange(6), 6), np.tile(np.arange(6), 6)
     for page, found in zip(donor.tolist(), anchor_choices(evidence, donor, target, ranker=own), strict=True):
         assert all(bodies[page][choice.start : choice.end] == choice.text for choice in found)
+
+
+def test_a_ranked_site_offers_words_for_its_pairs() -> None:
+    site, _ = split(worded_site())
+    ranked = rank_site(site, EngineOptions(training=TrainOptions(rounds=20, threads=1), anchors=OPTIONS))
+    assert ranked.anchors is not None
+    places = np.array([5, 2])
+    first, second = ranked.anchor_choices(places, most=2)
+    assert len(first) <= 2
+    assert first == ranked.anchor_choices(places[:1], most=2)[0]
+    assert second == ranked.anchor_choices(places[1:], most=2)[0]
+    assert rank_site(site, EngineOptions(learn=False)).anchors is None
