@@ -63,7 +63,7 @@ class AnchorOptions:
     most: int = 5000
     donors: int = 2000
     seed: int = 11
-    threads: int = 2
+    threads: int = 1
     rounds: int = 200
     learning_rate: float = 0.06
     leaves: int = 32
@@ -95,7 +95,8 @@ class AnchorRanker:
         """Probability, float64 [m]; by the first `rounds` of the trees a quick reading."""
         if not len(features):
             return np.empty(0)
-        return np.round(np.asarray(self.model.predict(features[:, self.places], num_iteration=rounds)), 6)
+        found = self.model.predict(features[:, self.places], num_iteration=rounds, num_threads=1)
+        return np.round(np.asarray(found), 6)
 
 
 def examples(reader: Reader, blocks: Sequence[Texts], options: AnchorOptions, progress: Progress) -> AnchorExamples:
