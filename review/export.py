@@ -108,7 +108,7 @@ _CELLS = {
     "level": "e.level",
     "category": _text("array_to_string(category.path, ' > ')"),
     "model": _text("model.name || ' ' || model.version"),
-    "threshold": "run.params ->> 'threshold'",
+    "threshold": "coalesce(run.params ->> 'threshold', run.report ->> 'threshold')",
     "run": "run.id",
     "run_time": _time("coalesce(run.finished_at, run.created_at)"),
     "decided_by": _text("decision.username"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LONGEST = 14  # tokens of a phrase; longer ones are looked for by their first LONGEST tokens never, they are left out
-_TRIM = frozenset(".,;:!?\"'*•·|>-")
+TRIM = frozenset(".,;:!?\"'*•·|>-")
 
 
 class _Trie:
@@ -120,7 +120,7 @@ class PhraseBook:
     def __init__(self, vocabulary: Vocabulary, texts: Sequence[str], languages: Sequence[str]) -> None:
         tokens = vocabulary.read(texts, languages)
         is_word = vocabulary.word_mask()
-        first, last = _trimmed(tokens, vocabulary)
+        first, last = trimmed(tokens, vocabulary)
         lengths = last - first
         worded = np.add.reduceat(is_word[tokens.words], tokens.bounds[:-1]) > 0 if len(texts) else np.empty(0, bool)
         known = np.flatnonzero((lengths > 0) & (lengths <= LONGEST) & worded)
@@ -165,9 +165,9 @@ class PhraseBook:
         )
 
 
-def _trimmed(tokens: Tokens, vocabulary: Vocabulary) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def trimmed(tokens: Tokens, vocabulary: Vocabulary) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First token and the one after the last of each text, without punctuation that only surrounds it."""
-    marks = vocabulary.numbers(_TRIM)
+    marks = vocabulary.numbers(TRIM)
     edge = np.isin(tokens.words, marks)
     edge[tokens.words == 0] = True
     position = np.arange(len(tokens.words))

@@ -182,7 +182,7 @@ def _spots(index: SiteIndex, meanings: Meanings, src: NDArray[np.int64], anchor:
     live = np.flatnonzero(active[found.group])
     page, phrase, group = found.page[live], found.phrase[live], found.group[live]
     at, size, line = found.at[live], found.size[live].astype(np.int64), found.line[live]
-    begin = _link_tokens(page, phrase, at, src, anchor, index.book.count)
+    begin = link_tokens(page, phrase, at, src, anchor, index.book.count)
     linked_tokens = at[begin]
     linked_ends = linked_tokens + size[begin]
     covered = _covered(at, size)
@@ -233,7 +233,7 @@ def _spots(index: SiteIndex, meanings: Meanings, src: NDArray[np.int64], anchor:
     )
 
 
-def _link_tokens(
+def link_tokens(
     page: NDArray[np.int32],
     phrase: NDArray[np.int32],
     at: NDArray[np.int64],

@@ -73,6 +73,7 @@ class Names:
 class SiteIndex:
     """What is computed once for a site of n pages.
 
+    `vocabulary`: what the texts were read with, whose numbers `terms`, `body` and `title` have as columns.
     `anchor_phrase` int32 [links]: the phrase of each link's anchor, -1 for none. `terms` [n, v] unit tf-idf rows of the
     KEPT_TERMS best terms; `body` [n, v]: 1 where a term stands in a text; `title` [n, v]: tf-idf of title and H1, rows
     of sum 1; `title_unit` the same of length 1. `near`, `near_words` [n, n]: cosines of the NEAR nearest targets.
@@ -81,6 +82,7 @@ class SiteIndex:
 
     site: Site
     template: Template
+    vocabulary: Vocabulary
     book: PhraseBook
     phrase_text: Sequence[str]
     anchor_phrase: NDArray[np.int32]
@@ -170,6 +172,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     return SiteIndex(
         site,
         template,
+        vocabulary,
         book,
         [all_texts[first] for first in book.first.tolist()],
         book.phrase_of[of_anchor] if len(of_anchor) else np.empty(0, np.int32),

@@ -124,6 +124,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
         report = {
             **Run.objects.values_list("report", flat=True).get(pk=run.pk),
             "ranking": findings.ranking.value,
+            "threshold": params.floor(findings.ranking),
             "candidates": len(eligible),
             "donors_with_full_pool": _full_pools(eligible, effective(params).pool, params),
             **findings.extra,
@@ -238,7 +239,7 @@ class _Edges:
                 f"CREATE TEMP TABLE new_edges ON COMMIT DROP AS SELECT {columns} FROM linker_candidateedge LIMIT 0"
             )
             for first, stop in _donor_chunks(self.chosen["source"]):
-                self.placer.read(np.unique(self.chosen["source"][first:stop]).tolist())
+                self.placer.read(self.chosen[first:stop])
                 store.copy_rows_in("new_edges", _EDGE_COLUMNS, list(self._rows(first, stop)))
                 progress(stop)
             fresh = self._upsert(cursor, columns)

@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
 from linker.anchors.diversity import AnchorUse, word_set
 from linker.anchors.fold import fold
@@ -41,7 +43,9 @@ class Placed:
 
 
 class Phrases(Protocol):
-    """Words of a donor's text that may become the link to a target."""
+    """Words of a donor's text that may become the link to a target, of the pairs that were read last."""
+
+    def read(self, rows: NDArray[Any]) -> None: ...
 
     def of(self, source: int, target: int) -> Sequence[Phrase]: ...
 
@@ -94,8 +98,11 @@ class Placer:
             )
         return names
 
-    def read(self, donors: list[int]) -> None:
-        """Reads the texts of the next donors, with the words that are links already, and forgets those before."""
+    def read(self, rows: NDArray[Any]) -> None:
+        """Reads the texts of the next rows' donors, with the words that are links already, and forgets those before."""
+        donors = np.unique(rows["source"]).tolist()
+        if self.phrases is not None:
+            self.phrases.read(rows)
         linked: dict[int, list[str]] = defaultdict(list)
         for source, anchor in stream(
             "linked",

@@ -12,7 +12,7 @@ from linker import runs, store
 from linker.errors import UserError
 from linker.matching.params import MatchParams, Ranking
 from linker.models import EmbeddingModel, Project, Ranker, Run
-from linker.ranking.engine import EngineOptions, Ranked, anchor_choices, rank_site
+from linker.ranking.engine import AnchorChoice, EngineOptions, Ranked, rank_site
 from linker.ranking.formula import FormulaWeights
 from linker.ranking.site import Links, Pairs, Site
 from linker.services.eligibility import Eligible, eligible_pages
@@ -62,14 +62,13 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
     if ranking is Ranking.LEARNED and ranked.quality is None:
         reason = "Too few of the site's links are among the candidates to learn from."
     rows = _rows(loaded, ranked)
-    kept = np.flatnonzero(rows["score"] >= params.floor(Ranking(ranked.ranker)))
     return store_found(
         run,
         Findings(
             rows,
             Ranking(ranked.ranker),
             lambda row: _why(ranked, row["place"]),
-            _Phrases(loaded, ranked, kept),
+            _Phrases(ranked),
             _ranker(ranked, options),
             {
                 "ranked_why": reason,
@@ -123,17 +122,25 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
     return rows
 
 
-class _Phrases:
-    """Words of a donor's text that mean a target, from the engine, for the pairs at some positions."""
+# A learned weight below which the words are hardly ever those that an editor would link.
+LEAST_WEIGHT = 0.05
 
-    def __init__(self, loaded: Loaded, ranked: Ranked, kept: NDArray[np.int64]) -> None:
-        donor, target = ranked.pairs.donor[kept], ranked.pairs.target[kept]
-        choices = anchor_choices(ranked.evidence, donor, target)
-        pairs = zip(loaded.ids[donor].tolist(), loaded.ids[target].tolist(), strict=True)
-        self._choices = dict(zip(pairs, choices, strict=True))
+
+class _Phrases:
+    """Words of a donor's text that mean a target, from the engine."""
+
+    def __init__(self, ranked: Ranked) -> None:
+        self.ranked = ranked
+        self.least = LEAST_WEIGHT if ranked.anchors is not None else 0.0
+        self.choices: dict[tuple[int, int], list[AnchorChoice]] = {}
+
+    def read(self, rows: NDArray[Any]) -> None:
+        pairs = zip(rows["source"].tolist(), rows["target"].tolist(), strict=True)
+        self.choices = dict(zip(pairs, self.ranked.anchor_choices(rows["place"]), strict=True))
 
     def of(self, source: int, target: int) -> list[tuple[str, str, float]]:
-        return [(choice.text, choice.source, choice.weight) for choice in self._choices.get((source, target), [])]
+        choices = self.choices.get((source, target), [])
+        return [(choice.text, choice.source, choice.weight) for choice in choices if choice.weight >= self.least]
 
 
 def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Loaded:

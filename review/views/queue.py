@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from linker.access import has_role, member
 from linker.errors import UserError
 from linker.match_reports import tier_notice
-from linker.models import Membership, Placement, RankedBy, Role, Tier
+from linker.models import Membership, Placement, RankedBy, Role
 from review import decisions, queue
 from review.decisions import AnchorError, NothingToUndo, Outcome
 from review.filters import GAP, GENERATORS, Order, QueueFilter, Sensitive, tier_choices
@@ -59,6 +59,7 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
     context = {**_context(membership, chosen, place.rstrip("&")), "page": page, "continued": cursor is not None}
     if _is_fragment(request) and cursor is not None:
         return render(request, "review/queue_rows.html", context)
+    tiers = tier_choices(project)
     return render(
         request,
         "review/queue.html",
@@ -68,10 +69,8 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             "categories": queue.category_choices(project),
             "notice": tier_notice(project),
             "may_set_tiers": has_role(membership, Role.MANAGER),
-            "tiers": tier_choices(project),
-            "tier_name": Tier.objects.filter(project=project, pk=chosen.tier or 0)
-            .values_list("name", flat=True)
-            .first(),
+            "tiers": tiers,
+            "tier_name": next((tier.name for tier in tiers if tier.pk == chosen.tier), ""),
             "placements": [*Placement.choices, (GAP, "Content gap")],
             "generators": GENERATORS,
             "rankings": RankedBy.choices,

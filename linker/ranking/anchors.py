@@ -1,0 +1,377 @@
+"""The words of a donor's text that become the link: a choice among stretches, learned from the site's own links.
+
+A share of the visible links is hidden, the stretches for their pairs are described with the evidence of the rest, and
+those that say what the editor's anchor says are right. A link is thus never described by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import lightgbm
+import numpy as np
+
+from linker.anchors.generic import is_generic, primary_language, stop_words
+from linker.anchors.placement import Folded, Words
+from linker.ranking.evidence import build_evidence
+from linker.ranking.features import mention_rows
+from linker.ranking.index import H1, SHORT, SLUG, TITLE, Progress, no_progress
+from linker.ranking.spans import SPAN_FEATURES, Edges, Reader, SpanFinder, Stretches, Texts, learn_edges, link_places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from linker.ranking.evidence import Evidence
+    from linker.ranking.index import SiteIndex
+
+SLICE = 256  # donors read at a time
+QUICK = 25  # trees by which the stretches worth a closer look are found
+AGREEMENT = 0.5
+_NAMED = ("text", "url", "title", "title")  # by the feature "named"
+_SOURCES = ((TITLE, "title"), (H1, "h1"), (SHORT, "title"), (SLUG, "url"))
+
+
+@dataclass(frozen=True)
+class AnchorChoice:
+    """Words of the donor's text that may become the link: `text` as written there, `source` ("anchor", "title", "h1",
+    "url", or "text" for words that are none of these), `weight` (higher fits better; a learned one lies in [0, 1] or
+    little above), `start`, `end` of one mention, in characters of the text."""
+
+    text: str
+    source: str
+    weight: float
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class AnchorOptions:
+    """How the choice is trained.
+
+    shares       shares of the links, one of which is hidden at a time
+    fewest       links whose anchor is among the stretches below which nothing is learned
+    most         links trained on; no further share is hidden once it is reached
+    donors       pages whose links are trained on, drawn by chance
+    seed, threads, rounds, learning_rate, leaves, smallest_leaf   of the trees
+    """
+
+    shares: int = 5
+    fewest: int = 150
+    most: int = 5000
+    donors: int = 2000
+    seed: int = 11
+    threads: int = 1
+    rounds: int = 200
+    learning_rate: float = 0.06
+    leaves: int = 32
+    smallest_leaf: int = 20
+    columns: tuple[str, ...] = SPAN_FEATURES
+
+
+@dataclass(frozen=True)
+class AnchorExamples:
+    """Stretches for hidden links: `features` float32 [m, len(SPAN_FEATURES)], `right` bool [m], `query` int64 [m]: the
+    link each belongs to, ascending; `links`: hidden links looked at."""
+
+    features: NDArray[np.float32]
+    right: NDArray[np.bool_]
+    query: NDArray[np.int64]
+    links: int
+
+
+@dataclass(frozen=True)
+class AnchorRanker:
+    """`model` says how likely a stretch is what an editor would link, from the features at `places`; `edges` of all
+    visible links."""
+
+    model: Any
+    places: NDArray[np.int64]
+    edges: Edges
+
+    def score(self, features: NDArray[np.float32], rounds: int = -1) -> NDArray[np.float64]:
+        """Probability, float64 [m]; by the first `rounds` of the trees a quick reading."""
+        if not len(features):
+            return np.empty(0)
+        found = self.model.predict(features[:, self.places], num_iteration=rounds, num_threads=1)
+        return np.round(np.asarray(found), 6)
+
+
+def examples(reader: Reader, blocks: Sequence[Texts], options: AnchorOptions, progress: Progress) -> AnchorExamples:
+    """Stretches for links of the texts in `blocks`, each described with the evidence of links that it is not among."""
+    index = reader.index
+    site, pages = index.site, len(index.site)
+    key = site.links.src * pages + site.links.dst
+    distinct, of_link = np.unique(key, return_inverse=True)
+    donor, target = distinct // pages, distinct % pages
+    usable = site.target[target] & (donor != target) & np.isin(donor, np.concatenate([texts.pages for texts in blocks]))
+    rng = np.random.default_rng(options.seed)
+    share = rng.permutation(len(distinct)) % options.shares
+    features, right, query, looked = [], [], [], 0
+    for number in range(options.shares):
+        hidden = np.flatnonzero((share == number) & usable)
+        hidden = np.sort(rng.permutation(hidden)[: options.most - looked])
+        if not len(hidden):
+            continue
+        progress(number, options.shares, "Learning which words carry links")
+        evidence = build_evidence(index, np.flatnonzero(share[of_link] != number))
+        finder = SpanFinder(evidence, reader, learn_edges(reader, link_places(evidence), blocks))
+        said = np.flatnonzero(np.isin(of_link, hidden))
+        anchors = reader.hashes([site.links.anchors[link] for link in said.tolist()])
+        for pair, texts, found in _found(finder, blocks, donor[hidden], target[hidden]):
+            value = texts.hashes(found.first, found.last)
+            features.append(found.features)
+            right.append(_among(hidden[pair[found.pair]], value, of_link[said], anchors))
+            query.append(looked + pair[found.pair])
+        looked += len(hidden)
+    if not features:
+        return AnchorExamples(
+            np.empty((0, len(SPAN_FEATURES)), np.float32), np.empty(0, bool), np.empty(0, np.int64), 0
+        )
+    return AnchorExamples(np.concatenate(features), np.concatenate(right), np.concatenate(query), looked)
+
+
+def _among(
+    link: NDArray[np.int64], value: NDArray[np.uint64], links: NDArray[np.int64], values: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    """Whether each (link, value) is one of the second ones."""
+    mix = np.uint64(0x9E3779B97F4A7C15)
+    return np.isin(value ^ (link.astype(np.uint64) * mix), values ^ (links.astype(np.uint64) * mix))
+
+
+def _found(
+    finder: SpanFinder, blocks: Iterable[Texts], donor: NDArray[np.int64], target: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], Texts, Stretches]]:
+    """For each block of texts the positions of its pairs, the texts, and the stretches found."""
+    order = np.argsort(donor, kind="stable")
+    ordered = donor[order]
+    for texts in blocks:
+        low, high = np.searchsorted(ordered, texts.pages[0]), np.searchsorted(ordered, texts.pages[-1], side="right")
+        pair = order[low:high]
+        pair = pair[np.isin(donor[pair], texts.pages)]
+        if len(pair):
+            yield pair, texts, finder.find(texts, np.searchsorted(texts.pages, donor[pair]), target[pair])
+
+
+def _blocks(reader: Reader, pages: NDArray[np.int64]) -> Iterator[Texts]:
+    for first in range(0, len(pages), SLICE):
+        yield Texts(reader, pages[first : first + SLICE])
+
+
+def train_anchors(
+    index: SiteIndex, options: AnchorOptions | None = None, progress: Progress = no_progress
+) -> AnchorRanker | None:
+    """A choice learned from the site's links, or None where too few of their anchors are found in the texts."""
+    options = options or AnchorOptions()
+    site = index.site
+    pages = np.unique(site.links.src[site.donor[site.links.src]])
+    if len(site.links) < options.fewest or not len(pages):
+        return None
+    pages = np.sort(np.random.default_rng(options.seed).permutation(pages)[: options.donors])
+    reader = Reader(index)
+    blocks = list(_blocks(reader, pages))
+    model = fit_anchors(examples(reader, blocks, options, progress), options)
+    if model is None:
+        return None
+    everything = build_evidence(index, np.arange(len(site.links)))
+    edges = learn_edges(reader, link_places(everything), blocks)
+    return AnchorRanker(model, np.array([SPAN_FEATURES.index(name) for name in options.columns]), edges)
+
+
+def fit_anchors(data: AnchorExamples, options: AnchorOptions) -> lightgbm.Booster | None:
+    """Trains on examples; None with fewer than `options.fewest` links whose anchor is among the stretches."""
+    if len(np.unique(data.query[data.right])) < options.fewest or data.right.all():
+        return None
+    places = np.array([SPAN_FEATURES.index(name) for name in options.columns])
+    rows = lightgbm.Dataset(data.features[:, places], data.right.astype(np.float32), params={"verbose": -1})
+    return lightgbm.train(
+        {
+            "objective": "binary",
+            "learning_rate": options.learning_rate,
+            "num_leaves": options.leaves,
+            "min_data_in_leaf": options.smallest_leaf,
+            "lambda_l2": 5.0,
+            "feature_fraction": 0.5,
+            "bagging_fraction": 0.8,
+            "bagging_freq": 1,
+            "seed": options.seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": options.threads,
+            "verbose": -1,
+        },
+        rows,
+        num_boost_round=options.rounds,
+    )
+
+
+def anchor_choices(
+    evidence: Evidence,
+    donor: NDArray[np.int64],
+    target: NDArray[np.int64],
+    most: int = 6,
+    ranker: AnchorRanker | None = None,
+) -> list[list[AnchorChoice]]:
+    """For each pair, int64 [k] each, words of the donor's text that could become the link, at most `most`, best first.
+
+    With a `ranker` what it finds likeliest. Without one the phrases that mean the target, by a hand-written weight;
+    where none does, the stretch of the text most like the target's name.
+    """
+    if ranker is not None:
+        return _likeliest(evidence, donor, target, most, ranker)
+    pages = len(evidence.index.site)
+    wanted, place = np.unique(donor * pages + target, return_inverse=True)
+    choices: list[list[AnchorChoice]] = [[] for _ in range(len(wanted))]
+    donors = np.unique(donor)
+    for first in range(0, len(donors), 4 * SLICE):
+        part = donors[first : first + 4 * SLICE]
+        mentions = mention_rows(evidence, part)
+        key = mentions.donor * pages + mentions.target
+        at = np.minimum(np.searchsorted(wanted, key), len(wanted) - 1)
+        rows = np.flatnonzero(wanted[at] == key)
+        _fill(evidence, choices, at[rows], mentions.spot[rows], mentions.meaning[rows], mentions.exact[rows], most)
+    _add_partial_names(evidence, choices, wanted)
+    return [choices[number] for number in place.tolist()]
+
+
+def _add_partial_names(evidence: Evidence, choices: list[list[AnchorChoice]], wanted: NDArray[np.int64]) -> None:
+    """`wanted` holds donor * n + target of each list of `choices`, ascending."""
+    site, template = evidence.index.site, evidence.index.template
+    last, words = -1, Words(Folded(""), "")
+    for mine, key in zip(choices, wanted.tolist(), strict=True):
+        donor, target = divmod(key, len(site))
+        if mine:
+            continue
+        if donor != last:
+            last, words = donor, Words(Folded(site.bodies[donor]), site.languages[donor])
+        stops = stop_words(primary_language(site.languages[target]))
+        for raw, source in ((site.h1s[target], "h1"), (site.titles[target], "title")):
+            span = words.nearest_to(template.strip(raw), stops) if raw else None
+            if span is not None:
+                mine.append(AnchorChoice(words.text.text[span[0] : span[1]], source, 0.1, *span))
+                break
+
+
+def _fill(
+    evidence: Evidence,
+    choices: list[list[AnchorChoice]],
+    pair: NDArray[np.int64],
+    spot: NDArray[np.int64],
+    meaning: NDArray[np.int64],
+    exact: NDArray[np.bool_],
+    most: int,
+) -> None:
+    index, spots, meanings = evidence.index, evidence.spots, evidence.meanings
+    weight = _anchor_weight(evidence, spot, meaning, exact)
+    order = np.lexsort((meanings.phrase[meaning], -weight, pair))
+    places = spots.place[spot]
+    page, start, end = spots.page[spot], index.occurrences.start[places], index.occurrences.end[places]
+    texts: dict[int, Folded] = {}
+    for row in order.tolist():
+        mine = choices[pair[row]]
+        if len(mine) >= most:
+            continue
+        donor = int(page[row])
+        if donor not in texts:
+            texts[donor] = Folded(index.site.bodies[donor])
+        span = texts[donor].span(int(start[row]), int(end[row]))
+        if span is None:
+            continue
+        text = texts[donor].text[span[0] : span[1]]
+        if any(choice.text.lower() == text.lower() for choice in mine):
+            continue
+        source = _source(float(meanings.links[meaning[row]]), int(meanings.bits[meaning[row]]), "title")
+        mine.append(AnchorChoice(text, source, round(float(weight[row]), 4), *span))
+
+
+def _anchor_weight(
+    evidence: Evidence, spot: NDArray[np.int64], meaning: NDArray[np.int64], exact: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """How well a phrase would serve as the anchor: used for the target before, whole, rare, free, long."""
+    spots, meanings, book = evidence.spots, evidence.meanings, evidence.index.book
+    phrase = meanings.phrase[meaning]
+    used = np.log1p(meanings.links[meaning]) * (0.3 + meanings.share[meaning])
+    key = np.sqrt(evidence.keyness[phrase])
+    bits = meanings.bits[meaning]
+    named = np.select([bits & (TITLE | H1) > 0, bits & SHORT > 0, bits & SLUG > 0], [1.0, 0.5, 0.25], 0.0)
+    return np.round(
+        (used + key + named + 0.15 * np.minimum(book.size[phrase], 6))
+        * np.where(exact, 1.0, 0.6)
+        * np.where(spots.free[spot] > 0, 1.0, 0.4)
+        * np.where(spots.alone[spot], 1.2, 1.0),
+        6,
+    )
+
+
+def _source(links: float, bits: int, otherwise: str) -> str:
+    if links > 0:
+        return "anchor"
+    return next((name for bit, name in _SOURCES if bits & bit), otherwise)
+
+
+def _likeliest(
+    evidence: Evidence, donor: NDArray[np.int64], target: NDArray[np.int64], most: int, ranker: AnchorRanker
+) -> list[list[AnchorChoice]]:
+    site = evidence.index.site
+    choices: list[list[AnchorChoice]] = [[] for _ in range(len(donor))]
+    generic: dict[str, bool] = {}
+    reader = Reader(evidence.index)
+    finder = SpanFinder(evidence, reader, ranker.edges)
+    named, used = SPAN_FEATURES.index("named"), SPAN_FEATURES.index("links")
+    for pair, texts, every in _found(finder, _blocks(reader, np.unique(donor)), donor, target):
+        quick = _first(every.pair, ranker.score(every.features, QUICK), every.first, 2 * most)
+        found = every.take(quick)
+        score = ranker.score(found.features)
+        order = _first(found.pair, score, found.first, 2 * most)
+        bodies = [Folded(site.bodies[page]) for page in texts.pages.tolist()]
+        rows = texts.rows[found.first]
+        start, stop = texts.start[found.first], texts.stop[found.last - 1]
+        for place in order.tolist():
+            mine = choices[pair[found.pair[place]]]
+            if len(mine) >= most:
+                continue
+            body = bodies[rows[place]]
+            span = body.span(int(start[place]), int(stop[place]))
+            if span is None:
+                continue
+            text = body.text[span[0] : span[1]]
+            lower = text.lower()
+            if any(choice.text.lower() == lower for choice in mine):
+                continue
+            if lower not in generic:
+                generic[lower] = is_generic(text, site.languages[texts.pages[rows[place]]])
+            if generic[lower]:
+                continue
+            features = found.features[place]
+            source = "anchor" if features[used] > 0 else _NAMED[int(features[named])]
+            mine.append(AnchorChoice(text, source, float(score[place]), *span))
+    return [_agreed(mine) for mine in choices]
+
+
+def _first(
+    pair: NDArray[np.int64], score: NDArray[np.float64], place: NDArray[np.int64], most: int
+) -> NDArray[np.int64]:
+    """Positions of the `most` of each pair that score highest, by pair, then score; ties to the earlier place."""
+    order = np.lexsort((place, -score, pair))
+    return order[np.arange(len(order)) - np.searchsorted(pair[order], pair[order]) < most]
+
+
+def _agreed(choices: list[AnchorChoice]) -> list[AnchorChoice]:
+    """The choices by their own probability and AGREEMENT times that of all that share a word with them: of several
+    likely stretches around the same words, one of those words is the safer choice than a lone one elsewhere."""
+    if len(choices) < 2:
+        return choices
+    words = [set(choice.text.lower().split()) for choice in choices]
+    weights = [
+        choice.weight
+        + AGREEMENT
+        * sum(other.weight for other, theirs in zip(choices, words, strict=True) if not mine.isdisjoint(theirs))
+        for choice, mine in zip(choices, words, strict=True)
+    ]
+    agreed = [
+        AnchorChoice(choice.text, choice.source, round(weight / (1 + AGREEMENT), 4), choice.start, choice.end)
+        for choice, weight in zip(choices, weights, strict=True)
+    ]
+    return sorted(agreed, key=lambda choice: -choice.weight)
