@@ -212,10 +212,12 @@ def fill(project: Project, edges: int, status: str = EdgeStatus.ACCEPTED) -> Non
         )
         first = min(row[0] for row in cursor.fetchall())
         cursor.execute(
-            "INSERT INTO linker_candidateedge (project_id, source_id, target_id, status, stale, run_id, generator, "
+            "INSERT INTO linker_candidateedge (project_id, source_id, target_id, status, stale, run_id, generators, "
+            "ranked_by, quantile, why, evidence, content_gap, "
             "level, similarity, score, donor_best, created_at, updated_at, tier_id, placement, rel, sensitive, anchor, "
             "anchor_source, anchor_alternatives, edited) SELECT %s, %s + i %% 1000, %s + (i %% 1000 + 1 + i / 1000) %% "
-            "1000, %s, false, %s, 'category', 0, 0.8, 0.8, 0.8, now(), now(), %s, 'inline', 'follow', '', "
+            "1000, %s, false, %s, '{category}', 'cosine', 0.5, '', '{}', false, "
+            "0, 0.8, 0.8, 0.8, now(), now(), %s, 'inline', 'follow', '', "
             "'anchor ' || md5(i::text), 'h1', '[]', false FROM generate_series(0, %s) i",
             [project.pk, first, first, status, example.run_id, example.tier_id, edges - 1],
         )
