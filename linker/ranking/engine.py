@@ -42,8 +42,8 @@ class Ranked:
     """Pairs by donor, then score (highest first), then target; arrays [m].
 
     `pairs` as `Candidates`; `score` float64: log-odds of the learned ranker, or the formula's sum; `probability`
-    float64 in [0, 1], NaN where the formula ranked. `ranker` is "learned" or "formula", with its `version`; `trained` is
-    the learned one, and knows its quality. `anchors` chooses the words that become the link, None where that was not
+    float64 in [0, 1], NaN where the formula ranked. `ranker` is "learned" or "formula", with its `version`; `trained`
+    is the learned one, and knows its quality. `anchors` chooses the words that become the link, None where that was not
     learned.
     """
 

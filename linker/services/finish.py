@@ -265,7 +265,7 @@ class _Edges:
             source, target = row["source"], row["target"]
             tier = self.tiers[self.reading[number]] if self.reading[number] >= 0 else None
             wanted = tier.placement if tier else "related"
-            placed = self.placer.place(source, target)
+            placed = self.placer.place(source, target, counts=tier is not None and not tier.held)
             if (source, target) in self.placer.settled:
                 placement: str | None = wanted if placed.span else "related"
             else:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Phrase = tuple[str, str, float]
 
 MOST_ALTERNATIVES = 6
+NEARLY_AS_WELL = 0.7  # of the weight of the best words: others that fit less do not take their turn
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,11 @@ class Placer:
             self.texts[page] = Text(body, linked[page])
             self.languages[page] = language
 
-    def place(self, source: int, target: int) -> Placed:
-        """The anchor and place of one more link of a donor that was read."""
+    def place(self, source: int, target: int, counts: bool = True) -> Placed:
+        """The anchor and place of one more link of a donor that was read.
+
+        `counts`: it counts towards the limit of identical anchors; a link that is held back does not.
+        """
         names, settled = self.names[target], self.settled.get((source, target))
         used = self.use.used(target)
         text = self.texts.get(source)
@@ -129,12 +133,13 @@ class Placer:
             place = found.place if found else None
             return Placed(settled, "", others[:MOST_ALTERNATIVES], (place.start, place.end) if place else None)
         if text is not None:
-            fresh = sorted(
-                self._phrases(source, target, names), key=lambda phrase: used[word_set(phrase[0])] >= self.limit
-            )
-            found = text.take(fresh, ("", ""))
+            phrases = self._phrases(source, target, names)
+            if counts:
+                phrases = self._fresh_first(phrases, used)
+            found = text.take(phrases, ("", ""))
             if found.place is not None:
-                self.use.add(target, [found.anchor])
+                if counts:
+                    self.use.add(target, [found.anchor])
                 others = [
                     {"text": o.anchor, "source": o.source, "raw": o.anchor, "start": o.start, "end": o.end}
                     for o in found.others
@@ -143,8 +148,13 @@ class Placer:
                 others += [_stored(name) for name in names if fold(name.text) not in said]
                 span = found.place.start, found.place.end
                 return Placed(found.anchor, found.source, others[:MOST_ALTERNATIVES], span)
-        best = self.use.take(target, names, self.limit)
+        best = self.use.take(target, names, self.limit) if counts else names[0]
         return Placed(best.text, best.source, [_stored(name) for name in names if name is not best], None)
+
+    def _fresh_first(self, phrases: Sequence[Phrase], used: Counter[str]) -> Sequence[Phrase]:
+        """Phrases that the target carries too often behind others that fit nearly as well."""
+        good = max((weight for _, _, weight in phrases), default=0.0) * NEARLY_AS_WELL
+        return sorted(phrases, key=lambda phrase: used[word_set(phrase[0])] >= self.limit or phrase[2] < good)
 
     def _phrases(self, source: int, target: int, names: list[AnchorCandidate]) -> Sequence[Phrase]:
         if self.phrases is not None:
