@@ -29,6 +29,7 @@ django.setup()
 from linker.matching.generators import EVERY, NAMES
 from linker.matching.params import MatchParams
 from linker.models import Project
+from linker.ranking.anchors import AnchorOptions
 from linker.ranking.engine import EngineOptions, Ranked, rank_site
 from linker.ranking.features import FEATURES, GROUPS
 from linker.ranking.learned import TrainOptions
@@ -69,19 +70,24 @@ def figures(ranked: Ranked, hidden: np.ndarray, pages: int) -> dict[str, float]:
 
 
 def variants(training: TrainOptions, ablate: bool) -> list[tuple[str, EngineOptions]]:
-    found = [("everything", EngineOptions(training=training))]
+    no_anchors = AnchorOptions(fewest=sys.maxsize)  # the words of links are judged elsewhere
+    base = EngineOptions(training=training, anchors=no_anchors)
+    found = [("everything", base)]
     if not ablate:
         return found
     found += [
-        (f"without generator {name}", EngineOptions(generators=EVERY & ~flag, training=training))
+        (f"without generator {name}", dataclasses.replace(base, generators=EVERY & ~flag))
         for flag, name in NAMES.items()
     ]
     for group, names in GROUPS.items():
         columns = tuple(name for name in FEATURES if name not in names)
         found.append(
-            (f"without features {group}", EngineOptions(training=dataclasses.replace(training, columns=columns)))
+            (
+                f"without features {group}",
+                dataclasses.replace(base, training=dataclasses.replace(training, columns=columns)),
+            )
         )
-    return [*found, ("formula", EngineOptions(learn=False))]
+    return [*found, ("formula", dataclasses.replace(base, learn=False))]
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ WORDS = {
     "anchor": "Anchor in use",
     "query": "Search query",
     "url": "Address",
+    "text": "The donor’s words",
 }
 
 

@@ -54,11 +54,10 @@ def page(project: Project, path: str = "", vector: tuple[float, ...] | None = (1
 
 def run_of(project: Project, ranking: str = "cosine", report: dict | None = None, **params) -> Run:
     """A finished match run, begun after everything there is."""
-    values = MatchParams(**params).to_dict()
-    return make_run(
-        project, params=values, report={"ranking": ranking, **(report or {})}, started_at=timezone.now(),
-        finished_at=timezone.now(),
-    )  # fmt: skip
+    values = MatchParams(**params)
+    said = {"ranking": ranking, "allocation": {"target_cap": values.target_cap(100)}, **(report or {})}
+    now = timezone.now()
+    return make_run(project, params=values.to_dict(), report=said, started_at=now, finished_at=now)
 
 
 def stops(findings: list[Finding], side: str = "") -> list[str]:
