@@ -248,8 +248,8 @@ def test_a_finish_that_comes_twice_leaves_everything_as_it_was(project):
 def test_a_worker_killed_in_mid_run_loses_and_doubles_nothing(project, worker_processes, monkeypatch):
     site(project, 6000)
     params = MatchParams(
-        ranking="cosine", threshold=0.2, levels_up=1, inline_per_donor=0, related_per_donor=5, per_target=0, target_share=1.0,
-        pool=10,
+        ranking="cosine", threshold=0.2, levels_up=1, pool=10,
+        inline_per_donor=0, related_per_donor=5, per_target=0, target_share=1.0,
     ).to_dict()  # fmt: skip
     alone = runs.start_run(project, RunKind.MATCH, params, to_queue=False)
     from linker import services

@@ -353,9 +353,10 @@ def test_an_editor_and_a_change_of_tiers_wait_for_each_other_in_one_order(projec
         return True
 
     assert _race(manage, edit) == [True, True]
+    tiers = project.tiers.filter(basis="cosine").order_by("-lower_bound")
     wrong = [
         edge for edge in CandidateEdge.objects.filter(pk__in=ids).select_related("tier")
-        if edge.tier != project.tiers.filter(basis="cosine", lower_bound__lte=edge.score).order_by("-lower_bound").first()
+        if edge.tier != tiers.filter(lower_bound__lte=edge.score).first()
     ]  # fmt: skip
     assert wrong == []
 
