@@ -25,7 +25,7 @@ from ingest.schema import LINKS, PAGES, QUERIES
 from linker.errors import UserError
 from linker.management.commands._cli import ProgressBar
 from linker.matching.params import MatchParams
-from linker.models import Basis, Category, Membership, Project, Role, Run, RunKind, RunStatus, SensitiveCategory, Tier
+from linker.models import Category, Membership, Project, Role, Run, RunKind, RunStatus, SensitiveCategory
 from linker.models.policy import Sensitivity
 from linker.projects import create_project
 from linker.runs import RunIsActive, start_run
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 
 LOGIN, PASSWORD = "demo", "demo-anchorline"
 SENSITIVE_IN_SAMPLE = ["Magazine", "Health"]
-# By similarity its texts are short and far apart: with the bounds that a project starts with, its articles would all be
-# held back.
-TIERS_OF_SAMPLE = {"Inline": 0.55, "Related": 0.48, "Reserve": 0.40}
 LEVELS_UP = 4
 STARTING_SECONDS, STOPPING_SECONDS = 60, 20
 
@@ -228,8 +225,6 @@ def _project(crawl: Crawl, user: User) -> Project:
     project = Project.objects.filter(slug=crawl.slug).first()
     if project is None:
         project = create_project(slug=crawl.slug, name=crawl.name, base_url=crawl.base_url, manager=user)
-        for name, bound in TIERS_OF_SAMPLE.items() if crawl.is_sample else ():
-            Tier.objects.filter(project=project, basis=Basis.COSINE, name=name).update(lower_bound=bound)
     Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.MANAGER})
     return project
 
