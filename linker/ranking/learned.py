@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import json
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import lightgbm
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 VERSION = "trees-1"
 LABELS_A_LEAF = 80
 FEWEST_LEAVES = 8
-WORTH_THREADS = 100_000  # pairs below which threads wait for one another longer than they work
+THREADS = 2
 AT = 10  # suggestions a donor at which recall is reported
 
 
@@ -44,7 +46,8 @@ class TrainOptions:
     most_pairs   pairs trained on; donors are drawn until it is reached
     seed         of every random choice
     negatives    share of the wrong pairs that trees are grown on, weighted in return; all of them calibrate
-    threads      of the library
+    threads      models grown, or read, at a time. Each has one thread of its own: the library's threads wait for one
+                 another busily, and on a machine that does other work too the waiting takes many times the work
     rounds, learning_rate, leaves, smallest_leaf, l2   of the trees; with few labels they have fewer leaves
     columns      features that are learned from
     """
@@ -54,7 +57,7 @@ class TrainOptions:
     most_pairs: int = 1_000_000
     seed: int = 11
     negatives: float = 0.35
-    threads: int = 2
+    threads: int = THREADS
     rounds: int = 160
     learning_rate: float = 0.06
     leaves: int = 24
@@ -92,16 +95,15 @@ class TrainedRanker:
         """The first model's log-odds, float64 [m]: a quick reading."""
         if not len(features):
             return np.empty(0)
-        return np.asarray(self.models[0].predict(features[:, self.places], raw_score=True))
+        return _read(self.models[0], features[:, self.places])
 
     def raw(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """Mean of the models' log-odds, float64 [m]."""
         if not len(features):
             return np.empty(0)
-        total = np.zeros(len(features))
-        for model in self.models:
-            total += model.predict(features[:, self.places], raw_score=True)
-        return np.asarray(np.round(total / len(self.models), 6), dtype=np.float64)
+        with ThreadPoolExecutor(THREADS) as pool:
+            found = list(pool.map(partial(_read, features=features[:, self.places]), self.models))
+        return np.asarray(np.round(np.mean(found, axis=0), 6), dtype=np.float64)
 
     def gains(self) -> dict[str, float]:
         """How much each group of features gained in the trees, as shares that sum to 1, the largest first."""
@@ -146,6 +148,11 @@ class TrainedRanker:
     def probability(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Calibrated probability of raw scores, in [0, 1]; never falls as the raw score rises."""
         return calibrated(self.calibration, raw)
+
+
+def _read(model: lightgbm.Booster, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The model's log-odds, float64 [m]."""
+    return np.asarray(model.predict(features, raw_score=True, num_threads=1))
 
 
 def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -275,12 +282,12 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker |
     groups = donor_folds(pages, options.folds, options.seed)[data.pairs.donor]
     places = np.array([FEATURES.index(name) for name in options.columns])
     features = data.pairs.features[:, places]
-    held_back = np.empty(len(data.label))
-    models = []
     rng = np.random.default_rng(options.seed)
     drawn = data.label | (rng.random(len(data.label)) < options.negatives)
     weight = np.where(data.label, 1.0, 1.0 / options.negatives).astype(np.float32) * data.weight
-    for number in range(options.folds):
+
+    def without(number: int) -> tuple[lightgbm.Booster, NDArray[np.float64]]:
+        """The model of all groups but one, and what it says of that one."""
         inside = groups != number
         chosen = inside & drawn
         leaves = int(
@@ -288,9 +295,14 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker |
         )
         grown = replace(options, leaves=leaves, seed=options.seed + number)
         model = _grow(features[chosen], data.label[chosen], weight[chosen], grown)
-        models.append(model)
-        if (~inside).any():
-            held_back[~inside] = model.predict(features[~inside], raw_score=True)
+        return model, _read(model, features[~inside]) if not inside.all() else np.empty(0)
+
+    held_back = np.empty(len(data.label))
+    models = []
+    with ThreadPoolExecutor(options.threads) as pool:
+        for number, (model, said) in enumerate(pool.map(without, range(options.folds))):
+            models.append(model)
+            held_back[groups == number] = said
     calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     calibration.fit(held_back, data.label)
     quality = _quality(data, held_back, pages, options)
@@ -317,7 +329,7 @@ def _grow(
             "seed": options.seed,
             "deterministic": True,
             "force_row_wise": True,
-            "num_threads": options.threads if len(features) >= WORTH_THREADS else 1,
+            "num_threads": 1,
             "verbose": -1,
         },
         data,
