@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_COCITED = 60  # pages kept with each page, by co-citation
 MOST_COUPLED = 40  # pages kept with each page, by the targets they share
+HUB = 5_000  # links from or to a page above which it says nothing of which pages belong together
 
 
 def adjacency(src: NDArray[np.int64], dst: NDArray[np.int64], pages: int) -> sparse.csr_matrix:
@@ -128,14 +129,21 @@ def link_graph(src: NDArray[np.int64], dst: NDArray[np.int64], pages: int) -> Li
         back,
         indegree,
         outdegree,
-        _near(cited, MOST_COCITED),
-        _near(weighted, MOST_COUPLED),
+        _near(_without_columns(cited, outdegree > HUB), MOST_COCITED),
+        _near(_without_columns(weighted, indegree > HUB), MOST_COUPLED),
     )
+
+
+def _without_columns(matrix: sparse.csr_matrix, left_out: NDArray[np.bool_]) -> sparse.csr_matrix:
+    if not left_out.any():
+        return matrix
+    kept = scale_columns(matrix, (~left_out).astype(np.float32))
+    kept.eliminate_zeros()
+    return kept
 
 
 def _near(sets: sparse.csr_matrix, most: int, rows: int = 2048) -> sparse.csr_matrix:
     """The rows most like each row by inner product, itself left out."""
-    other = sparse.csc_matrix(sets).T
     other = sparse.csr_matrix(sets.T)
     parts = [
         top_rows(without_diagonal(sets[first : first + rows] @ other, first), most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from linker.matching.generators import EVERY, Generator
 from linker.ranking.anchors import AnchorChoice, AnchorOptions, AnchorRanker, anchor_choices, train_anchors
 from linker.ranking.evidence import Evidence, build_evidence
-from linker.ranking.explain import Why, why
+from linker.ranking.explain import REASONS, Why, why
 from linker.ranking.features import FEATURES, Candidates, candidates, joined
 from linker.ranking.formula import VERSION as FORMULA_VERSION
 from linker.ranking.formula import FormulaWeights, formula_parts, formula_score
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SLICE = 1024  # donors ranked at a time
+_OF_REASONS = [FEATURES.index(name) for name in REASONS]
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,10 @@ class EngineOptions:
 class Ranked:
     """Pairs by donor, then score (highest first), then target; arrays [m].
 
-    `pairs` as `Candidates`; `score` float64: log-odds of the learned ranker, or the formula's sum; `probability`
-    float64 in [0, 1], NaN where the formula ranked. `ranker` is "learned" or "formula", with its `version`; `trained`
-    is the learned one, and knows its quality. `anchors` chooses the words that become the link, None where that was not
-    learned.
+    `pairs` as `Candidates`, with the features of REASONS alone, in their order; `score` float64: log-odds of the
+    learned ranker, or the formula's sum; `probability` float64 in [0, 1], NaN where the formula ranked. `ranker` is
+    "learned" or "formula", with its `version`; `trained` is the learned one, and knows its quality. `anchors` chooses
+    the words that become the link, None where that was not learned.
     """
 
     evidence: Evidence
@@ -67,7 +68,7 @@ class Ranked:
         """Why the pair at a position is suggested."""
         phrase = int(self.pairs.phrase[place])
         text = self.evidence.index.phrase_text[phrase].strip() if phrase >= 0 else ""
-        values = dict(zip(FEATURES, self.pairs.features[place].tolist(), strict=True))
+        values = dict(zip(REASONS, self.pairs.features[place].tolist(), strict=True))
         return why(values, text, int(self.pairs.found[place]))
 
     def anchor_choices(self, places: NDArray[np.int64], most: int = 6) -> list[list[AnchorChoice]]:
@@ -117,7 +118,8 @@ def _best(
         found = found.take(keep)
         score = ranker.raw(found.features)
     order = _top(found, score, options.pool)
-    return found.take(order), score[order]
+    kept = found.take(order)
+    return replace(kept, features=kept.features[:, _OF_REASONS]), score[order]
 
 
 def _top(found: Candidates, score: NDArray[np.float64], most: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from linker.graph.links import LinkGraph, link_graph, page_rank
+from linker.graph.links import LinkGraph, link_graph, page_rank, top_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from linker.ranking.index import SiteIndex
 
 MOST_MEANINGS = 40  # pages that one group of phrases may mean
+CATEGORY_LINKS = 20  # pages kept with each category, those its pages link to most
+ROWS = 8192  # pages at a time
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,9 @@ class Evidence:
     """`visible` int64 [k]: positions of the links that may be seen; the rest follows from them and the index.
 
     `keyness` float32 [phrases]: visible links by the phrase a page that mentions it. `mentioned` float32 [phrases]:
-    pages that mention it. `category_links` [nodes, n]: links to a page from pages of a category node, a page there.
-    `giving`, `receiving` float32 [n, d]: sums of the vectors of the pages that link to, or are linked from, a page.
+    pages that mention it. `category_links` [nodes, n]: links to a page from pages of a category node, a page there;
+    `category_best` its largest of each node. `giving`, `receiving` float16 [n, d]: sums of the vectors of the pages
+    that link to, or are linked from, a page, of length 1.
     """
 
     index: SiteIndex
@@ -82,9 +85,10 @@ class Evidence:
     meant: NDArray[np.float32]
     category: sparse.csr_matrix
     category_links: sparse.csr_matrix
+    category_best: sparse.csr_matrix
     parent_links: sparse.csr_matrix
-    giving: NDArray[np.float32]
-    receiving: NDArray[np.float32]
+    giving: NDArray[np.float16]
+    receiving: NDArray[np.float16]
     rank: NDArray[np.float32]
 
 
@@ -103,6 +107,7 @@ def build_evidence(index: SiteIndex, visible: NDArray[np.int64]) -> Evidence:
     meant = np.bincount(meanings.group, minlength=index.book.groups).astype(np.float32)
     nodes, tree = site.nodes, site.tree
     members = _membership(nodes, len(tree))
+    category_links = _per_member(members, graph.links)
     upper = _membership(tree.parent[nodes], len(tree))
     return Evidence(
         index,
@@ -114,18 +119,24 @@ def build_evidence(index: SiteIndex, visible: NDArray[np.int64]) -> Evidence:
         mentioned,
         meant,
         members,
-        _per_member(members, graph.links),
+        category_links,
+        top_rows(category_links, CATEGORY_LINKS),
         _per_member(upper, graph.links),
-        _unit(graph.back @ site.unit),
-        _unit(graph.links @ site.unit),
+        _mean_directions(graph.back, site.unit),
+        _mean_directions(graph.links, site.unit),
         (page_rank(graph.links) * pages).astype(np.float32),
     )
 
 
-def _unit(sums: NDArray[np.float32]) -> NDArray[np.float32]:
-    length = np.sqrt(np.einsum("ij,ij->i", sums, sums))
-    unit: NDArray[np.float32] = (sums / np.where(length > 0, length, 1)[:, None]).astype(np.float32)
-    return unit
+def _mean_directions(links: sparse.csr_matrix, unit: NDArray[np.float32]) -> NDArray[np.float16]:
+    """Of the pages in each row, float16 [n, d]; 0 for rows without any. Made in slices and kept in half precision:
+    beside the vectors themselves these are the largest arrays there are."""
+    directions = np.empty(unit.shape, dtype=np.float16)
+    for first in range(0, len(unit), ROWS):
+        sums = links[first : first + ROWS] @ unit
+        length = np.sqrt(np.einsum("ij,ij->i", sums, sums))
+        directions[first : first + ROWS] = sums / np.where(length > 0, length, 1)[:, None]
+    return directions
 
 
 def _membership(nodes: NDArray[np.int64], count: int) -> sparse.csr_matrix:

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 
 from linker.matching.generators import Generator
 
+# The features that reasons are made of.
+REASONS: tuple[str, ...] = (
+    "share", "anchor_links", "keyness", "named", "times", "neighbour_links", "similar_linkers", "cocited", "links_back",
+    "above", "below", "category_links", "cosine", "title_in_text",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Why:
@@ -19,7 +25,7 @@ class Why:
 def why(features: Mapping[str, float], phrase: str = "", found: int = 0, most: int = 3) -> Why:
     """The strongest reasons for a pair, at most `most` joined into one sentence.
 
-    `features` by the names of `linker.ranking.features.FEATURES`; `phrase` is what the text mentions, `found` the bits
+    `features` by the names of REASONS; `phrase` is what the text mentions, `found` the bits
     of `Generator`. Reasons stand in the order of how sure a sign of a link they are.
     """
     reasons: list[tuple[float, str, tuple[str, ...]]] = []

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from linker.graph.links import pair_values, scale_columns, top_rows
 from linker.matching.generators import EVERY, Generator, union
-from linker.ranking.index import H1, SHORT, SLUG, TITLE
+from linker.ranking.evidence import CATEGORY_LINKS
+from linker.ranking.index import H1, SHORT, SLUG, TITLE, depths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.ranking.evidence import Evidence
+    from linker.ranking.index import AddressTree
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "meaning": ("cosine", "cosine_rank", "giving", "receiving", "near_linked"),
@@ -46,7 +48,7 @@ PER_GENERATOR = {
     Generator.NEIGHBOUR_LINKS: 30,
     Generator.SIMILAR_LINKERS: 30,
     Generator.COCITED: 30,
-    Generator.CATEGORY_LINKS: 20,
+    Generator.CATEGORY_LINKS: CATEGORY_LINKS,
     Generator.RECIPROCAL: 30,
     Generator.ADDRESS: 40,
 }
@@ -118,8 +120,8 @@ def candidates(
     ]
     donor, target, found = union(parts, pages)
     keep = site.target[target] & (donor != target)
-    banned = np.unique(skip[0] * pages + skip[1])
-    keep &= ~np.isin(donor * pages + target, banned)
+    mine = np.isin(skip[0], donors)
+    keep &= ~np.isin(donor * pages + target, skip[0][mine] * pages + skip[1][mine])
     donor, target, found = donor[keep], target[keep], found[keep]
     features, phrase = _features(evidence, donors, donor, target, scores, mentions)
     return Candidates(donor, target, found, features, phrase)
@@ -141,16 +143,10 @@ class _Scores:
         self.cocited_links = _sorted(mine @ graph.cocited)
         self.cocited = graph.cocited[donors]
         self.coupled = coupled
-        self.near_linked = _sorted(mine @ _narrow(index.near))
+        self.near_linked = _sorted(mine @ index.around)
         step = (1 / np.maximum(graph.outdegree, 1)).astype(np.float32)
         self.two_steps = _sorted(scale_columns(links[donors], step) @ links)
         self.back = graph.back[donors]
-        self.category = evidence.category_links[index.site.nodes[donors]]
-        self.parent = evidence.parent_links[index.site.tree.parent[index.site.nodes[donors]]]
-
-
-def _narrow(near: sparse.csr_matrix) -> sparse.csr_matrix:
-    return top_rows(near, 10)
 
 
 def _sharp(near: sparse.csr_matrix) -> sparse.csr_matrix:
@@ -198,9 +194,9 @@ def _proposals(
     yield best(Generator.SIMILAR_LINKERS, scores.similar)
     yield best(Generator.COCITED, scores.cocited_links)
     yield best(Generator.COCITED, scores.cocited)
-    yield best(Generator.CATEGORY_LINKS, scores.category)
+    yield best(Generator.CATEGORY_LINKS, evidence.category_best[same])
     yield best(Generator.RECIPROCAL, scores.back)
-    yield Generator.ADDRESS, *_relatives(index.address.parent, index.address.folder, donors)
+    yield Generator.ADDRESS, *_relatives(index.address, donors)
     yield Generator.MENTION, *_best_mentions(donors, mentions)
 
 
@@ -212,20 +208,18 @@ def _best_mentions(donors: NDArray[np.int64], mentions: MentionRows) -> tuple[ND
     return np.searchsorted(donors, donor[keep]), target[keep]
 
 
-def _relatives(
-    parent: NDArray[np.int64], folder: NDArray[np.int64], donors: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _relatives(tree: AddressTree, donors: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The page above each donor, those below it, and some beside it: the nearest in the order of pages."""
     most = PER_GENERATOR[Generator.ADDRESS]
+    parent, folder = tree.parent, tree.folder
     has = np.flatnonzero(parent[donors] >= 0)
     rows, found = [has], [parent[donors[has]]]
-    order = np.argsort(parent, kind="stable")
-    rows_below, below = _windows(parent[order], order, donors, np.zeros(len(donors), np.int64), most)
-    by_folder = np.argsort(folder, kind="stable")
+    rows_below, below = _windows(parent[tree.by_parent], tree.by_parent, donors, np.zeros(len(donors), np.int64), most)
     place = np.empty(len(folder), dtype=np.int64)
-    place[by_folder] = np.arange(len(folder))
-    start = np.maximum(place[donors] - np.searchsorted(folder[by_folder], folder[donors]) - most // 4, 0)
-    rows_beside, beside = _windows(folder[by_folder], by_folder, folder[donors], start, most // 2)
+    place[tree.by_folder] = np.arange(len(folder))
+    keys = folder[tree.by_folder]
+    start = np.maximum(place[donors] - np.searchsorted(keys, folder[donors]) - most // 4, 0)
+    rows_beside, beside = _windows(keys, tree.by_folder, folder[donors], start, most // 2)
     return np.concatenate([*rows, rows_below, rows_beside]), np.concatenate([*found, below, beside])
 
 
@@ -299,8 +293,9 @@ def _features(
     columns["coupled"] = at(scores.coupled)
     columns["links_back"] = at(scores.back)
     columns["two_steps"] = at(scores.two_steps)
-    columns["category_links"] = at(scores.category)
-    columns["parent_links"] = at(scores.parent)
+    nodes = site.nodes[donor]
+    columns["category_links"] = pair_values(evidence.category_links, nodes, target)
+    columns["parent_links"] = pair_values(evidence.parent_links, site.tree.parent[nodes], target)
     columns["indegree"] = np.log1p(graph.indegree[target])
     columns["outdegree"] = np.log1p(graph.outdegree[donor])
     columns["target_outdegree"] = np.log1p(graph.outdegree[target])
@@ -308,7 +303,9 @@ def _features(
     columns["donor_tokens"] = np.log1p(index.tokens[donor]).astype(np.float32)
     columns["target_tokens"] = np.log1p(index.tokens[target]).astype(np.float32)
     columns["donor_lines"] = np.log1p(index.lines[donor]).astype(np.float32)
-    columns["levels"], columns["target_levels"] = _levels(site.tree.parent, site.nodes[donor], site.nodes[target])
+    columns["levels"], columns["target_levels"] = _levels(
+        site.tree.parent, depths(site.tree.parent), nodes, site.nodes[target]
+    )
     columns |= _address_features(evidence, donor, target)
     found, phrase = _mention_features(evidence, donor, target, mentions)
     columns |= found
@@ -324,12 +321,12 @@ def _features(
 
 
 def _dots(
-    left: NDArray[np.float32], rows: NDArray[np.int64], right: NDArray[np.float32], columns: NDArray[np.int64]
+    left: NDArray[np.floating], rows: NDArray[np.int64], right: NDArray[np.floating], columns: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     result = np.empty(len(rows), dtype=np.float32)
     for first in range(0, len(rows), 16384):
         part = slice(first, first + 16384)
-        result[part] = np.einsum("ij,ij->i", left[rows[part]], right[columns[part]])
+        result[part] = np.einsum("ij,ij->i", left[rows[part]], right[columns[part]], dtype=np.float32)
     return np.round(result, 5)
 
 
@@ -359,10 +356,9 @@ def _ranks(donor: NDArray[np.int64], value: NDArray[np.float32]) -> NDArray[np.f
 
 
 def _levels(
-    parent: NDArray[np.int64], donor: NDArray[np.int64], target: NDArray[np.int64]
+    parent: NDArray[np.int64], depth: NDArray[np.int64], donor: NDArray[np.int64], target: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Levels from each page's node up to the lowest node that holds both."""
-    depth = _depths(parent)
     up, over = np.zeros(len(donor), np.float32), np.zeros(len(donor), np.float32)
     left, right = donor.copy(), target.copy()
     while (apart := left != right).any():
@@ -375,21 +371,12 @@ def _levels(
     return up, over
 
 
-def _depths(parent: NDArray[np.int64]) -> NDArray[np.int64]:
-    depth = np.zeros(len(parent), dtype=np.int64)
-    node = np.arange(len(parent))
-    while (node != 0).any():
-        depth += node != 0
-        node = parent[node]
-    return depth
-
-
 def _address_features(
     evidence: Evidence, donor: NDArray[np.int64], target: NDArray[np.int64]
 ) -> dict[str, NDArray[np.float32]]:
     tree = evidence.index.address
     depth = tree.depth.astype(np.float32)
-    up, _ = _levels(np.concatenate([[0], tree.parent + 1]), donor + 1, target + 1)
+    up, _ = _levels(tree.rooted, tree.rooted_depths, donor + 1, target + 1)
     return {
         "above": (tree.parent[donor] == target).astype(np.float32),
         "below": (tree.parent[target] == donor).astype(np.float32),
@@ -430,8 +417,6 @@ def _mention_features(
 
     bits = np.bitwise_or.reduceat(np.where(mentions.exact, meanings.bits[mentions.meaning], 0), first)[place]
     named = np.select([bits & (TITLE | H1) > 0, bits & SHORT > 0, bits & SLUG > 0], [3, 2, 1], 0)
-    text = evidence.index.phrase_text
-    chars = np.fromiter(map(len, text), dtype=np.float32, count=len(text))
     values: dict[str, NDArray[np.generic]] = {
         "share": best_of(np.where(mentions.exact, meanings.share[mentions.meaning], 0)),
         "anchor_links": np.log1p(best_of(meanings.links[mentions.meaning])),
@@ -439,7 +424,7 @@ def _mention_features(
         "named": named,
         "inflected": ~mentions.exact[best],
         "phrase_words": book.size[meant],
-        "phrase_chars": chars[meant],
+        "phrase_chars": evidence.index.phrase_chars[meant],
         "phrase_pages": np.log1p(evidence.mentioned[meant]),
         "meanings": np.log1p(evidence.meant[meanings.group[meaning]]),
         "times": np.log1p(spots.times[spot]),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from scipy import sparse
+from sparse_dot_topn import sp_matmul_topn
 
 from linker.anchors.candidates import short_forms
 from linker.anchors.clean import clean, has_word
@@ -18,7 +20,7 @@ from linker.anchors.generic import primary_language, stop_words
 from linker.anchors.mentions import PhraseBook
 from linker.anchors.template import Template, find_template
 from linker.anchors.tokens import MAX_TEXT, Vocabulary
-from linker.graph.links import top_rows
+from linker.graph.links import top_rows, without_diagonal
 from linker.matching.generators import nearest
 from linker.ranking.site import Site
 
@@ -29,8 +31,10 @@ if TYPE_CHECKING:
 
 TITLE, H1, SHORT, SLUG = 1, 2, 4, 8  # where a name of a page comes from; bits
 NEAR = 40  # pages kept with each page, by meaning and by words
+FEW = 10  # of which so many are the pages around it
 KEPT_TERMS = 80  # terms of a page by which pages are compared
-PRODUCTS = 5_000_000  # products of words held at a time
+ASKED_TERMS = 20  # terms of a page that the pages nearest by words are looked for by
+POSTINGS = 4_000  # pages that a term leads to, those it weighs most in
 CHUNK = 20_000_000  # characters of text held as tokens at a time
 
 Progress = Callable[[int, int, str], None]
@@ -75,9 +79,9 @@ class SiteIndex:
 
     `vocabulary`: what the texts were read with, whose numbers `terms`, `body` and `title` have as columns.
     `anchor_phrase` int32 [links]: the phrase of each link's anchor, -1 for none. `terms` [n, v] unit tf-idf rows of the
-    KEPT_TERMS best terms; `body` [n, v]: 1 where a term stands in a text; `title` [n, v]: tf-idf of title and H1, rows
-    of sum 1; `title_unit` the same of length 1. `near`, `near_words` [n, n]: cosines of the NEAR nearest targets.
-    `tokens`, `lines` int64 [n]: length of each text. `folder`, `place`: see `address_tree`.
+    KEPT_TERMS best terms; `body` [n, v] int8: 1 where a term stands in a text; `title` [n, v]: tf-idf of title and H1,
+    rows of sum 1; `title_unit` the same of length 1. `near`, `near_words` [n, n]: cosines of the NEAR nearest targets.
+    `tokens`, `lines` int64 [n]: length of each text.
     """
 
     site: Site
@@ -98,6 +102,16 @@ class SiteIndex:
     lines: NDArray[np.int64]
     address: AddressTree
 
+    @cached_property
+    def around(self) -> sparse.csr_matrix:
+        """The FEW nearest targets of each page by meaning, [n, n]."""
+        return top_rows(self.near, FEW)
+
+    @cached_property
+    def phrase_chars(self) -> NDArray[np.float32]:
+        """Characters of each phrase, [phrases]."""
+        return np.fromiter(map(len, self.phrase_text), dtype=np.float32, count=len(self.phrase_text))
+
 
 @dataclass(frozen=True)
 class AddressTree:
@@ -111,6 +125,36 @@ class AddressTree:
     depth: NDArray[np.int64]
     folder: NDArray[np.int64]
     last: NDArray[np.int64]
+
+    @cached_property
+    def by_parent(self) -> NDArray[np.int64]:
+        """Pages by the page above them."""
+        return np.argsort(self.parent, kind="stable")
+
+    @cached_property
+    def by_folder(self) -> NDArray[np.int64]:
+        """Pages by their folder."""
+        return np.argsort(self.folder, kind="stable")
+
+    @cached_property
+    def rooted(self) -> NDArray[np.int64]:
+        """The parents as a tree under one root: node 0 is the root, node k + 1 is page k; int64 [n + 1]."""
+        return np.concatenate([[0], self.parent + 1])
+
+    @cached_property
+    def rooted_depths(self) -> NDArray[np.int64]:
+        """Steps from each node of `rooted` to the root."""
+        return depths(self.rooted)
+
+
+def depths(parent: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Steps from each node to the root, which is node 0 and its own parent; int64 [n]."""
+    depth = np.zeros(len(parent), dtype=np.int64)
+    node = np.arange(len(parent))
+    while (node != 0).any():
+        depth += node != 0
+        node = parent[node]
+    return depth
 
 
 def segments(url: str) -> tuple[str, ...]:
@@ -166,6 +210,8 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
         site.languages,
     )
     terms, body, title, title_unit = _lexical(site, vocabulary, counts, heads)
+    tokens, lines = counts.tokens, counts.lines
+    del counts, heads  # as large as the texts
     near_words = nearest_words(terms, site.target)
     progress(3, 4, "Finding the nearest pages")
     near = nearest(site.unit, NEAR, site.target)
@@ -184,8 +230,8 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
         title_unit,
         near,
         near_words,
-        counts.tokens,
-        counts.lines,
+        tokens,
+        lines,
         address_tree(site.urls),
     )
 
@@ -317,7 +363,7 @@ def _lexical(
     weight = ((1 + np.log(times)) * idf[term]).astype(np.float32)
     shape = (pages, size)
     full = sparse.csr_matrix((weight, (page, term)), shape=shape)
-    body = sparse.csr_matrix((np.ones(len(page), dtype=np.float32), (page, term)), shape=shape)
+    body = sparse.csr_matrix((np.ones(len(page), dtype=np.int8), (page, term)), shape=shape)
     keep = ~stops[head_term]
     title = sparse.csr_matrix(
         (idf[head_term[keep]].astype(np.float32), (head_page[keep], head_term[keep])), shape=shape
@@ -340,21 +386,12 @@ def unit_rows(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
 
 
 def nearest_words(terms: sparse.csr_matrix, is_target: NDArray[np.bool_]) -> sparse.csr_matrix:
-    """The NEAR targets nearest to each page by words. Each page asks with its 20 best terms, which bounds the work."""
-    pages = terms.shape[0]
-    asked = top_rows(terms, 20)
-    columns = sparse.csr_matrix((sparse.diags(is_target.astype(np.float32)) @ terms).T)
-    rows, width = max(1, PRODUCTS // pages), min(NEAR, pages)
-    found = []
-    for first in range(0, pages, rows):
-        product = (asked[first : first + rows] @ columns).toarray()
-        row = np.arange(len(product))
-        product[row, row + first] = 0
-        best = np.sort(np.argpartition(-product, width - 1, axis=1)[:, :width], axis=1)
-        value = np.take_along_axis(product, best, axis=1)
-        part = sparse.csr_matrix(
-            (value.ravel(), best.ravel(), np.arange(0, value.size + 1, width)), shape=(len(product), pages)
-        )
-        part.eliminate_zeros()
-        found.append(part)
-    return sparse.vstack(found, format="csr")
+    """The NEAR targets nearest to each page by words.
+
+    Each page asks with its ASKED_TERMS best terms, and a term leads to POSTINGS pages at most: the work of a page is
+    bounded, whatever the size of the site.
+    """
+    asked = top_rows(terms, ASKED_TERMS)
+    postings = top_rows((sparse.diags(is_target.astype(np.float32)) @ terms).T, POSTINGS)
+    found = sp_matmul_topn(asked, postings, NEAR + 1, threshold=0.0)
+    return top_rows(without_diagonal(found), NEAR)

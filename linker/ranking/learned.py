@@ -226,6 +226,7 @@ def training_set(
             labels.append(np.isin(found.donor * pages + found.target, distinct[hidden]))
             shares.append(np.full(len(found), number))
             chosen.append(batch)
+        del evidence  # before the next is made
         if chosen:
             hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
     decided, right = _decisions(index, switched_on)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,10 +85,12 @@ def checked(site: Site) -> Site:
     for pairs in (site.links, site.forbidden, site.accepted, site.rejected):
         if len(pairs) and (min(pairs.src.min(), pairs.dst.min()) < 0 or max(pairs.src.max(), pairs.dst.max()) >= pages):
             raise ValueError("a link leads outside the site")
-    unit = np.array(site.unit, dtype=np.float32)
+    unit = np.asarray(site.unit, dtype=np.float32)
     with np.errstate(all="ignore"):
         length = np.sqrt(np.einsum("ij,ij->i", unit, unit, dtype=np.float64))
     sound = np.isfinite(length) & (length > 0)
-    unit[~sound] = 0
+    if np.all(sound & (np.abs(length - 1) < 1e-5) | (length == 0)):
+        return replace(site, unit=unit)  # as stored vectors are: no second copy of the largest array
+    unit = np.where(sound[:, None], unit, np.float32(0))
     unit[sound] /= length[sound, None].astype(np.float32)
-    return Site(**{**{name: getattr(site, name) for name in site.__dataclass_fields__}, "unit": unit})
+    return replace(site, unit=unit)
