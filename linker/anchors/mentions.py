@@ -49,33 +49,53 @@ class _Trie:
             self.keys.append(keys)
             self.ends.append(ends)
         self.count = count
+        self._first = _lookup_table(self.keys[0], self.alphabet) if self.keys else np.empty(0, dtype=np.int64)
+        self._maybe = [_marked(keys) for keys in self.keys]
 
     def walk(self, text: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Every match in `text`: first token, number of tokens, id of the sequence."""
         places, sizes, found = [], [], []
-        at = np.arange(len(text), dtype=np.int64)
-        state = np.zeros(len(text), dtype=np.int64)
+        at = state = np.empty(0, dtype=np.int64)
         for level, (keys, ends) in enumerate(zip(self.keys, self.ends, strict=True)):
-            inside = at + level < len(text)
-            at, state = at[inside], state[inside]
-            token = text[at + level].astype(np.int64)
             if level == 0:
-                next_state = _lookup_table(keys, self.alphabet)[np.minimum(token, self.alphabet)]
-                hit = next_state >= 0
+                first = self._first[np.minimum(text, self.alphabet)]
+                at = np.flatnonzero(first >= 0)
+                state = first[at]
             else:
+                if len(at) and at[-1] + level >= len(text):
+                    inside = at + level < len(text)
+                    at, state = at[inside], state[inside]
+                token = text[at + level].astype(np.int64)
                 key = state * self.alphabet + token
-                next_state = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-                hit = (keys[next_state] == key) & (token < self.alphabet)
-            at, state = at[hit], next_state[hit]
+                # Most ways end here, and a look at one byte is much less than a search.
+                perhaps = np.flatnonzero(self._maybe[level][_slot(key)] & (token < self.alphabet))
+                key = key[perhaps]
+                state = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+                hit = keys[state] == key
+                at, state = at[perhaps[hit]], state[hit]
             end = ends[state]
-            done = end >= 0
+            done = np.flatnonzero(end >= 0)
             places.append(at[done])
-            sizes.append(np.full(int(done.sum()), level + 1, dtype=np.int64))
+            sizes.append(np.full(len(done), level + 1, dtype=np.int64))
             found.append(end[done])
         if not places:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, nothing
         return np.concatenate(places), np.concatenate(sizes), np.concatenate(found)
+
+
+_SLOTS = 22  # bits
+
+
+def _slot(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    return ((key.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - _SLOTS)).view(np.int64)
+
+
+def _marked(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which slots a key falls into."""
+    marked = np.zeros(1 << _SLOTS, dtype=bool)
+    marked[_slot(keys)] = True
+    return marked
 
 
 def _lookup_table(keys: NDArray[np.int64], alphabet: int) -> NDArray[np.int64]:
