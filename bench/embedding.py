@@ -28,12 +28,12 @@ from linker.embedding.encoders import SentenceTransformerEncoder, StaticEncoder
 from linker.models import Page, Project, RunKind
 
 WORDS, TOPICS, TOPIC_WORDS = 20_000, 300, 200
-SYLLABLES = "ba ca do fi ge ha in ko lu mer na or pe qua ri sta tu ver wi zo con ter ing al er ent pro lan".split()
+SYLLABLES = "ba ca do fi ge ha in ko lu mer na or pe qua ri sta tu ver wi zo con ter ing al er ent pro lan"
 
 
 def made_up(pages: int, seed: int = 11) -> list[str]:
     random = np.random.default_rng(seed)
-    words = ["".join(random.choice(SYLLABLES, random.integers(1, 5))) for _ in range(WORDS)]
+    words = ["".join(random.choice(SYLLABLES.split(), random.integers(1, 5))) for _ in range(WORDS)]
     shares = 1 / np.arange(1, WORDS + 1)
     shares /= shares.sum()
     texts = []

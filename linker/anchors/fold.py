@@ -5,7 +5,6 @@ Folding works character by character, so that positions in the folded text lead 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import accumulate
@@ -56,15 +55,11 @@ class _Table(dict[int, str]):
 
 
 _TABLE = _Table()
-_ASCII_OR_NOT = re.compile("([^\x00-\x7f]+)")
 
 
 def fold_chars(text: str) -> str:
     """`text` folded character by character: line breaks are line feeds, other whitespace spaces; not collapsed."""
-    if text.isascii():
-        return text.translate(_TABLE)
-    # CPython translates ASCII many times faster than the rest, until it meets the first of the rest.
-    return "".join([part.translate(_TABLE) for part in _ASCII_OR_NOT.split(text)])
+    return text.translate(_TABLE)
 
 
 def fold(text: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,7 +112,7 @@ class Vocabulary:
         self._number: dict[str, int] = {NEW_LINE: 0}
         self._stem: dict[str, NDArray[np.int32]] = {}
         self._is_word = [False]
-        self._listed: list[str] = []
+        self._word = [NEW_LINE]
         self._table = _Table()
 
     def __len__(self) -> int:
@@ -123,6 +122,7 @@ class Vocabulary:
         number = self._number.get(word)
         if number is None:
             number = self._number[word] = len(self._number)
+            self._word.append(word)
             self._is_word.append(word[0].isalnum() or word[0] == "_")
         return number
 
@@ -159,12 +159,9 @@ class Vocabulary:
 
     def _read(self, texts: Sequence[str], languages: Sequence[str]) -> tuple[NDArray[np.int32], ...]:
         """Words, stems, starts, lengths of a few texts at once, and how many tokens each has."""
-        folded = [fold_chars(text[:MAX_TEXT]) for text in texts]
-        sizes = np.fromiter(map(len, folded), dtype=np.int64, count=len(folded))
-        begin = np.cumsum(sizes + 1) - sizes - 1
-        joined = "\n".join([*folded, ""])  # each text ends in a line break of its own
-        code = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        kind = _kinds(code, joined)
+        code, sizes = _folded([text[:MAX_TEXT] for text in texts])
+        begin = np.cumsum(sizes) - sizes
+        kind = _kinds(code)
         in_word = kind == _WORD
         alone = kind == _ALONE
         start, end = alone.copy(), alone
@@ -178,11 +175,15 @@ class Vocabulary:
         missing = np.flatnonzero(words < 0)
         if len(missing):
             unknown, place = np.unique(keys[missing], return_index=True)
-            found = [joined[starts[at] : ends[at]] for at in missing[place].tolist()]
-            for word, key in sorted(zip(found, unknown.tolist(), strict=True)):
-                self._table.add(key, self._add(word))
+            at = missing[place]
+            found = [
+                code[first:last].tobytes().decode("utf-32-le", "surrogatepass")
+                for first, last in zip(starts[at].tolist(), ends[at].tolist(), strict=True)
+            ]
+            order = np.array(sorted(range(len(found)), key=found.__getitem__))
+            self._table.add(unknown[order], np.array([self._add(found[place]) for place in order.tolist()]))
             words[missing] = self._table.find(keys[missing])
-        counts = np.searchsorted(starts, begin + sizes, side="right") - np.searchsorted(starts, begin)
+        counts = np.diff(np.searchsorted(starts, np.append(begin, len(code))))
         stems = words.copy()
         tongues = [primary_language(language) for language in languages]
         for language in sorted(set(tongues) & _RULES.keys()):
@@ -201,33 +202,64 @@ class Vocabulary:
         stems = known[words]
         missing = np.unique(words[stems < 0])
         if len(missing):
-            names = self._names()
-            known[missing] = [self._add(stem(names[number], language)) for number in missing.tolist()]
+            known[missing] = [self._add(stem(self._word[number], language)) for number in missing.tolist()]
             stems = known[words]
         return stems
-
-    def _names(self) -> list[str]:
-        if len(self._listed) < len(self._number):
-            self._listed.extend(islice(self._number, len(self._listed), None))
-        return self._listed
 
 
 # ------------------------------------------------------------------------------------------- many characters at once
 
-_BATCH = 2**17  # characters read together: what is made of them stays in a core's cache
-_SPACE_KIND, _ALONE, _WORD, _UNKNOWN = 0, 1, 2, 3  # what a character is: between tokens, a token by itself, of a word
+_BATCH = 2**16  # characters read together: what is made of them stays in a core's cache
+# What a character is: between tokens, a token by itself, of a word, one that does not fold to one character, not met.
+_SPACE_KIND, _ALONE, _WORD, _NOT_ONE, _UNKNOWN = range(5)
 _kind = np.full(0x110000, _UNKNOWN, dtype=np.uint8)
 
 
-def _kinds(code: NDArray[np.uint32], text: str) -> NDArray[np.uint8]:
-    """The kind of each character; one is looked at when it is first met."""
+_fold = np.arange(0x110000, dtype=np.uint32)  # what a character folds to, of those whose kind is known
+
+
+def _folded(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The code points of the folded texts, a line break after each, and how many each has with it."""
+    code, sizes = _codes(texts)
     kind = _kind[code]
-    if (kind == _UNKNOWN).any():
-        for char in set(text):
-            if char != "\n" and char.isspace():
-                _kind[ord(char)] = _SPACE_KIND
-            else:
-                _kind[ord(char)] = _WORD if _IN_WORD.match(char) else _ALONE
+    if kind.max(initial=0) == _UNKNOWN:
+        for number in np.unique(code[kind == _UNKNOWN]).tolist():
+            _meet(chr(number))
+        kind = _kind[code]
+    if kind.max(initial=0) == _NOT_ONE:
+        odd = np.unique(np.searchsorted(np.cumsum(sizes), np.flatnonzero(kind == _NOT_ONE), side="right"))
+        texts = list(texts)
+        for place in odd.tolist():
+            texts[place] = fold_chars(texts[place])
+        code, sizes = _codes(texts)
+    return _fold[code], sizes
+
+
+def _codes(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    joined = "\n".join([*texts, ""])
+    code = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    return code, np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)) + 1
+
+
+def _meet(char: str) -> None:
+    """Finds out about a character, which kind it is and what it folds to."""
+    folded = fold_chars(char)
+    number = ord(char)
+    _fold[number] = ord(folded) if len(folded) == 1 else number
+    if len(folded) != 1:
+        _kind[number] = _NOT_ONE
+    elif folded != NEW_LINE and folded.isspace():
+        _kind[number] = _SPACE_KIND
+    else:
+        _kind[number] = _WORD if _IN_WORD.match(folded) else _ALONE
+
+
+def _kinds(code: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """The kind of each folded character."""
+    kind = _kind[code]
+    if kind.max(initial=0) == _UNKNOWN:
+        for number in np.unique(code[kind == _UNKNOWN]).tolist():
+            _meet(chr(number))
         kind = _kind[code]
     return kind
 
@@ -282,33 +314,34 @@ class _Table:
     """Numbers by key: open addressing, at most half full."""
 
     def __init__(self) -> None:
-        self._bits, self._count = 12, 0
-        self._key, self._value = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int32)
-        self._grow()
+        self._bits, self._count = 16, 0
+        self._empty()
 
-    def _grow(self) -> None:
-        key, value = self._key[self._value >= 0], self._value[self._value >= 0]
-        first = not self._count
-        self._bits += 2
+    def _empty(self) -> None:
         self._key = np.zeros(1 << self._bits, dtype=np.uint64)
         self._value = np.full(1 << self._bits, -1, dtype=np.int32)
-        if not first:
-            self._count = 0
-            for one, number in zip(key.tolist(), value.tolist(), strict=True):
-                self.add(one, number)
 
-    def add(self, key: int, value: int) -> None:
-        if 2 * self._count >= len(self._key):
-            self._grow()
-        at = key >> (64 - self._bits)
-        while self._value[at] >= 0:
-            at = (at + 1) & (len(self._key) - 1)
-        self._key[at], self._value[at] = key, value
-        self._count += 1
+    def _slots(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return (keys >> np.uint64(64 - self._bits)).astype(np.int64)
+
+    def add(self, keys: NDArray[np.uint64], values: NDArray[np.int32]) -> None:
+        """Distinct keys that are not there yet."""
+        self._count += len(keys)
+        if 2 * self._count > len(self._key):
+            held = self._value >= 0
+            keys, values = np.concatenate([self._key[held], keys]), np.concatenate([self._value[held], values])
+            self._bits = (8 * self._count).bit_length()
+            self._empty()
+        at = self._slots(keys)
+        while len(keys):
+            free = self._value[at] < 0
+            self._key[at[free]], self._value[at[free]] = keys[free], values[free]  # of two, one stays
+            lost = self._value[at] != values
+            keys, values, at = keys[lost], values[lost], (at[lost] + 1) & (len(self._key) - 1)
 
     def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
         """The number of each key, -1 where it is not there."""
-        at = (keys >> np.uint64(64 - self._bits)).astype(np.int64)
+        at = self._slots(keys)
         value = self._value[at]
         lost = np.flatnonzero((self._key[at] != keys) & (value >= 0))
         while len(lost):

@@ -104,6 +104,14 @@ class SentenceTransformerEncoder:
         copy.no_padding()
         return copy
 
+    @property
+    def word_vectors(self) -> NDArray[np.float32]:
+        """What the model's first layer reads of each token, around 0; zeros where the model has another width there."""
+        vectors = self._model[0].auto_model.get_input_embeddings().weight.detach().cpu().float().numpy()
+        if vectors.shape[1] != self.dimensions:
+            return np.zeros((len(vectors), self.dimensions), dtype=np.float32)
+        return np.asarray(vectors - vectors.mean(axis=0), dtype=np.float32)
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Equal texts are read once; on the CPU every core works on batches of its own."""
         order = sorted(set(texts), key=lambda text: (-len(text), text))
@@ -177,8 +185,7 @@ class StaticEncoder:
     def fit(self, sample: Sequence[str]) -> None:
         """Fits the model to what the teacher says of some pages, and keeps it."""
         tokenizer = self.teacher.tokenizer
-        words = [tokenizer.id_to_token(number).lstrip("#▁Ġ") for number in range(tokenizer.get_vocab_size())]
-        table = static.fit(self.teacher.encode(words), _tokens(tokenizer, sample), self.teacher.encode(sample))
+        table = static.fit(self.teacher.word_vectors, _tokens(tokenizer, sample), self.teacher.encode(sample))
         self._file.parent.mkdir(parents=True, exist_ok=True)
         new = self._file.with_suffix(f".{os.getpid()}.npz")
         np.savez(

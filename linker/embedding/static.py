@@ -1,8 +1,9 @@
 """A static model: one vector a token, fitted to what another model says about a sample of the site. Pure.
 
-A page's vector is the weighted mean of its tokens' vectors, so a text costs a look-up a token and no network. What a
-token means is first what the teacher says of the token alone; a ridge regression then moves the vectors of the tokens
-of the sample until the sample's means are near the teacher's vectors of the same pages. Frequent tokens weigh less
+A page's vector is the weighted mean of its tokens' vectors, so a text costs a look-up a token and no network. A token
+begins with the vector that the teacher's first layer reads of it; a ridge regression then moves the vectors of the
+sample's tokens until the sample's means are near the teacher's vectors of the same pages. (What the teacher says of
+each token alone is no better a beginning, measured by the links found, and takes a minute.) Frequent tokens weigh less
 (smooth inverse frequency: Arora, Liang and Ma, 2017), by their frequency in the sample.
 """
 
@@ -38,15 +39,15 @@ class StaticTable:
         return (means / length[:, None]).astype(np.float32)
 
 
-def fit(alone: NDArray[np.float32], tokens: Sequence[Sequence[int]], taught: NDArray[np.float32]) -> StaticTable:
-    """The table from the teacher's vectors `alone` [tokens, d] of single tokens and `taught` [n, d] of a sample, whose
-    tokens `tokens` holds."""
+def fit(begin: NDArray[np.float32], tokens: Sequence[Sequence[int]], taught: NDArray[np.float32]) -> StaticTable:
+    """The table from vectors `begin` [tokens, d] that tokens start with, and the teacher's `taught` [n, d] of a
+    sample, whose tokens `tokens` holds."""
     seen = np.fromiter((token for text in tokens for token in text), dtype=np.int64)
-    frequency = np.bincount(seen, minlength=len(alone)) / max(len(seen), 1)
+    frequency = np.bincount(seen, minlength=len(begin)) / max(len(seen), 1)
     weight = (FREQUENT / (FREQUENT + frequency)).astype(np.float32)
     mixture = _mixture(tokens, weight).astype(np.float64)
     # Means of vectors are shorter than the vectors; the start is stretched to the teacher's length.
-    start = alone / max(float(np.linalg.norm(mixture @ alone, axis=1).mean()), 1e-6)
+    start = begin / max(float(np.linalg.norm(mixture @ begin, axis=1).mean()), 1e-6)
     gram = (mixture @ mixture.T).toarray()
     gram[np.diag_indices_from(gram)] += RIDGE * gram.trace() / max(len(gram), 1) + 1e-9
     moved = start + mixture.T @ np.linalg.solve(gram, taught - mixture @ start)
