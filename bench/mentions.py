@@ -9,7 +9,7 @@ out of the text at a random word, half out of other such text.
 `--texts` reads a real site from a JSON file {"texts": [...], "phrases": [...]}; what is missing of the phrases is cut
 from its texts.
 
-The time counted is Vocabulary.read plus PhraseBook.find over all pages, eight MB of text at a time; the phrase book is
+The time counted is Vocabulary.read plus PhraseBook.find over all pages, one MB of text at a time; the phrase book is
 made before. Seconds are those that the core computed for us (one thread), so that other work on the machine does not
 count. The floor is the target, 20 MB/s, and bytes are those of the text in UTF-8.
 """
@@ -39,7 +39,7 @@ TARGET = 20.0
 # Shares of titles and anchors of one, two, ... words: those of a reference site of 11,600 pages, but for its third of
 # single names of functions and properties, which text made of few words would all hold.
 SIZES = (0.05, 0.25, 0.35, 0.15, 0.12, 0.08)
-AT_ONCE = 8 * 10**6
+AT_ONCE = 10**6
 
 
 def made_up(pages: int, random: np.random.Generator) -> list[str]:
