@@ -36,6 +36,11 @@ def _row_dtype(fields: Sequence[tuple[str, Any]]) -> np.dtype[Any]:
     return np.dtype(row)
 
 
+def _copy(cursor: Any, statement: str, params: Sequence[Any] = ()) -> Any:
+    """psycopg's copy of the cursor: with DEBUG, Django's takes no parameters beside the statement."""
+    return cursor.cursor.copy(statement, params)
+
+
 def copy_out(query: str, params: Sequence[Any], fields: Sequence[tuple[str, Any]]) -> NDArray[Any]:
     """The rows of `query` as one structured array.
 
@@ -43,7 +48,7 @@ def copy_out(query: str, params: Sequence[Any], fields: Sequence[tuple[str, Any]
     and of one width. Raises ValueError where the rows have another width.
     """
     dtype = _row_dtype(fields)
-    with connection.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)", params) as copy:
+    with connection.cursor() as cursor, _copy(cursor, f"COPY ({query}) TO STDOUT (FORMAT BINARY)", params) as copy:
         content = b"".join(copy)
     body = len(content) - len(_SIGNATURE) - len(_TRAILER)
     if body % dtype.itemsize:
@@ -65,7 +70,7 @@ def copy_in(table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]]) -> int
         rows[f"_len_{name}"] = np.dtype(form).itemsize
         rows[name] = values
     names = ", ".join(f'"{name}"' for name, _, _ in columns)
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
+    with connection.cursor() as cursor, _copy(cursor, f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
         copy.write(_SIGNATURE)
         copy.write(rows.view(np.uint8).data if len(rows) else b"")
         copy.write(_TRAILER)
@@ -75,7 +80,7 @@ def copy_in(table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]]) -> int
 def copy_rows_in(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Writes rows with texts and JSON, for which there is no fixed width, by COPY in text form."""
     names = ", ".join(f'"{name}"' for name in columns)
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+    with connection.cursor() as cursor, _copy(cursor, f"COPY {table} ({names}) FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
 

@@ -49,37 +49,70 @@ class _Trie:
             self.keys.append(keys)
             self.ends.append(ends)
         self.count = count
+        self._first = _lookup_table(self.keys[0], self.alphabet) if self.keys else np.empty(0, dtype=np.int32)
+        self._maybe = [_marked(keys) for keys in self.keys]
 
-    def walk(self, text: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Every match in `text`: first token, number of tokens, id of the sequence."""
+    def walk(
+        self, text: NDArray[np.int32], starts: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Every match in `text`, or of those that begin at `starts`, ascending: first token, number of tokens, id of
+        the sequence; in no order."""
         places, sizes, found = [], [], []
-        at = np.arange(len(text), dtype=np.int64)
-        state = np.zeros(len(text), dtype=np.int64)
-        for level, (keys, ends) in enumerate(zip(self.keys, self.ends, strict=True)):
-            inside = at + level < len(text)
-            at, state = at[inside], state[inside]
-            token = text[at + level].astype(np.int64)
-            if level == 0:
-                next_state = _lookup_table(keys, self.alphabet)[np.minimum(token, self.alphabet)]
-                hit = next_state >= 0
-            else:
-                key = state * self.alphabet + token
-                next_state = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-                hit = (keys[next_state] == key) & (token < self.alphabet)
-            at, state = at[hit], next_state[hit]
-            end = ends[state]
-            done = end >= 0
-            places.append(at[done])
-            sizes.append(np.full(int(done.sum()), level + 1, dtype=np.int64))
-            found.append(end[done])
+        count = len(text) if starts is None else len(starts)
+        for piece in range(0, count if self.keys else 0, _PIECE):
+            stop = min(piece + _PIECE, count)
+            at = np.arange(piece, stop) if starts is None else starts[piece:stop]
+            first = self._first[np.minimum(text[at], self.alphabet)]
+            inside = np.flatnonzero(first >= 0)
+            at, state = at[inside], first[inside].astype(np.int64)
+            for level, ends in enumerate(self.ends):
+                if level:
+                    at, state = self._step(text, at, state, level)
+                end = ends[state]
+                done = np.flatnonzero(end >= 0)
+                places.append(at[done])
+                sizes.append(np.full(len(done), level + 1, dtype=np.int64))
+                found.append(end[done])
         if not places:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, nothing
         return np.concatenate(places), np.concatenate(sizes), np.concatenate(found)
 
+    def _step(
+        self, text: NDArray[np.int32], at: NDArray[np.int64], state: NDArray[np.int64], level: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The ways that go on with the token at `level`, and the states they reach."""
+        if len(at) and at[-1] + level >= len(text):
+            inside = at + level < len(text)
+            at, state = at[inside], state[inside]
+        token = text[at + level]
+        key = state * self.alphabet + token
+        # Most ways end here, and a look at one byte is much less than a search.
+        maybe = self._maybe[level]
+        perhaps = np.flatnonzero(maybe[_slot(key, maybe)] & (token < self.alphabet))
+        keys, key = self.keys[level], key[perhaps]
+        place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        hit = np.flatnonzero(keys[place] == key)
+        return at[perhaps[hit]], place[hit]
 
-def _lookup_table(keys: NDArray[np.int64], alphabet: int) -> NDArray[np.int64]:
-    table = np.full(alphabet + 1, -1, dtype=np.int64)
+
+_PIECE = 2**15  # tokens walked from together: what is made of them stays in a core's cache
+
+
+def _slot(key: NDArray[np.int64], slots: NDArray[np.bool_]) -> NDArray[np.int64]:
+    bits = len(slots).bit_length() - 1
+    return ((key.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)).view(np.int64)
+
+
+def _marked(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which slots a key falls into; their number is a power of two, 16 or more a key."""
+    marked = np.zeros(1 << (16 * len(keys) + 1).bit_length(), dtype=bool)
+    marked[_slot(keys, marked)] = True
+    return marked
+
+
+def _lookup_table(keys: NDArray[np.int64], alphabet: int) -> NDArray[np.int32]:
+    table = np.full(alphabet + 1, -1, dtype=np.int32)
     table[keys] = np.arange(len(keys))
     return table
 
@@ -142,18 +175,23 @@ class PhraseBook:
     def find(self, tokens: Tokens) -> Mentions:
         """Every mention of a phrase in the texts, overlapping ones included."""
         at, size, group = self._loose.walk(tokens.stems)
-        exact_at, exact_size, exact = self._exact.walk(tokens.words)
+        key = at * (LONGEST + 1) + size
+        order = np.argsort(key, kind="stable")
+        at, size, group, key = at[order], size[order], group[order], key[order]
         phrase = np.full(len(at), -1, dtype=np.int32)
-        order = np.lexsort((size, at))
-        at, size, group = at[order], size[order], group[order]
-        key, exact_key = at * (LONGEST + 1) + size, exact_at * (LONGEST + 1) + exact_size
-        phrase[np.searchsorted(key, exact_key)] = exact
+        # Words that are equal have equal stems, in one language: what is as written begins where something loose does.
+        begins = np.flatnonzero(np.diff(at, prepend=-1))
+        exact_at, exact_size, exact = self._exact.walk(tokens.words, at[begins])
+        exact_key = exact_at * (LONGEST + 1) + exact_size
+        place = np.minimum(np.searchsorted(key, exact_key), max(len(key) - 1, 0))
+        both = key[place] == exact_key
+        phrase[place[both]] = exact[both]
         final = at + size - 1
         ends_line = tokens.words[np.minimum(final + 1, len(tokens.words) - 1)] == 0
-        page = np.searchsorted(tokens.bounds, at, side="right") - 1
+        page = tokens.pages()[at]
         leads = (at == tokens.bounds[page]) | (tokens.words[np.maximum(at - 1, 0)] == 0)
         return Mentions(
-            page.astype(np.int32),
+            page,
             phrase,
             group.astype(np.int32),
             at,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_PIECE = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|\n|[^\S\n]+|[^\w\s]")
-_SPACE, NEW_LINE = " ", "\n"
+_IN_WORD = re.compile(rf"[^\W{_UNSPACED}]")
+NEW_LINE = "\n"
 MAX_TEXT = 1_000_000  # characters of one text that are read
 
 
@@ -110,8 +110,10 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._number: dict[str, int] = {NEW_LINE: 0}
-        self._stem: dict[str, dict[int, int]] = {}
+        self._stem: dict[str, NDArray[np.int32]] = {}
         self._is_word = [False]
+        self._word = [NEW_LINE]
+        self._table = _Table()
 
     def __len__(self) -> int:
         return len(self._number)
@@ -120,6 +122,7 @@ class Vocabulary:
         number = self._number.get(word)
         if number is None:
             number = self._number[word] = len(self._number)
+            self._word.append(word)
             self._is_word.append(word[0].isalnum() or word[0] == "_")
         return number
 
@@ -144,54 +147,205 @@ class Vocabulary:
 
     def read(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         """The tokens of `texts`; `languages` [len(texts)] chooses how each is stemmed. Reads MAX_TEXT characters."""
-        words, stems, starts, lengths, bounds = [], [], [], [], [0]
-        for text, language in zip(texts, languages, strict=True):
-            word, start, length = self._read(text)
-            words.append(word)
-            stems.append(self._stems(word, language))
-            starts.append(start)
-            lengths.append(length)
-            bounds.append(bounds[-1] + len(word))
-        nothing = [np.empty(0, dtype=np.int32)]
-        return Tokens(
-            np.concatenate(words or nothing),
-            np.concatenate(stems or nothing),
-            np.concatenate(starts or nothing),
-            np.concatenate(lengths or nothing),
-            np.array(bounds, dtype=np.int64),
-        )
+        parts = [self._read([], [])]
+        first = size = 0
+        for last, text in enumerate(texts, 1):
+            size += len(text)
+            if size >= _BATCH or last == len(texts):
+                parts.append(self._read(texts[first:last], languages[first:last]))
+                first, size = last, 0
+        words, stems, starts, lengths, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return Tokens(words, stems, starts, lengths, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
 
-    def _read(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        pieces = _PIECE.findall(fold_chars(text[:MAX_TEXT]))
-        pieces.append(NEW_LINE)
-        length = np.fromiter(map(len, pieces), dtype=np.int32, count=len(pieces))
-        start = np.cumsum(length, dtype=np.int32) - length
-        number = self._number
-        missing = set(pieces).difference(number)
-        for piece in sorted(missing):
-            if not piece.isspace():
-                self._add(piece)
-        get = number.get
-        ids = np.fromiter((get(piece, -1) for piece in pieces), dtype=np.int32, count=len(pieces))
-        seen = ids >= 0
-        return ids[seen], start[seen], length[seen]
+    def _read(self, texts: Sequence[str], languages: Sequence[str]) -> tuple[NDArray[np.int32], ...]:
+        """Words, stems, starts, lengths of a few texts at once, and how many tokens each has."""
+        code, sizes = _folded([text[:MAX_TEXT] for text in texts])
+        begin = np.cumsum(sizes) - sizes
+        kind = _kinds(code)
+        in_word = kind == _WORD
+        alone = kind == _ALONE
+        start, end = alone.copy(), alone
+        start[:1] |= in_word[:1]
+        start[1:] |= in_word[1:] & ~in_word[:-1]
+        end[-1:] |= in_word[-1:]
+        end[:-1] |= in_word[:-1] & ~in_word[1:]
+        starts, ends = np.flatnonzero(start), np.flatnonzero(end) + 1
+        keys = _keys(code, starts, ends)
+        words = self._table.find(keys)
+        missing = np.flatnonzero(words < 0)
+        if len(missing):
+            unknown, place = np.unique(keys[missing], return_index=True)
+            at = missing[place]
+            found = [
+                code[first:last].tobytes().decode("utf-32-le", "surrogatepass")
+                for first, last in zip(starts[at].tolist(), ends[at].tolist(), strict=True)
+            ]
+            order = np.array(sorted(range(len(found)), key=found.__getitem__))
+            self._table.add(unknown[order], np.array([self._add(found[place]) for place in order.tolist()]))
+            words[missing] = self._table.find(keys[missing])
+        counts = np.diff(np.searchsorted(starts, np.append(begin, len(code))))
+        stems = words.copy()
+        tongues = [primary_language(language) for language in languages]
+        for language in sorted(set(tongues) & _RULES.keys()):
+            own = (
+                np.repeat([tongue == language for tongue in tongues], counts) if len(set(tongues)) > 1 else slice(None)
+            )
+            stems[own] = self._stems(words[own], language)
+        starts_in_text = starts - np.repeat(begin, counts)
+        return words, stems, starts_in_text.astype(np.int32), (ends - starts).astype(np.int32), counts
 
     def _stems(self, words: NDArray[np.int32], language: str) -> NDArray[np.int32]:
-        language = primary_language(language)
-        if language not in _RULES:
-            return words
-        cache = self._stem.setdefault(language, {0: 0})
-        distinct, place = np.unique(words, return_inverse=True)
-        missing = [number for number in distinct.tolist() if number not in cache]
-        if missing:
-            names = self._names()
-            for number in missing:
-                cache[number] = self._add(stem(names[number], language))
-        return np.fromiter((cache[number] for number in distinct.tolist()), dtype=np.int32, count=len(distinct))[place]
+        known = self._stem.get(language, np.zeros(1, dtype=np.int32))
+        if len(known) < len(self):
+            known = np.concatenate([known, np.full(2 * len(self) - len(known), -1, dtype=np.int32)])
+            self._stem[language] = known
+        stems = known[words]
+        missing = np.unique(words[stems < 0])
+        if len(missing):
+            known[missing] = [self._add(stem(self._word[number], language)) for number in missing.tolist()]
+            stems = known[words]
+        return stems
 
-    def _names(self) -> list[str]:
-        if not hasattr(self, "_listed"):
-            self._listed: list[str] = []
-        if len(self._listed) < len(self._number):
-            self._listed.extend(list(self._number)[len(self._listed) :])
-        return self._listed
+
+# ------------------------------------------------------------------------------------------- many characters at once
+
+_BATCH = 2**16  # characters read together: what is made of them stays in a core's cache
+# What a character is: between tokens, a token by itself, of a word, one that does not fold to one character, not met.
+_SPACE_KIND, _ALONE, _WORD, _NOT_ONE, _UNKNOWN = range(5)
+_kind = np.full(0x110000, _UNKNOWN, dtype=np.uint8)
+
+
+_fold = np.arange(0x110000, dtype=np.uint32)  # what a character folds to, of those whose kind is known
+
+
+def _folded(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The code points of the folded texts, a line break after each, and how many each has with it."""
+    code, sizes = _codes(texts)
+    kind = _kind[code]
+    if kind.max(initial=0) == _UNKNOWN:
+        for number in np.unique(code[kind == _UNKNOWN]).tolist():
+            _meet(chr(number))
+        kind = _kind[code]
+    if kind.max(initial=0) == _NOT_ONE:
+        odd = np.unique(np.searchsorted(np.cumsum(sizes), np.flatnonzero(kind == _NOT_ONE), side="right"))
+        texts = list(texts)
+        for place in odd.tolist():
+            texts[place] = fold_chars(texts[place])
+        code, sizes = _codes(texts)
+    return _fold[code], sizes
+
+
+def _codes(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    joined = "\n".join([*texts, ""])
+    code = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    return code, np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)) + 1
+
+
+def _meet(char: str) -> None:
+    """Finds out about a character, which kind it is and what it folds to."""
+    folded = fold_chars(char)
+    number = ord(char)
+    _fold[number] = ord(folded) if len(folded) == 1 else number
+    if len(folded) != 1:
+        _kind[number] = _NOT_ONE
+    elif folded != NEW_LINE and folded.isspace():
+        _kind[number] = _SPACE_KIND
+    else:
+        _kind[number] = _WORD if _IN_WORD.match(folded) else _ALONE
+
+
+def _kinds(code: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """The kind of each folded character."""
+    kind = _kind[code]
+    if kind.max(initial=0) == _UNKNOWN:
+        for number in np.unique(code[kind == _UNKNOWN]).tolist():
+            _meet(chr(number))
+        kind = _kind[code]
+    return kind
+
+
+# A token is known by a number of 64 bits: the sum of its characters' numbers times the powers of an odd base, mixed.
+# Two of a million words share one with a chance of one in thirty million. Seeded, so that all processes agree.
+_random = np.random.default_rng(2**31 - 1)
+_character = _random.integers(0, 2**64, 0x400, dtype=np.uint64)
+_BASE = 0x9E3779B97F4A7C15 | 1
+_MIX = np.uint64(0xD6E8FEB86659FD93)
+
+
+class _Powers:
+    """Powers of the base and of its inverse modulo 2**64, as many as were asked for."""
+
+    def __init__(self) -> None:
+        self.up = self.down = np.ones(1, dtype=np.uint64)
+
+    def upto(self, count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        if count > len(self.up):
+            size = max(count, 2 * _BATCH)
+            self.up, self.down = _powers(_BASE, size), _powers(pow(_BASE, -1, 2**64), size)
+        return self.up, self.down
+
+
+def _powers(base: int, count: int) -> NDArray[np.uint64]:
+    powers = np.full(count, base, dtype=np.uint64)
+    powers[:1] = 1
+    return np.multiply.accumulate(powers)
+
+
+_power = _Powers()
+
+
+def _keys(code: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The number each token is known by."""
+    up, down = _power.upto(len(code) + 1)
+    number = _character[code & 0x3FF]
+    if len(code) and code.max() >= 0x400:
+        number = number ^ ((code >> 10) * np.uint64(0xA0761D6478BD642F))
+    total = np.empty(len(code) + 1, dtype=np.uint64)
+    total[0] = 0
+    np.cumsum(number * up[: len(code)], out=total[1:])
+    key = (total[ends] - total[starts]) * down[starts]
+    key ^= key >> np.uint64(32)
+    key *= _MIX
+    key ^= key >> np.uint64(29)
+    return key
+
+
+class _Table:
+    """Numbers by key: open addressing, at most half full."""
+
+    def __init__(self) -> None:
+        self._bits, self._count = 16, 0
+        self._empty()
+
+    def _empty(self) -> None:
+        self._key = np.zeros(1 << self._bits, dtype=np.uint64)
+        self._value = np.full(1 << self._bits, -1, dtype=np.int32)
+
+    def _slots(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return (keys >> np.uint64(64 - self._bits)).astype(np.int64)
+
+    def add(self, keys: NDArray[np.uint64], values: NDArray[np.int32]) -> None:
+        """Distinct keys that are not there yet."""
+        self._count += len(keys)
+        if 2 * self._count > len(self._key):
+            held = self._value >= 0
+            keys, values = np.concatenate([self._key[held], keys]), np.concatenate([self._value[held], values])
+            self._bits = (8 * self._count).bit_length()
+            self._empty()
+        at = self._slots(keys)
+        while len(keys):
+            free = self._value[at] < 0
+            self._key[at[free]], self._value[at[free]] = keys[free], values[free]  # of two, one stays
+            lost = self._value[at] != values
+            keys, values, at = keys[lost], values[lost], (at[lost] + 1) & (len(self._key) - 1)
+
+    def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The number of each key, -1 where it is not there."""
+        at = self._slots(keys)
+        value = self._value[at]
+        lost = np.flatnonzero((self._key[at] != keys) & (value >= 0))
+        while len(lost):
+            at[lost] = (at[lost] + 1) & (len(self._key) - 1)
+            value[lost] = self._value[at[lost]]
+            lost = lost[(self._key[at[lost]] != keys[lost]) & (value[lost] >= 0)]
+        return value

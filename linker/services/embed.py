@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from linker import runs, store
 from linker.anchors.template import Template, find_template
-from linker.embedding.encoders import encoder_for
+from linker.embedding.encoders import StaticEncoder, encoder_for
 from linker.embedding.text import digest, text_to_embed
 from linker.errors import UserError
 from linker.models import EmbeddingModel, PageEmbedding, Project, Run
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from linker.runs import Progress
 
 CHUNK = 512
+# Pages that a static model is fitted to. The judge is how many links of the site are found among the nearest pages.
+STATIC_SAMPLE = 1500
 TEMPLATE_SAMPLE = 20_000
 NEARLY_ALL = 0.8
 
@@ -50,10 +52,15 @@ def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]
             "This project uses the vectors its crawl brought along, so there is nothing to embed. To embed the pages "
             "here, change “Vectors” in the project's settings."
         )
-    encoder = encoder_for(run.params.get("model") or project.model_name)
+    encoder = encoder_for(run.params.get("model") or project.model_name, project.pk)
     template = site_template(project)
     progress(0, 0, "Reading the texts")
     started = time.monotonic()
+    if isinstance(encoder, StaticEncoder):
+        sample = _sample(project, template)
+        if sample and not encoder.is_fitted(len(sample)):
+            progress(0, 0, f"Fitting vectors of words to {encoder.teacher.name}, once")
+            encoder.fit(sample)
     todo, unchanged, empty = _texts_to_embed(project, encoder, template)
     embedded = 0
     if todo:
@@ -79,6 +86,20 @@ def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]
     }
 
 
+def _sample(project: Project, template: Template) -> list[str]:
+    """The texts of up to STATIC_SAMPLE pages, spread over the site."""
+    query = (
+        f"SELECT {_TEXT_COLUMNS} FROM (SELECT * FROM linker_page p WHERE {_EMBEDDED} "
+        "ORDER BY hashint8(id), id LIMIT %s) AS spread ORDER BY id"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(query, [project.pk, STATIC_SAMPLE])
+        return [text for row in cursor.fetchall() if (text := _page_text(project, template, row))]
+
+
+_EMBEDDED = (
+    "project_id = %s AND status = 'live' AND missing_since IS NULL AND (status_code IS NULL OR status_code = 200)"
+)
 _TEXT_COLUMNS = "id, title, h1, headings, left(body, 1500)"
 
 
@@ -94,8 +115,7 @@ def _texts_to_embed(project: Project, encoder: Encoder, template: Template) -> t
     query = (
         f"SELECT {_TEXT_COLUMNS}, (SELECT e.text_sha256 FROM linker_pageembedding e JOIN linker_embeddingmodel m "
         "ON m.id = e.model_id WHERE e.page_id = p.id AND m.name = %s AND m.version = %s AND m.project_id IS NULL) "
-        "FROM linker_page p WHERE project_id = %s AND status = 'live' AND missing_since IS NULL "
-        "AND (status_code IS NULL OR status_code = 200) ORDER BY id"
+        f"FROM linker_page p WHERE {_EMBEDDED} ORDER BY id"
     )
     for *row, known in stream("texts", query, [encoder.name, encoder.version, project.pk]):
         text = _page_text(project, template, tuple(row))
@@ -140,7 +160,7 @@ def embedding_model(project: Project) -> EmbeddingModel:
         models = EmbeddingModel.objects.filter(project=project)
         missing = "The crawl brought no vectors along. Import a file with a vector column, or embed the pages here."
     else:
-        name = project.model_name.removeprefix("sentence-transformers/")
+        name = encoder_for(project.model_name, project.pk).name
         models = EmbeddingModel.objects.filter(project=None, name=name)
         missing = "The pages have no vectors yet. Embed them first."
     pages = dict(

@@ -59,12 +59,51 @@ def test_unchanged_text_is_never_embedded_again(project):
 
 
 def test_the_packaged_model_gives_unit_vectors_that_mean_something():
-    encoder = encoder_for("all-MiniLM-L6-v2")
+    encoder = encoder_for("all-MiniLM-L6-v2", 0)
     vectors = encoder.encode(["a tent for two people", "a shelter for camping", "interest rates for loans"])
     assert vectors.shape == (3, encoder.dimensions) == (3, 384)
     assert np.allclose((vectors**2).sum(axis=1), 1, atol=1e-5)
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
     assert len(encoder.version) == 12
+
+
+def test_small_batches_on_several_cores_give_the_vectors_of_one():
+    encoder = encoder_for("all-MiniLM-L6-v2", 0)
+    texts = [f"Page {number % 17} about {'camping stoves and tents ' * (number % 40)}" for number in range(90)]
+    plain = encoder._model.encode(texts, normalize_embeddings=True)
+    assert np.abs(encoder.encode(texts) - plain).max() < 1e-5
+    assert encoder.encode([]).shape == (0, 384)
+
+
+def test_a_static_model_is_fitted_once_and_finds_what_its_teacher_finds(settings, tmp_path):
+    settings.VAR = tmp_path
+    project = make_project("static", model_name="static:all-MiniLM-L6-v2")
+    things = ["dome tent for two people", "gas stove for litres of water", "loan with a low interest rate"]
+    for number in range(30):
+        make_page(project, f"/p{number}", title=f"Number {number}", body=f"A {things[number % 3]}, kind {number}.")
+    first = embed(project)
+    assert (first["embedded"], first["dimensions"]) == (30, 384)
+    assert first["model"].startswith("static:all-MiniLM-L6-v2")
+    assert embed(project)["unchanged"] == 30
+
+    model = services.embedding_model(project)
+    pages = np.array(sorted(PageEmbedding.objects.filter(model=model).values_list("page_id", flat=True)))
+    unit = store.load_vectors(model.pk, 384, pages).unit
+    assert np.allclose((unit**2).sum(axis=1), 1, atol=1e-3)
+    near = unit @ unit.T
+    np.fill_diagonal(near, -1)
+    assert (near.argmax(axis=1) % 3 == np.arange(30) % 3).all()
+
+
+def test_a_static_model_is_fitted_again_when_the_site_has_outgrown_its_sample(settings, tmp_path):
+    settings.VAR = tmp_path
+    project = make_project("grown", model_name="static:all-MiniLM-L6-v2")
+    make_page(project, "/tent", body="A dome tent for two people with a light aluminium frame.")
+    first = embed(project)["model"]
+    make_page(project, "/stove", body="A gas stove that boils a litre of water in three minutes.")
+    second = embed(project)
+    assert second["embedded"] == 2
+    assert second["model"] != first
 
 
 def test_a_model_that_is_not_there_is_named():
@@ -94,6 +133,13 @@ def test_vectors_come_back_from_the_database_as_they_went_in(project):
     assert np.allclose(np.asarray(row.vector), unit[7], atol=1e-3)
     with pytest.raises(KeyError):
         loaded.take(np.array([0]))
+
+
+def test_arrays_travel_with_debugging_on(project, settings):
+    settings.DEBUG = True
+    page = make_page(project).pk
+    rows = store.copy_out("SELECT id FROM linker_page WHERE id = %s", [page], [("id", ">i8")])
+    assert rows["id"].tolist() == [page]
 
 
 def test_the_models_of_other_projects_are_not_taken(project):

@@ -15,7 +15,8 @@ class Command(ProjectCommand):
         super().add_arguments(parser)
         parser.add_argument(
             "--model",
-            help="a sentence-transformers model, by name or folder; becomes the project's (default: the project's)",
+            help="a sentence-transformers model, by name or folder, “static:” before it for word vectors fitted to it; "
+            "becomes the project's (default: the project's)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
