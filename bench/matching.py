@@ -115,10 +115,13 @@ def floor(project: Project, run: Run, processes: int) -> dict[str, float]:
             for name, including in (("edges in", "ALL"), ("edges in, without indexes", "CONSTRAINTS")):
                 cursor.execute("DROP TABLE IF EXISTS bench_edges")
                 cursor.execute(f"CREATE TABLE bench_edges (LIKE linker_candidateedge INCLUDING {including})")
-                with timed() as watch, file.open("rb") as source:
-                    with cursor.copy("COPY bench_edges FROM STDIN (FORMAT BINARY)") as copy:
-                        while piece := source.read(2**20):
-                            copy.write(piece)
+                with (
+                    timed() as watch,
+                    file.open("rb") as source,
+                    cursor.copy("COPY bench_edges FROM STDIN (FORMAT BINARY)") as copy,
+                ):
+                    while piece := source.read(2**20):
+                        copy.write(piece)
                 parts[name] = watch.seconds
             cursor.execute("DROP TABLE bench_edges")
     return parts

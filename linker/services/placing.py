@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,7 +22,7 @@ from linker.services.queries import target_queries
 from linker.store import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -72,50 +74,76 @@ class Placer:
         ):
             self.settled[source, target] = anchor
             self.use.add(target, [anchor])
+        ids, links = np.unique(targets, return_counts=True)
+        settled = np.unique(np.array([target for _, target in self.settled], dtype=np.int64))
+        # A target of so few links that none of its anchors can come to the limit needs no counting.
+        self.crowded = ids[(links > self.limit) | np.isin(ids, settled)]
+        self.counted: set[int] = set()
+        self.template = site_template(project)
+        self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
+        self.known = _Spool(ids)
+        self.names: dict[int, list[AnchorCandidate]] = {}
         self.languages: dict[int, str] = {}
-        self.names = self._names(targets)
         self.texts: dict[int, Text] = {}
         self.words: dict[int, Words] = {}
 
-    def _names(self, targets: NDArray[Any]) -> dict[int, list[AnchorCandidate]]:
-        template = site_template(self.project)
-        patterns = [compile_pattern(pattern) for pattern in self.project.title_patterns]
-        queries = target_queries(targets.tolist()) if self.project.query_blend else {}
-        names = {}
+    def _read_names(self, targets: NDArray[Any]) -> None:
+        """The anchors of the next rows' targets: found when they are met first, read again from a file later."""
+        self.names, self.languages = {}, {}
+        self.counted = set(targets[np.isin(targets, self.crowded)].tolist())
+        new = []
+        for target, known in zip(targets.tolist(), self.known.get(targets), strict=True):
+            if known is None:
+                new.append(target)
+            else:
+                self.languages[target], names = known
+                self.names[target] = [AnchorCandidate(*name) for name in names]
+        if not new:
+            return
+        project = self.project
+        queries = target_queries(new) if project.query_blend else {}
         for page, url, title, h1, headings, text, language in stream(
             "names",
             "SELECT id, url, title, h1, headings, description, language FROM linker_page WHERE id = ANY(%s)",
-            [targets.tolist()],
+            [new],
         ):
-            self.languages[page] = language
-            names[page] = anchor_candidates(
+            names = anchor_candidates(
                 TargetText(url=url, title=title, h1=h1, headings=headings, description=text, language=language),
-                template=template,
-                patterns=patterns,
-                banned=self.project.banned_anchors,
-                max_length=self.project.anchor_max_length,
+                template=self.template,
+                patterns=self.patterns,
+                banned=project.banned_anchors,
+                max_length=project.anchor_max_length,
                 queries=queries.get(page, ()),
-                query_blend=self.project.query_blend,
+                query_blend=project.query_blend,
             )
-        return names
+            self.languages[page], self.names[page] = language, names
+            stored = [(name.text, name.source, name.raw, name.impressions) for name in names]
+            self.known.put(page, (language, stored))
 
     def read(self, rows: NDArray[Any]) -> None:
-        """Reads the texts of the next rows' donors, with the words that are links already, and forgets those before."""
+        """Reads the texts of the next rows' donors, with the words that are links already, and the names of their
+        targets, and forgets those before."""
         donors = np.unique(rows["source"]).tolist()
+        self._read_names(np.unique(rows["target"]))
         if self.phrases is not None:
             self.phrases.read(rows)
+        self.texts, self.words = {}, {}
+        bodies = list(
+            stream(
+                "bodies", "SELECT id, body, language FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors], 500
+            )
+        )
+        if not bodies:
+            return
         linked: dict[int, list[str]] = defaultdict(list)
         for source, anchor in stream(
             "linked",
             "SELECT source_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND in_body "
             "AND missing_since IS NULL AND anchor <> ''",
-            [donors],
+            [[page for page, _, _ in bodies]],
         ):
             linked[source].append(anchor)
-        self.texts, self.words = {}, {}
-        for page, body, language in stream(
-            "bodies", "SELECT id, body, language FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors], 500
-        ):
+        for page, body, language in bodies:
             self.texts[page] = Text(body, linked[page])
             self.languages[page] = language
 
@@ -125,7 +153,6 @@ class Placer:
         `counts`: it counts towards the limit of identical anchors; a link that is held back does not.
         """
         names, settled = self.names[target], self.settled.get((source, target))
-        used = self.use.used(target)
         text = self.texts.get(source)
         if settled is not None:
             found = text.take([(settled, "", 1.0)], (settled, "")) if text else None
@@ -135,7 +162,7 @@ class Placer:
         if text is not None:
             phrases = self._phrases(source, target, names)
             if counts:
-                phrases = self._fresh_first(phrases, used)
+                phrases = self._fresh_first(phrases, self.use.used(target))
             found = text.take(phrases, ("", ""))
             if found.place is not None:
                 if counts:
@@ -148,7 +175,7 @@ class Placer:
                 others += [_stored(name) for name in names if fold(name.text) not in said]
                 span = found.place.start, found.place.end
                 return Placed(found.anchor, found.source, others[:MOST_ALTERNATIVES], span)
-        best = self.use.take(target, names, self.limit) if counts else names[0]
+        best = self.use.take(target, names, self.limit) if counts and target in self.counted else names[0]
         return Placed(best.text, best.source, [_stored(name) for name in names if name is not best], None)
 
     def _fresh_first(self, phrases: Sequence[Phrase], used: Counter[str]) -> Sequence[Phrase]:
@@ -175,6 +202,38 @@ class Placer:
 def _stored(candidate: AnchorCandidate) -> dict[str, Any]:
     shown = {} if candidate.impressions is None else {"impressions": candidate.impressions}
     return {"text": candidate.text, "source": candidate.source, "raw": candidate.raw, **shown}
+
+
+class _Spool:
+    """Values by key in a file without a name: those of a million targets would fill the memory.
+
+    `keys` int64 [n], ascending, are all that will ever be asked for.
+    """
+
+    def __init__(self, keys: NDArray[np.int64]) -> None:
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as this
+        self.keys = keys
+        self.start = np.full(len(keys), -1, dtype=np.int64)
+        self.size = np.zeros(len(keys), dtype=np.int32)
+        self.end = 0
+
+    def put(self, key: int, value: Any) -> None:
+        content = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+        place = np.searchsorted(self.keys, key)
+        self.start[place], self.size[place] = self.end, len(content)
+        self.file.seek(self.end)
+        self.file.write(content)
+        self.end += len(content)
+
+    def get(self, keys: NDArray[np.int64]) -> Iterator[Any]:
+        """The value of each key, None where there is none yet."""
+        places = np.searchsorted(self.keys, keys)
+        for start, size in zip(self.start[places].tolist(), self.size[places].tolist(), strict=True):
+            if start < 0:
+                yield None
+                continue
+            self.file.seek(start)
+            yield pickle.loads(self.file.read(size))  # noqa: S301 - written by put
 
 
 class Quota:
