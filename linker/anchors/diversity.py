@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 
 from linker.anchors.candidates import AnchorCandidate
 from linker.anchors.fold import fold
@@ -12,6 +13,7 @@ from linker.anchors.generic import bare, stop_words
 _STOPS = stop_words("en") | stop_words("fr") | stop_words("de") | stop_words("es")
 
 
+@lru_cache(maxsize=65536)
 def word_set(text: str) -> str:
     """What two anchors share that say the same: their folded words without function words, in alphabetical order.
 

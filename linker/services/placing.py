@@ -176,6 +176,8 @@ class Placer:
                 span = found.place.start, found.place.end
                 return Placed(found.anchor, found.source, others[:MOST_ALTERNATIVES], span)
         best = self.use.take(target, names, self.limit) if counts and target in self.counted else names[0]
+        if len(names) == 1:
+            return Placed(best.text, best.source, [], None)
         return Placed(best.text, best.source, [_stored(name) for name in names if name is not best], None)
 
     def _fresh_first(self, phrases: Sequence[Phrase], used: Counter[str]) -> Sequence[Phrase]:
