@@ -31,16 +31,23 @@ class CandidateEdge(models.Model):
     was trained, `quantile` the share of the run's edges that score no higher. `tier`, `placement`, `rel` and
     `content_gap` are a reading of these. A later run refreshes all of them and leaves `status` alone. `stale`: the
     newest run no longer proposes the pair.
+
+    Three references have no constraint in the database, whose check of each row costs a third of storing it: an edge
+    keeps its pages, and they their project; nobody deletes runs; tiers change under the project's lock, which the end
+    of a run holds, too.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="edges")
+    # Found by the indexes below, which all begin with the project.
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="edges", db_index=False, db_constraint=False
+    )
     source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_out", db_index=False)
     target = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_in")
     status = models.CharField(max_length=10, choices=EdgeStatus.choices, default=EdgeStatus.SUGGESTED)
     stale = models.BooleanField(default=False)
 
     # Provenance, from the run that proposed it last.
-    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="edges")
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="edges", db_constraint=False)
     generators = ArrayField(models.CharField(max_length=20), help_text="Who proposed it: linker.matching.generators")
     ranked_by = models.CharField(max_length=8, choices=RankedBy.choices)
     block = models.ForeignKey(Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
@@ -56,7 +63,9 @@ class CandidateEdge(models.Model):
     updated_at = models.DateTimeField(auto_now_add=True)
 
     # Readings.
-    tier = models.ForeignKey(Tier, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    tier = models.ForeignKey(
+        Tier, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_constraint=False
+    )
     placement = models.CharField(max_length=8, choices=Placement.choices, default=Placement.RELATED)
     rel = models.CharField(max_length=8, choices=Rel.choices, default=Rel.NOFOLLOW)
     sensitive = models.CharField(max_length=300, blank=True, default="", help_text="Why a person must look, or empty")

@@ -22,10 +22,11 @@ from linker.services.queries import target_queries
 from linker.store import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from linker.anchors.queries import Query
     from linker.models import Project
 
     # (phrase as it stands in the text, where it comes from, how well it fits), best first
@@ -81,44 +82,50 @@ class Placer:
         self.counted: set[int] = set()
         self.template = site_template(project)
         self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
-        self.known = _Spool(ids)
+        self.spool = _Spool(ids)
+        self.told: dict[int, list[Any]] = {}
+        self.queries: dict[int, list[Query]] = {}
         self.names: dict[int, list[AnchorCandidate]] = {}
         self.languages: dict[int, str] = {}
         self.texts: dict[int, Text] = {}
         self.words: dict[int, Words] = {}
 
     def _read_names(self, targets: NDArray[Any]) -> None:
-        """The anchors of the next rows' targets: found when they are met first, read again from a file later."""
+        """What the names of the next rows' targets are made of, where they are not known yet."""
         self.names, self.languages = {}, {}
         self.counted = set(targets[np.isin(targets, self.crowded)].tolist())
-        new = []
-        for target, known in zip(targets.tolist(), self.known.get(targets), strict=True):
-            if known is None:
-                new.append(target)
-            else:
-                self.languages[target], names = known
-                self.names[target] = [AnchorCandidate(*name) for name in names]
-        if not new:
-            return
-        project = self.project
-        queries = target_queries(new) if project.query_blend else {}
-        for page, url, title, h1, headings, text, language in stream(
-            "names",
-            "SELECT id, url, title, h1, headings, description, language FROM linker_page WHERE id = ANY(%s)",
-            [new],
-        ):
+        new = self.spool.missing(targets).tolist()
+        self.queries = target_queries(new) if new and self.project.query_blend else {}
+        self.told = {}
+        if new:
+            columns = "id, url, title, h1, headings, description, language"
+            for page, *texts in stream(
+                "names", f"SELECT {columns} FROM linker_page WHERE id = ANY(%s)", [new], size=len(new) + 1
+            ):
+                self.told[page] = texts
+
+    def _names(self, target: int) -> list[AnchorCandidate]:
+        """The anchors of a target of these rows: found when it is met first, read again from a file later."""
+        if target in self.names:
+            return self.names[target]
+        if target not in self.told:
+            language, known = self.spool.get(target)
+            names = [AnchorCandidate(*name) for name in known]
+        else:
+            url, title, h1, headings, text, language = self.told[target]
             names = anchor_candidates(
                 TargetText(url=url, title=title, h1=h1, headings=headings, description=text, language=language),
                 template=self.template,
                 patterns=self.patterns,
-                banned=project.banned_anchors,
-                max_length=project.anchor_max_length,
-                queries=queries.get(page, ()),
-                query_blend=project.query_blend,
+                banned=self.project.banned_anchors,
+                max_length=self.project.anchor_max_length,
+                queries=self.queries.get(target, ()),
+                query_blend=self.project.query_blend,
             )
-            self.languages[page], self.names[page] = language, names
             stored = [(name.text, name.source, name.raw, name.impressions) for name in names]
-            self.known.put(page, (language, stored))
+            self.spool.put(target, (language, stored))
+        self.names[target], self.languages[target] = names, language
+        return names
 
     def read(self, rows: NDArray[Any]) -> None:
         """Reads the texts of the next rows' donors, with the words that are links already, and the names of their
@@ -152,7 +159,7 @@ class Placer:
 
         `counts`: it counts towards the limit of identical anchors; a link that is held back does not.
         """
-        names, settled = self.names[target], self.settled.get((source, target))
+        names, settled = self._names(target), self.settled.get((source, target))
         text = self.texts.get(source)
         if settled is not None:
             found = text.take([(settled, "", 1.0)], (settled, "")) if text else None
@@ -227,15 +234,15 @@ class _Spool:
         self.file.write(content)
         self.end += len(content)
 
-    def get(self, keys: NDArray[np.int64]) -> Iterator[Any]:
-        """The value of each key, None where there is none yet."""
-        places = np.searchsorted(self.keys, keys)
-        for start, size in zip(self.start[places].tolist(), self.size[places].tolist(), strict=True):
-            if start < 0:
-                yield None
-                continue
-            self.file.seek(start)
-            yield pickle.loads(self.file.read(size))  # noqa: S301 - written by put
+    def get(self, key: int) -> Any:
+        """The value that was put."""
+        place = np.searchsorted(self.keys, key)
+        self.file.seek(self.start[place])
+        return pickle.loads(self.file.read(self.size[place]))  # noqa: S301 - written by put
+
+    def missing(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of the keys that have no value yet."""
+        return keys[self.start[np.searchsorted(self.keys, keys)] < 0]
 
 
 class Quota:
