@@ -8,6 +8,7 @@ dimensions and an unused word as int16, then big-endian float16 values.
 
 from __future__ import annotations
 
+import re
 import struct
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -83,12 +84,13 @@ def copy_rows_in(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any
             copy.write_row(row)
 
 
+_SPECIAL = re.compile(r"[\\\t\n\r]")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def copy_text(text: str) -> str:
     """`text` as a value of a line of COPY's text form, see `Background.copy_lines`."""
-    return text.translate(_ESCAPES)
+    return text.translate(_ESCAPES) if _SPECIAL.search(text) else text
 
 
 class Background:

@@ -51,10 +51,14 @@ class AnchorUse:
 
     def used(self, target: Hashable) -> Counter[str]:
         """The target's counts by `word_set`."""
-        return self._by_target.setdefault(target, Counter())
+        used = self._by_target.get(target)
+        if used is None:
+            used = self._by_target[target] = Counter()
+        return used
 
     def take(self, target: Hashable, candidates: Sequence[AnchorCandidate], limit: int) -> AnchorCandidate:
         """Choose an anchor for one more link to `target` and count it. Raises as `choose` does."""
-        chosen = choose(candidates, self.used(target), limit)
-        self.used(target)[word_set(chosen.text)] += 1
+        used = self.used(target)
+        chosen = choose(candidates, used, limit)
+        used[word_set(chosen.text)] += 1
         return chosen

@@ -386,9 +386,9 @@ class _Edges:
                 f"{source}\t{target}\t{self.tops.get(row['block']) or NULL}\t{row['level']}\t{row['similarity']}\t"
                 f"{row['score']}\t{NULL if probability != probability else probability}\t{quantile}\t{best}\t"
                 f"{tier.pk if tier else NULL}\t{placement}\t{tier.rel if tier else 'nofollow'}\t{start}\t{end}\t"
-                f"{'t' if gap else 'f'}\t{_as_array(row['found'])}\t{text(sentence)}\t{text(json.dumps(numbers))}\t"
+                f"{'t' if gap else 'f'}\t{_as_array(row['found'])}\t{text(sentence)}\t{_as_object(numbers)}\t"
                 f"{text(json.dumps(placed.others, ensure_ascii=False)) if placed.others else '[]'}\t"
-                f"{text(placed.anchor)}\t{text(placed.source)}"
+                f"{text(placed.anchor)}\t{placed.source}"
             )
             if (source, target) in known:
                 again.append(f"{line}\n")
@@ -431,6 +431,11 @@ def _known(rows: NDArray[Any]) -> set[tuple[int, int]]:
             [np.unique(rows["source"]).tolist()],
         )
         return set(cursor.fetchall())
+
+
+def _as_object(numbers: dict[str, float]) -> str:
+    """Finite numbers under plain names as JSON, several times faster than json.dumps."""
+    return "{" + ", ".join([f'"{name}": {number}' for name, number in numbers.items()]) + "}"
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 from collections import Counter, defaultdict
@@ -84,6 +85,7 @@ class Placer:
         self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
         self.spool = _Spool(ids)
         self.told: dict[int, list[Any]] = {}
+        self.kept: dict[int, tuple[int, int]] = {}
         self.queries: dict[int, list[Query]] = {}
         self.names: dict[int, list[AnchorCandidate]] = {}
         self.languages: dict[int, str] = {}
@@ -92,9 +94,17 @@ class Placer:
 
     def _read_names(self, targets: NDArray[Any]) -> None:
         """What the names of the next rows' targets are made of, where they are not known yet."""
+        if self.told:
+            self.spool.put(
+                {
+                    page: (self.languages[page], [(o.text, o.source, o.raw, o.impressions) for o in self.names[page]])
+                    for page in self.told.keys() & self.names.keys()
+                }
+            )
         self.names, self.languages = {}, {}
         self.counted = set(targets[np.isin(targets, self.crowded)].tolist())
-        new = self.spool.missing(targets).tolist()
+        self.kept = self.spool.where(targets)
+        new = [target for target in targets.tolist() if target not in self.kept]
         self.queries = target_queries(new) if new and self.project.query_blend else {}
         self.told = {}
         if new:
@@ -108,8 +118,8 @@ class Placer:
         """The anchors of a target of these rows: found when it is met first, read again from a file later."""
         if target in self.names:
             return self.names[target]
-        if target not in self.told:
-            language, known = self.spool.get(target)
+        if target in self.kept:
+            language, known = self.spool.read(self.kept[target])
             names = [AnchorCandidate(*name) for name in known]
         else:
             url, title, h1, headings, text, language = self.told[target]
@@ -122,8 +132,6 @@ class Placer:
                 queries=self.queries.get(target, ()),
                 query_blend=self.project.query_blend,
             )
-            stored = [(name.text, name.source, name.raw, name.impressions) for name in names]
-            self.spool.put(target, (language, stored))
         self.names[target], self.languages[target] = names, language
         return names
 
@@ -220,29 +228,30 @@ class _Spool:
     """
 
     def __init__(self, keys: NDArray[np.int64]) -> None:
-        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as this
+        self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as this
         self.keys = keys
         self.start = np.full(len(keys), -1, dtype=np.int64)
         self.size = np.zeros(len(keys), dtype=np.int32)
         self.end = 0
 
-    def put(self, key: int, value: Any) -> None:
-        content = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-        place = np.searchsorted(self.keys, key)
-        self.start[place], self.size[place] = self.end, len(content)
-        self.file.seek(self.end)
-        self.file.write(content)
-        self.end += len(content)
+    def put(self, values: dict[int, Any]) -> None:
+        """Keeps the values of some keys."""
+        contents = [pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL) for value in values.values()]
+        sizes = np.array([len(content) for content in contents], dtype=np.int64)
+        places = np.searchsorted(self.keys, np.array(list(values), dtype=np.int64))
+        self.start[places], self.size[places] = self.end + np.cumsum(sizes) - sizes, sizes
+        os.pwrite(self.file.fileno(), b"".join(contents), self.end)
+        self.end += int(sizes.sum())
 
-    def get(self, key: int) -> Any:
-        """The value that was put."""
-        place = np.searchsorted(self.keys, key)
-        self.file.seek(self.start[place])
-        return pickle.loads(self.file.read(self.size[place]))  # noqa: S301 - written by put
+    def where(self, keys: NDArray[np.int64]) -> dict[int, tuple[int, int]]:
+        """For `read`, those of the keys that have a value."""
+        places = np.searchsorted(self.keys, keys)
+        places = places[self.start[places] >= 0]
+        spans = zip(self.start[places].tolist(), self.size[places].tolist(), strict=True)
+        return dict(zip(self.keys[places].tolist(), spans, strict=True))
 
-    def missing(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those of the keys that have no value yet."""
-        return keys[self.start[np.searchsorted(self.keys, keys)] < 0]
+    def read(self, where: tuple[int, int]) -> Any:
+        return pickle.loads(os.pread(self.file.fileno(), where[1], where[0]))  # noqa: S301 - written by put
 
 
 class Quota:
