@@ -34,6 +34,13 @@ PARAMS = MatchParams(ranking=Ranking.COSINE, levels_up=0, inline_per_donor=0, re
 ROWS = 1024
 
 
+def forget_edges(project: Project) -> None:
+    """A run before, in a database that was kept, leaves nothing behind."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM linker_candidateedge WHERE project_id = %s", [project.pk])
+        cursor.execute("VACUUM ANALYZE linker_candidateedge")
+
+
 def match_through_queue(project: Project, workers: int, params: MatchParams = PARAMS) -> tuple[Run, dict[str, float]]:
     """The finished run, and how long each part took."""
     parts: dict[str, float] = {}
@@ -136,9 +143,7 @@ def main() -> None:
     with timed() as making:
         project = make_site(options.pages)
     note(f"site made in {making.seconds:.0f} s")
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM linker_candidateedge WHERE project_id = %s", [project.pk])
-        cursor.execute("VACUUM ANALYZE linker_candidateedge")
+    forget_edges(project)
     with load_of_ours() as load:
         run, parts = match_through_queue(project, options.workers)
     note("ours: " + ", ".join(f"{name.lower()} {seconds:.1f} s" for name, seconds in parts.items()))
