@@ -255,10 +255,14 @@ def _cosine(
 ) -> NDArray[np.float64]:
     """Cosines of pairs of unit rows in float64, clipped to [-1, 1], of six decimals."""
     result = np.empty(len(rows), dtype=np.float64)
-    for first in range(0, len(rows), 1024):
-        part = slice(first, first + 1024)
-        result[part] = np.einsum(
-            "ij,ij->i", left[rows[part]].astype(np.float64), right[columns[part]].astype(np.float64)
-        )
+    count = max(1, min(len(rows), 256))
+    taken, pair = np.empty((count, left.shape[1]), np.float32), np.empty((2, count, left.shape[1]))
+    for first in range(0, len(rows), count):
+        part = slice(first, first + count)
+        many = len(rows[part])
+        for side, (unit, places) in enumerate(((left, rows[part]), (right, columns[part]))):
+            # All places are there: "clip" only spares the copy that "raise" makes.
+            pair[side, :many] = np.take(unit, places, axis=0, out=taken[:many], mode="clip")
+        result[part] = np.einsum("ij,ij->i", pair[0, :many], pair[1, :many])
     clipped: NDArray[np.float64] = np.clip(result, -1.0, 1.0)
     return np.round(clipped, DECIMALS)
