@@ -14,7 +14,7 @@ from django.db import connection
 
 from linker import queue, runs
 from linker.errors import RunCancelled, UserError
-from linker.matching.params import MatchParams
+from linker.matching.params import MatchParams, Ranking
 from linker.models import CandidateEdge, Run, RunBatch, RunCandidate, RunKind, RunStatus
 from linker.queue import JobKey
 from linker.store import normalised, save_vectors
@@ -247,7 +247,9 @@ def test_a_finish_that_comes_twice_leaves_everything_as_it_was(project):
 @pytest.mark.slow
 def test_a_worker_killed_in_mid_run_loses_and_doubles_nothing(project, worker_processes, monkeypatch):
     site(project, 6000)
-    params = MatchParams(threshold=0.2, levels_up=1, per_donor=5, pool=10).to_dict()
+    params = MatchParams(
+        ranking=Ranking.COSINE, threshold=0.2, levels_up=1, inline_per_donor=0, related_per_donor=5, pool=10
+    ).to_dict()
     alone = runs.start_run(project, RunKind.MATCH, params, to_queue=False)
     from linker import services
 
