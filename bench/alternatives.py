@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 import faiss
@@ -111,14 +112,14 @@ def main() -> None:
     for pages in map(int, options.pages.split(",")):
         unit = vectors(pages)
         times = 3 if pages <= 10_000 else 1
-        mine, pairs = best_of(lambda unit=unit: ours(unit), times)
+        mine, pairs = best_of(partial(ours, unit), times)
         others = {"faiss, IndexFlatIP": flat}
         if pages <= options.notebook_most:
             others["pandas and scikit-learn"] = notebook
         else:
             note(f"{pages:,} pages: the notebook's matrix would take {pages**2 * 4 / 2**30:.0f} GiB and its copies")
         for name, work in others.items():
-            theirs, found = best_of(lambda unit=unit, work=work: work(unit), times)
+            theirs, found = best_of(partial(work, unit), times)
             same = np.mean([len(np.intersect1d(a, b)) for a, b in zip(pairs, found, strict=True)]) / BEST
             row(
                 f"five best of each page against {name}",
