@@ -8,15 +8,19 @@ dimensions and an unused word as int16, then big-endian float16 values.
 
 from __future__ import annotations
 
+import re
 import struct
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import psycopg
 from django.db import connection, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from types import TracebackType
 
     from numpy.typing import NDArray
 
@@ -83,6 +87,58 @@ def copy_rows_in(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any
     with connection.cursor() as cursor, _copy(cursor, f"COPY {table} ({names}) FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
+
+
+_SPECIAL = re.compile(r"[\\\t\n\r]")
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def copy_text(text: str) -> str:
+    """`text` as a value of a line of COPY's text form, see `Background.copy_lines`."""
+    return text.translate(_ESCAPES) if _SPECIAL.search(text) else text
+
+
+class Background:
+    """Writes by COPY, in the transaction of the thread that made it, while that thread goes on computing.
+
+    Use as a context manager. Until `wait` returns the connection is busy: nothing else may be asked of it. What a
+    write raises, `wait` raises, as does leaving.
+    """
+
+    def __init__(self) -> None:
+        connection.ensure_connection()
+        self._raw = connection.connection  # Django's wrapper keeps to one thread, psycopg's connection does not
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="copy")
+        self._running: list[Future[None]] = []
+
+    def __enter__(self) -> Background:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown()
+        if error is None:
+            self.wait()
+
+    def copy_lines(self, table: str, columns: Sequence[str], lines: Sequence[str]) -> None:
+        """Begins to write lines, values of `columns` apart by tabs, each with its line break."""
+        if lines:
+            self._running.append(self._pool.submit(self._copy, table, columns, lines))
+
+    def _copy(self, table: str, columns: Sequence[str], lines: Sequence[str]) -> None:
+        names = ", ".join(f'"{name}"' for name in columns)
+        with self._raw.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+            copy.write("".join(lines))
+
+    def wait(self) -> None:
+        running, self._running = self._running, []
+        for writing in running:
+            try:
+                writing.result()
+            except psycopg.Error as error:
+                with connection.wrap_database_errors:
+                    raise error
 
 
 def stream(name: str, query: str, params: Sequence[Any], size: int = 2000) -> Iterator[tuple[Any, ...]]:

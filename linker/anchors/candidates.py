@@ -184,15 +184,15 @@ def _proposals(
 ) -> Iterator[AnchorCandidate]:
     """Texts in order of preference; they may be generic or too long, and one may come twice. `own` are those of the
     H1 and title that name the page and not the site."""
-    address = AnchorCandidate(_address_words(target.url, target.language), "url", target.url[:_READ])
-    topic = _content_words((name.text for name in own or [address]), stops)
+    address = [] if own else [AnchorCandidate(_address_words(target.url, target.language), "url", target.url[:_READ])]
+    topic = _content_words((name.text for name in own or address), stops)
     yield from own
     for candidate in _alternatives(target, own, strip, topic, stops):
         key = fold(candidate.text)
         if key not in taken and key not in template.series:
             yield candidate
     if not own:
-        yield address
+        yield from address
         yield from names
 
 
@@ -217,7 +217,8 @@ def _alternatives(
 
 
 def _names(target: TargetText) -> Iterator[tuple[str, str]]:
-    for source, raw in (("h1", target.h1[:_READ]), ("title", target.title[:_READ])):
+    h1, title = target.h1[:_READ], target.title[:_READ]
+    for source, raw in (("h1", h1), ("title", title if title != h1 else "")):
         if has_word(clean(raw)):
             yield source, raw
 

@@ -7,11 +7,13 @@ right-to-left override makes an anchor read as something else.
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 
 # The two joiners are format characters that change how a word or an emoji is written; every other one is dropped.
 _KEPT_FORMAT = {"\u200c", "\u200d"}
 _DROPPED_CATEGORIES = {"Cc", "Cf", "Co", "Cs"}
+_WORD_CHARACTER = re.compile(r"[^\W_]")  # what str.isalnum says of a character
 _NONCHARACTERS = {"\ufffe", "\uffff"}
 
 
@@ -54,4 +56,4 @@ def clean(text: str) -> str:
 
 def has_word(text: str) -> bool:
     """Whether a letter or digit of any script is in `text`."""
-    return any(char.isalnum() for char in text)
+    return _WORD_CHARACTER.search(text) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
 
 from linker.anchors.candidates import AnchorCandidate
 from linker.anchors.fold import fold
@@ -12,6 +13,7 @@ from linker.anchors.generic import bare, stop_words
 _STOPS = stop_words("en") | stop_words("fr") | stop_words("de") | stop_words("es")
 
 
+@lru_cache(maxsize=65536)
 def word_set(text: str) -> str:
     """What two anchors share that say the same: their folded words without function words, in alphabetical order.
 
@@ -49,10 +51,14 @@ class AnchorUse:
 
     def used(self, target: Hashable) -> Counter[str]:
         """The target's counts by `word_set`."""
-        return self._by_target.setdefault(target, Counter())
+        used = self._by_target.get(target)
+        if used is None:
+            used = self._by_target[target] = Counter()
+        return used
 
     def take(self, target: Hashable, candidates: Sequence[AnchorCandidate], limit: int) -> AnchorCandidate:
         """Choose an anchor for one more link to `target` and count it. Raises as `choose` does."""
-        chosen = choose(candidates, self.used(target), limit)
-        self.used(target)[word_set(chosen.text)] += 1
+        used = self.used(target)
+        chosen = choose(candidates, used, limit)
+        used[word_set(chosen.text)] += 1
         return chosen

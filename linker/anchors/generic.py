@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from linker.anchors.clean import clean, has_word
 from linker.anchors.fold import fold
@@ -34,6 +34,7 @@ def _phrases(language: str) -> frozenset[str]:
     return frozenset(bare(phrase) for key in languages for phrase in GENERIC_PHRASES[key].split(";"))
 
 
+@lru_cache(maxsize=4096)  # a target's few texts are asked about again and again
 def bare(text: str) -> str:
     """Folded, without words that are mere punctuation, and without punctuation at the edges of words."""
     return " ".join(word.strip(_EDGE) for word in fold(text).split() if has_word(word))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -13,6 +14,9 @@ from linker.matching.params import Mode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+PIECE = 65536  # pairs gone through as Python's numbers at a time: millions of them would fill the memory
 
 
 class Reason(IntEnum):
@@ -73,8 +77,10 @@ def allocate(
         room = done.room_of_donors()[free], done.room_of_targets()[free]
         done.best_first(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
         done.best_first()
-    chosen = np.asarray(done.chosen, dtype=np.int64)
-    return Allocation(chosen, done.reasons(), float(score[chosen].sum()), float(score[best.chosen].sum()))
+    chosen = np.array(done.chosen, dtype=np.int64)
+    return Allocation(
+        chosen, done.reasons(), float(score[chosen].sum()), float(score[np.array(best.chosen, dtype=np.int64)].sum())
+    )
 
 
 class _Pass:
@@ -106,7 +112,7 @@ class _Pass:
                 dtype=bool,
                 count=len(donors),
             )
-        self.chosen: list[int] = self.order[self.is_standing[self.order]].tolist()
+        self.chosen = array("q", self.order[self.is_standing[self.order]].tolist())
         self.taken = self.is_standing.copy()
 
     @property
@@ -143,17 +149,19 @@ class _Pass:
     def _take(self, order: NDArray[np.int64], donor_cap: int, target_cap: int) -> None:
         given, received, chosen = self.given, self.received, self.chosen
         limited = self.caps.reciprocal is not None
-        for place, source, sink in zip(
-            order.tolist(), self.donor[order].tolist(), self.target[order].tolist(), strict=True
-        ):
-            if given[source] >= donor_cap or received[sink] >= target_cap:
-                continue
-            if limited and not self._may_be_mutual(place, source):
-                continue
-            given[source] += 1
-            received[sink] += 1
-            chosen.append(place)
-            self.taken[place] = True
+        for first in range(0, len(order), PIECE):
+            part = order[first : first + PIECE]
+            for place, source, sink in zip(
+                part.tolist(), self.donor[part].tolist(), self.target[part].tolist(), strict=True
+            ):
+                if given[source] >= donor_cap or received[sink] >= target_cap:
+                    continue
+                if limited and not self._may_be_mutual(place, source):
+                    continue
+                given[source] += 1
+                received[sink] += 1
+                chosen.append(place)
+                self.taken[place] = True
 
     def _may_be_mutual(self, place: int, source: int) -> bool:
         pair = int(self.pairs[0][place]), int(self.pairs[1][place])

@@ -115,21 +115,23 @@ def plan_batches(sizes: Sequence[tuple[int, int]], cost: int, most_donors: int) 
     """Cuts blocks into jobs of about `cost` pairs: small blocks share a job, large ones are cut by donors.
 
     `sizes` gives donors and targets of each block. Returns per job its slices (block, first donor, last donor + 1);
-    every donor of every block stands in exactly one slice. A slice has at most `most_donors`, which bounds its memory.
+    every donor of every block stands in exactly one slice. A job has at most `most_donors`, which bounds its memory,
+    and its time where the blocks are many and small.
     """
     batches: list[list[tuple[int, int, int]]] = []
     current: list[tuple[int, int, int]] = []
-    load = 0
+    load = held = 0
     for number, (donors, targets) in enumerate(sizes):
         step = max(1, min(most_donors, cost // max(1, targets)))
         for first in range(0, donors, step):
             stop = min(first + step, donors)
             pairs = (stop - first) * targets
-            if current and load + pairs > cost:
+            if current and (load + pairs > cost or held + stop - first > most_donors):
                 batches.append(current)
-                current, load = [], 0
+                current, load, held = [], 0, 0
             current.append((number, first, stop))
             load += pairs
+            held += stop - first
     if current:
         batches.append(current)
     return batches

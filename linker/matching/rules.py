@@ -32,6 +32,9 @@ VARIANT_NAMES = frozenset(
 
 def is_pagination(url: str) -> bool:
     """Whether the address is a further page of a listing: `/page/2`, `?page=2`."""
+    # Most addresses are known by their end alone: without query and fragment the path ends where the address does.
+    if "?" not in url and "#" not in url and url.isprintable() and not PAGINATION_PATH.search(url):
+        return False
     parts = urlsplit(url)
     if PAGINATION_PATH.search(parts.path):
         return True
@@ -44,7 +47,7 @@ def is_parameter_url(url: str, policy: str, *, is_variant: bool) -> bool:
     `auto`: the query sorts, filters, searches or tracks, or the address without it is a page of its own
     (`is_variant`); a shop whose products live at `?pid=...` keeps them. `exclude`: any query. `allow`: none.
     """
-    query = urlsplit(url).query
+    query = urlsplit(url).query if "?" in url else ""
     if not query or policy == "allow":
         return False
     if policy == "exclude" or is_variant:

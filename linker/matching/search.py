@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 DECIMALS = 6
 # More than float32 products of unit vectors and the rounding can be off by.
 MARGIN = np.float32(2e-5)
-ROWS = 1024
+# Products are made and looked through in pieces of so many donors and targets, which stay in a processor's cache.
+ROWS, COLUMNS = 512, 4096
+FOLD = 16  # columns of a piece of which the highest product is found first
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,10 @@ class _Best:
 def tile_columns(memory: int, dimensions: int) -> int:
     """How many targets a tile may hold so that its vectors and products stay within `memory` bytes.
 
-    A column costs its vector as read, as float16 and as float32, and for each of the ROWS donors a product, its copy
-    where a donor has too many candidates, and masks.
+    A column costs its vector as read, as float16 and twice as float32. Products need ROWS x COLUMNS whatever is asked
+    for, and as much again for masks.
     """
-    return max(64, memory // (dimensions * 10 + ROWS * 16))
+    return max(64, (memory - ROWS * COLUMNS * 8) // (dimensions * 14))
 
 
 def search(
@@ -116,9 +118,13 @@ def search(
     chunks = [slice(first, first + ROWS) for first in range(0, len(donors.ids), ROWS)]
     best = [_Best(len(donors.ids[chunk]), pool, threshold) for chunk in chunks]
     ban = _Ban(donors.ids, forbidden)
+    room = np.empty(min(ROWS, len(donors.ids)) * COLUMNS, dtype=np.float32)
     for tile in tiles:
-        for chunk, found in zip(chunks, best, strict=True):
-            _search_tile(donors, chunk, tile, levels, ban, level_penalty, found)
+        for first in range(0, len(tile.ids), COLUMNS):
+            part = slice(first, first + COLUMNS)
+            piece = _Piece(Side(tile.ids[part], tile.unit[part], tile.nodes[part]))
+            for chunk, found in zip(chunks, best, strict=True):
+                _search_piece(donors, chunk, piece, levels, ban, level_penalty, found, room)
     if not best:
         nobody, nothing = np.empty(0, np.int64), np.empty(0, np.float64)
         return Pairs(nobody, nobody, np.empty(0, np.int16), nothing, nothing)
@@ -160,39 +166,88 @@ class _Ban:
         return rows[here], columns[here]
 
 
-def _search_tile(
+class _Piece:
+    """Targets of a tile, and the kinds of nodes among them: position `kind` in `kinds`."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.kinds, self.kind = _kinds(side.nodes)
+
+
+def _kinds(nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if len(nodes) and (nodes == nodes[0]).all():
+        return nodes[:1], np.zeros(len(nodes), dtype=np.int64)
+    kinds, kind = np.unique(nodes, return_inverse=True)
+    return kinds, kind
+
+
+def _search_piece(
     donors: Side,
     chunk: slice,
-    tile: Side,
+    piece: _Piece,
     levels: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int8]],
     ban: _Ban,
     level_penalty: float,
     found: _Best,
+    room: NDArray[np.float32],
 ) -> None:
-    donor_kinds, donor_kind = np.unique(donors.nodes[chunk], return_inverse=True)
-    target_kinds, target_kind = np.unique(tile.nodes, return_inverse=True)
-    level_table = levels(donor_kinds, target_kinds)
-    products = donors.unit[chunk] @ tile.unit.T
+    targets, unit = piece.side, donors.unit[chunk]
+    donor_kinds, donor_kind = _kinds(donors.nodes[chunk])
+    level_table = levels(donor_kinds, piece.kinds)
+    products = room[: len(unit) * len(targets.ids)].reshape(len(unit), len(targets.ids))
+    np.matmul(unit, targets.unit.T, out=products)
     if level_table.any():
         penalty = np.where(level_table < 0, np.inf, level_table * level_penalty).astype(np.float32)
         for kind in range(len(donor_kinds)):
-            products[donor_kind == kind] -= penalty[kind, target_kind]
-    products[ban.within(chunk, tile.ids)] = -np.inf
-
-    floor = (found.floor - MARGIN).astype(np.float32)
-    wanted = products >= floor[:, None]
-    crowded = np.flatnonzero(wanted.sum(axis=1) > 4 * found.pool)
-    if len(crowded):
-        place = products.shape[1] - found.pool
-        higher = np.partition(products[crowded], place, axis=1)[:, place] - MARGIN
-        wanted[crowded] = products[crowded] >= np.maximum(floor[crowded], higher)[:, None]
-    rows, columns = np.nonzero(wanted)
+            products[donor_kind == kind] -= penalty[kind, piece.kind]
+    products[ban.within(chunk, targets.ids)] = -np.inf
+    rows, columns = _promising(products, (found.floor - MARGIN).astype(np.float32), found.pool)
     if not len(rows):
         return
-    similarity = _cosine(donors.unit[chunk], tile.unit, rows, columns)
-    level = level_table[donor_kind[rows], target_kind[columns]].astype(np.int16)
+    similarity = _cosine(unit, targets.unit, rows, columns)
+    level = level_table[donor_kind[rows], piece.kind[columns]].astype(np.int16)
     score: NDArray[np.float64] = np.round(similarity - level.astype(np.float64) * level_penalty, DECIMALS)
-    found.add(rows, tile.ids[columns], level, similarity, score)
+    found.add(rows, targets.ids[columns], level, similarity, score)
+
+
+def _promising(
+    products: NDArray[np.float32], floor: NDArray[np.float32], pool: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows and columns of the products that may be among their row's `pool` best and are not below its `floor`.
+
+    The highest of each group of FOLD columns is found first: the groups' `pool`-th highest is no higher than the
+    products', and only groups that reach it need a closer look.
+    """
+    rows, columns = products.shape
+    groups = columns // FOLD
+    if groups <= pool:
+        wanted = products >= floor[:, None]
+        crowded = np.flatnonzero(wanted.sum(axis=1) > 2 * pool)
+        if len(crowded):
+            some = products[crowded]
+            higher = np.partition(some, columns - pool, axis=1)[:, columns - pool] - MARGIN
+            wanted[crowded] = some >= np.maximum(floor[crowded], higher)[:, None]
+        near_row, near = np.nonzero(wanted)
+        return near_row, near
+    # Column j of group g is g + j * groups: the fold runs along memory.
+    folded = products[:, : groups * FOLD].reshape(rows, FOLD, groups)
+    highest = folded.max(axis=1)
+    reached = highest >= floor[:, None]
+    crowded = np.flatnonzero(reached.sum(axis=1) > pool)
+    if len(crowded):
+        some = highest[crowded]
+        floor = floor.copy()
+        floor[crowded] = np.maximum(
+            floor[crowded], np.partition(some, groups - pool, axis=1)[:, groups - pool] - MARGIN
+        )
+        reached[crowded] = some >= floor[crowded][:, None]
+    row, group = np.nonzero(reached)
+    place, turn = np.nonzero(folded[row, :, group] >= floor[row][:, None])
+    rest_row, rest = np.nonzero(products[:, groups * FOLD :] >= floor[:, None])
+    return (
+        np.concatenate([row[place], rest_row]),
+        np.concatenate([group[place] + turn * groups, rest + groups * FOLD]),
+    )
 
 
 def _cosine(
@@ -200,10 +255,14 @@ def _cosine(
 ) -> NDArray[np.float64]:
     """Cosines of pairs of unit rows in float64, clipped to [-1, 1], of six decimals."""
     result = np.empty(len(rows), dtype=np.float64)
-    for first in range(0, len(rows), 8192):
-        part = slice(first, first + 8192)
-        result[part] = np.einsum(
-            "ij,ij->i", left[rows[part]].astype(np.float64), right[columns[part]].astype(np.float64)
-        )
+    count = max(1, min(len(rows), 256))
+    taken, pair = np.empty((count, left.shape[1]), np.float32), np.empty((2, count, left.shape[1]))
+    for first in range(0, len(rows), count):
+        part = slice(first, first + count)
+        many = len(rows[part])
+        for side, (unit, places) in enumerate(((left, rows[part]), (right, columns[part]))):
+            # All places are there: "clip" only spares the copy that "raise" makes.
+            pair[side, :many] = np.take(unit, places, axis=0, out=taken[:many], mode="clip")
+        result[part] = np.einsum("ij,ij->i", pair[0, :many], pair[1, :many])
     clipped: NDArray[np.float64] = np.clip(result, -1.0, 1.0)
     return np.round(clipped, DECIMALS)

@@ -33,7 +33,8 @@ class CandidateEdge(models.Model):
     newest run no longer proposes the pair.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="edges")
+    # Found by the indexes below, which all begin with the project.
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="edges", db_index=False)
     source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_out", db_index=False)
     target = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_in")
     status = models.CharField(max_length=10, choices=EdgeStatus.choices, default=EdgeStatus.SUGGESTED)
@@ -113,19 +114,15 @@ class CandidateEdge(models.Model):
 
 
 class RunCandidate(models.Model):
-    """A pair a batch found, waiting for the allocation over the whole run. Deleted when the run is finished."""
+    """The pairs a batch found, waiting for the allocation over the whole run. Deleted when the run is finished.
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False)
-    batch = models.ForeignKey(RunBatch, on_delete=models.CASCADE, related_name="+")
-    source = models.BigIntegerField()
-    target = models.BigIntegerField()
-    block = models.PositiveIntegerField()
-    level = models.PositiveSmallIntegerField()
-    similarity = models.FloatField()
-    score = models.FloatField()
+    `pairs` is an array of linker.services.match.CANDIDATE: as rows of their own, with an index that nobody asks,
+    millions of pairs would take longer to store than to find.
+    """
 
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "source", "target"], name="run_candidate_once")]
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    batch = models.OneToOneField(RunBatch, on_delete=models.CASCADE, related_name="+")
+    pairs = models.BinaryField()
 
 
 class LeftOut(models.Model):

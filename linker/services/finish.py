@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,9 +18,9 @@ from linker.matching.allocation import Allocation, Caps, Reason, allocate
 from linker.matching.generators import Generator, names
 from linker.matching.params import MatchParams, Mode, Ranking
 from linker.matching.tiers import read_tiers
-from linker.models import Basis, Category, Project, Ranker, Run, RunBlock, Tier
+from linker.models import Basis, Category, Project, Ranker, Run, RunBatch, RunBlock, Tier
 from linker.services.eligibility import eligible_pages
-from linker.services.match import batches_left, effective, forget_candidates
+from linker.services.match import CANDIDATE, batches_left, deeper, effective, forget_candidates
 from linker.services.placing import Phrases, Placer, Quota
 from linker.services.policy import mark_sensitive
 
@@ -43,7 +44,8 @@ BINS = 20
 @dataclass(frozen=True)
 class Findings:
     """What a run found: `rows` of FOUND; `ranking` that ranked them; `why`: one sentence and its numbers for a row as a
-    dict; `phrases`: words that mean a target; `ranker`: what to keep of it; `extra` goes into the report."""
+    dict; `phrases`: words that mean a target; `ranker`: what to keep of it; `extra` goes into the report. `deeper`,
+    where donors with `pool` candidates may have more, gives all candidates of some donors."""
 
     rows: NDArray[Any]
     ranking: Ranking
@@ -51,29 +53,48 @@ class Findings:
     phrases: Phrases | None
     ranker: Ranker | None
     extra: dict[str, Any]
+    pool: int = 0
+    deeper: Callable[[NDArray[np.int64]], NDArray[Any]] | None = None
 
 
 def finish_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
     """The end of a run in batches: what they found is given out and stored. See store_found."""
     if batches_left(run):
         raise RuntimeError(f"run {run.pk} has batches left")
-    found = store.copy_out(
-        "SELECT source, target, block, level, similarity, score FROM linker_runcandidate WHERE run_id = %s",
-        [run.pk],
-        [
-            ("source", ">i8"),
-            ("target", ">i8"),
-            ("block", ">i4"),
-            ("level", ">i2"),
-            ("similarity", ">f8"),
-            ("score", ">f8"),
-        ],
+    params = MatchParams.from_dict(run.params)
+    rows = np.empty(sum(RunBatch.objects.filter(run=run).values_list("candidates", flat=True)), dtype=FOUND)
+    first = 0
+    for (pairs,) in store.stream(
+        "candidates", "SELECT pairs FROM linker_runcandidate WHERE run_id = %s ORDER BY batch_id", [run.pk], size=1
+    ):
+        part = np.frombuffer(pairs, dtype=CANDIDATE)
+        _fill(rows[first : first + len(part)], part)
+        first += len(part)
+    pool = effective(params).pool
+
+    def look_deeper(donors: NDArray[np.int64]) -> NDArray[Any]:
+        part = deeper(run, donors)
+        found = np.empty(len(part), dtype=FOUND)
+        _fill(found, part)
+        return found
+
+    found = Findings(
+        rows=rows,
+        ranking=Ranking.COSINE,
+        why=_why_by_cosine(run),
+        phrases=None,
+        ranker=None,
+        extra={},
+        pool=pool,
+        deeper=look_deeper if pool < params.pool else None,
     )
-    rows = np.empty(len(found), dtype=FOUND)
-    for name in ("source", "target", "block", "level", "similarity", "score"):
-        rows[name] = found[name]
+    return store_found(run, found, progress)
+
+
+def _fill(rows: NDArray[Any], pairs: NDArray[Any]) -> None:
+    for name in CANDIDATE.names or ():
+        rows[name] = pairs[name]
     rows["probability"], rows["found"], rows["place"] = np.nan, int(Generator.CATEGORY), -1
-    return store_found(run, Findings(rows, Ranking.COSINE, _why_by_cosine(run), None, None, {}), progress)
 
 
 def _why_by_cosine(run: Run) -> Callable[[dict[str, Any]], tuple[str, dict[str, float]]]:
@@ -91,20 +112,16 @@ def _why_by_cosine(run: Run) -> Callable[[dict[str, Any]], tuple[str, dict[str, 
 
 def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progress) -> dict[str, Any]:
     """Allocates over the whole run, picks anchors and places and stores the edges, all in one transaction."""
-    project, params, rows = run.project, MatchParams.from_dict(run.params), findings.rows
+    project, params = run.project, MatchParams.from_dict(run.params)
     steps = 5
     progress(0, steps, "Giving out the links")
-    above = rows["score"] >= params.floor(findings.ranking)
-    eligible = rows[above]
-    allocation, given_out = _allocate(project, params, eligible)
-    chosen = eligible[allocation.chosen]
-    best = _best_of_donors(chosen)
-    chosen = chosen[np.lexsort((chosen["target"], -chosen["score"], chosen["source"], -best))]
-    best = _best_of_donors(chosen)
+    rows, above, allocation, given_out = _give_out(project, params, findings)
+    eligible = rows if above.all() else rows[above]
+    chosen, best = _in_order(eligible, allocation.chosen)
     progress(1, steps, "Choosing anchors and places")
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        edges = _Edges(run, params, findings, chosen, best)
+        edges = _Edges(run, params, findings, eligible, chosen, best)
         counts = edges.save(lambda done: progress(1, steps, f"Choosing anchors and places, {done:,} done"))
         progress(3, steps, "Marking what is no longer proposed")
         counts["stale"] = _mark_stale(run, params)
@@ -126,7 +143,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
             "ranking": findings.ranking.value,
             "threshold": params.floor(findings.ranking),
             "candidates": len(eligible),
-            "donors_with_full_pool": _full_pools(eligible, effective(params).pool, params),
+            "donors_with_full_pool": _full_pools(eligible, params),
             **findings.extra,
             **counts,
             "sensitive": sensitive,
@@ -138,14 +155,43 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
     return report
 
 
-def _allocate(project: Project, params: MatchParams, rows: NDArray[Any]) -> tuple[Allocation, dict[str, Any]]:
+def _give_out(
+    project: Project, params: MatchParams, findings: Findings
+) -> tuple[NDArray[Any], NDArray[np.bool_], Allocation, dict[str, Any]]:
+    """All rows, which of them score enough, which of those become links, and what the report says of it.
+
+    A donor that did not get all of its first candidates, where it may have more, is looked at again with all of them,
+    until nobody is left: then more candidates of the others would change nothing, since best first comes to those
+    only when the donor has all its links. Links that stand are found among all candidates, too.
+    """
+    rows, standing = findings.rows, _standing(project)
+    known = np.empty(0, dtype=np.int64)
+    while True:
+        above = rows["score"] >= params.floor(findings.ranking)
+        eligible = rows if above.all() else rows[above]
+        allocation, report = _allocate(project, params, eligible, standing)
+        if findings.deeper is None:
+            return rows, above, allocation, report
+        donors, donor, count = np.unique(eligible["source"], return_inverse=True, return_counts=True)
+        got = np.bincount(donor[allocation.chosen], minlength=len(donors))
+        short = (count >= findings.pool) & ((got < count) | np.isin(donors, standing[0])) & ~np.isin(donors, known)
+        if not short.any():
+            return rows, above, allocation, report
+        again = donors[short]
+        known = np.concatenate([known, again])
+        rows = np.concatenate([rows[~np.isin(rows["source"], again)], findings.deeper(again)])
+
+
+def _allocate(
+    project: Project, params: MatchParams, rows: NDArray[Any], standing: tuple[NDArray[np.int64], NDArray[np.int64]]
+) -> tuple[Allocation, dict[str, Any]]:
     """Which rows become links, and what the report says of it."""
     donors, targets = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
     links = min(len(rows), len(np.unique(donors)) * params.per_donor)
     back = None
     if params.reciprocal is not None:
         back = _links_back(project, donors, targets)
-    caps = Caps(params.per_donor, params.target_cap(links), params.reciprocal, _standing(project), back)
+    caps = Caps(params.per_donor, params.target_cap(links), params.reciprocal, standing, back)
     allocation = allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode)
     report = {"mode": params.mode.value, "target_cap": caps.per_target, "total": round(allocation.total, 4)}
     if params.mode is not Mode.BEST and allocation.best_first:
@@ -180,20 +226,23 @@ def _links_back(project: Project, donors: NDArray[np.int64], targets: NDArray[np
     return np.isin(wanted, known)
 
 
-def _full_pools(rows: NDArray[Any], pool: int, params: MatchParams) -> int:
+def _full_pools(rows: NDArray[Any], params: MatchParams) -> int:
     """Donors whose pool was full: only under a cap on targets could more candidates have changed their links."""
     if not params.target_cap(len(rows)) or not len(rows):
         return 0
     _, sizes = np.unique(rows["source"], return_counts=True)
-    return int((sizes >= pool).sum())
+    return int((sizes >= params.pool).sum())
 
 
-def _best_of_donors(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """The best score of each row's donor, float64 [n]."""
-    _, donor = np.unique(rows["source"], return_inverse=True)
-    best = np.full(int(donor.max(initial=-1)) + 1, -np.inf)
-    np.maximum.at(best, donor, rows["score"])
-    return best[donor]
+def _in_order(rows: NDArray[Any], chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Positions of the chosen rows, the donor with the best link first, its links by score; and each one's donor's
+    best score."""
+    source, score = rows["source"][chosen], rows["score"][chosen]
+    order = np.lexsort((rows["target"][chosen], -score, source))
+    source, score = source[order], score[order]
+    best = score[np.searchsorted(source, source)]
+    by_best = np.argsort(-best, kind="stable")
+    return chosen[order][by_best], best[by_best]
 
 
 _REFRESHED = [
@@ -202,16 +251,30 @@ _REFRESHED = [
 ]
 _WORDING = ["anchor", "anchor_source"]
 _EDGE_COLUMNS = ["source_id", "target_id", *_REFRESHED, *_WORDING]
+_FRESH_COLUMNS = [
+    *("project_id", "run_id", "ranked_by", "status", "stale", "created_at", "updated_at", "sensitive", "edited")
+]
+NULL = "\\N"  # as COPY reads it
 
 
 class _Edges:
-    """The edges of a run on their way into the database, donor by donor, the donor with the best link first."""
+    """The edges of a run on their way into the database, donor by donor, the donor with the best link first.
+
+    `chosen` are positions in `rows`. A pair that has no edge yet goes straight into the table; for others the new
+    values wait in `new_edges` until all are there.
+    """
 
     def __init__(
-        self, run: Run, params: MatchParams, findings: Findings, chosen: NDArray[Any], best: NDArray[np.float64]
+        self,
+        run: Run,
+        params: MatchParams,
+        findings: Findings,
+        rows: NDArray[Any],
+        chosen: NDArray[np.int64],
+        best: NDArray[np.float64],
     ) -> None:
-        self.run, self.findings, self.chosen, self.best = run, findings, chosen, best
-        self.placer = Placer(run.project, np.unique(chosen["target"].astype(np.int64)), findings.phrases)
+        self.run, self.findings, self.rows, self.chosen, self.best = run, findings, rows, chosen, best
+        self.placer = Placer(run.project, rows["target"][chosen], findings.phrases)
         standing = (
             run.project.edges.filter(status__in=["accepted", "exported"], placement="inline")
             .values_list("source")
@@ -219,16 +282,20 @@ class _Edges:
             .order_by()
         )
         self.quota = Quota(params.inline_per_donor, params.related_per_donor, Counter(dict(standing)))
-        self.quantile = _quantiles(chosen["score"])
-        basis, value = read_value(run.project.tier_basis, chosen["similarity"], chosen["probability"], self.quantile)
+        self.quantile = _quantiles(rows["score"][chosen])
+        basis, value = read_value(
+            run.project.tier_basis, rows["similarity"][chosen], rows["probability"][chosen], self.quantile
+        )
         self.basis, self.value = basis, value
         self.tiers = list(Tier.objects.filter(project=run.project, basis=basis))
         self.reading = read_tiers(value, np.array([tier.lower_bound for tier in self.tiers]))
         self.tops = dict(RunBlock.objects.filter(run=run).values_list("number", "category_id"))
+        self.are_first = not run.project.edges.exists()
         self.placements: Counter[str] = Counter()
-        self.generators: Counter[str] = Counter()
-        self.kept: list[int] = []
+        self.found: Counter[int] = Counter()
+        self.kept = np.zeros(len(chosen), dtype=bool)
         self.without_room: set[tuple[int, int]] = set()
+        self.fresh = self.refreshed = 0
 
     def save(self, progress: Callable[[int], None]) -> dict[str, Any]:
         """Upserts the edges. Those not decided yet are refreshed; decided ones, and anchors an editor wrote, stay."""
@@ -238,32 +305,67 @@ class _Edges:
             cursor.execute(
                 f"CREATE TEMP TABLE new_edges ON COMMIT DROP AS SELECT {columns} FROM linker_candidateedge LIMIT 0"
             )
-            for first, stop in _donor_chunks(self.chosen["source"]):
-                self.placer.read(self.chosen[first:stop])
-                store.copy_rows_in("new_edges", _EDGE_COLUMNS, list(self._rows(first, stop)))
-                progress(stop)
-            fresh = self._upsert(cursor, columns)
+            # Keys that are checked at the end of the transaction would be remembered until then, row by row.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            self._write(progress)
+            cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+            if self.refreshed:
+                self._refresh(cursor, columns)
             store.analyze("linker_candidateedge")
-            _even_out_donor_best(self.run.project)
-        kept = np.array(self.kept, dtype=np.int64)
-        bins = np.clip((self.value[kept] * BINS).astype(np.int64), 0, BINS - 1)
+            if not self.are_first:
+                _even_out_donor_best(self.run.project)
+        generators: Counter[str] = Counter()
+        for found, count in self.found.items():
+            generators.update(dict.fromkeys(names(found), count))
+        bins = np.clip((self.value[self.kept] * BINS).astype(np.int64), 0, BINS - 1)
         return {
-            "edges": len(kept),
-            "new": fresh[True],
-            "refreshed": fresh[False],
+            "edges": int(self.kept.sum()),
+            "new": self.fresh,
+            "refreshed": self.refreshed,
             "placements": dict(self.placements),
-            "generators": dict(self.generators),
+            "generators": dict(generators),
             "basis": self.basis,
             "bounds": {tier.name: tier.lower_bound for tier in self.tiers},
             "histogram": np.bincount(bins, minlength=BINS).tolist(),
         }
 
-    def _rows(self, first: int, stop: int) -> Iterator[tuple[Any, ...]]:
-        fields = self.chosen.dtype.names or ()
-        for number, values in enumerate(self.chosen[first:stop].tolist(), first):
+    def _write(self, progress: Callable[[int], None]) -> None:
+        """The database takes the rows of some donors while those of the next are made."""
+        ready: tuple[list[str], list[str]] = [], []
+        with store.Background() as background:
+            for first, stop in _donor_chunks(self.rows["source"][self.chosen]):
+                background.wait()
+                part = self.rows[self.chosen[first:stop]]
+                self.placer.read(part)
+                known = set() if self.are_first else _known(part)
+                self._send(background, *ready)
+                ready = self._lines(first, part, known)
+                progress(stop)
+            background.wait()
+            self._send(background, *ready)
+
+    def _send(self, background: store.Background, fresh: list[str], known: list[str]) -> None:
+        self.fresh += len(fresh)
+        self.refreshed += len(known)
+        background.copy_lines("linker_candidateedge", [*_EDGE_COLUMNS, *_FRESH_COLUMNS], fresh)
+        background.copy_lines("new_edges", _EDGE_COLUMNS, known)
+
+    def _lines(self, first: int, part: NDArray[Any], known: set[tuple[int, int]]) -> tuple[list[str], list[str]]:
+        """Lines for COPY, of pairs that are new and of those that are known; `part` are the rows from `first` on."""
+        fields, text = part.dtype.names or (), store.copy_text
+        ranked_by, run, project = self.findings.ranking.value, self.run.pk, self.run.project_id
+        tail = f"\t{project}\t{run}\t{ranked_by}\tsuggested\tf\tnow\tnow\t\tf\n"
+        fresh: list[str] = []
+        again: list[str] = []
+        stop = first + len(part)
+        readings = zip(
+            self.quantile[first:stop].tolist(), self.best[first:stop].tolist(), self.reading[first:stop].tolist(),
+            strict=True,
+        )  # fmt: skip
+        for number, (values, (quantile, best, reading)) in enumerate(zip(part.tolist(), readings, strict=True), first):
             row = dict(zip(fields, values, strict=True))
             source, target = row["source"], row["target"]
-            tier = self.tiers[self.reading[number]] if self.reading[number] >= 0 else None
+            tier = self.tiers[reading] if reading >= 0 else None
             wanted = tier.placement if tier else "related"
             placed = self.placer.place(source, target, counts=tier is not None and not tier.held)
             if (source, target) in self.placer.settled:
@@ -274,35 +376,27 @@ class _Edges:
                 self.without_room.add((source, target))
                 continue
             gap = wanted == "inline" and placed.span is None
-            generators = names(row["found"])
-            self.kept.append(number)
+            self.kept[number] = True
             self.placements["gap" if gap else placement] += 1
-            self.generators.update(generators)
+            self.found[row["found"]] += 1
             sentence, numbers = self.findings.why(row)
-            yield (
-                source,
-                target,
-                self.tops.get(row["block"]),
-                row["level"],
-                row["similarity"],
-                row["score"],
-                None if np.isnan(row["probability"]) else row["probability"],
-                float(self.quantile[number]),
-                float(self.best[number]),
-                tier.pk if tier else None,
-                placement,
-                tier.rel if tier else "nofollow",
-                *(placed.span or (None, None)),
-                gap,
-                generators,
-                sentence,
-                json.dumps(numbers),
-                json.dumps(placed.others, ensure_ascii=False),
-                placed.anchor,
-                placed.source,
+            start, end = placed.span or (NULL, NULL)
+            probability = row["probability"]
+            line = (
+                f"{source}\t{target}\t{self.tops.get(row['block']) or NULL}\t{row['level']}\t{row['similarity']}\t"
+                f"{row['score']}\t{NULL if probability != probability else probability}\t{quantile}\t{best}\t"
+                f"{tier.pk if tier else NULL}\t{placement}\t{tier.rel if tier else 'nofollow'}\t{start}\t{end}\t"
+                f"{'t' if gap else 'f'}\t{_as_array(row['found'])}\t{text(sentence)}\t{_as_object(numbers)}\t"
+                f"{text(json.dumps(placed.others, ensure_ascii=False)) if placed.others else '[]'}\t"
+                f"{text(placed.anchor)}\t{placed.source}"
             )
+            if (source, target) in known:
+                again.append(f"{line}\n")
+            else:
+                fresh.append(line + tail)
+        return fresh, again
 
-    def _upsert(self, cursor: Any, columns: str) -> Counter[bool]:
+    def _refresh(self, cursor: Any, columns: str) -> None:
         # In the order of their ids, as those who decide on many edges lock them.
         cursor.execute(
             "SELECT count(*) FROM (SELECT e.id FROM linker_candidateedge e JOIN new_edges n "
@@ -324,11 +418,30 @@ class _Edges:
             SELECT %s, %s, %s, 'suggested', false, now(), now(), '', false, {columns} FROM new_edges
             ON CONFLICT (source_id, target_id) DO UPDATE SET stale = false, updated_at = now(),
                 {", ".join(changes)}
-            RETURNING (xmax = 0)
             """,
             [self.run.project_id, self.run.pk, self.findings.ranking.value],
         )
-        return Counter(new for (new,) in cursor.fetchall())
+
+
+def _known(rows: NDArray[Any]) -> set[tuple[int, int]]:
+    """Pairs of these rows' donors that have an edge."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT source_id, target_id FROM linker_candidateedge WHERE source_id = ANY(%s)",
+            [np.unique(rows["source"]).tolist()],
+        )
+        return set(cursor.fetchall())
+
+
+def _as_object(numbers: dict[str, float]) -> str:
+    """Finite numbers under plain names as JSON, several times faster than json.dumps."""
+    return "{" + ", ".join([f'"{name}": {number}' for name, number in numbers.items()]) + "}"
+
+
+@functools.cache
+def _as_array(found: int) -> str:
+    """The names of generators as PostgreSQL writes an array."""
+    return "{" + ",".join(names(found)) + "}"
 
 
 def read_value(
@@ -412,6 +525,8 @@ def _mark_stale(run: Run, params: MatchParams) -> int:
     model = run.model
     if model is None:
         raise RuntimeError(f"run {run.pk} was not planned")
+    if not run.project.edges.filter(stale=False).exclude(run=run).exists():
+        return 0
     eligible = eligible_pages(run.project, model, params)
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS taking_part")
@@ -434,13 +549,13 @@ def _mark_stale(run: Run, params: MatchParams) -> int:
             """
             UPDATE linker_candidateedge e SET stale = true FROM linker_candidateedge o
             LEFT JOIN taking_part s ON s.page = o.source_id LEFT JOIN taking_part t ON t.page = o.target_id
-            WHERE e.id = o.id AND o.project_id = %s AND NOT o.stale
+            WHERE e.id = o.id AND o.project_id = %s AND o.run_id <> %s AND NOT o.stale
             AND NOT EXISTS (
                 SELECT 1 FROM new_edges n WHERE n.source_id = o.source_id AND n.target_id = o.target_id
             )
             AND (s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
                 OR (s.chosen_donor AND t.chosen_target))
             """,
-            [run.project_id],
+            [run.project_id, run.pk],
         )
         return cursor.rowcount

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.conf import settings
@@ -25,6 +25,7 @@ from linker.models import (
     Run,
     RunBatch,
     RunBlock,
+    RunCandidate,
     RunStatus,
 )
 from linker.queue import JobKey, enqueue
@@ -38,9 +39,20 @@ if TYPE_CHECKING:
 
     from linker.runs import Progress
 
-# A few seconds of work on one core.
-BATCH_PAIRS = 300_000_000
-SLICE_DONORS = 20_000
+# About ten seconds of work on one core.
+BATCH_PAIRS = 1_000_000_000
+BATCH_DONORS = 20_000
+# A donor takes another's place at a target so seldom where a target may receive so many times what donors give, that
+# candidates beyond a donor's links are only looked for where that happened.
+LOOSE_CAP = 10
+
+# What a batch stores of each pair; `block` is the number of its block.
+CANDIDATE = np.dtype(
+    [
+        *(("source", "<i8"), ("target", "<i8"), ("block", "<i4"), ("level", "<i2")),
+        *(("similarity", "<f8"), ("score", "<f8")),
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +91,7 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
         nodes.tree, eligible.ids[donors], place[donors], eligible.ids[targets], place[targets], params.levels_up
     )
     batches = blocking.plan_batches(
-        [(len(block.donors), len(block.targets)) for block in blocks], BATCH_PAIRS, SLICE_DONORS
+        [(len(block.donors), len(block.targets)) for block in blocks], BATCH_PAIRS, BATCH_DONORS
     )
     sizes = [len(block.targets) for block in blocks]
     costs = [sum((stop - first) * sizes[number] for number, first, stop in batch) for batch in batches]
@@ -161,13 +173,13 @@ def run_batch(run: Run, number: int) -> bool:
         batch = RunBatch.objects.select_for_update(skip_locked=True).filter(run=run, number=number, done=False).first()
         if batch is None or not still_running(run):
             return False
-        found = 0
-        for block, pairs in _batch_pairs(run, batch):
-            found += _save_candidates(run, batch, block, pairs)
+        found = [_packed(block, pairs) for block, pairs in _batch_pairs(run, batch)]
+        candidates = np.concatenate(found) if found else np.empty(0, dtype=CANDIDATE)
+        RunCandidate.objects.create(run=run, batch=batch, pairs=candidates.tobytes())
         if not still_running(run):
             transaction.set_rollback(True)
             return False
-        batch.done, batch.candidates, batch.finished_at = True, found, timezone.now()
+        batch.done, batch.candidates, batch.finished_at = True, len(candidates), timezone.now()
         batch.save(update_fields=["done", "candidates", "finished_at"])
         with connection.cursor() as cursor:
             cursor.execute("UPDATE linker_run SET done = done + %s WHERE id = %s", [batch.cost, run.pk])
@@ -181,48 +193,117 @@ def still_running(run: Run) -> bool:
 def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
     """The pairs of each slice of the batch, with the number of its block."""
     params = effective(MatchParams.from_dict(run.params))
-    model = run.model
-    if model is None:
-        raise RuntimeError(f"run {run.pk} was not planned")
-    nodes = category_nodes(run.project)
-    room = tile_columns(settings.MATCH_MEMORY_MB * 2**20, model.dimensions)
+    numbers = {number for number, _, _ in batch.slices}
     blocks = {
         block.number: (np.frombuffer(block.donor_ids, "<i8"), np.frombuffer(block.target_ids, "<i8"))
-        for block in RunBlock.objects.filter(run=run, number__in={number for number, _, _ in batch.slices})
+        for block in RunBlock.objects.filter(run=run, number__in=numbers)
     }
+    room = _room(run)
+    searcher = _Searcher(run, params)
+    for slices in _groups(batch.slices, blocks, room):
+        donors = np.concatenate([blocks[number][0][first:stop] for number, first, stop in slices])
+        sources, targets = store.load_forbidden(donors)
+        by_source = np.argsort(sources, kind="stable")
+        forbidden = sources[by_source], targets[by_source]
+        cache = None
+        if len(slices) > 1:
+            cache = searcher.read(np.unique(np.concatenate([donors, *(blocks[number][1] for number, _, _ in slices)])))
+        for number, first, stop in slices:
+            yield number, searcher.find(blocks[number][0][first:stop], blocks[number][1], forbidden, cache)
 
-    def side(ids: NDArray[np.int64], loaded: store.PageVectors, places: dict[int, int]) -> Side:
-        known = ids[np.isin(ids, loaded.ids)]
-        return Side(known, loaded.take(known), np.array([places[page] for page in known.tolist()], dtype=np.int64))
 
-    def find(donor_ids: NDArray[np.int64], target_ids: NDArray[np.int64], cache: store.PageVectors | None) -> Pairs:
+def _room(run: Run) -> int:
+    """How many targets' vectors a search may hold at a time."""
+    if run.model is None:
+        raise RuntimeError(f"run {run.pk} was not planned")
+    return tile_columns(settings.MATCH_MEMORY_MB * 2**20, run.model.dimensions)
+
+
+class _Searcher:
+    """Searches blocks as a run's parameters say."""
+
+    def __init__(self, run: Run, params: MatchParams) -> None:
+        if run.model is None:
+            raise RuntimeError(f"run {run.pk} was not planned")
+        self.params, self.model, self.room = params, run.model, _room(run)
+        self.nodes = category_nodes(run.project)
+
+    def read(self, ids: NDArray[np.int64]) -> Side:
+        """The pages among `ids` that have a vector, by id."""
+        vectors = store.load_vectors(self.model.pk, self.model.dimensions, ids)
+        rows = store.copy_out(
+            "SELECT id, coalesce(category_id, 0) FROM linker_page WHERE id = ANY(%s) ORDER BY id",
+            [vectors.ids.tolist()],
+            [("id", ">i8"), ("category", ">i8")],
+        )
+        places = np.searchsorted(rows["id"].astype(np.int64), vectors.ids)
+        return Side(vectors.ids, vectors.unit, self.nodes.of(rows["category"].astype(np.int64))[places])
+
+    def find(
+        self,
+        donor_ids: NDArray[np.int64],
+        target_ids: NDArray[np.int64],
+        forbidden: tuple[NDArray[np.int64], NDArray[np.int64]],
+        cache: Side | None,
+    ) -> Pairs:
+        """`forbidden`: sources and targets by source; those of other donors do no harm. `cache` holds all pages."""
+
         def load(ids: NDArray[np.int64]) -> Side:
-            vectors = cache or store.load_vectors(model.pk, model.dimensions, ids)
-            return side(ids, vectors, _page_nodes(nodes, ids))
+            known = self.read(ids) if cache is None else cache
+            places = np.searchsorted(known.ids, ids)
+            places[places == len(known.ids)] = 0
+            here = known.ids[places] == ids if len(known.ids) else np.zeros(len(ids), dtype=bool)
+            return Side(ids[here], known.unit[places[here]], known.nodes[places[here]])
 
         return search(
             load(donor_ids),
-            (load(target_ids[first : first + room]) for first in range(0, len(target_ids), room)),
-            lambda left, right: nodes.tree.levels(left, right, params.levels_up),
-            store.load_forbidden(donor_ids),
-            threshold=params.floor(Ranking.COSINE),
-            level_penalty=params.level_penalty,
-            pool=params.pool,
+            (load(target_ids[first : first + self.room]) for first in range(0, len(target_ids), self.room)),
+            lambda left, right: self.nodes.tree.levels(left, right, self.params.levels_up),
+            _of_donors(forbidden, donor_ids),
+            threshold=self.params.floor(Ranking.COSINE),
+            level_penalty=self.params.level_penalty,
+            pool=self.params.pool,
         )
 
-    for slices in _groups(batch.slices, blocks, room):
-        cache = None
-        if len(slices) > 1:
-            ids = np.unique(np.concatenate([part for n, a, z in slices for part in (blocks[n][0][a:z], blocks[n][1])]))
-            cache = store.load_vectors(model.pk, model.dimensions, ids)
-        for number, first, stop in slices:
-            yield number, find(blocks[number][0][first:stop], blocks[number][1], cache)
+
+def _of_donors(
+    forbidden: tuple[NDArray[np.int64], NDArray[np.int64]], donors: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Those of the pairs, which stand by source, whose source is one of the donors."""
+    first = np.searchsorted(forbidden[0], donors)
+    count = np.searchsorted(forbidden[0], donors, side="right") - first
+    places = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+    return forbidden[0][places], forbidden[1][places]
+
+
+def deeper(run: Run, donors: NDArray[np.int64]) -> NDArray[Any]:
+    """Candidates of some donors, as many as the run's parameters keep at most: see `effective`."""
+    searcher = _Searcher(run, MatchParams.from_dict(run.params))
+    sources, targets = store.load_forbidden(donors)
+    by_source = np.argsort(sources, kind="stable")
+    forbidden = sources[by_source], targets[by_source]
+    found = [np.empty(0, dtype=CANDIDATE)]
+    for block in RunBlock.objects.filter(run=run).order_by("number").iterator(chunk_size=100):
+        among = np.frombuffer(block.donor_ids, "<i8")
+        among = among[np.isin(among, donors)]
+        for first in range(0, len(among), BATCH_DONORS):
+            part = among[first : first + BATCH_DONORS]
+            pairs = searcher.find(part, np.frombuffer(block.target_ids, "<i8"), forbidden, None)
+            found.append(_packed(block.number, pairs))
+    return np.concatenate(found)
 
 
 def effective(params: MatchParams) -> MatchParams:
-    """Without a cap on targets a donor needs no more candidates than links."""
-    if params.target_cap(1) == 0 and params.reciprocal is None and params.mode is Mode.BEST:
-        return replace(params, pool=params.per_donor)
+    """The parameters a batch searches by: with no more candidates a donor than its links can need.
+
+    Best first gives a donor its best targets that have room. Where targets are capped far above what donors give, or
+    not at all, nearly all donors take their first `per_donor`; for the others the finish looks deeper, up to the whole
+    pool, so that the links are those of the whole pool.
+    """
+    if params.mode is Mode.BEST and params.reciprocal is None:
+        cap = params.target_cap(2**62)
+        if cap == 0 or cap >= LOOSE_CAP * params.per_donor:
+            return replace(params, pool=params.per_donor)
     return params
 
 
@@ -244,31 +325,11 @@ def _groups(
         yield group
 
 
-def _page_nodes(nodes: CategoryNodes, ids: NDArray[np.int64]) -> dict[int, int]:
-    rows = store.copy_out(
-        "SELECT id, coalesce(category_id, 0) FROM linker_page WHERE id = ANY(%s)",
-        [ids.tolist()],
-        [("id", ">i8"), ("category", ">i8")],
-    )
-    places = nodes.of(rows["category"].astype(np.int64))
-    return dict(zip(rows["id"].tolist(), places.tolist(), strict=True))
-
-
-def _save_candidates(run: Run, batch: RunBatch, block: int, pairs: Pairs) -> int:
-    count = len(pairs)
-    return store.copy_in(
-        "linker_runcandidate",
-        [
-            ("run_id", ">i8", np.full(count, run.pk)),
-            ("batch_id", ">i8", np.full(count, batch.pk)),
-            ("source", ">i8", pairs.donors),
-            ("target", ">i8", pairs.targets),
-            ("block", ">i4", np.full(count, block)),
-            ("level", ">i2", pairs.levels),
-            ("similarity", ">f8", pairs.similarity),
-            ("score", ">f8", pairs.score),
-        ],
-    )
+def _packed(block: int, pairs: Pairs) -> NDArray[Any]:
+    rows = np.empty(len(pairs), dtype=CANDIDATE)
+    rows["source"], rows["target"], rows["block"], rows["level"] = pairs.donors, pairs.targets, block, pairs.levels
+    rows["similarity"], rows["score"] = pairs.similarity, pairs.score
+    return rows
 
 
 def batches_left(run: Run) -> list[int]:

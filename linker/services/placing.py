@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import tempfile
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from linker.anchors.queries import Query
     from linker.models import Project
 
     # (phrase as it stands in the text, where it comes from, how well it fits), best first
@@ -72,50 +76,89 @@ class Placer:
         ):
             self.settled[source, target] = anchor
             self.use.add(target, [anchor])
+        ids, links = np.unique(targets, return_counts=True)
+        settled = np.unique(np.array([target for _, target in self.settled], dtype=np.int64))
+        # A target of so few links that none of its anchors can come to the limit needs no counting.
+        self.crowded = ids[(links > self.limit) | np.isin(ids, settled)]
+        self.counted: set[int] = set()
+        self.template = site_template(project)
+        self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
+        self.spool = _Spool(ids)
+        self.told: dict[int, list[Any]] = {}
+        self.kept: dict[int, tuple[int, int]] = {}
+        self.queries: dict[int, list[Query]] = {}
+        self.names: dict[int, list[AnchorCandidate]] = {}
         self.languages: dict[int, str] = {}
-        self.names = self._names(targets)
         self.texts: dict[int, Text] = {}
         self.words: dict[int, Words] = {}
 
-    def _names(self, targets: NDArray[Any]) -> dict[int, list[AnchorCandidate]]:
-        template = site_template(self.project)
-        patterns = [compile_pattern(pattern) for pattern in self.project.title_patterns]
-        queries = target_queries(targets.tolist()) if self.project.query_blend else {}
-        names = {}
-        for page, url, title, h1, headings, text, language in stream(
-            "names",
-            "SELECT id, url, title, h1, headings, description, language FROM linker_page WHERE id = ANY(%s)",
-            [targets.tolist()],
-        ):
-            self.languages[page] = language
-            names[page] = anchor_candidates(
+    def _read_names(self, targets: NDArray[Any]) -> None:
+        """What the names of the next rows' targets are made of, where they are not known yet."""
+        if self.told:
+            self.spool.put(
+                {
+                    page: (self.languages[page], [(o.text, o.source, o.raw, o.impressions) for o in self.names[page]])
+                    for page in self.told.keys() & self.names.keys()
+                }
+            )
+        self.names, self.languages = {}, {}
+        self.counted = set(targets[np.isin(targets, self.crowded)].tolist())
+        self.kept = self.spool.where(targets)
+        new = [target for target in targets.tolist() if target not in self.kept]
+        self.queries = target_queries(new) if new and self.project.query_blend else {}
+        self.told = {}
+        if new:
+            columns = "id, url, title, h1, headings, description, language"
+            for page, *texts in stream(
+                "names", f"SELECT {columns} FROM linker_page WHERE id = ANY(%s)", [new], size=len(new) + 1
+            ):
+                self.told[page] = texts
+
+    def _names(self, target: int) -> list[AnchorCandidate]:
+        """The anchors of a target of these rows: found when it is met first, read again from a file later."""
+        if target in self.names:
+            return self.names[target]
+        if target in self.kept:
+            language, known = self.spool.read(self.kept[target])
+            names = [AnchorCandidate(*name) for name in known]
+        else:
+            url, title, h1, headings, text, language = self.told[target]
+            names = anchor_candidates(
                 TargetText(url=url, title=title, h1=h1, headings=headings, description=text, language=language),
-                template=template,
-                patterns=patterns,
+                template=self.template,
+                patterns=self.patterns,
                 banned=self.project.banned_anchors,
                 max_length=self.project.anchor_max_length,
-                queries=queries.get(page, ()),
+                queries=self.queries.get(target, ()),
                 query_blend=self.project.query_blend,
             )
+        self.names[target], self.languages[target] = names, language
         return names
 
     def read(self, rows: NDArray[Any]) -> None:
-        """Reads the texts of the next rows' donors, with the words that are links already, and forgets those before."""
+        """Reads the texts of the next rows' donors, with the words that are links already, and the names of their
+        targets, and forgets those before."""
         donors = np.unique(rows["source"]).tolist()
+        self._read_names(np.unique(rows["target"]))
         if self.phrases is not None:
             self.phrases.read(rows)
+        self.texts, self.words = {}, {}
+        bodies = list(
+            stream(
+                "bodies", "SELECT id, body, language FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors], 500
+            )
+        )
+        if not bodies:
+            return
         linked: dict[int, list[str]] = defaultdict(list)
         for source, anchor in stream(
             "linked",
             "SELECT source_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND in_body "
             "AND missing_since IS NULL AND anchor <> ''",
-            [donors],
+            [[page for page, _, _ in bodies]],
         ):
             linked[source].append(anchor)
-        self.texts, self.words = {}, {}
-        for page, body, language in stream(
-            "bodies", "SELECT id, body, language FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors], 500
-        ):
+        for page, body, language in bodies:
             self.texts[page] = Text(body, linked[page])
             self.languages[page] = language
 
@@ -124,8 +167,7 @@ class Placer:
 
         `counts`: it counts towards the limit of identical anchors; a link that is held back does not.
         """
-        names, settled = self.names[target], self.settled.get((source, target))
-        used = self.use.used(target)
+        names, settled = self._names(target), self.settled.get((source, target))
         text = self.texts.get(source)
         if settled is not None:
             found = text.take([(settled, "", 1.0)], (settled, "")) if text else None
@@ -135,7 +177,7 @@ class Placer:
         if text is not None:
             phrases = self._phrases(source, target, names)
             if counts:
-                phrases = self._fresh_first(phrases, used)
+                phrases = self._fresh_first(phrases, self.use.used(target))
             found = text.take(phrases, ("", ""))
             if found.place is not None:
                 if counts:
@@ -148,7 +190,9 @@ class Placer:
                 others += [_stored(name) for name in names if fold(name.text) not in said]
                 span = found.place.start, found.place.end
                 return Placed(found.anchor, found.source, others[:MOST_ALTERNATIVES], span)
-        best = self.use.take(target, names, self.limit) if counts else names[0]
+        best = self.use.take(target, names, self.limit) if counts and target in self.counted else names[0]
+        if len(names) == 1:
+            return Placed(best.text, best.source, [], None)
         return Placed(best.text, best.source, [_stored(name) for name in names if name is not best], None)
 
     def _fresh_first(self, phrases: Sequence[Phrase], used: Counter[str]) -> Sequence[Phrase]:
@@ -175,6 +219,39 @@ class Placer:
 def _stored(candidate: AnchorCandidate) -> dict[str, Any]:
     shown = {} if candidate.impressions is None else {"impressions": candidate.impressions}
     return {"text": candidate.text, "source": candidate.source, "raw": candidate.raw, **shown}
+
+
+class _Spool:
+    """Values by key in a file without a name: those of a million targets would fill the memory.
+
+    `keys` int64 [n], ascending, are all that will ever be asked for.
+    """
+
+    def __init__(self, keys: NDArray[np.int64]) -> None:
+        self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as this
+        self.keys = keys
+        self.start = np.full(len(keys), -1, dtype=np.int64)
+        self.size = np.zeros(len(keys), dtype=np.int32)
+        self.end = 0
+
+    def put(self, values: dict[int, Any]) -> None:
+        """Keeps the values of some keys."""
+        contents = [pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL) for value in values.values()]
+        sizes = np.array([len(content) for content in contents], dtype=np.int64)
+        places = np.searchsorted(self.keys, np.array(list(values), dtype=np.int64))
+        self.start[places], self.size[places] = self.end + np.cumsum(sizes) - sizes, sizes
+        os.pwrite(self.file.fileno(), b"".join(contents), self.end)
+        self.end += int(sizes.sum())
+
+    def where(self, keys: NDArray[np.int64]) -> dict[int, tuple[int, int]]:
+        """For `read`, those of the keys that have a value."""
+        places = np.searchsorted(self.keys, keys)
+        places = places[self.start[places] >= 0]
+        spans = zip(self.start[places].tolist(), self.size[places].tolist(), strict=True)
+        return dict(zip(self.keys[places].tolist(), spans, strict=True))
+
+    def read(self, where: tuple[int, int]) -> Any:
+        return pickle.loads(os.pread(self.file.fileno(), where[1], where[0]))  # noqa: S301 - written by put
 
 
 class Quota:

@@ -132,6 +132,21 @@ def test_the_stored_edges_are_those_of_a_plain_loop(project, site, values, pairs
     assert run.report["edges"] == len(expected)
 
 
+@pytest.mark.parametrize("accepted", [False, True])
+def test_a_donor_whose_best_targets_are_full_is_looked_at_again(project, site, monkeypatch, accepted):
+    """Batches find no more candidates than a donor has links, and yet the edges are those of the whole pool."""
+    monkeypatch.setattr("linker.services.match.LOOSE_CAP", 0)
+    values = {"levels_up": 5, "inline_per_donor": 0, "related_per_donor": 4, "per_target": 4, "pool": 12}
+    expected = slow_match(site, MatchParams(**{"threshold": 0.0, **values}))
+    if accepted:
+        last = max(expected, key=lambda pair: (pair[0], -expected[pair][1]))
+        make_edge(project, *(next(page for page in site if page.pk == pk) for pk in last), status="accepted")
+    run = match(project, **values)
+    stored = set(CandidateEdge.objects.filter(stale=False).values_list("source_id", "target_id"))
+    assert stored == set(expected)
+    assert run.report["candidates"] > len(expected)
+
+
 def test_memory_of_any_size_gives_the_same_edges(project, site, settings):
     settings.MATCH_MEMORY_MB = 384
     roomy = slow_match(site, MatchParams(levels_up=5, threshold=0.0))

@@ -1,0 +1,141 @@
+"""One run over several workers: the same edges, through a worker's death and a restart of Redis, on all cores.
+
+    python bench/workers.py [--pages 40000] [--workers 4]
+
+The site is that of bench/_site.py. A match run by cosine is cut into batches of 1,000 donors and worked off by one
+worker process, by as many as there are cores, and by four while a job's process, then a whole worker, then Redis are
+killed (SIGKILL) and Redis is started again. Workers share nothing but PostgreSQL and Redis, whose addresses are all a
+worker on another host needs. Edges are compared by everything a run writes: pair, scores, tier, place, anchor, reason.
+How it scales is measured over the comparison of pages, which is what batches do; the end of a run is one job.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+from _common import head, load_of_ours, migrate, note, row
+from _site import make_site
+from django.conf import settings
+from django.db import connection
+from matching import PARAMS, forget_edges
+
+from linker import embedded, runs, services
+from linker.models import Project, RunKind, RunStatus
+from linker.services import match
+from linker.workers import WorkerPool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DONORS_A_BATCH = 1000
+
+
+def fingerprint(project: Project) -> str:
+    """All that a run writes into its edges, in one number."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT md5(string_agg(md5(concat_ws('|', source_id, target_id, similarity, score, quantile, level, "
+            "block_id, donor_best, tier_id, placement, rel, anchor, anchor_source, anchor_alternatives, why)), '' "
+            "ORDER BY source_id, target_id)) || ' ' || count(*) FROM linker_candidateedge WHERE project_id = %s",
+            [project.pk],
+        )
+        return str(cursor.fetchone()[0])
+
+
+def match_over(
+    project: Project, workers: int, trouble: Callable[[WorkerPool, int], None] | None = None
+) -> tuple[str, float, float]:
+    """The edges' fingerprint, and seconds of the comparison and of the whole run, workers' start left out."""
+    forget_edges(project)
+    run = runs.start_run(project, RunKind.MATCH, PARAMS.to_dict(), to_queue=False)
+    runs.execute(run.pk, services.start_match)
+    run.refresh_from_db()
+    with WorkerPool(workers) as pool:
+        time.sleep(8)  # their start is not what is measured
+        started = time.perf_counter()
+        services.enqueue_batches(run)
+        compared = 0.0
+        while run.is_active:
+            pool.watch()
+            time.sleep(0.05)
+            left = run.batches.filter(done=False).count()
+            if trouble is not None:
+                trouble(pool, run.batches.filter(done=True).count())
+            if not left and not compared:
+                compared = time.perf_counter() - started
+            run.refresh_from_db()
+        seconds = time.perf_counter() - started
+    if run.status != RunStatus.SUCCEEDED:
+        raise SystemExit(f"the run {run.get_status_display().lower()}: {run.error}")
+    return fingerprint(project), compared, seconds
+
+
+class Trouble:
+    """Kills a job's process, a worker and Redis, each once, as batches are done."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def __call__(self, pool: WorkerPool, batches: int) -> None:
+        if not self.done and batches >= 2:
+            jobs = [job for worker in pool.processes for job in psutil.Process(worker.pid).children()]
+            if jobs:
+                os.kill(jobs[0].pid, signal.SIGKILL)
+                self.done.append("a job's process")
+        elif len(self.done) == 1 and batches >= 5:
+            os.kill(pool.processes[0].pid, signal.SIGKILL)
+            self.done.append("a worker")
+        elif len(self.done) == 2 and batches >= 8:
+            pid = int((Path(settings.VAR) / "redis" / "redis.pid").read_text())
+            os.kill(pid, signal.SIGKILL)
+            time.sleep(1)
+            embedded.start_redis(settings.VAR)
+            self.done.append("Redis")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=40_000)
+    parser.add_argument("--workers", type=int, default=4)
+    options = parser.parse_args()
+    cores = os.cpu_count() or 1
+    migrate()
+    match.BATCH_DONORS = DONORS_A_BATCH
+    project = make_site(options.pages)
+    head()
+    one, compared, whole = match_over(project, 1)
+    note(f"one worker: compared in {compared:.1f} s, all in {whole:.1f} s, {one}")
+    with load_of_ours() as load:
+        every, compared_by_all, _ = match_over(project, cores)
+    size = f"{options.pages:,} pages, {-(-options.pages // DONORS_A_BATCH)} batches or more"
+    row(
+        f"comparison of pages by {cores} workers against 1, times {cores}",
+        size,
+        f"{compared_by_all:.1f} s x {cores}",
+        f"{compared:.1f} s",
+        compared_by_all * cores / compared,
+        1.3,
+        load.most,
+    )
+    trouble = Trouble()
+    troubled, _, seconds = match_over(project, options.workers, trouble)
+    note(f"{options.workers} workers, killed on the way: {', '.join(trouble.done)}; {seconds:.1f} s, {troubled}")
+    differing = len({one, every, troubled}) - 1
+    row(
+        f"runs whose edges differ: {options.workers} workers (killed: {', '.join(trouble.done)}) and {cores} against 1",
+        size,
+        f"{differing}",
+        "0",
+        differing,
+        0,
+    )
+
+
+if __name__ == "__main__":
+    main()
