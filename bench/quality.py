@@ -1,11 +1,12 @@
 """How good the suggestions for a project are: hide a share of its body links, rank without them, count what returns.
 
-    python bench/quality.py SLUG [--share 0.2] [--seed 7] [--most-pairs N] [--ablate]
+    python bench/quality.py SLUG [--share 0.2] [--seed 7] [--donors N] [--most-pairs N] [--ablate]
 
 Prints, as a Markdown table, recall at 5, 10 and 20 (hidden links among the first k of their donor), the mean reciprocal
 rank, the precision where half of the hidden links are found (over donors with a hidden link, all other pairs counted
 wrong), and seconds. `--ablate` repeats it with each generator switched off, each group of features left out of the
-learned ranker, and by the formula. The project must be imported and embedded.
+learned ranker, and by the formula. `--donors` takes only so many pages as donors, drawn by chance, to save time. The
+project must be imported and embedded.
 """
 
 from __future__ import annotations
@@ -48,6 +49,14 @@ def without(site: Site, share: float, seed: int) -> tuple[Site, np.ndarray]:
     anchors = [anchor for anchor, kept in zip(site.links.anchors, keep.tolist(), strict=True) if kept]
     links = Links(site.links.src[keep], site.links.dst[keep], anchors)
     return dataclasses.replace(site, links=links), np.sort(hidden)
+
+
+def with_donors(site: Site, most: int, seed: int) -> Site:
+    """The site with only so many donors."""
+    chosen = np.random.default_rng(seed).permutation(np.flatnonzero(site.donor))[:most]
+    donor = np.zeros(len(site), dtype=bool)
+    donor[chosen] = True
+    return dataclasses.replace(site, donor=donor)
 
 
 def figures(ranked: Ranked, hidden: np.ndarray, pages: int) -> dict[str, float]:
@@ -95,6 +104,7 @@ def main() -> None:
     parser.add_argument("slug")
     parser.add_argument("--share", type=float, default=0.2)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--donors", type=int, default=0)
     parser.add_argument("--most-pairs", type=int, default=TrainOptions.most_pairs, help="pairs the ranker learns from")
     parser.add_argument("--ablate", action="store_true")
     options = parser.parse_args()
@@ -102,6 +112,9 @@ def main() -> None:
     model = embedding_model(project)
     site = load_site(project, model, eligible_pages(project, model, MatchParams())).site
     thin, hidden = without(site, options.share, options.seed)
+    if options.donors:
+        thin = with_donors(thin, options.donors, options.seed)
+        hidden = hidden[thin.donor[hidden // len(site)]]
     print(f"{len(site):,} pages, {len(thin.links):,} links kept, {len(hidden):,} pairs hidden\n", flush=True)
     first: dict[str, float] = {}
     for name, engine in variants(TrainOptions(most_pairs=options.most_pairs), options.ablate):
