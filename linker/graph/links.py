@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_COCITED = 60  # pages kept with each page, by co-citation
 MOST_COUPLED = 40  # pages kept with each page, by the targets they share
+VALUES = 2_000_000  # looked through at a time
 HUB = 5_000  # links from or to a page above which it says nothing of which pages belong together
 
 
@@ -37,6 +38,16 @@ def top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
     """The `most` largest positive values of each row; ties go to the lower column."""
     matrix = sparse.csr_matrix(matrix)
     matrix.sort_indices()
+    if matrix.nnz <= VALUES:
+        return _top_rows(matrix, most)
+    bounds = np.unique(np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, VALUES)).clip(max=matrix.shape[0]))
+    parts = [
+        _top_rows(matrix[first:stop], most) for first, stop in zip(bounds, [*bounds[1:], matrix.shape[0]], strict=True)
+    ]
+    return sparse.vstack(parts, format="csr")
+
+
+def _top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     crowded = np.diff(matrix.indptr)[rows] > most
     keep = (matrix.data > 0) & ~crowded

@@ -98,6 +98,7 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
         kept, score = _best(evidence, found, ranker, options)
         parts.append(kept)
         scores.append(score)
+        del found, kept
     pairs = joined(parts)
     score = np.concatenate(scores) if scores else np.empty(0)
     anchors = train_anchors(index, options.anchors, progress) if options.learn else None

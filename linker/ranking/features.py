@@ -54,6 +54,9 @@ PER_GENERATOR = {
 }
 
 
+_NO_FEATURES = np.empty((0, len(FEATURES)), dtype=np.float32)
+
+
 @dataclass(frozen=True)
 class Candidates:
     """Pairs by donor, then target; arrays [m]: `donor`, `target` int64, `found` int32 (bits of Generator), `features`
@@ -74,19 +77,24 @@ class Candidates:
 
 
 def joined(parts: list[Candidates]) -> Candidates:
-    """Candidates of several slices as one."""
-    if not parts:
-        nothing = np.empty(0, dtype=np.int64)
-        return Candidates(
-            nothing,
-            nothing,
-            nothing.astype(np.int32),
-            np.empty((0, len(FEATURES)), np.float32),
-            nothing.astype(np.int32),
-        )
-    return Candidates(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in Candidates.__dataclass_fields__)
+    """Candidates of several slices as one. Empties the list as it goes, so that they are never held twice."""
+    empty = np.empty(0, dtype=np.int64)
+    first = (
+        parts[0] if parts else Candidates(empty, empty, empty.astype(np.int32), _NO_FEATURES, empty.astype(np.int32))
     )
+    whole = {
+        name: np.empty((sum(map(len, parts)), *getattr(first, name).shape[1:]), dtype=getattr(first, name).dtype)
+        for name in Candidates.__dataclass_fields__
+    }
+    del first
+    parts.reverse()
+    start = 0
+    while parts:
+        part = parts.pop()
+        for name, column in whole.items():
+            column[start : start + len(part)] = getattr(part, name)
+        start += len(part)
+    return Candidates(**whole)
 
 
 @dataclass(frozen=True)

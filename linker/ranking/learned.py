@@ -95,15 +95,18 @@ class TrainedRanker:
         """The first model's log-odds, float64 [m]: a quick reading."""
         if not len(features):
             return np.empty(0)
-        return _read(self.models[0], features[:, self.places])
+        return _read(self.models[0], self._read_by(features))
 
     def raw(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """Mean of the models' log-odds, float64 [m]."""
         if not len(features):
             return np.empty(0)
         with ThreadPoolExecutor(THREADS) as pool:
-            found = list(pool.map(partial(_read, features=features[:, self.places]), self.models))
+            found = list(pool.map(partial(_read, features=self._read_by(features)), self.models))
         return np.asarray(np.round(np.mean(found, axis=0), 6), dtype=np.float64)
+
+    def _read_by(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        return features if self.columns == FEATURES else features[:, self.places]
 
     def gains(self) -> dict[str, float]:
         """How much each group of features gained in the trees, as shares that sum to 1, the largest first."""
@@ -226,6 +229,7 @@ def training_set(
             labels.append(np.isin(found.donor * pages + found.target, distinct[hidden]))
             shares.append(np.full(len(found), number))
             chosen.append(batch)
+            del found
         del evidence  # before the next is made
         if chosen:
             hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
@@ -234,6 +238,7 @@ def training_set(
         parts.append(decided)
         labels.append(right)
         shares.append(np.full(len(decided), options.folds))
+    del decided
     pairs = joined(parts)
     label = np.concatenate(labels) if labels else np.empty(0, dtype=bool)
     return TrainingSet(
@@ -282,7 +287,8 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker |
         return None
     groups = donor_folds(pages, options.folds, options.seed)[data.pairs.donor]
     places = np.array([FEATURES.index(name) for name in options.columns])
-    features = data.pairs.features[:, places]
+    every = options.columns == FEATURES
+    features = data.pairs.features if every else data.pairs.features[:, places]
     rng = np.random.default_rng(options.seed)
     drawn = data.label | (rng.random(len(data.label)) < options.negatives)
     weight = np.where(data.label, 1.0, 1.0 / options.negatives).astype(np.float32) * data.weight

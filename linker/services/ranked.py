@@ -54,7 +54,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
     loaded = load_site(project, model, eligible)
     options = EngineOptions(
         generators=params.switched_on,
-        pool=params.pool,
+        pool=_pool(params, int(eligible.chosen_donor.sum())),
         learn=ranking is Ranking.LEARNED,
         weights=_weights(params.weights),
     )
@@ -80,6 +80,15 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
         ),
         progress,
     )
+
+
+# Donors above which no more candidates are kept than a donor may need: those of all of them lie in memory at the end.
+MANY_DONORS, SPARE = 50_000, 5
+
+
+def _pool(params: MatchParams, donors: int) -> int:
+    """Candidates kept a donor."""
+    return params.pool if donors <= MANY_DONORS else min(params.pool, params.per_donor + SPARE)
 
 
 def _weights(changed: dict[str, float]) -> FormulaWeights:
@@ -183,18 +192,20 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Lo
 
 def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
     """Body links between the pages, as positions, with their anchors."""
-    rows = list(
-        stream(
-            "links",
-            "SELECT source_id, target_id, anchor FROM linker_existinglink WHERE project_id = %s AND in_body "
-            "AND missing_since IS NULL ORDER BY source_id, target_id, id",
-            [project.pk],
-        )
-    )
-    source = np.array([row[0] for row in rows], dtype=np.int64)
-    target = np.array([row[1] for row in rows], dtype=np.int64)
-    known = np.isin(source, ids) & np.isin(target, ids) & (source != target)
-    anchors = [rows[place][2] for place in np.flatnonzero(known).tolist()]
+    sources, targets, anchors = [], [], []
+    once: dict[str, str] = {}  # most anchors are there many times
+    for source, target, anchor in stream(
+        "links",
+        "SELECT source_id, target_id, anchor FROM linker_existinglink WHERE project_id = %s AND in_body "
+        "AND missing_since IS NULL AND source_id <> target_id ORDER BY source_id, target_id, id",
+        [project.pk],
+    ):
+        sources.append(source)
+        targets.append(target)
+        anchors.append(once.setdefault(anchor, anchor))
+    source, target = np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
+    known = np.isin(source, ids) & np.isin(target, ids)
+    anchors = [anchors[place] for place in np.flatnonzero(known).tolist()]
     return np.searchsorted(ids, source[known]), np.searchsorted(ids, target[known]), anchors
 
 
