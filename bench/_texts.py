@@ -62,8 +62,11 @@ def make_texts(pages: int, seed: int = 7) -> TextSite:
             phrases[first : first + CHUNK], own[category[first : first + CHUNK]], words, frequency, random
         )
     source, place = np.nonzero(is_link)
+    target = said[is_link]
+    _, once = np.unique(source * pages + target, return_index=True)
+    source, place, target = source[once], place[once], target[once]
     anchors = [phrases[page][column] for page, column in zip(source.tolist(), place.tolist(), strict=True)]
-    return TextSite(titles, bodies, category, _vectors(size, random), source, said[is_link], anchors)
+    return TextSite(titles, bodies, category, _vectors(size, random), source, target, anchors)
 
 
 def _bodies(
