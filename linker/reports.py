@@ -169,7 +169,9 @@ def _flat(values: dict[str, Any], above: str = "") -> Iterator[Row]:
         if key in HIDDEN:
             continue
         name = f"{above}: {label(key).lower()}" if above else label(key)
-        if isinstance(raw, dict) and raw:
+        if isinstance(raw, dict) and raw and set(raw) <= set(GENERATORS):
+            yield from ((f"{name}: {GENERATORS[one].lower()}", value(one, count)) for one, count in raw.items())
+        elif isinstance(raw, dict) and raw:
             yield from _flat(raw, name)
         elif isinstance(raw, list) and any(isinstance(entry, dict | list) for entry in raw):
             yield name, f"{len(raw):,} entries"

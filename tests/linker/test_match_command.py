@@ -9,6 +9,8 @@ from django.core.management import CommandError, call_command
 
 from linker.matching.params import MatchParams
 from linker.models import Project, Run
+from linker.reports import report_rows
+from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -60,3 +62,8 @@ def test_flags_that_make_no_run_are_refused_with_a_sentence(flags, said, project
     with pytest.raises(CommandError, match=said):
         call_command("match_project", project.slug, *flags)
     assert not Run.objects.exists()
+
+
+def test_what_the_command_prints_names_generators_as_the_pages_do(project):
+    run = make_run(project, report={"generators": {"reciprocal": 7, "mention": 2}})
+    assert report_rows(run) == [("Candidates come from: links back", "7"), ("Candidates come from: mention", "2")]
