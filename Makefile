@@ -1,6 +1,7 @@
 # make demo [SITE=folder] [PORT=8000]   a running Anchorline with a sample site, or with your own crawl
 # make test [ARGS="tests/x.py -k name"] the whole test suite
 # make lint                             ruff, mypy, import-linter
+# make bench [ARGS="--share 0.01"]       speed and memory as ratios; at full size it takes hours
 # make lock                             the lock files anew from pyproject.toml
 # make clean                            removes the virtual environment; make clean-data removes the data
 #
@@ -22,7 +23,7 @@ PORT ?= 8000
 WORKERS ?= 2
 TEST_PROCESSES ?= 2
 
-.PHONY: help install demo test lint lock clean clean-data
+.PHONY: help install demo test lint bench lock clean clean-data
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -53,6 +54,9 @@ lint: install
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+bench: install
+	.venv/bin/python bench/all.py $(ARGS)
 
 # The locks hold for every platform (markers tell them apart) and for every build of PyTorch: what its CUDA build needs
 # is left out, and comes with PyTorch itself where that build is installed.
