@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from django.db import connection
 
+from ingest.links import LinkRow
 from ingest.normalise import category_key
 from ingest.pages import PageRow
 from ingest.queries import QueryRow
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from ingest.links import LinkRow
     from ingest.pages import PathOfNames, Trails
     from linker.models import Project
 
@@ -288,16 +288,27 @@ def page_ids(project: Project) -> dict[str, int]:
         return dict(cursor.fetchall())
 
 
-def create_link_stage() -> None:
-    _run(STAGE_LINKS)
+class LinkStage:
+    """The stage of links, made and then filled in the background while more rows are read."""
+
+    def __init__(self) -> None:
+        _run(STAGE_LINKS)
+        self._background = store.Background()
+
+    def __enter__(self) -> LinkStage:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._background.__exit__(*error)
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Adds lines of COPY's text form of LinkRow; waits for those before, so that few are held at a time."""
+        self._background.wait()
+        self._background.copy_lines("stage_link", LinkRow._fields, lines)
 
 
 def drop_link_stage() -> None:
     _run("DROP TABLE stage_link")
-
-
-def stage_links(rows: Sequence[LinkRow]) -> None:
-    store.copy_rows_in("stage_link", ("source", "target", "in_body", "follow", "anchor"), rows)
 
 
 def count_live_links(project: Project) -> int:

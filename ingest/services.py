@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
     from django.core.files.uploadedfile import UploadedFile
 
-    from ingest.links import LinkRow
     from ingest.pages import PageRow
-    from ingest.queries import QueryRow
     from linker.models import Run
     from linker.runs import Progress
 
@@ -506,8 +504,8 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     if not ids:
         raise FileError(table.name, "The project has no pages yet. Import the pages first, then their links.")
     parser = LinkParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
-    loader.create_link_stage()
-    rows = _stage(table, parser, loader.stage_links, progress)
+    with loader.LinkStage() as stage:
+        rows = _stage(table, parser.parse_all, stage.add, progress)
     report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
     if not parser.says_position:
         report["made_template_by_repetition"] = loader.part_repeated_links()
@@ -527,19 +525,20 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
 
 
 def _stage(
-    table: Table, parser: LinkParser | QueryParser, stage: Callable[[list[Any]], None], progress: Progress
+    table: Table,
+    parse: Callable[[Sequence[int], list[list[str]]], list[Any]],
+    stage: Callable[[list[Any]], None],
+    progress: Progress,
 ) -> int:
     """Reads all rows into the stage. Returns how many there were."""
-    found: list[LinkRow | QueryRow] = []
-    rows = 0
-    for line, cells in table:
-        rows += 1
-        row = parser.parse(line, cells)
-        if row is not None:
-            found.append(row)
-        if rows % STAGE_ROWS == 0:
+    found: list[Any] = []
+    rows = staged = 0
+    for lines, records in table.chunks():
+        found += parse(lines, records)
+        rows += len(records)
+        if rows >= staged + STAGE_ROWS:
             stage(found)
-            found = []
+            found, staged = [], rows
             progress(min(table.position, table.size - 1), table.size, "Reading rows")
     stage(found)
     return rows
@@ -591,7 +590,7 @@ def _load_queries(project: Project, looked: Look, skipped: Skipped, progress: Pr
         raise FileError(table.name, "The project has no pages yet. Import the pages first, then their queries.")
     parser = QueryParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
     loader.create_query_stage()
-    rows = _stage(table, parser, loader.stage_queries, progress)
+    rows = _stage(table, parser.parse_all, loader.stage_queries, progress)
     staged = loader.count_staged_queries()
     report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
     if not staged:
