@@ -6,6 +6,7 @@ a file does not speak about keep what they hold.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from linker import store
 from linker.models import Category, EmbeddingModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from ingest.pages import PathOfNames, Trails
@@ -70,6 +71,30 @@ def _number(query: str, params: Sequence[Any] = ()) -> int:
 def lock(project: Project) -> None:
     """Waits for other merges into the project; held until the transaction ends."""
     _run("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, project.pk])
+
+
+@contextmanager
+def references_held(project: Project, table: str, ids: Iterable[int]) -> Iterator[None]:
+    """Rows written in here refer to the project and to rows `ids` of `table` and need not be checked one by one.
+
+    PostgreSQL looks each foreign key of each row up, which takes longer than to write ten million links. Here the rows
+    referred to are locked at once, as those checks would lock them: until the transaction ends none can be deleted.
+    Where one is gone already, and for a role that may not leave the checks out, they run.
+    """
+    [(may, there)] = _rows(
+        "SELECT has_parameter_privilege('session_replication_role', 'SET'), id FROM linker_project WHERE id = %s "
+        "FOR KEY SHARE",
+        [project.pk],
+    ) or [(False, None)]
+    if may and there:
+        locked = store.copy_out(f"SELECT id FROM {table} WHERE project_id = %s FOR KEY SHARE", [there], [("id", ">i8")])
+        may = bool(np.isin(np.fromiter(ids, np.int64), locked["id"].astype(np.int64)).all())
+    if not may:
+        yield
+        return
+    _run("SET LOCAL session_replication_role = replica")
+    yield
+    _run("SET LOCAL session_replication_role = origin")
 
 
 # --------------------------------------------------------------------------------------------------- staging pages
@@ -178,6 +203,11 @@ def merge_categories(project: Project, trails: Trails) -> int:
         "stage_category", ("number", "id"), ((n, ids[category_key(path)]) for n, path in enumerate(paths) if path)
     )
     return len(wanted)
+
+
+def staged_categories() -> list[int]:
+    """The categories that staged pages come into."""
+    return [id for (id,) in _rows("SELECT DISTINCT id FROM stage_category")]
 
 
 def _category(project: Project, path: PathOfNames, ids: dict[str, int]) -> Category:
@@ -289,9 +319,10 @@ def page_ids(project: Project) -> dict[str, int]:
 
 
 class LinkStage:
-    """The stage of links, made and then filled in the background while more rows are read."""
+    """The stage of links, made and then filled in the background while more rows are read; `rows` went into it."""
 
     def __init__(self) -> None:
+        self.rows = 0
         _run(STAGE_LINKS)
         self._background = store.Background()
 
@@ -303,6 +334,7 @@ class LinkStage:
 
     def add(self, lines: Sequence[str]) -> None:
         """Adds lines of COPY's text form of LinkRow; waits for those before, so that few are held at a time."""
+        self.rows += len(lines)
         self._background.wait()
         self._background.copy_lines("stage_link", LinkRow._fields, lines)
 
@@ -339,11 +371,17 @@ def part_repeated_links(least: int = 20, share: float = 0.3) -> int:
 
 def merge_links(project: Project, seen_at: datetime) -> dict[str, int]:
     """Inserts and updates the staged links. Returns counts of `new`, `seen_before`, `body`, `template`."""
+    first = not _rows("SELECT 1 FROM linker_existinglink WHERE project_id = %s LIMIT 1", [project.pk])
+    upsert = (
+        "ON CONFLICT (source_id, target_id, in_body, md5(anchor)) DO UPDATE "
+        "SET follow = excluded.follow, last_seen_at = excluded.last_seen_at, missing_since = NULL"
+    )
+    _run("ANALYZE stage_link")
+    # In the order of the index that all of them go into: it is written from one end to the other.
     [row] = _rows(
         "WITH merged AS (INSERT INTO linker_existinglink (project_id, source_id, target_id, in_body, anchor, follow, "
         "last_seen_at) SELECT %s, source, target, in_body, anchor, bool_or(follow), %s FROM stage_link "
-        "GROUP BY source, target, in_body, anchor ON CONFLICT (source_id, target_id, in_body, md5(anchor)) DO UPDATE "
-        "SET follow = excluded.follow, last_seen_at = excluded.last_seen_at, missing_since = NULL "
+        f"GROUP BY source, target, in_body, anchor ORDER BY source, target, in_body {'' if first else upsert} "
         "RETURNING xmax = 0 AS fresh, in_body) SELECT count(*) FILTER (WHERE fresh), "
         "count(*) FILTER (WHERE NOT fresh), count(*) FILTER (WHERE in_body), count(*) FILTER (WHERE NOT in_body) "
         "FROM merged",

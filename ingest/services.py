@@ -399,13 +399,14 @@ class _PagesLoad:
         report["categories"] = loader.merge_categories(self.project, self.parser.trails)
         report["category_source"] = source
         self.progress(size - 1, size, "Saving pages")
-        report |= loader.merge_pages(
-            self.project,
-            self.parser.filled,
-            weak_category=source == "folders",
-            strong_category=source != "folders",
-            seen_at=self.seen_at,
-        )
+        with loader.references_held(self.project, "linker_category", loader.staged_categories()):
+            report |= loader.merge_pages(
+                self.project,
+                self.parser.filled,
+                weak_category=source == "folders",
+                strong_category=source != "folders",
+                seen_at=self.seen_at,
+            )
         report["missing"] = loader.mark_missing_pages(self.project, self.seen_at) if self.is_crawl else 0
         if "vector" in self.looked.mapping:
             report["vectors"] = self._save_vectors()
@@ -509,12 +510,16 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
     if not parser.says_position:
         report["made_template_by_repetition"] = loader.part_repeated_links()
-    report["links"] = loader.count_staged_links()
+    live = loader.count_live_links(project)
+    # Where the project has none to compare with, the merge counts them.
+    report["links"] = loader.count_staged_links() if live >= SHRINK_FROM else stage.rows
     report["ignored"] = {IGNORED[reason]: count for reason, count in parser.ignored.most_common()}
-    _check_links(project, table.name, report | _skipped_report(skipped), skipped, allow_shrink)
+    _check_links(project, table.name, report | _skipped_report(skipped), skipped, live, allow_shrink)
     progress(table.size - 1, table.size, "Saving links")
     loader.lock(project)
-    report |= loader.merge_links(project, seen_at)
+    with loader.references_held(project, "linker_page", ids.values()):
+        report |= loader.merge_links(project, seen_at)
+    report["links"] = report["new"] + report["seen_before"]
     report["missing"] = loader.mark_missing_links(project, seen_at)
     progress(table.size - 1, table.size, "Counting links")
     loader.refresh_statistics("linker_existinglink")
@@ -544,12 +549,11 @@ def _stage(
     return rows
 
 
-def _check_links(project: Project, name: str, report: Report, skipped: Skipped, allow_shrink: bool) -> None:
+def _check_links(project: Project, name: str, report: Report, skipped: Skipped, live: int, allow_shrink: bool) -> None:
     if report["rows"] and not report["links"]:
         if skipped.counts:
             raise ImportStopped(_none_usable(project, name, skipped), report)
         raise ImportStopped(f"{name}: none of its {report['rows']:,} rows is a link between two pages.", report)
-    live = loader.count_live_links(project)
     if not allow_shrink and shrinks(live, report["links"]):
         raise ImportStopped(
             f"{name} holds {report['links']:,} links where the project has {live:,}: less than {SHRINK_TO:.0%}. A part "
