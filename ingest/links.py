@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MEMO = 500_000  # addresses, or pairs, remembered before the memory is emptied
 MAX_ANCHOR = 2_000
+_SKIP_LINK_STARTS = frozenset(letter for first in screaming_frog.SKIP_LINK_STARTS for letter in (first, first.upper()))
 _ALL, _NONE = repeat(True), repeat(None)
 
 # Why a row is not a link for us; counted, not listed.
@@ -158,7 +159,11 @@ class LinkParser:
         places = map(self._places.get, zip(positions, column(self.path_at), strict=False))
         follows = map(self._follows.get, zip(column(self.follow_at), column(self.rel_at), strict=True))
         anchors = column(self.anchor_at)
-        texts = {anchor: _plain(anchor) for anchor in set(anchors)}
+        texts = {
+            anchor: anchor if anchor.isprintable() and "  " not in f" {anchor} " and "\\" not in anchor
+            and anchor[0] not in _SKIP_LINK_STARTS and len(anchor) <= MAX_ANCHOR else _plain(anchor)
+            for anchor in set(anchors)
+        }  # fmt: skip
         pairs = self._template_pairs
         out: list[str] = []
         cells = zip(

@@ -505,20 +505,20 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     if not ids:
         raise FileError(table.name, "The project has no pages yet. Import the pages first, then their links.")
     parser = LinkParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
-    with loader.LinkStage() as stage:
+    with loader.LinkStage(project, seen_at, at_once=parser.says_position) as stage:
         rows = _stage(table, parser.parse_all, stage.add, progress)
-    report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
-    if not parser.says_position:
-        report["made_template_by_repetition"] = loader.part_repeated_links()
-    live = loader.count_live_links(project)
-    # Where the project has none to compare with, the merge counts them.
-    report["links"] = loader.count_staged_links() if live >= SHRINK_FROM else stage.rows
-    report["ignored"] = {IGNORED[reason]: count for reason, count in parser.ignored.most_common()}
-    _check_links(project, table.name, report | _skipped_report(skipped), skipped, live, allow_shrink)
-    progress(table.size - 1, table.size, "Saving links")
-    loader.lock(project)
-    with loader.references_held(project, "linker_page", ids.values()):
-        report |= loader.merge_links(project, seen_at)
+        stage.wait()
+        report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
+        if not parser.says_position:
+            report["made_template_by_repetition"] = loader.part_repeated_links()
+        live = 0 if stage.at_once else loader.count_live_links(project)
+        # Where the project has too few to compare with, the merge counts them.
+        report["links"] = loader.count_staged_links() if live >= SHRINK_FROM else stage.rows
+        report["ignored"] = {IGNORED[reason]: count for reason, count in parser.ignored.most_common()}
+        _check_links(project, table.name, report | _skipped_report(skipped), skipped, live, allow_shrink)
+        progress(table.size - 1, table.size, "Saving links")
+        loader.lock(project)
+        report |= stage.merge()
     report["links"] = report["new"] + report["seen_before"]
     report["missing"] = loader.mark_missing_links(project, seen_at)
     progress(table.size - 1, table.size, "Counting links")
