@@ -6,7 +6,8 @@ The files are made up (seeded) as a crawler writes them: pages with Address, Sta
 Meta Description 1, Crawl Depth; links with Type, Source, Destination, Anchor, Follow, Link Position, donors evenly,
 targets by a Zipf law, a quarter in the navigation. Both sides read a small site first, so that no module is loaded
 within the times taken. The floor is pandas.read_csv of each file plus COPY of the rows that the import wrote (written
-out by COPY before, which is not counted) into tables without keys or indexes. What the import does beyond that: addresses become keys, links find their pages, and both tables have their indexes.
+out by COPY before, which is not counted) into tables without keys or indexes. What the import does beyond that:
+addresses become keys, links find their pages, and both tables have their indexes.
 """
 
 from __future__ import annotations
