@@ -7,14 +7,16 @@ what is left when no rule of the crawler's matched, not a promise.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from ingest.normalise import AnotherSite, NotAnAddress
 from ingest.readers import screaming_frog
 from ingest.values import parse_flag
+from linker.store import copy_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ingest.normalise import Site
     from ingest.schema import Columns
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 MEMO = 500_000  # addresses, or pairs, remembered before the memory is emptied
 MAX_ANCHOR = 2_000
+_SKIP_LINK_STARTS = frozenset(letter for first in screaming_frog.SKIP_LINK_STARTS for letter in (first, first.upper()))
+_ALL, _NONE = repeat(True), repeat(None)
 
 # Why a row is not a link for us; counted, not listed.
 IGNORED = {
@@ -61,6 +65,17 @@ class PageIds:
                 self.memo.clear()
             self.memo[address] = found
         return found
+
+    def find_all(self, addresses: Sequence[str]) -> Sequence[int | None]:
+        """The pages' ids; None also where it takes `find` to know, or where a “#” at the end tells a placeholder."""
+        found = list(map(self.ids.get, addresses))
+        if None in found:
+            found = [self._known(address) if id is None else id for id, address in zip(found, addresses, strict=True)]
+        return found
+
+    def _known(self, address: str) -> int | None:
+        found = self.memo.get(address)
+        return found if isinstance(found, int) and not address.rstrip().endswith("#") else None
 
     def _look(self, address: str) -> int | str:
         if not address.strip():
@@ -125,6 +140,54 @@ class LinkParser:
             anchor = ""
         return LinkRow(*pair, in_body, self._follow(cells), " ".join(anchor.split())[:MAX_ANCHOR])
 
+    def parse_all(self, lines: Sequence[int], rows: Sequence[list[str]]) -> list[str]:
+        """The links of many rows, as lines of COPY's text form of LinkRow.
+
+        Rows whose cells are all known and plain are put together column by column; the others go through `parse`,
+        in their place among them.
+        """
+        if {self.width} != set(map(len, rows)):
+            return [copy_line(row) for row in map(self.parse, lines, rows) if row is not None]
+        columns = list(zip(*rows, strict=True))
+        nothing = ("",) * len(rows)
+
+        def column(at: int | None) -> Sequence[str]:
+            return columns[at] if at is not None else nothing
+
+        kinds: Iterable[bool | None] = map(self._types.get, column(self.type_at)) if self.type_at is not None else _ALL
+        positions = column(self.position_at) if self.position_at is not None else _NONE
+        places = map(self._places.get, zip(positions, column(self.path_at), strict=False))
+        follows = map(self._follows.get, zip(column(self.follow_at), column(self.rel_at), strict=True))
+        anchors = column(self.anchor_at)
+        texts = {
+            anchor: anchor if anchor.isprintable() and "  " not in f" {anchor} " and "\\" not in anchor
+            and anchor[0] not in _SKIP_LINK_STARTS and len(anchor) <= MAX_ANCHOR else _plain(anchor)
+            for anchor in set(anchors)
+        }  # fmt: skip
+        pairs = self._template_pairs
+        out: list[str] = []
+        cells = zip(
+            self.pages.find_all(column(self.source_at)),
+            self.pages.find_all(column(self.target_at)),
+            kinds,
+            places,
+            follows,
+            map(texts.__getitem__, anchors),
+            strict=False,
+        )
+        for n, (source, target, kind, in_body, follow, text) in enumerate(cells):
+            odd = source is None or target is None or source == target or not kind or follow is None or text is None
+            if in_body and not odd:
+                out.append(f"{source}\t{target}\tt\t{follow}\t{text}\n")
+            elif odd or in_body is None or (source, target) in pairs or len(pairs) >= MEMO:
+                row = self.parse(lines[n], rows[n])
+                if row is not None:
+                    out.append(copy_line(row))
+            else:
+                pairs.add((source, target))
+                out.append(f"{source}\t{target}\tf\t{follow}\t\n")
+        return out
+
     def _pair(self, line: int, cells: list[str]) -> tuple[int, int] | None:
         source, target = self.pages.find(cells[self.source_at]), self.pages.find(cells[self.target_at])
         if isinstance(target, str) and target == "external":
@@ -177,6 +240,20 @@ class LinkParser:
                 self._follows.clear()
             known = self._follows[said] = _follows(*said)
         return known
+
+
+def _plain(anchor: str) -> str | None:
+    """An anchor as it is staged; None where it takes more than a look to tell."""
+    text = " ".join(anchor.split())
+    if not text or len(text) > MAX_ANCHOR or screaming_frog.is_skip_link(text):
+        return None
+    return copy_text(text)
+
+
+def copy_line(row: LinkRow) -> str:
+    """The row as a line of COPY's text form."""
+    source, target, in_body, follow, anchor = row
+    return f"{source}\t{target}\t{in_body}\t{follow}\t{copy_text(anchor)}\n"
 
 
 def _follows(follow: str, rel: str) -> bool:

@@ -6,11 +6,14 @@ a file does not speak about keep what they hold.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import connection
 
+from ingest.links import LinkRow
 from ingest.normalise import category_key
 from ingest.pages import PageRow
 from ingest.queries import QueryRow
@@ -18,10 +21,10 @@ from linker import store
 from linker.models import Category, EmbeddingModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from concurrent.futures import Future
     from datetime import datetime
 
-    from ingest.links import LinkRow
     from ingest.pages import PathOfNames, Trails
     from linker.models import Project
 
@@ -44,7 +47,11 @@ CREATE TEMP TABLE stage_query (
     page bigint, query text, clicks int, impressions int, position float8, importance float8
 )
 """
+CHECKS_OFF: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = replica", ())
+CHECKS_ON: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = origin", ())
+MERGE_ROWS = 100_000  # links merged at a time while more are read
 PAGE_COLUMNS = tuple(PageRow.__dataclass_fields__)
+_PAGE_CELLS = attrgetter(*PAGE_COLUMNS)
 
 # The row that stands for its page where a file holds the page several times.
 BETTER_ROW = "(status_code = 200) DESC NULLS LAST, indexable DESC, line DESC"
@@ -72,6 +79,29 @@ def lock(project: Project) -> None:
     _run("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, project.pk])
 
 
+@contextmanager
+def references_held(project: Project, table: str, ids: Iterable[int]) -> Iterator[None]:
+    """Rows written in here refer to the project and to rows `ids` of `table` and need not be checked one by one.
+
+    PostgreSQL looks each foreign key of each row up, which takes longer than to write ten million links. Here the rows
+    referred to are locked at once, as those checks would lock them: until the transaction ends none can be deleted.
+    Where one is gone already, and for a role that may not leave the checks out, they run.
+    """
+    there = _rows("SELECT id FROM linker_project WHERE id = %s FOR KEY SHARE", [project.pk])
+    locked = {id for (id,) in _rows(f"SELECT id FROM {table} WHERE project_id = %s FOR KEY SHARE", [project.pk])}
+    if not (there and locked.issuperset(ids) and may_leave_checks_out()):
+        yield
+        return
+    _run(*CHECKS_OFF)
+    yield
+    _run(*CHECKS_ON)
+
+
+def may_leave_checks_out() -> bool:
+    """Whether the role may write without PostgreSQL's own checks of foreign keys: superusers, and roles granted it."""
+    return _rows("SELECT has_parameter_privilege('session_replication_role', 'SET')")[0][0]
+
+
 # --------------------------------------------------------------------------------------------------- staging pages
 
 
@@ -84,7 +114,7 @@ def drop_page_stage() -> None:
 
 
 def stage_pages(rows: Iterable[PageRow]) -> None:
-    store.copy_rows_in("stage_page", PAGE_COLUMNS, ([getattr(row, column) for column in PAGE_COLUMNS] for row in rows))
+    store.copy_rows_in("stage_page", PAGE_COLUMNS, map(_PAGE_CELLS, rows))
 
 
 def stage_vectors(lines: Sequence[int], vectors: Sequence[np.ndarray], digests: Sequence[bytes]) -> None:
@@ -178,6 +208,11 @@ def merge_categories(project: Project, trails: Trails) -> int:
         "stage_category", ("number", "id"), ((n, ids[category_key(path)]) for n, path in enumerate(paths) if path)
     )
     return len(wanted)
+
+
+def staged_categories() -> list[int]:
+    """The categories that staged pages come into."""
+    return [id for (id,) in _rows("SELECT DISTINCT id FROM stage_category")]
 
 
 def _category(project: Project, path: PathOfNames, ids: dict[str, int]) -> Category:
@@ -282,22 +317,91 @@ def _imported_model(project: Project, name: str, dimensions: int) -> EmbeddingMo
 
 
 def page_ids(project: Project) -> dict[str, int]:
-    """Every page's id by its key."""
+    """Every page's id by its key. Until the transaction ends none of the pages, nor the project, can be deleted."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT canonical_url, id FROM linker_page WHERE project_id = %s", [project.pk])
+        cursor.execute("SELECT canonical_url, id FROM linker_page WHERE project_id = %s FOR KEY SHARE", [project.pk])
         return dict(cursor.fetchall())
 
 
-def create_link_stage() -> None:
-    _run(STAGE_LINKS)
+# One that the same import has written before is followed where one of the two is. Links go in by the order of their
+# index, which is then written from one end to the other.
+MERGE_LINKS = """
+WITH merged AS (
+    INSERT INTO linker_existinglink (project_id, source_id, target_id, in_body, anchor, follow, last_seen_at)
+    SELECT %s, source, target, in_body, anchor, bool_or(follow), %s FROM stage_link
+    GROUP BY source, target, in_body, anchor ORDER BY source, target, in_body
+    ON CONFLICT (source_id, target_id, in_body, md5(anchor)) DO UPDATE SET
+    follow = excluded.follow OR linker_existinglink.follow AND linker_existinglink.last_seen_at = excluded.last_seen_at,
+    last_seen_at = excluded.last_seen_at, missing_since = NULL
+    RETURNING xmax = 0 AS fresh, in_body
+)
+SELECT count(*) FILTER (WHERE fresh AND in_body), count(*) FILTER (WHERE fresh AND NOT in_body),
+count(*) FILTER (WHERE NOT fresh AND in_body), count(*) FILTER (WHERE NOT fresh AND NOT in_body) FROM merged
+"""
+
+
+class LinkStage:
+    """The stage of links, filled in the background while more rows are read.
+
+    With `at_once`, links of a project that has none are also merged in the background: nothing has to be known of all
+    of them before. `rows` were staged. The pages must be held, see `page_ids`.
+    """
+
+    def __init__(self, project: Project, seen_at: datetime, *, at_once: bool) -> None:
+        self.rows = self._waiting = 0
+        self._merge: list[tuple[str, Sequence[Any]]] = [
+            ("ANALYZE stage_link", ()),
+            (MERGE_LINKS, (project.pk, seen_at)),
+            ("TRUNCATE stage_link", ()),
+        ]
+        if may_leave_checks_out():
+            self._merge = [CHECKS_OFF, *self._merge, CHECKS_ON]
+        self._merged: list[Future[Any]] = []
+        self.at_once = False
+        if at_once and not has_links(project):
+            lock(project)
+            self.at_once = not has_links(project)  # another import may have been first
+        _run(STAGE_LINKS)
+        self._background = store.Background()
+        self.wait = self._background.wait
+
+    def __enter__(self) -> LinkStage:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._background.__exit__(*error)
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Adds lines of COPY's text form of LinkRow; waits for those before, so that few are held at a time."""
+        self.rows += len(lines)
+        self._waiting += len(lines)
+        self.wait()
+        self._background.copy_lines("stage_link", LinkRow._fields, lines)
+        if self.at_once and self._waiting >= MERGE_ROWS:
+            self._merged.append(self._background.execute(*self._merge))
+            self._waiting = 0
+
+    def merge(self) -> dict[str, int]:
+        """Inserts and updates the links that are left. Returns counts of `new`, `seen_before`, `body`, `template`."""
+        self._merged.append(self._background.execute(*self._merge))
+        self.wait()
+        new_body, new_template, body, template = map(sum, zip(*(done.result() for done in self._merged), strict=True))
+        if self.at_once:  # there were none: these stood in several parts of the file
+            body = template = 0
+        return {
+            "new": new_body + new_template,
+            "seen_before": body + template,
+            "body": new_body + body,
+            "template": new_template + template,
+        }
+
+
+def has_links(project: Project) -> bool:
+    return bool(_rows("SELECT 1 FROM linker_existinglink WHERE project_id = %s LIMIT 1", [project.pk]))
 
 
 def drop_link_stage() -> None:
     _run("DROP TABLE stage_link")
-
-
-def stage_links(rows: Sequence[LinkRow]) -> None:
-    store.copy_rows_in("stage_link", ("source", "target", "in_body", "follow", "anchor"), rows)
 
 
 def count_live_links(project: Project) -> int:
@@ -324,21 +428,6 @@ def part_repeated_links(least: int = 20, share: float = 0.3) -> int:
         "WHERE s.in_body AND s.target = r.target AND s.anchor = r.anchor",
         [least, share],
     )
-
-
-def merge_links(project: Project, seen_at: datetime) -> dict[str, int]:
-    """Inserts and updates the staged links. Returns counts of `new`, `seen_before`, `body`, `template`."""
-    [row] = _rows(
-        "WITH merged AS (INSERT INTO linker_existinglink (project_id, source_id, target_id, in_body, anchor, follow, "
-        "last_seen_at) SELECT %s, source, target, in_body, anchor, bool_or(follow), %s FROM stage_link "
-        "GROUP BY source, target, in_body, anchor ON CONFLICT (source_id, target_id, in_body, md5(anchor)) DO UPDATE "
-        "SET follow = excluded.follow, last_seen_at = excluded.last_seen_at, missing_since = NULL "
-        "RETURNING xmax = 0 AS fresh, in_body) SELECT count(*) FILTER (WHERE fresh), "
-        "count(*) FILTER (WHERE NOT fresh), count(*) FILTER (WHERE in_body), count(*) FILTER (WHERE NOT in_body) "
-        "FROM merged",
-        [project.pk, seen_at],
-    )
-    return dict(zip(("new", "seen_before", "body", "template"), row, strict=True))
 
 
 def mark_missing_links(project: Project, seen_at: datetime) -> int:

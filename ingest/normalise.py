@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from urllib.parse import unquote
 
@@ -126,7 +126,11 @@ def clean_name(name: str) -> str:
 
 def folders(canonical_url: str) -> tuple[str, ...]:
     """The folders an address stands in, its last segment left out: the weakest source of categories."""
-    _, path = _host_and_path(canonical_url)
-    segments = [segment for segment in path.split("/") if segment]
-    names = (clean_name(unquote(segment).replace("\0", "")) for segment in segments[:-1])
+    return _folders(canonical_url.partition("?")[0].rstrip("/").rpartition("/")[0])
+
+
+@lru_cache(10_000)
+def _folders(start: str) -> tuple[str, ...]:
+    _, path = _host_and_path(start)
+    names = (clean_name(unquote(segment).replace("\0", "")) for segment in path.split("/"))
     return tuple(name for name in names if name)

@@ -64,6 +64,10 @@ class QueryParser:
             return None
         return QueryRow(page, query, *(self._number(line, cells, *number) for number in self.numbers))
 
+    def parse_all(self, lines: Sequence[int], rows: Sequence[list[str]]) -> list[QueryRow]:
+        """The queries of many rows."""
+        return [row for row in map(self.parse, lines, rows) if row is not None]
+
     def _page(self, line: int, address: str) -> int | None:
         found = self.pages.find(address)
         if isinstance(found, int):

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
     from django.core.files.uploadedfile import UploadedFile
 
-    from ingest.links import LinkRow
     from ingest.pages import PageRow
-    from ingest.queries import QueryRow
     from linker.models import Run
     from linker.runs import Progress
 
@@ -401,13 +399,14 @@ class _PagesLoad:
         report["categories"] = loader.merge_categories(self.project, self.parser.trails)
         report["category_source"] = source
         self.progress(size - 1, size, "Saving pages")
-        report |= loader.merge_pages(
-            self.project,
-            self.parser.filled,
-            weak_category=source == "folders",
-            strong_category=source != "folders",
-            seen_at=self.seen_at,
-        )
+        with loader.references_held(self.project, "linker_category", loader.staged_categories()):
+            report |= loader.merge_pages(
+                self.project,
+                self.parser.filled,
+                weak_category=source == "folders",
+                strong_category=source != "folders",
+                seen_at=self.seen_at,
+            )
         report["missing"] = loader.mark_missing_pages(self.project, self.seen_at) if self.is_crawl else 0
         if "vector" in self.looked.mapping:
             report["vectors"] = self._save_vectors()
@@ -506,17 +505,21 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     if not ids:
         raise FileError(table.name, "The project has no pages yet. Import the pages first, then their links.")
     parser = LinkParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
-    loader.create_link_stage()
-    rows = _stage(table, parser, loader.stage_links, progress)
-    report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
-    if not parser.says_position:
-        report["made_template_by_repetition"] = loader.part_repeated_links()
-    report["links"] = loader.count_staged_links()
-    report["ignored"] = {IGNORED[reason]: count for reason, count in parser.ignored.most_common()}
-    _check_links(project, table.name, report | _skipped_report(skipped), skipped, allow_shrink)
-    progress(table.size - 1, table.size, "Saving links")
-    loader.lock(project)
-    report |= loader.merge_links(project, seen_at)
+    with loader.LinkStage(project, seen_at, at_once=parser.says_position) as stage:
+        rows = _stage(table, parser.parse_all, stage.add, progress)
+        stage.wait()
+        report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
+        if not parser.says_position:
+            report["made_template_by_repetition"] = loader.part_repeated_links()
+        live = 0 if stage.at_once else loader.count_live_links(project)
+        # Where the project has too few to compare with, the merge counts them.
+        report["links"] = loader.count_staged_links() if live >= SHRINK_FROM else stage.rows
+        report["ignored"] = {IGNORED[reason]: count for reason, count in parser.ignored.most_common()}
+        _check_links(project, table.name, report | _skipped_report(skipped), skipped, live, allow_shrink)
+        progress(table.size - 1, table.size, "Saving links")
+        loader.lock(project)
+        report |= stage.merge()
+    report["links"] = report["new"] + report["seen_before"]
     report["missing"] = loader.mark_missing_links(project, seen_at)
     progress(table.size - 1, table.size, "Counting links")
     loader.refresh_statistics("linker_existinglink")
@@ -527,30 +530,30 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
 
 
 def _stage(
-    table: Table, parser: LinkParser | QueryParser, stage: Callable[[list[Any]], None], progress: Progress
+    table: Table,
+    parse: Callable[[Sequence[int], list[list[str]]], list[Any]],
+    stage: Callable[[list[Any]], None],
+    progress: Progress,
 ) -> int:
     """Reads all rows into the stage. Returns how many there were."""
-    found: list[LinkRow | QueryRow] = []
-    rows = 0
-    for line, cells in table:
-        rows += 1
-        row = parser.parse(line, cells)
-        if row is not None:
-            found.append(row)
-        if rows % STAGE_ROWS == 0:
+    found: list[Any] = []
+    rows = staged = 0
+    for lines, records in table.chunks():
+        found += parse(lines, records)
+        rows += len(records)
+        if rows >= staged + STAGE_ROWS:
             stage(found)
-            found = []
+            found, staged = [], rows
             progress(min(table.position, table.size - 1), table.size, "Reading rows")
     stage(found)
     return rows
 
 
-def _check_links(project: Project, name: str, report: Report, skipped: Skipped, allow_shrink: bool) -> None:
+def _check_links(project: Project, name: str, report: Report, skipped: Skipped, live: int, allow_shrink: bool) -> None:
     if report["rows"] and not report["links"]:
         if skipped.counts:
             raise ImportStopped(_none_usable(project, name, skipped), report)
         raise ImportStopped(f"{name}: none of its {report['rows']:,} rows is a link between two pages.", report)
-    live = loader.count_live_links(project)
     if not allow_shrink and shrinks(live, report["links"]):
         raise ImportStopped(
             f"{name} holds {report['links']:,} links where the project has {live:,}: less than {SHRINK_TO:.0%}. A part "
@@ -591,7 +594,7 @@ def _load_queries(project: Project, looked: Look, skipped: Skipped, progress: Pr
         raise FileError(table.name, "The project has no pages yet. Import the pages first, then their queries.")
     parser = QueryParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
     loader.create_query_stage()
-    rows = _stage(table, parser, loader.stage_queries, progress)
+    rows = _stage(table, parser.parse_all, loader.stage_queries, progress)
     staged = loader.count_staged_queries()
     report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
     if not staged:

@@ -17,6 +17,7 @@ import zlib
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import accumulate, chain, islice
 from typing import IO, TYPE_CHECKING, cast
 
 from charset_normalizer import from_bytes
@@ -25,13 +26,15 @@ from django.conf import settings
 from ingest.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
 CHUNK = 2**20
 HEAD = 2**18
 MAX_CELL = 2**23  # characters
 MAX_LINE = 2 * MAX_CELL
+PIECE = 2**18  # bytes unpacked at once
+STEP = 32  # records
 MAX_RATIO, RATIO_FROM = 500, 2**23  # a CSV packs 10 to 100 times; a bomb of zeros 1,000 times
 DELIMITERS = (",", ";", "\t", "|")
 ENCODINGS = {
@@ -95,8 +98,8 @@ def header_key(name: str) -> str:
 # ---------------------------------------------------------------------------------------------------- unpacking
 
 
-class _Utf8(io.RawIOBase):
-    """The unpacked bytes of a source as checked UTF-8 without NUL, counted, with bounds on what comes out.
+class _Text:
+    """The unpacked bytes of a source as text without NUL and byte order mark, with bounds on what comes out.
 
     Raises FileError with the line for bytes that the encoding does not know, for data cut off and for bombs.
     """
@@ -104,39 +107,29 @@ class _Utf8(io.RawIOBase):
     def __init__(self, source: IO[bytes], name: str, encoding: str, packed: int | None) -> None:
         self.source, self.name, self.encoding, self.packed = source, name, encoding, packed
         self.decoder = codecs.getincrementaldecoder(encoding)("strict")
-        self.pending = b""
         self.unpacked = 0
         self.newlines = 0
-        self.ended = False
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self.pending and not self.ended:
-            self.pending = self._next()
-        size = min(len(buffer), len(self.pending))
-        buffer[:size] = self.pending[:size]
-        self.pending = self.pending[size:]
-        return size
-
-    def _next(self) -> bytes:
-        chunk = self._read()
-        self.ended = not chunk
-        self._check_size(len(chunk))
-        try:
-            text = self.decoder.decode(chunk, final=self.ended)
-        except UnicodeDecodeError as error:
-            before = error.object[: error.start].decode(self.encoding, "ignore").count("\n")
-            raise not_decodable(self.name, self.encoding, error, self.newlines + before + 1) from None
-        # What UTF-8 holds is passed on as it came; a character cut by the chunk's end follows with the next.
-        out = chunk if self.encoding == "utf-8" else text.encode()
-        self.newlines += out.count(b"\n")
-        return out.replace(b"\0", b"")
+    def __iter__(self) -> Iterator[str]:
+        """Pieces of the text."""
+        mark: str | None = "\ufeff"
+        chunk = b"-"
+        while chunk:
+            chunk = self._read()
+            self._check_size(len(chunk))
+            try:
+                text = self.decoder.decode(chunk, final=not chunk)
+            except UnicodeDecodeError as error:
+                before = error.object[: error.start].decode(self.encoding, "ignore").count("\n")
+                raise not_decodable(self.name, self.encoding, error, self.newlines + before + 1) from None
+            self.newlines += text.count("\n")
+            if text:
+                yield text.removeprefix(mark or "").replace("\0", "")
+                mark = None
 
     def _read(self) -> bytes:
         try:
-            return self.source.read(CHUNK)
+            return self.source.read(PIECE)
         except EOFError:
             raise FileError(
                 self.name,
@@ -250,7 +243,7 @@ def inspect(
     """
     with ExitStack() as stack:
         opened = _open(stack, path, name, preferred)
-        probe = _Utf8(opened.source, name, "latin-1", path.stat().st_size if opened.compression else None)
+        probe = _Text(opened.source, name, "latin-1", path.stat().st_size if opened.compression else None)
         head = b""
         while len(head) < HEAD and (chunk := probe._read()):
             head += chunk
@@ -351,6 +344,45 @@ def unique_names(cells: list[str]) -> tuple[str, ...]:
 # ----------------------------------------------------------------------------------------------------- reading
 
 
+class _Blocks:
+    """A text in blocks of whole lines, each a stream of them, so that the lines are told apart outside of Python.
+
+    `count` blocks were read so far; `cut_off`: the last of them does not end with a line break.
+    """
+
+    def __init__(self, text: _Text) -> None:
+        self.text = text
+        self.count = self.lines = 0
+        self.cut_off = False
+
+    def __iter__(self) -> Iterator[io.StringIO]:
+        rest = ""
+        for piece in self.text:
+            piece = rest + piece
+            # A carriage return at the very end may have its line feed in the next piece.
+            end = max(piece.rfind("\n"), piece.rfind("\r", 0, -1)) + 1
+            block, rest = piece[:end], piece[end:]
+            if block:
+                yield self._block(block)
+            if len(rest) >= MAX_LINE:
+                raise FileError(
+                    self.text.name, f"The line is longer than {MAX_LINE:,} characters.", line=self.lines + 1
+                )
+        if rest:
+            yield self._block(rest)
+
+    def _block(self, block: str) -> io.StringIO:
+        self.count += 1
+        self.lines += _breaks([block])
+        self.cut_off = not block.endswith(("\n", "\r"))
+        return io.StringIO(block, newline="")
+
+
+def _breaks(texts: list[str]) -> int:
+    """How many line breaks of any kind the texts hold."""
+    return sum(text.count("\n") + text.count("\r") - text.count("\r\n") for text in texts)
+
+
 class Table:
     """The records of a file below its header, streamed. May be iterated several times.
 
@@ -367,49 +399,62 @@ class Table:
 
         Raises FileError with the line where the file is cut off, badly quoted or not in its encoding.
         """
+        for lines, rows in self.chunks():
+            yield from zip(lines, rows, strict=True)
+
+    def chunks(self) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
+        """The same in lists of records, of about a PIECE of the file together; the first is short, for a look."""
         with ExitStack() as stack:
             opened = _open(stack, self.path, self.name, self.preferred)
-            stream = _Utf8(
-                opened.source, self.name, self.format.encoding, self.size if self.format.compression else None
-            )
-            text = io.TextIOWrapper(io.BufferedReader(stream, CHUNK), encoding="utf-8-sig", newline="")
-            yield from self._records(text, opened.raw)
+            packed = self.size if self.format.compression else None
+            text = _Text(opened.source, self.name, self.format.encoding, packed)
+            yield from self._records(_Blocks(text), opened.raw)
             self.position = self.size
 
-    def _records(self, text: io.TextIOWrapper, raw: IO[bytes]) -> Iterator[tuple[int, list[str]]]:
-        last_line = ""
-
-        def lines() -> Iterator[str]:
-            nonlocal last_line
-            while line := text.readline(MAX_LINE):
-                if len(line) == MAX_LINE and not line.endswith(("\n", "\r")):
-                    raise FileError(
-                        self.name, f"The line is longer than {MAX_LINE:,} characters.", line=reader.line_num + 1
-                    )
-                last_line = line
-                yield line
-
-        reader = csv.reader(lines(), delimiter=self.format.delimiter, strict=True)
-        width, start, short, count = len(self.format.header), 1, 0, 0
-        row: list[str] = []
-        last_start = start
-        try:
-            for row in reader:
-                count, last_start = count + 1, start
-                if count > self.format.header_records and row:
-                    if count % 256 == 0:
-                        self.position = raw.tell()
-                    if len(row) < width:
-                        short += 1
-                    yield start, row
-                start = reader.line_num + 1
-        except csv.Error as error:
+    def _records(self, blocks: _Blocks, raw: IO[bytes]) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
+        reader = csv.reader(chain.from_iterable(blocks), delimiter=self.format.delimiter, strict=True)
+        width, headers = len(self.format.header), self.format.header_records
+        start, short = 1, 0
+        last: tuple[int, list[str]] = (1, [])
+        error: Exception | None = None
+        ended = False
+        while not ended:
+            rows: list[list[str]] = []
+            before, block = reader.line_num, blocks.count
+            try:
+                while not ended and (not rows or blocks.count == block):
+                    read = len(rows)
+                    rows.extend(islice(reader, STEP))  # keeps those read before an error
+                    ended = len(rows) < read + STEP
+            except (csv.Error, FileError) as raised:
+                error, ended = raised, True
+            lines: Sequence[int]
+            if error is None and reader.line_num - before == len(rows):
+                lines = range(start, start + len(rows) + 1)
+            else:
+                lines = list(accumulate((1 + _breaks(row) for row in rows), initial=start))
+            start = lines[-1]
+            if rows:
+                last = (lines[len(rows) - 1], rows[-1])
+            lines = lines[headers:-1]
+            rows, headers = rows[headers:], max(0, headers - len(rows))
+            if not all(rows):
+                lines = [line for line, row in zip(lines, rows, strict=True) if row]
+                rows = [row for row in rows if row]
+            short += sum(map(width.__gt__, map(len, rows)))
+            self.position = raw.tell()
+            if rows:
+                yield lines, rows
+        if isinstance(error, csv.Error):
             raise self._quoting_error(error, start) from None
-        if short == 1 and len(row) < width and not last_line.endswith(("\n", "\r")):
+        if error is not None:
+            raise error
+        line, row = last
+        if short == 1 and len(row) < width and blocks.cut_off:
             raise FileError(
                 self.name,
                 f"The last line has {len(row)} of {width} columns and no end: the file was cut off. Export it again.",
-                line=last_start,
+                line=line,
             )
 
     def _quoting_error(self, error: csv.Error, line: int) -> FileError:

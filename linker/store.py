@@ -99,7 +99,7 @@ def copy_text(text: str) -> str:
 
 
 class Background:
-    """Writes by COPY, in the transaction of the thread that made it, while that thread goes on computing.
+    """Writes by COPY and executes, in the transaction of the thread that made it, while that thread goes on computing.
 
     Use as a context manager. Until `wait` returns the connection is busy: nothing else may be asked of it. What a
     write raises, `wait` raises, as does leaving.
@@ -109,7 +109,7 @@ class Background:
         connection.ensure_connection()
         self._raw = connection.connection  # Django's wrapper keeps to one thread, psycopg's connection does not
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="copy")
-        self._running: list[Future[None]] = []
+        self._running: list[Future[Any]] = []
 
     def __enter__(self) -> Background:
         return self
@@ -130,6 +130,20 @@ class Background:
         names = ", ".join(f'"{name}"' for name in columns)
         with self._raw.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
             copy.write("".join(lines))
+
+    def execute(self, *statements: tuple[str, Sequence[Any]]) -> Future[Any]:
+        """Begins to execute statements with their parameters. The future holds the first row of the last with rows."""
+        done = self._pool.submit(self._execute, statements)
+        self._running.append(done)
+        return done
+
+    def _execute(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> Any:
+        row = None
+        with self._raw.cursor() as cursor:
+            for statement, params in statements:
+                cursor.execute(statement, params)
+                row = cursor.fetchone() if cursor.description else row
+        return row
 
     def wait(self) -> None:
         running, self._running = self._running, []

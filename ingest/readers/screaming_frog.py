@@ -74,6 +74,7 @@ _SKIP_LINK = re.compile(
     r"|zum inhalt\b|(?:saltar|ir) al contenido|(?:vai|salta) al contenuto",
     re.IGNORECASE,
 )
+SKIP_LINK_STARTS = "sjapzivſıİ"  # what the above may begin with, in small letters
 _ASSET = re.compile(
     r"\.(?:js|mjs|css|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|eot|pdf|zip|mp[34]|webm|json|xml|txt|map)(?:[?#]|$)",
     re.IGNORECASE,

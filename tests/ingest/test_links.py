@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from ingest import services
+from ingest import loader, services
 from ingest.errors import FileError, ImportStopped
 from linker.models import ExistingLink, Page
 from tests.factories import make_page
@@ -195,6 +195,21 @@ def test_the_shrink_guard_holds_for_links(project, pages, tmp_path):
         load(project, tmp_path, *rows[:15])
     assert len(stored()) == 20
     assert load(project, tmp_path, *rows[:15], allow_shrink=True)["missing"] == 5
+
+
+def test_links_merged_in_parts_are_those_merged_at_once(project, pages, tmp_path, monkeypatch):
+    numbers = [n % 60 for n in range(300)]
+    rows = [link("/a", "/b", f"words {n}", follow=str(i > 200 and n < 30).lower()) for i, n in enumerate(numbers)]
+    rows += [link("/c", "/b", "menu", position="Header", follow=word) for word in ("false", "true")]
+    expected = load(project, tmp_path, *rows)
+    links = list(ExistingLink.objects.order_by("anchor").values_list("anchor", "in_body", "follow"))
+    ExistingLink.objects.all().delete()
+    monkeypatch.setattr(services, "STAGE_ROWS", 1)
+    monkeypatch.setattr(loader, "MERGE_ROWS", 1)
+    assert load(project, tmp_path, *rows) == expected
+    assert (expected["links"], expected["new"], expected["body"], expected["seen_before"]) == (61, 61, 60, 0)
+    assert list(ExistingLink.objects.order_by("anchor").values_list("anchor", "in_body", "follow")) == links
+    assert [follow for _, _, follow in links].count(True) == 30
 
 
 def test_links_need_pages_first(project, tmp_path):
