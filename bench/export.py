@@ -70,7 +70,7 @@ def fill(links: int) -> None:
             "CASE WHEN n %% 10 < 3 THEN p.body_hash END, false, "
             "'the words of the link', 'mention', '[]', false FROM generate_series(0, %s - 1) n "
             "JOIN linker_page p ON p.id = %s + n / 10, "
-            "LATERAL (SELECT CASE WHEN n %% 10 < 3 THEN %s + length((n / 10 + 1)::text) - 1 END AS start) k",
+            "LATERAL (SELECT CASE WHEN n %% 10 < 3 THEN %s + length((n / 10 + 1)::text) - 1 END AS start) k ORDER BY n",
             [project.pk, first, first, pages, run.pk, links, first, place],
         )
     store.analyze("linker_page", "linker_candidateedge", "linker_run")

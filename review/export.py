@@ -123,7 +123,7 @@ def _alike(expression: str) -> str:
 
 
 # Sentence and heading are kept with the edge and hold as long as the donor's text is the one they were read from.
-_KEPT = "e.body_hash = donor.body_hash"
+_KEPT = "e.body_hash = e.donor_hash"
 
 # Where an anchor stands in a text that has changed since, if it still reads so there. `|| ''` unpacks the text once. A
 # sentence ends with a mark and a space, or with its line; a heading is a short line that neither begins nor ends like
@@ -161,22 +161,22 @@ def _place(kept: str, moved: str) -> str:
 
 
 _CELLS = {
-    "donor_url": _text("donor.url"),
-    "acceptor_url": _text("acceptor.url"),
+    "donor_url": _text("e.donor_url"),
+    "acceptor_url": _text("e.acceptor_url"),
     "anchor_text": _text("e.anchor"),
     "rel": "e.rel",
     "placement": "e.placement",
-    "tier": "tier.name",
+    "tier": "e.tier",
     "score": _six_decimals("e.score"),
     "similarity": _six_decimals("e.similarity"),
     "level": "e.level",
-    "category": _text("array_to_string(category.path, ' > ')"),
-    "model": "run.model",
-    "threshold": "run.threshold",
+    "category": _text("array_to_string(e.category, ' > ')"),
+    "model": "e.model",
+    "threshold": "e.threshold",
     "run": "e.run_id",
-    "run_time": "run.time",
-    "decided_by": _text("decision.username"),
-    "decided_at": _time("decision.at"),
+    "run_time": "e.run_time",
+    "decided_by": _text("e.decided_by"),
+    "decided_at": _time("e.decided_at"),
     "edited": "e.edited::text",
     "ranked_by": "e.ranked_by",
     "probability": _six_decimals("e.probability"),
@@ -184,29 +184,30 @@ _CELLS = {
     "generators": "array_to_string(e.generators, ';')",
     "why": _text("e.why"),
     "anchor_source": "e.anchor_source",
-    "anchor_start": _place("e.span_start", "CASE WHEN moved.sentence IS NOT NULL THEN e.span_start END"),
-    "anchor_end": _place("e.span_end", "CASE WHEN moved.sentence IS NOT NULL THEN e.span_end END"),
-    "sentence": _place(_text("e.sentence"), _text("moved.sentence")),
-    "section_heading": _place(f"nullif({_text('e.section_heading')}, '')", _text("moved.heading")),
+    "anchor_start": _place("e.span_start", "CASE WHEN e.moved_sentence IS NOT NULL THEN e.span_start END"),
+    "anchor_end": _place("e.span_end", "CASE WHEN e.moved_sentence IS NOT NULL THEN e.span_end END"),
+    "sentence": _place(_text("e.sentence"), _text("e.moved_sentence")),
+    "section_heading": _place(f"nullif({_text('e.section_heading')}, '')", _text("e.moved_heading")),
     "content_gap": "e.content_gap::text",
 }
 COLUMNS = {
     ReleaseFormat.FULL: tuple(_CELLS),
     ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
 }
+_ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
+# What the order looks at comes first, texts come last: of a row that is sorted, no text needs to be stepped over.
 _EDGE_COLUMNS = (
-    *("id", "source_id", "target_id", "run_id", "tier_id", "status", "donor_best", "anchor", "rel", "placement"),
-    *("score", "similarity", "level", "edited", "ranked_by", "probability", "quantile", "generators", "why"),
-    *("anchor_source", "span_start", "span_end", "sentence", "section_heading", "body_hash", "content_gap"),
+    *("donor_best", "source_id", "score", "id", "target_id", "run_id", "tier_id", "similarity", "quantile"),
+    *("probability", "span_start", "span_end", "body_hash", "level", "edited", "content_gap", "status", "anchor"),
+    *("rel", "placement", "ranked_by", "generators", "why", "anchor_source", "sentence", "section_heading"),
 )
 
 # What is the same for many rows is made once, in a subquery that OFFSET 0 keeps whole. All that may be large is joined
 # by its key, so that a planner that takes a million fresh rows for one (statistics lag behind a bulk write) is slow by
 # a factor and not by a square.
 # An open suggestion has no standing decision: the condition on its status saves looking for one.
-_JOINED = f"""
-JOIN linker_page donor ON donor.id = e.source_id
-JOIN linker_page acceptor ON acceptor.id = e.target_id
+_BOTH_PAGES = "JOIN linker_page donor ON donor.id = e.source_id JOIN linker_page acceptor ON acceptor.id = e.target_id"
+_PROVENANCE = f"""
 JOIN (
     SELECT r.id, {_text("model.name || ' ' || model.version")} AS model,
         coalesce(r.params ->> 'threshold', r.report ->> 'threshold') AS threshold,
@@ -226,9 +227,15 @@ LEFT JOIN LATERAL (
     ORDER BY d.id DESC LIMIT 1
 ) decision ON true
 """
-_FROM = {
-    ReleaseFormat.FULL: f"{_JOINED} {_DECIDED} LEFT JOIN LATERAL ({_MOVED}) moved ON true",
-    ReleaseFormat.JOIL: _JOINED,
+_URLS = "donor.url AS donor_url, acceptor.url AS acceptor_url"
+_ROWS = {
+    ReleaseFormat.FULL: (
+        f"{_URLS}, donor.body_hash AS donor_hash, category.path AS category, tier.name AS tier, run.model, "
+        "run.threshold, run.time AS run_time, decision.username AS decided_by, decision.at AS decided_at, "
+        "moved.sentence AS moved_sentence, moved.heading AS moved_heading",
+        f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} LEFT JOIN LATERAL ({_MOVED}) moved ON true",
+    ),
+    ReleaseFormat.JOIL: (_URLS, _BOTH_PAGES),
 }
 
 
@@ -236,10 +243,11 @@ def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat) -> str:
     operations = cast("DatabaseOperations", connection.ops)
     chosen = operations.compose_sql(*edges.order_by().values(*_EDGE_COLUMNS).query.sql_with_params())
     cells = ", ".join(f"{_CELLS[name]} AS {name}" for name in COLUMNS[fmt])
-    # Constants and SQL that Django made; the values are quoted by the driver.
+    joined, tables = _ROWS[fmt]
+    # Constants and SQL that Django made; the values are quoted by the driver. The cells are made of sorted rows.
     return (
-        f"COPY (SELECT {cells} FROM ({chosen}) e {_FROM[fmt]} "
-        "ORDER BY e.donor_best DESC, e.source_id, e.score DESC, e.id) TO STDOUT (FORMAT csv, HEADER)"
+        f"COPY (SELECT {cells} FROM (SELECT e.*, {joined} FROM ({chosen}) e {tables} ORDER BY {_ORDER}) e "
+        f"ORDER BY {_ORDER}) TO STDOUT (FORMAT csv, HEADER)"
     )
 
 
