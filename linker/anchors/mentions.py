@@ -64,6 +64,8 @@ class _Trie:
             for level, ends in enumerate(self.ends):
                 if level:
                     at, state = self._step(text, at, state, level)
+                if not len(at):
+                    break
                 end = ends[state]
                 done = np.flatnonzero(end >= 0)
                 places.append(at[done])
@@ -92,7 +94,7 @@ class _Trie:
         return at[perhaps[hit]], place[hit].astype(np.int64)
 
 
-_PIECE = 2**15  # tokens walked from together: what is made of them stays in a core's cache
+_PIECE = 2**17  # tokens walked from together: enough that few calls are made, few enough to stay in the cache
 
 
 def _slot(key: NDArray[np.int64], slots: NDArray[Any]) -> NDArray[np.int64]:
