@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from linker import services
 from linker.anchors.clean import collapse, has_word, visible
-from linker.anchors.context import reads_as
+from linker.anchors.context import reads_as, sentence_and_heading
 from linker.anchors.generic import is_generic
 from linker.anchors.placement import Page as Placing
 from linker.errors import UserError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-_PLACE = ("span_start", "span_end", "placement", "content_gap")
+_PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
 _CHANGED = ("status", "anchor", "rel", "edited", *_PLACE, "updated_at")
 
 
@@ -227,6 +227,7 @@ def _accept(edge: CandidateEdge, decision: Decision, anchor: str | None, rel: Re
     if cleaned != edge.anchor:
         edge.anchor, edge.edited, decision.verb = cleaned, True, Verb.EDIT
         edge.span_start, edge.span_end = _place(edge) or (None, None)
+        _read_around(edge)
         if edge.content_gap and edge.span_start is not None:
             edge.content_gap, edge.placement = False, Placement.INLINE
 
@@ -259,12 +260,25 @@ def _place(edge: CandidateEdge) -> tuple[int, int] | None:
     return (found.start, found.end) if found else None
 
 
+def _read_around(edge: CandidateEdge) -> None:
+    """Sentence and heading of the edge's place, if its text still reads so there."""
+    edge.sentence, edge.section_heading, edge.body_hash = "", "", None
+    start, end = edge.span_start, edge.span_end
+    if start is None or end is None:
+        return
+    body = edge.source.body
+    if reads_as(body, start, end, edge.anchor):
+        edge.sentence, edge.section_heading = sentence_and_heading(body, start, end)
+        edge.body_hash = edge.source.body_hash
+
+
 def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     undoing = _seen(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
     edge.status = decision.status_before
     if edge.anchor != decision.anchor_before:  # else a run may have placed it anew since, and knows better
         edge.anchor = decision.anchor_before
         edge.span_start, edge.span_end = decision.seen_span_start, decision.seen_span_end
+        _read_around(edge)
         edge.placement, edge.content_gap = Placement(decision.seen_placement), decision.seen_content_gap
     edge.rel = decision.rel_before
     edge.edited = decision.edited_before

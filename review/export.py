@@ -88,48 +88,24 @@ def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[Candidate
 
 
 def _text(expression: str) -> str:
-    """SQL of a text cell that no spreadsheet runs as a formula; the codes are those of = + - @ tab and CR."""
-    return f"CASE WHEN ascii({expression}) IN (61, 43, 45, 64, 9, 13) THEN '''' || {expression} ELSE {expression} END"
+    """SQL of a text cell that no spreadsheet runs as a formula; the codes are those of = + - @ tab and CR.
+
+    Few texts begin with anything before the letter A: the first question settles most.
+    """
+    return (
+        f"CASE WHEN ascii({expression}) > 64 THEN {expression} "
+        f"WHEN ascii({expression}) IN (61, 43, 45, 64, 9, 13) THEN '''' || {expression} ELSE {expression} END"
+    )
+
+
+def _six_decimals(expression: str) -> str:
+    """SQL of a float with six decimals; by way of an integer, which is several times faster than a cast to numeric."""
+    return f"({expression} * 1000000)::bigint * 0.000001"
 
 
 def _time(expression: str) -> str:
     return f"to_char({expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
 
-
-_CELLS = {
-    "donor_url": _text("donor.url"),
-    "acceptor_url": _text("acceptor.url"),
-    "anchor_text": _text("e.anchor"),
-    "rel": "e.rel",
-    "placement": "e.placement",
-    "tier": _text("tier.name"),
-    "score": "e.score::numeric(8, 6)",
-    "similarity": "e.similarity::numeric(8, 6)",
-    "level": "e.level",
-    "category": _text("array_to_string(category.path, ' > ')"),
-    "model": _text("model.name || ' ' || model.version"),
-    "threshold": "coalesce(run.params ->> 'threshold', run.report ->> 'threshold')",
-    "run": "run.id",
-    "run_time": _time("coalesce(run.finished_at, run.created_at)"),
-    "decided_by": _text("decision.username"),
-    "decided_at": _time("decision.at"),
-    "edited": "e.edited::text",
-    "ranked_by": "e.ranked_by",
-    "probability": "e.probability::numeric(8, 6)",
-    "quantile": "e.quantile::numeric(8, 6)",
-    "generators": "array_to_string(e.generators, ';')",
-    "why": _text("e.why"),
-    "anchor_source": "e.anchor_source",
-    "anchor_start": "placed.span_start",
-    "anchor_end": "placed.span_end",
-    "sentence": _text("placed.sentence"),
-    "section_heading": _text("placed.heading"),
-    "content_gap": "e.content_gap::text",
-}
-COLUMNS = {
-    ReleaseFormat.FULL: tuple(_CELLS),
-    ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
-}
 
 SIDE = 300  # characters of the text that a sentence may reach to each side of its anchor
 
@@ -146,26 +122,19 @@ def _alike(expression: str) -> str:
     return f"translate(lower({expression}), E'’‘“”„–—\\u00a0', E'\\'\\'\"\"\"-- ')"
 
 
-# Where each anchor stands, as long as the donor's text still reads so there. Donor by donor, since the long part is to
-# unpack a text: `|| ''` unpacks it once for all its links. A sentence ends with a mark and a space, or with its line;
-# a heading is a short line that neither begins nor ends like one of the text.
-_PLACED = f"""
-SELECT e.id, e.span_start, e.span_end, headings.lines[width_bucket(e.span_start, headings.ends)] AS heading,
+# Sentence and heading are kept with the edge and hold as long as the donor's text is the one they were read from.
+_KEPT = "e.body_hash = e.donor_hash"
+
+# Where an anchor stands in a text that has changed since, if it still reads so there. `|| ''` unpacks the text once. A
+# sentence ends with a mark and a space, or with its line; a heading is a short line that neither begins nor ends like
+# one of the text.
+_MOVED = f"""
+SELECT headings.lines[width_bucket(e.span_start, headings.ends)] AS heading,
     ltrim(split_part(part.above, E'\\n', -1)) || part.words || rtrim(split_part(part.below, E'\\n', 1)) AS sentence
 FROM (
-    SELECT source_id, array_agg(id) AS edges FROM chosen JOIN linker_candidateedge USING (id)
-    WHERE span_start IS NOT NULL GROUP BY source_id
-) donors
-JOIN LATERAL (SELECT body || '' AS body FROM linker_page WHERE id = donors.source_id OFFSET 0) page ON true
-JOIN LATERAL (
-    SELECT array_agg(trim(line) ORDER BY n) AS lines, array_agg(stop ORDER BY n) AS ends FROM (
-        SELECT line, n, (sum(length(line) + 1) OVER (ORDER BY n))::int AS stop
-        FROM unnest(string_to_array(page.body, E'\\n')) WITH ORDINALITY AS every(line, n) OFFSET 0
-    ) numbered
-    WHERE length(line) <= 80 AND trim(line) <> '' AND strpos('.,;:!?…。！，；', right(rtrim(line), 1)) = 0
-        AND strpos('-*•‣◦·', left(ltrim(line), 1)) = 0 AND left(ltrim(line), 1) = upper(left(ltrim(line), 1))
-) headings ON true
-JOIN linker_candidateedge e ON e.id = ANY (donors.edges)
+    SELECT body || '' AS body FROM linker_page
+    WHERE id = e.source_id AND e.span_start IS NOT NULL AND e.body_hash IS DISTINCT FROM donor.body_hash OFFSET 0
+) page
 JOIN LATERAL (
     SELECT substr(page.body, greatest(e.span_start - {SIDE}, 0) + 1,
         least(e.span_start, {SIDE}) + e.span_end - e.span_start + {SIDE}) AS text OFFSET 0
@@ -176,20 +145,79 @@ JOIN LATERAL (
         {_lines(f"substr(around.text, least(e.span_start, {SIDE}) + e.span_end - e.span_start + 1)")} AS below
     OFFSET 0
 ) part ON part.words = e.anchor OR {_alike("part.words")} = {_alike("e.anchor")}
+JOIN LATERAL (
+    SELECT array_agg(trim(line) ORDER BY n) AS lines, array_agg(stop ORDER BY n) AS ends FROM (
+        SELECT line, n, (sum(length(line) + 1) OVER (ORDER BY n))::int AS stop
+        FROM unnest(string_to_array(page.body, E'\\n')) WITH ORDINALITY AS every(line, n) OFFSET 0
+    ) numbered
+    WHERE length(line) <= 80 AND trim(line) <> '' AND strpos('.,;:!?…。！，；', right(rtrim(line), 1)) = 0
+        AND strpos('-*•‣◦·', left(ltrim(line), 1)) = 0 AND left(ltrim(line), 1) = upper(left(ltrim(line), 1))
+) headings ON true
 """
 
-# The ids are gathered first and each is looked up by its key, so that a planner that takes a million fresh rows for
-# one (statistics lag behind a bulk write) is slow by a factor and not by a square.
+
+def _place(kept: str, moved: str) -> str:
+    return f"CASE WHEN {_KEPT} THEN {kept} ELSE {moved} END"
+
+
+_CELLS = {
+    "donor_url": _text("e.donor_url"),
+    "acceptor_url": _text("e.acceptor_url"),
+    "anchor_text": _text("e.anchor"),
+    "rel": "e.rel",
+    "placement": "e.placement",
+    "tier": "e.tier",
+    "score": _six_decimals("e.score"),
+    "similarity": _six_decimals("e.similarity"),
+    "level": "e.level",
+    "category": _text("array_to_string(e.category, ' > ')"),
+    "model": "e.model",
+    "threshold": "e.threshold",
+    "run": "e.run_id",
+    "run_time": "e.run_time",
+    "decided_by": _text("e.decided_by"),
+    "decided_at": _time("e.decided_at"),
+    "edited": "e.edited::text",
+    "ranked_by": "e.ranked_by",
+    "probability": _six_decimals("e.probability"),
+    "quantile": _six_decimals("e.quantile"),
+    "generators": "array_to_string(e.generators, ';')",
+    "why": _text("e.why"),
+    "anchor_source": "e.anchor_source",
+    "anchor_start": _place("e.span_start", "CASE WHEN e.moved_sentence IS NOT NULL THEN e.span_start END"),
+    "anchor_end": _place("e.span_end", "CASE WHEN e.moved_sentence IS NOT NULL THEN e.span_end END"),
+    "sentence": _place(_text("e.sentence"), _text("e.moved_sentence")),
+    "section_heading": _place(f"nullif({_text('e.section_heading')}, '')", _text("e.moved_heading")),
+    "content_gap": "e.content_gap::text",
+}
+COLUMNS = {
+    ReleaseFormat.FULL: tuple(_CELLS),
+    ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
+}
+_ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
+# What the order looks at comes first, texts come last: of a row that is sorted, no text needs to be stepped over.
+_EDGE_COLUMNS = (
+    *("donor_best", "source_id", "score", "id", "target_id", "run_id", "tier_id", "similarity", "quantile"),
+    *("probability", "span_start", "span_end", "body_hash", "level", "edited", "content_gap", "status", "anchor"),
+    *("rel", "placement", "ranked_by", "generators", "why", "anchor_source", "sentence", "section_heading"),
+)
+
+# What is the same for many rows is made once, in a subquery that OFFSET 0 keeps whole. All that may be large is joined
+# by its key, so that a planner that takes a million fresh rows for one (statistics lag behind a bulk write) is slow by
+# a factor and not by a square.
 # An open suggestion has no standing decision: the condition on its status saves looking for one.
-_FROM = """
-FROM chosen
-JOIN linker_candidateedge e ON e.id = chosen.id
-JOIN linker_page donor ON donor.id = e.source_id
-JOIN linker_page acceptor ON acceptor.id = e.target_id
-JOIN linker_run run ON run.id = e.run_id
-LEFT JOIN linker_embeddingmodel model ON model.id = run.model_id
-LEFT JOIN linker_tier tier ON tier.id = e.tier_id
+_BOTH_PAGES = "JOIN linker_page donor ON donor.id = e.source_id JOIN linker_page acceptor ON acceptor.id = e.target_id"
+_PROVENANCE = f"""
+JOIN (
+    SELECT r.id, {_text("model.name || ' ' || model.version")} AS model,
+        coalesce(r.params ->> 'threshold', r.report ->> 'threshold') AS threshold,
+        {_time("coalesce(r.finished_at, r.created_at)")} AS time
+    FROM linker_run r LEFT JOIN linker_embeddingmodel model ON model.id = r.model_id OFFSET 0
+) run ON run.id = e.run_id
+LEFT JOIN (SELECT t.id, {_text("t.name")} AS name FROM linker_tier t OFFSET 0) tier ON tier.id = e.tier_id
 LEFT JOIN linker_category category ON category.id = donor.category_id
+"""
+_DECIDED = """
 LEFT JOIN LATERAL (
     SELECT u.username, d.at
     FROM review_decision d
@@ -199,19 +227,27 @@ LEFT JOIN LATERAL (
     ORDER BY d.id DESC LIMIT 1
 ) decision ON true
 """
+_URLS = "donor.url AS donor_url, acceptor.url AS acceptor_url"
+_ROWS = {
+    ReleaseFormat.FULL: (
+        f"{_URLS}, donor.body_hash AS donor_hash, category.path AS category, tier.name AS tier, run.model, "
+        "run.threshold, run.time AS run_time, decision.username AS decided_by, decision.at AS decided_at, "
+        "moved.sentence AS moved_sentence, moved.heading AS moved_heading",
+        f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} LEFT JOIN LATERAL ({_MOVED}) moved ON true",
+    ),
+    ReleaseFormat.JOIL: (_URLS, _BOTH_PAGES),
+}
 
 
 def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat) -> str:
     operations = cast("DatabaseOperations", connection.ops)
-    ids = operations.compose_sql(*edges.order_by().values("id").query.sql_with_params())
+    chosen = operations.compose_sql(*edges.order_by().values(*_EDGE_COLUMNS).query.sql_with_params())
     cells = ", ".join(f"{_CELLS[name]} AS {name}" for name in COLUMNS[fmt])
-    # No place is looked up for columns that do not ask for it.
-    placed = f", placed AS MATERIALIZED ({_PLACED})" if "anchor_start" in COLUMNS[fmt] else ""
-    join = "LEFT JOIN placed ON placed.id = e.id " if placed else ""
-    # Constants and SQL that Django made; the values are quoted by the driver.
+    joined, tables = _ROWS[fmt]
+    # Constants and SQL that Django made; the values are quoted by the driver. The cells are made of sorted rows.
     return (
-        f"COPY (WITH chosen AS MATERIALIZED ({ids}){placed} SELECT {cells} {_FROM} {join}"
-        "ORDER BY e.donor_best DESC, e.source_id, e.score DESC, e.id) TO STDOUT (FORMAT csv, HEADER)"
+        f"COPY (SELECT {cells} FROM (SELECT e.*, {joined} FROM ({chosen}) e {tables} ORDER BY {_ORDER}) e "
+        f"ORDER BY {_ORDER}) TO STDOUT (FORMAT csv, HEADER)"
     )
 
 

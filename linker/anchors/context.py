@@ -91,27 +91,44 @@ def sentence_around(text: str, start: int, end: int) -> Context:
     Lines are paragraphs or headings: a sentence never crosses a line break, unless the span itself does. Raises
     ValueError if the span does not lie inside the text.
     """
+    line_start, line_end, sentences, first, last = _own_sentences(text, start, end)
+    line = text[line_start:line_end]
+    before = line[slice(*sentences[first - 1])] if first else _paragraph_before(text, line_start)
+    after = line[slice(*sentences[last + 1])] if last + 1 < len(sentences) else _paragraph_after(text, line_end)
+    lead, match, tail = _parts(text, start, end, line_start + sentences[first][0], line_start + sentences[last][1])
+    return Context(
+        before=_cut_left(_shown(before)).strip(),
+        sentence_before=lead,
+        match=match,
+        sentence_after=tail,
+        after=_cut_right(_shown(after)).strip(),
+        heading=_heading_above(text, line_start, line_end),
+    )
+
+
+def sentence_and_heading(text: str, start: int, end: int) -> tuple[str, str]:
+    """The sentence that holds `text[start:end]` and the heading above it, in the words of `sentence_around`."""
+    line_start, line_end, sentences, first, last = _own_sentences(text, start, end)
+    parts = _parts(text, start, end, line_start + sentences[first][0], line_start + sentences[last][1])
+    return "".join(parts), _heading_above(text, line_start, line_end)
+
+
+def _own_sentences(text: str, start: int, end: int) -> tuple[int, int, list[tuple[int, int]], int, int]:
+    """The line that holds the span, from where to where; its sentences; the first and the last that the span meets."""
     if not 0 <= start <= end <= len(text):
         raise ValueError(f"span {start}:{end} outside of a text of {len(text)} characters")
     line_start = text.rfind("\n", 0, start) + 1
     line_end = _line_end(text, end)
-    line = text[line_start:line_end]
-    sentences = _sentences(line)
+    sentences = _sentences(text[line_start:line_end])
     first = next(i for i, (_, stop) in enumerate(sentences) if stop > start - line_start or i == len(sentences) - 1)
     last = next(i for i, (_, stop) in enumerate(sentences) if stop >= end - line_start)
-    last = max(first, last)
-    before = line[slice(*sentences[first - 1])] if first else _paragraph_before(text, line_start)
-    after = line[slice(*sentences[last + 1])] if last + 1 < len(sentences) else _paragraph_after(text, line_end)
-    lead = line[sentences[first][0] : start - line_start]
-    tail = line[end - line_start : sentences[last][1]]
-    return Context(
-        before=_cut_left(_shown(before)).strip(),
-        sentence_before=_cut_left(_shown(lead).lstrip()),
-        match=_shown(text[start:end]),
-        sentence_after=_cut_right(_shown(tail).rstrip()),
-        after=_cut_right(_shown(after)).strip(),
-        heading=_heading_above(text, line_start, line_end),
-    )
+    return line_start, line_end, sentences, first, max(first, last)
+
+
+def _parts(text: str, start: int, end: int, first: int, stop: int) -> tuple[str, str, str]:
+    """`text[first:stop]` as it is shown: before, in and behind the span."""
+    lead, tail = _shown(text[first:start]).lstrip(), _shown(text[end:stop]).rstrip()
+    return _cut_left(lead), _shown(text[start:end]), _cut_right(tail)
 
 
 def _line_end(text: str, position: int) -> int:

@@ -8,11 +8,11 @@ inflected: every word equal by its stem.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linker.anchors.tokens import Tokens, Vocabulary
+from linker.anchors.tokens import Tokens, Vocabulary, sum_of_sequence, sums_of_sequences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,23 +51,21 @@ class _Trie:
         self.count = count
         self._first = _lookup_table(self.keys[0], self.alphabet) if self.keys else np.empty(0, dtype=np.int32)
         self._maybe = [_marked(keys) for keys in self.keys]
+        self._place = [_placed(keys) for keys in self.keys]
 
-    def walk(
-        self, text: NDArray[np.int32], starts: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Every match in `text`, or of those that begin at `starts`, ascending: first token, number of tokens, id of
-        the sequence; in no order."""
+    def walk(self, text: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Every match in `text`: first token, number of tokens, id of the sequence; in no order."""
         places, sizes, found = [], [], []
-        count = len(text) if starts is None else len(starts)
-        for piece in range(0, count if self.keys else 0, _PIECE):
-            stop = min(piece + _PIECE, count)
-            at = np.arange(piece, stop) if starts is None else starts[piece:stop]
-            first = self._first[np.minimum(text[at], self.alphabet)]
+        for piece in range(0, len(text) if self.keys else 0, _PIECE):
+            at = np.arange(piece, min(piece + _PIECE, len(text)))
+            first = self._first[np.minimum(text[piece : piece + _PIECE], self.alphabet)]
             inside = np.flatnonzero(first >= 0)
             at, state = at[inside], first[inside].astype(np.int64)
             for level, ends in enumerate(self.ends):
                 if level:
                     at, state = self._step(text, at, state, level)
+                if not len(at):
+                    break
                 end = ends[state]
                 done = np.flatnonzero(end >= 0)
                 places.append(at[done])
@@ -91,15 +89,15 @@ class _Trie:
         maybe = self._maybe[level]
         perhaps = np.flatnonzero(maybe[_slot(key, maybe)] & (token < self.alphabet))
         keys, key = self.keys[level], key[perhaps]
-        place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-        hit = np.flatnonzero(keys[place] == key)
-        return at[perhaps[hit]], place[hit]
+        place = _place_of(key, keys, self._place[level])
+        hit = np.flatnonzero(place >= 0)
+        return at[perhaps[hit]], place[hit].astype(np.int64)
 
 
-_PIECE = 2**15  # tokens walked from together: what is made of them stays in a core's cache
+_PIECE = 2**17  # tokens walked from together: enough that few calls are made, few enough to stay in the cache
 
 
-def _slot(key: NDArray[np.int64], slots: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _slot(key: NDArray[np.int64], slots: NDArray[Any]) -> NDArray[np.int64]:
     bits = len(slots).bit_length() - 1
     return ((key.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)).view(np.int64)
 
@@ -109,6 +107,31 @@ def _marked(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
     marked = np.zeros(1 << (16 * len(keys) + 1).bit_length(), dtype=bool)
     marked[_slot(keys, marked)] = True
     return marked
+
+
+def _placed(keys: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The place of each key in `keys`, at its slot or the next free one, -1 elsewhere; at most a quarter is taken."""
+    slots = np.full(1 << (4 * len(keys) + 1).bit_length(), -1, dtype=np.int32)
+    left = np.arange(len(keys))
+    slot = _slot(keys, slots)
+    while len(left):
+        free = slots[slot] < 0
+        slots[slot[free]] = left[free]  # of two, one stays
+        lost = slots[slot] != left
+        left, slot = left[lost], (slot[lost] + 1) & (len(slots) - 1)
+    return slots
+
+
+def _place_of(wanted: NDArray[np.int64], keys: NDArray[np.int64], slots: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The place of each wanted key in `keys`, -1 where it is not there; `slots` as `_placed` makes them."""
+    slot = _slot(wanted, slots)
+    place = slots[slot]
+    lost = np.flatnonzero((place >= 0) & (keys[place] != wanted))
+    while len(lost):
+        slot[lost] = (slot[lost] + 1) & (len(slots) - 1)
+        place[lost] = found = slots[slot[lost]]
+        lost = lost[(found >= 0) & (keys[found] != wanted[lost])]
+    return place
 
 
 def _lookup_table(keys: NDArray[np.int64], alphabet: int) -> NDArray[np.int32]:
@@ -160,32 +183,31 @@ class PhraseBook:
         words = _padded(tokens.words, first[known], lengths[known])
         stems = _padded(tokens.stems, first[known], lengths[known])
         alphabet = len(vocabulary)
-        self._exact = _Trie(words, lengths[known], alphabet)
+        exact = _Trie(words, lengths[known], alphabet)
         self._loose = _Trie(stems, lengths[known], alphabet)
         self.phrase_of = np.full(len(texts), -1, dtype=np.int32)
-        self.phrase_of[known] = self._exact.ids
-        self.count, self.groups = self._exact.count, self._loose.count
+        self.phrase_of[known] = exact.ids
+        self.count, self.groups = exact.count, self._loose.count
         self.group_of = np.zeros(self.count, dtype=np.int32)
-        self.group_of[self._exact.ids] = self._loose.ids
+        self.group_of[exact.ids] = self._loose.ids
         self.size = np.zeros(self.count, dtype=np.int8)
-        self.size[self._exact.ids] = lengths[known]
+        self.size[exact.ids] = lengths[known]
         self.first = np.full(self.count, len(texts), dtype=np.int64)
-        np.minimum.at(self.first, self._exact.ids, known)
+        np.minimum.at(self.first, exact.ids, known)
+        # A phrase is known by the sum of its words.
+        self._sums = np.zeros(self.count, dtype=np.int64)
+        self._sums[exact.ids] = sum_of_sequence(words).view(np.int64)
+        self._place = _placed(self._sums)
 
     def find(self, tokens: Tokens) -> Mentions:
         """Every mention of a phrase in the texts, overlapping ones included."""
         at, size, group = self._loose.walk(tokens.stems)
-        key = at * (LONGEST + 1) + size
-        order = np.argsort(key, kind="stable")
-        at, size, group, key = at[order], size[order], group[order], key[order]
-        phrase = np.full(len(at), -1, dtype=np.int32)
-        # Words that are equal have equal stems, in one language: what is as written begins where something loose does.
-        begins = np.flatnonzero(np.diff(at, prepend=-1))
-        exact_at, exact_size, exact = self._exact.walk(tokens.words, at[begins])
-        exact_key = exact_at * (LONGEST + 1) + exact_size
-        place = np.minimum(np.searchsorted(key, exact_key), max(len(key) - 1, 0))
-        both = key[place] == exact_key
-        phrase[place[both]] = exact[both]
+        order = np.argsort(at * (LONGEST + 1) + size, kind="stable")
+        at, size, group = at[order], size[order], group[order]
+        # Words that are equal have equal stems, in one language: what is as written is among what is found loosely.
+        sums, inverse = sums_of_sequences(tokens.words)
+        said = (sums[at + size] - sums[at]) * inverse[at]
+        phrase = _place_of(said.view(np.int64), self._sums, self._place)
         final = at + size - 1
         ends_line = tokens.words[np.minimum(final + 1, len(tokens.words) - 1)] == 0
         page = tokens.pages()[at]

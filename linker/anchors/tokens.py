@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -308,6 +308,30 @@ def _keys(code: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.
     key *= _MIX
     key ^= key >> np.uint64(29)
     return key
+
+
+def sums_of_sequences(numbers: NDArray[np.int32]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """`sums` uint64 [n + 1] and `inverse` uint64, n or more: `(sums[j] - sums[i]) * inverse[i]` is what
+    `sum_of_sequence` makes of `numbers[i:j]`."""
+    up, down = _power.upto(len(numbers))
+    sums = np.zeros(len(numbers) + 1, dtype=np.uint64)
+    np.cumsum(_scattered(numbers) * up[: len(numbers)], out=sums[1:])
+    return sums, down
+
+
+def sum_of_sequence(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """One number for each row of `numbers`, uint64 [n]; a row ends before its first -1. Two sequences share one with a
+    chance of one in 2**64."""
+    up = _power.upto(numbers.shape[1])[0][: numbers.shape[1]]
+    return np.where(numbers >= 0, _scattered(numbers) * up, np.uint64(0)).sum(axis=1, dtype=np.uint64)
+
+
+def _scattered(numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+    mixed = (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(_BASE)
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= _MIX
+    mixed ^= mixed >> np.uint64(29)
+    return mixed
 
 
 class _Table:

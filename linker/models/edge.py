@@ -65,6 +65,10 @@ class CandidateEdge(models.Model):
     # The words of the donor's body that become the link, in characters; null where the text has none.
     span_start = models.PositiveIntegerField(null=True, blank=True)
     span_end = models.PositiveIntegerField(null=True, blank=True)
+    # The sentence around them and the heading above, read from the body of this hash; null where nobody looked.
+    sentence = models.TextField(blank=True, default="", db_default="")
+    section_heading = models.TextField(blank=True, default="", db_default="")
+    body_hash = models.BigIntegerField(null=True, blank=True)
     content_gap = models.BooleanField(default=False, help_text="Belongs into the text, which has no words for it")
 
     # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end", "impressions"},

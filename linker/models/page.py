@@ -59,6 +59,12 @@ class Page(models.Model):
     headings = ArrayField(models.TextField(), default=list, blank=True)
     description = models.TextField(blank=True, default="")
     body = models.TextField(blank=True, default="")
+    body_hash = models.GeneratedField(
+        expression=models.Func(models.F("body"), models.Value(0), function="hashtextextended"),
+        output_field=models.BigIntegerField(),
+        db_persist=True,
+        help_text="Tells whether the text is still the one that something was read from, without reading it",
+    )
     language = models.CharField(max_length=35, blank=True, default="")
     word_count = models.IntegerField(null=True, blank=True)
     category = models.ForeignKey(Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="pages")

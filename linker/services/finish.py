@@ -247,7 +247,8 @@ def _in_order(rows: NDArray[Any], chosen: NDArray[np.int64]) -> tuple[NDArray[np
 
 _REFRESHED = [
     *("block_id", "level", "similarity", "score", "probability", "quantile", "donor_best", "tier_id", "placement"),
-    *("rel", "span_start", "span_end", "content_gap", "generators", "why", "evidence", "anchor_alternatives"),
+    *("rel", "span_start", "span_end", "sentence", "section_heading", "body_hash", "content_gap", "generators", "why"),
+    *("evidence", "anchor_alternatives"),
 ]
 _WORDING = ["anchor", "anchor_source"]
 _EDGE_COLUMNS = ["source_id", "target_id", *_REFRESHED, *_WORDING]
@@ -381,11 +382,13 @@ class _Edges:
             self.found[row["found"]] += 1
             sentence, numbers = self.findings.why(row)
             start, end = placed.span or (NULL, NULL)
+            body = NULL if placed.body_hash is None else placed.body_hash
             probability = row["probability"]
             line = (
                 f"{source}\t{target}\t{self.tops.get(row['block']) or NULL}\t{row['level']}\t{row['similarity']}\t"
                 f"{row['score']}\t{NULL if probability != probability else probability}\t{quantile}\t{best}\t"
                 f"{tier.pk if tier else NULL}\t{placement}\t{tier.rel if tier else 'nofollow'}\t{start}\t{end}\t"
+                f"{text(placed.sentence)}\t{text(placed.heading)}\t{body}\t"
                 f"{'t' if gap else 'f'}\t{_as_array(row['found'])}\t{text(sentence)}\t{_as_object(numbers)}\t"
                 f"{text(json.dumps(placed.others, ensure_ascii=False)) if placed.others else '[]'}\t"
                 f"{text(placed.anchor)}\t{placed.source}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
+from linker.anchors.context import sentence_and_heading
 from linker.anchors.diversity import AnchorUse, word_set
 from linker.anchors.fold import fold
 from linker.anchors.generic import primary_language, stop_words
@@ -39,12 +40,16 @@ NEARLY_AS_WELL = 0.7  # of the weight of the best words: others that fit less do
 
 @dataclass(frozen=True)
 class Placed:
-    """`anchor`, where it comes from, the other anchors as stored, and its place in the donor's body, if it has one."""
+    """`anchor`, where it comes from, the other anchors as stored, and its place in the donor's body, if it has one:
+    with the sentence around it, the heading above and the hash of that body."""
 
     anchor: str
     source: str
     others: list[dict[str, Any]]
     span: tuple[int, int] | None
+    sentence: str = ""
+    heading: str = ""
+    body_hash: int | None = None
 
 
 class Phrases(Protocol):
@@ -90,6 +95,7 @@ class Placer:
         self.names: dict[int, list[AnchorCandidate]] = {}
         self.languages: dict[int, str] = {}
         self.texts: dict[int, Text] = {}
+        self.hashes: dict[int, int] = {}
         self.words: dict[int, Words] = {}
 
     def _read_names(self, targets: NDArray[Any]) -> None:
@@ -142,10 +148,13 @@ class Placer:
         self._read_names(np.unique(rows["target"]))
         if self.phrases is not None:
             self.phrases.read(rows)
-        self.texts, self.words = {}, {}
+        self.texts, self.hashes, self.words = {}, {}, {}
         bodies = list(
             stream(
-                "bodies", "SELECT id, body, language FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors], 500
+                "bodies",
+                "SELECT id, body, language, body_hash FROM linker_page WHERE id = ANY(%s) AND body <> ''",
+                [donors],
+                500,
             )
         )
         if not bodies:
@@ -155,11 +164,12 @@ class Placer:
             "linked",
             "SELECT source_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND in_body "
             "AND missing_since IS NULL AND anchor <> ''",
-            [[page for page, _, _ in bodies]],
+            [[page for page, *_ in bodies]],
         ):
             linked[source].append(anchor)
-        for page, body, language in bodies:
+        for page, body, language, body_hash in bodies:
             self.texts[page] = Text(body, linked[page])
+            self.hashes[page] = body_hash
             self.languages[page] = language
 
     def place(self, source: int, target: int, counts: bool = True) -> Placed:
@@ -173,7 +183,7 @@ class Placer:
             found = text.take([(settled, "", 1.0)], (settled, "")) if text else None
             others = [_stored(name) for name in names if fold(name.text) != fold(settled)]
             place = found.place if found else None
-            return Placed(settled, "", others[:MOST_ALTERNATIVES], (place.start, place.end) if place else None)
+            return self._placed(source, settled, "", others, (place.start, place.end) if place else None)
         if text is not None:
             phrases = self._phrases(source, target, names)
             if counts:
@@ -189,11 +199,19 @@ class Placer:
                 said = {fold(found.anchor), *(fold(other["text"]) for other in others)}
                 others += [_stored(name) for name in names if fold(name.text) not in said]
                 span = found.place.start, found.place.end
-                return Placed(found.anchor, found.source, others[:MOST_ALTERNATIVES], span)
+                return self._placed(source, found.anchor, found.source, others, span)
         best = self.use.take(target, names, self.limit) if counts and target in self.counted else names[0]
         if len(names) == 1:
             return Placed(best.text, best.source, [], None)
         return Placed(best.text, best.source, [_stored(name) for name in names if name is not best], None)
+
+    def _placed(
+        self, page: int, anchor: str, source: str, others: list[dict[str, Any]], span: tuple[int, int] | None
+    ) -> Placed:
+        if span is None:
+            return Placed(anchor, source, others[:MOST_ALTERNATIVES], None)
+        around = sentence_and_heading(self.texts[page].text, *span)
+        return Placed(anchor, source, others[:MOST_ALTERNATIVES], span, *around, self.hashes[page])
 
     def _fresh_first(self, phrases: Sequence[Phrase], used: Counter[str]) -> Sequence[Phrase]:
         """Phrases that the target carries too often behind others that fit nearly as well."""

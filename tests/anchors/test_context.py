@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from linker.anchors.clean import collapse, visible
-from linker.anchors.context import SIDE, Context, find_phrase, sentence_around
+from linker.anchors.context import SIDE, Context, find_phrase, sentence_and_heading, sentence_around
 from linker.anchors.fold import fold, fold_chars, is_boundary
 from tests.anchors.strategies import hostile_text, words
 
@@ -178,3 +178,13 @@ def test_a_megabyte_without_breaks_is_searched_and_shown() -> None:
     text = "a. " * 333_000 + "zebra" + "!" * 10_000
     assert around(text, "zebra").match == "zebra"
     assert find_phrase("a " * 500_000, "a a a b") is None
+
+
+@given(st.data())
+def test_the_sentence_that_is_kept_is_the_one_that_is_shown(data):
+    text = data.draw(hostile_text)
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    shown = sentence_around(text, start, end)
+    sentence = shown.sentence_before + shown.match + shown.sentence_after
+    assert sentence_and_heading(text, start, end) == (sentence, shown.heading)

@@ -71,6 +71,10 @@ def test_a_site_that_lacks_something_ends_in_sensible_links(project, ranking, si
         assert edge.why
         if edge.span_start is not None:
             assert edge.source.body[edge.span_start : edge.span_end] == edge.anchor
+            assert edge.anchor in edge.sentence
+            assert edge.body_hash == edge.source.body_hash
+        else:
+            assert (edge.sentence, edge.section_heading, edge.body_hash) == ("", "", None)
 
 
 @every_ranking

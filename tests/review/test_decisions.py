@@ -457,6 +457,34 @@ def test_undo_gives_the_place_back(project, editor):
     assert place_of(edge)[0] == "Good socks"
 
 
+def around(edge) -> tuple:
+    edge.refresh_from_db()
+    return edge.sentence, edge.section_heading, edge.body_hash
+
+
+def test_the_sentence_and_the_heading_move_with_the_place(project, editor):
+    edge = with_place(project, "Boots need")
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="wool socks")
+    said = "Good socks last long, and wool socks keep warm."
+    assert around(edge) == (said, "Care for feet", edge.source.body_hash)
+    undo(project, editor)
+    assert around(edge) == ("Boots need socks.", "Care for feet", edge.source.body_hash)
+
+
+def test_an_anchor_without_a_place_has_no_sentence(project, editor):
+    edge = with_place(project, sentence="Good socks last long.", section_heading="Care for feet", body_hash=1)
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="cotton socks")
+    assert around(edge) == ("", "", None)
+
+
+def test_a_place_that_an_import_took_away_comes_back_without_its_sentence(project, editor):
+    edge = with_place(project)
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="wool socks")
+    type(edge.source).objects.filter(pk=edge.source_id).update(body="All new.")
+    undo(project, editor)
+    assert around(edge) == ("", "", None)
+
+
 def test_a_decision_keeps_what_was_on_the_screen(project, editor):
     edge = with_place(project, ranked_by="learned", probability=0.6, quantile=0.9)
     decision = decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="wool socks").decided[0]

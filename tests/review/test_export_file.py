@@ -154,6 +154,55 @@ def test_a_text_that_an_import_has_changed_gives_no_place(project, body):
     assert place_in(project) == ["", "", "", "", "false"]
 
 
+def kept(project: Project, phrase: str, **fields: Any) -> CandidateEdge:
+    """As a match run stores it."""
+    edge = placed(project, phrase)
+    edge.sentence, edge.section_heading, edge.body_hash = "Kept.", "Above", edge.source.body_hash
+    for name, value in fields.items():
+        setattr(edge, name, value)
+    edge.save()
+    return edge
+
+
+def test_what_a_run_kept_of_a_place_leaves_as_it_is(project):
+    edge = kept(project, "warm socks")
+    assert place_in(project) == [str(edge.span_start), str(edge.span_end), "Kept.", "Above", "false"]
+
+
+def test_a_place_without_a_heading_leaves_the_cell_empty(project):
+    kept(project, "warm socks", section_heading="")
+    assert file_of(project).endswith(",Kept.,,false\n")
+
+
+def test_what_was_kept_is_no_formula_either(project):
+    kept(project, "warm socks", sentence="=1+1", section_heading="@x")
+    assert place_in(project)[2:4] == ["'=1+1", "'@x"]
+
+
+def test_what_was_kept_of_an_older_text_is_looked_up_anew(project):
+    edge = kept(project, "warm socks")
+    edge.source.body = TEXT.replace("on snow", "on ice")
+    edge.source.save()
+    assert place_in(project)[2:4] == ["Wear warm socks on ice!", "Which socks to wear"]
+
+
+@pytest.mark.parametrize("body", [f"New. {TEXT}", "Short.", ""])
+def test_what_was_kept_of_a_place_that_is_gone_does_not_leave(project, body):
+    edge = kept(project, "warm socks")
+    edge.source.body = body
+    edge.source.save()
+    assert place_in(project) == ["", "", "", "", "false"]
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [(1.0, "1.000000"), (0.0, "0.000000"), (1 / 3, "0.333333"), (0.0000004, "0.000000"), (123.5, "123.500000")],
+)
+def test_numbers_have_six_decimals(project, score, text):
+    make_edge(project, score=score, similarity=0.5, donor_best=score)
+    assert rows_of(project)[0]["score"] == text
+
+
 def test_a_content_gap_says_so(project):
     make_edge(project, content_gap=True, placement="related")
     assert place_in(project) == ["", "", "", "", "true"]
