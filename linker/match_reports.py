@@ -235,7 +235,7 @@ def _learned_from(ranker: Ranker) -> str:
 def _measures(quality: dict[str, Any]) -> list[Measure]:
     found = []
     recall, precision = quality.get("recall_at_10"), quality.get("precision_at_half")
-    if recall is not None:
+    if recall is not None and quality.get("hidden"):
         found.append(
             Measure(
                 "Recall at 10",

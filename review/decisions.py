@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
-_CHANGED = ("status", "anchor", "rel", "edited", *_PLACE, "updated_at")
+_CHANGED = ("status", "reviewed", "anchor", "rel", "edited", *_PLACE, "updated_at")
 
 
 class AnchorError(UserError):
@@ -127,7 +127,7 @@ def decide_edges(
             decision = _seen(edge, verb, user, reason=Reason(reason) if reason else "", note=note, batch=batch)
             decision.position = position
             if verb == Verb.REJECT:
-                edge.status = EdgeStatus.REJECTED
+                edge.status, edge.reviewed = EdgeStatus.REJECTED, True
             else:
                 _accept(edge, decision, anchor if verb == Verb.EDIT else None, rel)
             decisions.append(_after(edge, decision))
@@ -218,7 +218,7 @@ def _seen(edge: CandidateEdge, verb: Verb, user: User, **fields: object) -> Deci
 
 
 def _accept(edge: CandidateEdge, decision: Decision, anchor: str | None, rel: Rel | None) -> None:
-    edge.status = EdgeStatus.ACCEPTED
+    edge.status, edge.reviewed = EdgeStatus.ACCEPTED, True
     edge.rel = rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
     decision.verb = Verb.ACCEPT
     if anchor is None or anchor.strip() == edge.anchor:
@@ -275,6 +275,7 @@ def _read_around(edge: CandidateEdge) -> None:
 def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     undoing = _seen(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
     edge.status = decision.status_before
+    edge.reviewed = edge.status != EdgeStatus.SUGGESTED
     if edge.anchor != decision.anchor_before:  # else a run may have placed it anew since, and knows better
         edge.anchor = decision.anchor_before
         edge.span_start, edge.span_end = decision.seen_span_start, decision.seen_span_end

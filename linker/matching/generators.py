@@ -13,11 +13,13 @@ from scipy import sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from linker.matching.blocks import CategoryTree
+
 
 class Generator(IntFlag):
     """Who proposed a pair; a pair may have several."""
 
-    CATEGORY = 1  # nearest by meaning within the donor's category and the levels above
+    CATEGORY = 1  # nearest by meaning within the donor's category, or the one above
     NEAREST = 2  # nearest by meaning on the whole site
     LEXICAL = 4  # nearest by words
     MENTION = 8  # a name or an anchor of the target stands in the donor's text
@@ -88,6 +90,65 @@ def nearest(unit: NDArray[np.float32], most: int, is_target: NDArray[np.bool_], 
     )
     matrix.sort_indices()
     return matrix
+
+
+LARGEST_BLOCK = 5_000  # targets of a category up to which all its pages are compared
+
+
+def nearest_in_category(
+    unit: NDArray[np.float32],
+    near: sparse.csr_matrix,
+    most: int,
+    is_target: NDArray[np.bool_],
+    nodes: NDArray[np.int64],
+    tree: CategoryTree,
+) -> sparse.csr_matrix:
+    """The `most` targets of highest cosine for each page in its category and those below: CSR [n, n], positive ones.
+
+    Categories with fewer targets look through the one above, if there is one. Those with more than LARGEST_BLOCK keep
+    what of `near`, the nearest of the whole site, lies in them. Pages without a category, at the root, have none.
+    """
+    place = tree.enter[nodes]
+    order = np.argsort(place, kind="stable")
+    ranked = place[order]
+    rows, columns, values = [], [], []
+    for node in np.unique(nodes[nodes > 0]).tolist():
+        block = _targets_below(node, order, ranked, is_target, tree)
+        above = int(tree.parent[node])
+        if above and len(block) <= most:
+            block = _targets_below(above, order, ranked, is_target, tree)
+        pages = order[np.searchsorted(ranked, tree.enter[node]) : np.searchsorted(ranked, tree.enter[node] + 1)]
+        if len(block) > LARGEST_BLOCK:
+            kept = near[pages].tocoo()
+            inside = np.isin(kept.col, block)
+            rows.append(pages[kept.row[inside]])
+            columns.append(kept.col[inside].astype(np.int64))
+            values.append(kept.data[inside])
+            continue
+        for first in range(0, len(pages) if len(block) else 0, 1024):
+            part = pages[first : first + 1024]
+            cosine = unit[part] @ unit[block].T
+            cosine[part[:, None] == block[None, :]] = -1
+            width = min(most, len(block))
+            best = np.argpartition(-cosine, width - 1, axis=1)[:, :width]
+            rows.append(np.repeat(part, width))
+            columns.append(block[best].ravel())
+            values.append(np.take_along_axis(cosine, best, axis=1).ravel())
+    if not rows:
+        return sparse.csr_matrix((len(unit), len(unit)), dtype=np.float32)
+    value, row, column = np.concatenate(values), np.concatenate(rows), np.concatenate(columns)
+    keep = value > 0
+    matrix = sparse.csr_matrix((value[keep], (row[keep], column[keep])), shape=(len(unit), len(unit)))
+    matrix.sort_indices()
+    return matrix
+
+
+def _targets_below(
+    node: int, order: NDArray[np.int64], ranked: NDArray[np.int64], is_target: NDArray[np.bool_], tree: CategoryTree
+) -> NDArray[np.int64]:
+    """Targets in the node's subtree, ascending; `order` are the pages by their place `ranked` in the tree's walk."""
+    inside = order[np.searchsorted(ranked, tree.enter[node]) : np.searchsorted(ranked, tree.leave[node])]
+    return np.sort(inside[is_target[inside]])
 
 
 # (queries [m, d], how many) -> cosines and places [m, how many]; a place that is not there has a cosine of -1

@@ -38,6 +38,7 @@ class CandidateEdge(models.Model):
     source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_out", db_index=False)
     target = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_in")
     status = models.CharField(max_length=10, choices=EdgeStatus.choices, default=EdgeStatus.SUGGESTED)
+    reviewed = models.BooleanField(default=False, db_default=False, help_text="A person decided on it")
     stale = models.BooleanField(default=False)
 
     # Provenance, from the run that proposed it last.

@@ -11,7 +11,7 @@ from scipy import sparse
 from linker.graph.links import pair_values, scale_columns, top_rows
 from linker.matching.generators import EVERY, Generator, union
 from linker.ranking.evidence import CATEGORY_LINKS
-from linker.ranking.index import H1, SHORT, SLUG, TITLE, depths
+from linker.ranking.index import H1, IN_CATEGORY, SHORT, SLUG, TITLE, depths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 FEATURES: tuple[str, ...] = tuple(name for group in GROUPS.values() for name in group)
 
 PER_GENERATOR = {
-    Generator.CATEGORY: 10,
+    Generator.CATEGORY: IN_CATEGORY,
     Generator.NEAREST: 30,
     Generator.LEXICAL: 30,
     Generator.MENTION: 120,
@@ -189,13 +189,8 @@ def _proposals(
         kept = top_rows(matrix, PER_GENERATOR[flag])
         return flag, np.repeat(np.arange(len(donors)), np.diff(kept.indptr)), kept.indices.astype(np.int64)
 
-    near = index.near[donors]
-    yield best(Generator.NEAREST, near)
-    row = np.repeat(np.arange(len(donors)), np.diff(near.indptr))
-    inside = site.nodes[near.indices] == same[row]
-    fenced = near.copy()
-    fenced.data = np.where(inside, near.data, 0).astype(np.float32)
-    yield best(Generator.CATEGORY, fenced)
+    yield best(Generator.NEAREST, index.near[donors])
+    yield best(Generator.CATEGORY, index.near_category[donors])
     yield best(Generator.LEXICAL, index.near_words[donors])
     yield best(Generator.NEIGHBOUR_LINKS, scores.neighbour)
     yield best(Generator.NEIGHBOUR_LINKS, scores.word_neighbour)

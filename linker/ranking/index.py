@@ -21,7 +21,7 @@ from linker.anchors.mentions import PhraseBook
 from linker.anchors.template import Template, find_template
 from linker.anchors.tokens import MAX_TEXT, Vocabulary
 from linker.graph.links import top_rows, without_diagonal
-from linker.matching.generators import nearest
+from linker.matching.generators import nearest, nearest_in_category
 from linker.ranking.site import Site
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 TITLE, H1, SHORT, SLUG = 1, 2, 4, 8  # where a name of a page comes from; bits
 NEAR = 40  # pages kept with each page, by meaning and by words
+IN_CATEGORY = 10  # pages kept with each page, by meaning in its category
 FEW = 10  # of which so many are the pages around it
 KEPT_TERMS = 80  # terms of a page by which pages are compared
 ASKED_TERMS = 20  # terms of a page that the pages nearest by words are looked for by
@@ -80,7 +81,8 @@ class SiteIndex:
     `vocabulary`: what the texts were read with, whose numbers `terms`, `body` and `title` have as columns.
     `anchor_phrase` int32 [links]: the phrase of each link's anchor, -1 for none. `terms` [n, v] unit tf-idf rows of the
     KEPT_TERMS best terms; `body` [n, v] int8: 1 where a term stands in a text; `title` [n, v]: tf-idf of title and H1,
-    rows of sum 1; `title_unit` the same of length 1. `near`, `near_words` [n, n]: cosines of the NEAR nearest targets.
+    rows of sum 1; `title_unit` the same of length 1. `near`, `near_words` [n, n]: cosines of the NEAR nearest targets;
+    `near_category` of the IN_CATEGORY nearest in the page's category.
     `tokens`, `lines` int64 [n]: length of each text.
     """
 
@@ -97,6 +99,7 @@ class SiteIndex:
     title: sparse.csr_matrix
     title_unit: sparse.csr_matrix
     near: sparse.csr_matrix
+    near_category: sparse.csr_matrix
     near_words: sparse.csr_matrix
     tokens: NDArray[np.int64]
     lines: NDArray[np.int64]
@@ -229,6 +232,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
         title,
         title_unit,
         near,
+        nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree),
         near_words,
         tokens,
         lines,

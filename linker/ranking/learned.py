@@ -34,6 +34,7 @@ VERSION = "trees-1"
 LABELS_A_LEAF = 80
 FEWEST_LEAVES = 8
 THREADS = 2
+UNDECIDED = 30
 AT = 10  # suggestions a donor at which recall is reported
 
 
@@ -171,18 +172,25 @@ def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDA
 @dataclass(frozen=True)
 class TrainingSet:
     """Candidates with labels, arrays [m]: `label` bool, `weight` float32, `share` int64: the share of links that was
-    hidden, or the number of shares for editors' decisions; `hidden`: hidden links of the donors, candidates or not."""
+    hidden, or the number of shares for editors' decisions and the candidates beside them; `hidden`: hidden links of
+    the donors, candidates or not; `rejected`: pairs that editors rejected."""
 
     pairs: Candidates
     label: NDArray[np.bool_]
     weight: NDArray[np.float32]
     share: NDArray[np.int64]
     hidden: int
+    rejected: int = 0
 
 
-def donor_folds(pages: int, folds: int, seed: int) -> NDArray[np.int64]:
-    """The group of each donor, int64 [pages]."""
-    return np.random.default_rng(seed).permutation(pages) % folds
+def folds_of(donor: NDArray[np.int64], pages: int, folds: int, seed: int) -> NDArray[np.int64]:
+    """The group of each pair, int64 [m]: that of its donor, or where the donors are too few for that (all links stand
+    on one page, say) one of its own."""
+    random = np.random.default_rng(seed)
+    groups: NDArray[np.int64] = (random.permutation(pages) % folds)[donor]
+    if len(np.unique(groups)) < folds:
+        groups = random.permutation(len(donor)) % folds
+    return groups
 
 
 def training_set(
@@ -233,7 +241,7 @@ def training_set(
         del evidence  # before the next is made
         if chosen:
             hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
-    decided, right = _decisions(index, switched_on)
+    decided, right, rejected = _decisions(index, switched_on, rng)
     if len(decided):
         parts.append(decided)
         labels.append(right)
@@ -247,25 +255,36 @@ def training_set(
         np.ones(len(label), dtype=np.float32),
         np.concatenate(shares) if shares else np.empty(0, dtype=np.int64),
         hidden_total,
+        rejected,
     )
 
 
-def _decisions(index: SiteIndex, switched_on: Generator) -> tuple[Candidates, NDArray[np.bool_]]:
-    """Editors' accepts (True) and rejects as labelled candidates, with the evidence of all links."""
+def _decisions(
+    index: SiteIndex, switched_on: Generator, rng: np.random.Generator
+) -> tuple[Candidates, NDArray[np.bool_], int]:
+    """Editors' accepts (True) and rejects as labelled candidates, with the evidence of all links, and how many rejects
+    there are. UNDECIDED other candidates of each of their donors stand beside them as wrong: editors who accept all
+    they see would otherwise teach that everything is right."""
     site, pages = index.site, len(index.site)
     accepted = site.accepted.src * pages + site.accepted.dst
     rejected = np.setdiff1d(site.rejected.src * pages + site.rejected.dst, accepted)
     decided = np.union1d(accepted, rejected)
     if not len(decided):
-        return joined([]), np.empty(0, dtype=bool)
+        return joined([]), np.empty(0, dtype=bool), 0
     evidence = build_evidence(index, np.arange(len(site.links)))
     donors = np.unique(decided // pages)
     parts = []
     for first in range(0, len(donors), 512):
         found = candidates(evidence, donors[first : first + 512], (site.links.src, site.links.dst), switched_on)
-        parts.append(found.take(np.isin(found.donor * pages + found.target, decided)))
+        undecided = ~np.isin(found.donor * pages + found.target, decided)
+        order = np.lexsort((rng.random(len(found)), ~undecided, found.donor))
+        rank = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
+        drawn = np.zeros(len(found), dtype=bool)
+        drawn[order[rank < UNDECIDED]] = True
+        parts.append(found.take(~undecided | (undecided & drawn)))
     pairs = joined(parts)
-    return pairs, np.isin(pairs.donor * pages + pairs.target, accepted)
+    key = pairs.donor * pages + pairs.target
+    return pairs, np.isin(key, accepted), int(np.isin(key, rejected).sum())
 
 
 def train(
@@ -285,7 +304,7 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker |
     """Trains on a training set; None with fewer than `options.fewest` positive labels."""
     if int(data.label.sum()) < options.fewest or data.label.all():
         return None
-    groups = donor_folds(pages, options.folds, options.seed)[data.pairs.donor]
+    groups = folds_of(data.pairs.donor, pages, options.folds, options.seed)
     places = np.array([FEATURES.index(name) for name in options.columns])
     every = options.columns == FEATURES
     features = data.pairs.features if every else data.pairs.features[:, places]
@@ -362,5 +381,5 @@ def _quality(data: TrainingSet, score: NDArray[np.float64], pages: int, options:
         int(label.sum()),
         len(label),
         int(decided.sum()),
-        int((~decided).sum()),
+        data.rejected,
     )

@@ -210,8 +210,9 @@ def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64],
 
 
 def _decided(project: Project, ids: NDArray[np.int64], statuses: list[str]) -> Pairs:
+    """Pairs that a person decided on; what left unreviewed says nothing of what editors think."""
     rows = store.copy_out(
-        "SELECT source_id, target_id FROM linker_candidateedge WHERE project_id = %s AND status = ANY(%s)",
+        "SELECT source_id, target_id FROM linker_candidateedge WHERE project_id = %s AND status = ANY(%s) AND reviewed",
         [project.pk, statuses],
         [("source", ">i8"), ("target", ">i8")],
     )

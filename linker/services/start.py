@@ -46,15 +46,16 @@ def choose_ranking(project: Project, params: MatchParams) -> tuple[Ranking, str]
             [project.pk, FEWEST_LABELS],
         )
         (links,) = cursor.fetchone()
-    decided = project.edges.filter(status__in=["accepted", "exported"]).count() if links < FEWEST_LABELS else 0
+    decided = project.edges.filter(status__in=["accepted", "exported"], reviewed=True)
+    accepted = decided.count() if links < FEWEST_LABELS else 0
     if pages > MOST_RANKED:
         return Ranking.COSINE, f"The site has more than {MOST_RANKED:,} pages, which are compared category by category."
-    if links + decided >= FEWEST_LABELS:
-        return Ranking.LEARNED, "The site has body links enough to learn from."
+    if links + accepted >= FEWEST_LABELS:
+        return Ranking.LEARNED, "The site has links and accepted suggestions enough to learn from."
     if prose >= PROSE_SHARE * pages and prose:
         return (
             Ranking.FORMULA,
-            f"There are {links + decided} body links and accepted suggestions; it takes {FEWEST_LABELS} to learn.",
+            f"There are {links + accepted} body links and accepted suggestions; it takes {FEWEST_LABELS} to learn.",
         )
     return (
         Ranking.COSINE,
