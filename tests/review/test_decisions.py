@@ -294,7 +294,7 @@ def _race(*works):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(120)
     return results
 
 
