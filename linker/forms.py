@@ -424,7 +424,7 @@ class MatchForm(forms.Form):
     mode = forms.ChoiceField(
         label="How links are given out",
         help_text="Equal rounds: every page gets a first link before any gets a second. Highest total: the best sum of "
-        "scores that the caps allow.",
+        "scores that the caps allow; exact only where links that link back have no limit.",
         choices=[
             (Mode.BEST.value, "Best first"),
             (Mode.EQUAL.value, "Equal rounds"),

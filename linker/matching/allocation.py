@@ -62,8 +62,10 @@ def allocate(
 
     Best first takes pairs by score (ties: donor id, target id) while both sides have room. Equal rounds does the same
     again and again, allowing each side one link in the first round, two in the second, until the caps are reached.
-    Optimal takes the assignment of highest total score first (see `assign`), then best first what room is left. A link
-    counts as reciprocal where the target links to the donor already, or was given a link to it before.
+    Optimal takes the assignment of highest total score first (see `assign`), then best first what room is left. That
+    is exact only without a limit on reciprocal links: the assignment knows none, and what breaks it is passed over, so
+    best first may reach more, and then stands. A link counts as reciprocal where the target links to the donor
+    already, or was given a link to it before.
     """
     best = _Pass(donors, targets, score, caps)
     if mode is Mode.EQUAL:
@@ -77,10 +79,9 @@ def allocate(
         room = done.room_of_donors()[free], done.room_of_targets()[free]
         done.best_first(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
         done.best_first()
-    chosen = np.array(done.chosen, dtype=np.int64)
-    return Allocation(
-        chosen, done.reasons(), float(score[chosen].sum()), float(score[np.array(best.chosen, dtype=np.int64)].sum())
-    )
+        if best.total(score) > done.total(score):
+            done = best
+    return Allocation(np.array(done.chosen, dtype=np.int64), done.reasons(), done.total(score), best.total(score))
 
 
 class _Pass:
@@ -173,6 +174,10 @@ class _Pass:
             self.mutual[source] = self.mutual.get(source, 0) + 1
         self.linked.add(pair)
         return True
+
+    def total(self, score: NDArray[np.float64]) -> float:
+        """Sum of the scores [n] of what was chosen."""
+        return float(score[np.array(self.chosen, dtype=np.int64)].sum())
 
     def reasons(self) -> NDArray[np.int8]:
         """Why each pair was not chosen, int8 [n], 0 where it was."""

@@ -130,6 +130,24 @@ def test_the_optimal_mode_is_never_below_best_first_and_says_by_how_much(scores,
     assert abs(best.best_first - greedy.total) < 1e-9
 
 
+among_five = st.dictionaries(
+    st.tuples(st.integers(1, 5), st.integers(1, 5)).filter(lambda pair: pair[0] != pair[1]),
+    st.sampled_from([0.3, 0.5, 0.6, 0.7, 0.8, 0.95]),
+    max_size=20,
+)
+
+
+@given(among_five, st.integers(1, 3), st.integers(0, 3), st.integers(0, 2))
+@settings(max_examples=200, deadline=None)
+def test_a_limit_on_links_back_leaves_the_optimal_mode_no_worse_than_best_first(scores, per_donor, per_target, limit):
+    keys = sorted(scores)
+    donors, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
+    score = np.array([scores[key] for key in keys])
+    caps = Caps(per_donor, per_target, reciprocal=limit)
+    best, optimal = (allocate(donors, targets, score, caps, mode) for mode in (Mode.BEST, Mode.OPTIMAL))
+    assert optimal.total >= optimal.best_first == best.total
+
+
 def test_links_back_are_limited_by_donor():
     donors, targets = np.array([1, 2, 1, 1]), np.array([2, 1, 3, 4])
     score, back = np.array([0.9, 0.8, 0.7, 0.6]), np.array([False, False, True, False])
