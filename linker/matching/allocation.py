@@ -99,7 +99,7 @@ class _Pass:
         self.pairs = donors, targets
         self.linked: set[tuple[int, int]] = set()
         self.mutual: dict[int, int] = {}
-        self.refused: set[int] = set()
+        self.refused = np.zeros(len(donors), dtype=bool)
         if caps.standing is not None and len(caps.standing[0]):
             self.linked = set(zip(caps.standing[0].tolist(), caps.standing[1].tolist(), strict=True))
             for ids, counts, side in (
@@ -135,17 +135,22 @@ class _Pass:
 
     def in_rounds(self) -> None:
         """Passes that allow each side one link more than the one before."""
-        waiting = self.order[~self.taken[self.order]]
-        last = max(self.caps.per_donor, min(self.roof, len(self.order)))
-        for turn in range(1, last + 1):
-            before = len(self.chosen)
-            donor_cap, target_cap = min(turn, self.caps.per_donor), min(turn, self.roof)
-            self._take(waiting, donor_cap, target_cap)
-            waiting = waiting[~self.taken[waiting]]
-            waiting = waiting[(self.room_of_donors()[waiting] > 0) & (self.room_of_targets()[waiting] > 0)]
-            at_last = donor_cap == self.caps.per_donor and target_cap == self.roof
-            if not len(waiting) or (len(self.chosen) == before and at_last):
-                break
+        waiting, held = self._waiting(self.order)
+        while len(waiting):
+            turn = int(held.min()) + 1  # in those before it no pair has room
+            self._take(waiting[held < turn], min(turn, self.caps.per_donor), min(turn, self.roof))
+            waiting, held = self._waiting(waiting)
+
+    def _waiting(self, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which pairs of `order` may still be chosen, and how many links the fuller side of each has.
+
+        A pair refused for the limit on reciprocal links stays refused, for the shares of such links only grow.
+        """
+        order = order[~(self.taken | self.refused)[order]]
+        given = np.array(self.given, dtype=np.int64)[self.donor[order]]
+        received = np.array(self.received, dtype=np.int64)[self.target[order]]
+        has_room = (given < self.caps.per_donor) & (received < self.roof)
+        return order[has_room], np.maximum(given, received)[has_room]
 
     def _take(self, order: NDArray[np.int64], donor_cap: int, target_cap: int) -> None:
         given, received, chosen = self.given, self.received, self.chosen
@@ -169,7 +174,7 @@ class _Pass:
         back = self.caps.back
         if (back is not None and back[place]) or (pair[1], pair[0]) in self.linked:
             if self.mutual.get(source, 0) >= (self.caps.reciprocal or 0):
-                self.refused.add(place)
+                self.refused[place] = True
                 return False
             self.mutual[source] = self.mutual.get(source, 0) + 1
         self.linked.add(pair)
@@ -182,6 +187,6 @@ class _Pass:
     def reasons(self) -> NDArray[np.int8]:
         """Why each pair was not chosen, int8 [n], 0 where it was."""
         reason = np.where(self.room_of_donors() == 0, Reason.DONOR_FULL, Reason.TARGET_FULL).astype(np.int8)
-        reason[list(self.refused)] = Reason.RECIPROCAL
+        reason[self.refused] = Reason.RECIPROCAL
         reason[self.taken] = 0
         return reason

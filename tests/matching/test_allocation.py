@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import numpy as np
@@ -146,6 +147,57 @@ def test_a_limit_on_links_back_leaves_the_optimal_mode_no_worse_than_best_first(
     caps = Caps(per_donor, per_target, reciprocal=limit)
     best, optimal = (allocate(donors, targets, score, caps, mode) for mode in (Mode.BEST, Mode.OPTIMAL))
     assert optimal.total >= optimal.best_first == best.total
+
+
+def slow_limited(scores, per_donor, per_target, limit, back, turns):
+    """Every round over every pair, as the words have it."""
+    given, received, mutual, chosen, refused = Counter(), Counter(), Counter(), [], set()
+    for turn in turns:
+        for donor, target in ranked(scores):
+            if (donor, target) in chosen or given[donor] >= min(turn, per_donor):
+                continue
+            if received[target] >= (min(turn, per_target) if per_target else turn):
+                continue
+            is_mutual = (donor, target) in back or (target, donor) in chosen
+            if is_mutual and mutual[donor] >= limit:
+                refused.add((donor, target))
+                continue
+            mutual[donor] += is_mutual
+            given[donor] += 1
+            received[target] += 1
+            chosen.append((donor, target))
+    return chosen, refused
+
+
+@given(among_five, st.integers(1, 3), st.integers(0, 3), st.integers(0, 2), st.data())
+@settings(max_examples=300, deadline=None)
+def test_under_a_limit_on_links_back_both_ways_are_the_plain_loops(scores, per_donor, per_target, limit, data):
+    keys = sorted(scores)
+    back = data.draw(st.sets(st.sampled_from(keys))) if keys else set()
+    donors, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
+    linked = np.array([key in back for key in keys], dtype=bool)
+    caps = Caps(per_donor, per_target, reciprocal=limit, back=linked)
+    for mode, turns in ((Mode.BEST, [len(keys) + per_donor]), (Mode.EQUAL, range(1, len(keys) + per_donor + 1))):
+        found = allocate(donors, targets, np.array([scores[key] for key in keys]), caps, mode)
+        chosen, refused = slow_limited(scores, per_donor, per_target, limit, back, turns)
+        assert [keys[place] for place in found.chosen] == chosen
+        assert {keys[place] for place in np.flatnonzero(found.reason == Reason.RECIPROCAL)} == refused
+
+
+def test_equal_rounds_go_on_past_a_target_that_has_many_links_already():
+    standing = np.arange(100, 110), np.full(10, 11)
+    found = allocate(np.array([1, 2]), np.array([11, 12]), np.array([0.9, 0.8]), Caps(1, standing=standing), Mode.EQUAL)
+    assert found.chosen.tolist() == [1, 0]
+
+
+def test_equal_rounds_do_not_go_through_refused_pairs_again_and_again():
+    donors, targets = (side.ravel() for side in np.meshgrid(np.arange(110), np.arange(110)))
+    apart = donors != targets
+    donors, targets = donors[apart], targets[apart]
+    caps = Caps(200, reciprocal=0, back=np.ones(len(donors), dtype=bool))
+    before = time.process_time()
+    assert not len(allocate(donors, targets, np.ones(len(donors)), caps, Mode.EQUAL).chosen)
+    assert time.process_time() - before < 5
 
 
 def test_links_back_are_limited_by_donor():
