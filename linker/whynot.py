@@ -655,8 +655,8 @@ def _left_out(
     if reason is Reason.RECIPROCAL:
         return Finding(
             "reciprocal",
-            f"{scored}. The acceptor links back to the donor, or is to, and the donor has its "
-            f"{_links(params.reciprocal or 0)} of that kind.",
+            f"{scored}. The acceptor links back to the donor, or is to, and one of the two has "
+            f"its {_links(params.reciprocal or 0)} of that kind.",
             "Match again with more reciprocal links a page.",
             asked.match_again(),
         )

@@ -25,7 +25,7 @@ class Reason(IntEnum):
     BELOW_FLOOR = 1  # its score is below the run's lowest
     DONOR_FULL = 2  # the donor's links went to better targets
     TARGET_FULL = 3  # the target's links came from better donors
-    RECIPROCAL = 4  # the target links back, and the donor has its share of such links
+    RECIPROCAL = 4  # the target links back or is to, and one of the two has its share of such links
     RELATED_FULL = 5  # no words for it in the text, and the block beside the text is full
 
 
@@ -65,7 +65,7 @@ def allocate(
     Optimal takes the assignment of highest total score first (see `assign`), then best first what room is left. That
     is exact only without a limit on reciprocal links: the assignment knows none, and what breaks it is passed over, so
     best first may reach more, and then stands. A link counts as reciprocal where the target links to the donor
-    already, or was given a link to it before.
+    already, or was given a link to it before; this other link then counts as well, for the page that gives it.
     """
     best = _Pass(donors, targets, score, caps)
     if mode is Mode.EQUAL:
@@ -97,11 +97,12 @@ class _Pass:
         self.given, self.received = [0] * len(donor_ids), [0] * len(target_ids)
         self.is_standing = np.zeros(len(donors), dtype=bool)
         self.pairs = donors, targets
-        self.linked: set[tuple[int, int]] = set()
+        # Of each link whether a link back would make one more reciprocal link of its donor: where it is not one yet.
+        self.linked: dict[tuple[int, int], bool] = {}
         self.mutual: dict[int, int] = {}
         self.refused = np.zeros(len(donors), dtype=bool)
         if caps.standing is not None and len(caps.standing[0]):
-            self.linked = set(zip(caps.standing[0].tolist(), caps.standing[1].tolist(), strict=True))
+            self.linked = dict.fromkeys(zip(caps.standing[0].tolist(), caps.standing[1].tolist(), strict=True), True)
             for ids, counts, side in (
                 (donor_ids, self.given, caps.standing[0]),
                 (target_ids, self.received, caps.standing[1]),
@@ -162,22 +163,25 @@ class _Pass:
             ):
                 if given[source] >= donor_cap or received[sink] >= target_cap:
                     continue
-                if limited and not self._may_be_mutual(place, source):
+                if limited and not self._may_be_mutual(place):
                     continue
                 given[source] += 1
                 received[sink] += 1
                 chosen.append(place)
                 self.taken[place] = True
 
-    def _may_be_mutual(self, place: int, source: int) -> bool:
-        pair = int(self.pairs[0][place]), int(self.pairs[1][place])
+    def _may_be_mutual(self, place: int) -> bool:
+        donor, target = int(self.pairs[0][place]), int(self.pairs[1][place])
         back = self.caps.back
-        if (back is not None and back[place]) or (pair[1], pair[0]) in self.linked:
-            if self.mutual.get(source, 0) >= (self.caps.reciprocal or 0):
+        is_mutual = (target, donor) in self.linked or (back is not None and bool(back[place]))
+        if is_mutual:
+            counted = [donor, target] if self.linked.get((target, donor)) else [donor]
+            if any(self.mutual.get(page, 0) >= (self.caps.reciprocal or 0) for page in counted):
                 self.refused[place] = True
                 return False
-            self.mutual[source] = self.mutual.get(source, 0) + 1
-        self.linked.add(pair)
+            for page in counted:
+                self.mutual[page] = self.mutual.get(page, 0) + 1
+        self.linked[donor, target] = not is_mutual
         return True
 
     def total(self, score: NDArray[np.float64]) -> float:

@@ -151,7 +151,7 @@ def test_a_limit_on_links_back_leaves_the_optimal_mode_no_worse_than_best_first(
 
 def slow_limited(scores, per_donor, per_target, limit, back, turns):
     """Every round over every pair, as the words have it."""
-    given, received, mutual, chosen, refused = Counter(), Counter(), Counter(), [], set()
+    given, received, mutual, chosen, refused, one_way = Counter(), Counter(), Counter(), [], set(), set()
     for turn in turns:
         for donor, target in ranked(scores):
             if (donor, target) in chosen or given[donor] >= min(turn, per_donor):
@@ -159,10 +159,15 @@ def slow_limited(scores, per_donor, per_target, limit, back, turns):
             if received[target] >= (min(turn, per_target) if per_target else turn):
                 continue
             is_mutual = (donor, target) in back or (target, donor) in chosen
-            if is_mutual and mutual[donor] >= limit:
+            counted = [donor] if is_mutual else []
+            if (target, donor) in one_way:
+                counted.append(target)
+            if any(mutual[page] >= limit for page in counted):
                 refused.add((donor, target))
                 continue
-            mutual[donor] += is_mutual
+            mutual.update(counted)
+            if not is_mutual:
+                one_way.add((donor, target))
             given[donor] += 1
             received[target] += 1
             chosen.append((donor, target))
@@ -206,4 +211,24 @@ def test_links_back_are_limited_by_donor():
     none = allocate(donors, targets, score, Caps(5, reciprocal=0, back=back), Mode.BEST)
     assert none.chosen.tolist() == [0, 3]  # 2 -> 1 would close a circle, 3 links to 1 already
     assert none.reason.tolist() == [0, Reason.RECIPROCAL, Reason.RECIPROCAL, 0]
-    assert allocate(donors, targets, score, Caps(5, reciprocal=1, back=back), Mode.BEST).chosen.tolist() == [0, 1, 2, 3]
+    one = allocate(donors, targets, score, Caps(5, reciprocal=1, back=back), Mode.BEST)
+    assert one.chosen.tolist() == [0, 1, 3]  # 1 has its one: the circle with 2
+    assert allocate(donors, targets, score, Caps(5, reciprocal=2, back=back), Mode.BEST).chosen.tolist() == [0, 1, 2, 3]
+
+
+def test_a_link_back_counts_for_the_page_that_gave_the_first_one_as_well():
+    donors, targets = np.array([0, 0, 0, 1, 2, 3]), np.array([1, 2, 3, 0, 0, 0])
+    score = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    for mode in Mode:
+        found = allocate(donors, targets, score, Caps(5, reciprocal=1), mode)
+        held = {(donors[place], targets[place]) for place in found.chosen}
+        mutual = Counter(donor for donor, target in held if (target, donor) in held)
+        assert max(mutual.values()) == 1
+        assert Counter(found.reason.tolist()) == {0: 4, Reason.RECIPROCAL: 2}
+
+
+def test_a_link_back_to_one_that_stands_counts_for_both():
+    standing = np.array([9, 9]), np.array([1, 2])
+    caps = Caps(5, reciprocal=1, standing=standing)
+    found = allocate(np.array([1, 2]), np.array([9, 9]), np.array([0.9, 0.8]), caps, Mode.BEST)
+    assert found.reason.tolist() == [0, Reason.RECIPROCAL]
