@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -424,7 +424,7 @@ class MatchForm(forms.Form):
     mode = forms.ChoiceField(
         label="How links are given out",
         help_text="Equal rounds: every page gets a first link before any gets a second. Highest total: the best sum of "
-        "scores that the caps allow.",
+        "scores that the caps allow; exact only where links that link back have no limit.",
         choices=[
             (Mode.BEST.value, "Best first"),
             (Mode.EQUAL.value, "Equal rounds"),
@@ -482,9 +482,15 @@ def initial_of(params: MatchParams) -> dict[str, Any]:
 def match_initial(project: Project) -> dict[str, Any]:
     """What the match form starts with: the last match run's parameters, else the defaults.
 
-    Of a run from before there were three rankings only the filters are kept: its threshold was meant for cosine.
+    The threshold is kept only where the run was ranked by what the form names: a similarity of 0.6 is no probability,
+    and what "auto" comes to may differ the next time. Of a run from before there were three rankings only the filters
+    are kept: its threshold was meant for cosine.
     """
-    last = Run.objects.filter(project=project, kind=RunKind.MATCH).values_list("params", flat=True).first() or {}
+    runs = Run.objects.filter(project=project, kind=RunKind.MATCH)
+    last, became = runs.values_list("params", "report__ranking").first() or ({}, None)
     if "inline_per_donor" not in last:
         last = {side: last[side] for side in ("donors", "acceptors") if side in last}
-    return initial_of(MatchParams.from_dict(last))
+    params = MatchParams.from_dict(last)
+    if became != params.ranking:
+        params = replace(params, threshold=None)
+    return initial_of(params)

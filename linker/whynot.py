@@ -44,6 +44,8 @@ from linker.services.match import category_nodes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from django.db.models import QuerySet
+
 DECIDED = Q(status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED])
 # What uses up the caps of both sides.
 COUNTS = DECIDED | Q(status=EdgeStatus.SUGGESTED, stale=False)
@@ -638,6 +640,8 @@ def _left_out(
     if reason is Reason.BELOW_FLOOR:
         floor = params.floor(_ranking(run, params))
         return _below(asked, run, score, floor, f"It scored {_score(score)}")
+    if reason is Reason.DONOR_FULL and _fell_short(params, edges.filter(source=donor)):
+        return _no_room(asked, run, donor, score, compared, scored, was_placed=False)
     if reason is Reason.DONOR_FULL:
         return Finding(
             "donor-full",
@@ -655,16 +659,34 @@ def _left_out(
     if reason is Reason.RECIPROCAL:
         return Finding(
             "reciprocal",
-            f"{scored}. The acceptor links back to the donor, or is to, and the donor has its "
-            f"{_links(params.reciprocal or 0)} of that kind.",
+            f"{scored}. The acceptor links back to the donor, or is to, and one of the two has "
+            f"its {_links(params.reciprocal or 0)} of that kind.",
             "Match again with more reciprocal links a page.",
             asked.match_again(),
         )
     return _no_room(asked, run, donor, score, compared, scored)
 
 
-def _no_room(asked: _Asked, run: Run, donor: Page, score: float, compared: _Compared | None, scored: str) -> Finding:
-    """Why the donor had neither a place in the text nor one beside it for the link."""
+def _fell_short(params: MatchParams, edges: QuerySet[CandidateEdge]) -> bool:
+    """Whether links given to a donor, which has these edges, found no place: the block is full, and it has fewer."""
+    figures = edges.aggregate(all=Count("pk"), beside=Count("pk", filter=Q(placement=Placement.RELATED)))
+    return bool(figures["all"] < params.per_donor and figures["beside"] >= params.related_per_donor)
+
+
+def _no_room(
+    asked: _Asked,
+    run: Run,
+    donor: Page,
+    score: float,
+    compared: _Compared | None,
+    scored: str,
+    *,
+    was_placed: bool = True,
+) -> Finding:
+    """Why the donor had neither a place in the text nor one beside it for the link.
+
+    `was_placed`: its words were looked for in the text; else the donor's links went to others before that.
+    """
     params = asked.params
     beside = f"the block beside the text has its {_links(params.related_per_donor)}"
     inline = CandidateEdge.objects.filter(COUNTS, source=donor, placement=Placement.INLINE).count()
@@ -676,6 +698,9 @@ def _no_room(asked: _Asked, run: Run, donor: Page, score: float, compared: _Comp
     if inline >= params.inline_per_donor:
         full = f"The donor’s text has its {_links(params.inline_per_donor)}, and {beside}."
         return Finding("donor-full", f"{scored}. {full}", allow, asked.match_again())
+    if not was_placed:
+        given = f"The donor’s {_links(params.per_donor)} went to others, and not each of those found words in the text"
+        return Finding("donor-full", f"{scored}. {given}; {beside}.", allow, asked.match_again())
     return Finding(
         "no-phrase",
         f"{scored}. The donor’s text has no words for it, a content gap, and {beside}.",

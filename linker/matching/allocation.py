@@ -25,7 +25,7 @@ class Reason(IntEnum):
     BELOW_FLOOR = 1  # its score is below the run's lowest
     DONOR_FULL = 2  # the donor's links went to better targets
     TARGET_FULL = 3  # the target's links came from better donors
-    RECIPROCAL = 4  # the target links back, and the donor has its share of such links
+    RECIPROCAL = 4  # the target links back or is to, and one of the two has its share of such links
     RELATED_FULL = 5  # no words for it in the text, and the block beside the text is full
 
 
@@ -62,8 +62,10 @@ def allocate(
 
     Best first takes pairs by score (ties: donor id, target id) while both sides have room. Equal rounds does the same
     again and again, allowing each side one link in the first round, two in the second, until the caps are reached.
-    Optimal takes the assignment of highest total score first (see `assign`), then best first what room is left. A link
-    counts as reciprocal where the target links to the donor already, or was given a link to it before.
+    Optimal takes the assignment of highest total score first (see `assign`), then best first what room is left. That
+    is exact only without a limit on reciprocal links: the assignment knows none, and what breaks it is passed over, so
+    best first may reach more, and then stands. A link counts as reciprocal where the target links to the donor
+    already, or was given a link to it before; this other link then counts as well, for the page that gives it.
     """
     best = _Pass(donors, targets, score, caps)
     if mode is Mode.EQUAL:
@@ -77,10 +79,9 @@ def allocate(
         room = done.room_of_donors()[free], done.room_of_targets()[free]
         done.best_first(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
         done.best_first()
-    chosen = np.array(done.chosen, dtype=np.int64)
-    return Allocation(
-        chosen, done.reasons(), float(score[chosen].sum()), float(score[np.array(best.chosen, dtype=np.int64)].sum())
-    )
+        if best.total(score) > done.total(score):
+            done = best
+    return Allocation(np.array(done.chosen, dtype=np.int64), done.reasons(), done.total(score), best.total(score))
 
 
 class _Pass:
@@ -96,11 +97,12 @@ class _Pass:
         self.given, self.received = [0] * len(donor_ids), [0] * len(target_ids)
         self.is_standing = np.zeros(len(donors), dtype=bool)
         self.pairs = donors, targets
-        self.linked: set[tuple[int, int]] = set()
+        # Of each link whether a link back would make one more reciprocal link of its donor: where it is not one yet.
+        self.linked: dict[tuple[int, int], bool] = {}
         self.mutual: dict[int, int] = {}
-        self.refused: set[int] = set()
+        self.refused = np.zeros(len(donors), dtype=bool)
         if caps.standing is not None and len(caps.standing[0]):
-            self.linked = set(zip(caps.standing[0].tolist(), caps.standing[1].tolist(), strict=True))
+            self.linked = dict.fromkeys(zip(caps.standing[0].tolist(), caps.standing[1].tolist(), strict=True), True)
             for ids, counts, side in (
                 (donor_ids, self.given, caps.standing[0]),
                 (target_ids, self.received, caps.standing[1]),
@@ -134,17 +136,22 @@ class _Pass:
 
     def in_rounds(self) -> None:
         """Passes that allow each side one link more than the one before."""
-        waiting = self.order[~self.taken[self.order]]
-        last = max(self.caps.per_donor, min(self.roof, len(self.order)))
-        for turn in range(1, last + 1):
-            before = len(self.chosen)
-            donor_cap, target_cap = min(turn, self.caps.per_donor), min(turn, self.roof)
-            self._take(waiting, donor_cap, target_cap)
-            waiting = waiting[~self.taken[waiting]]
-            waiting = waiting[(self.room_of_donors()[waiting] > 0) & (self.room_of_targets()[waiting] > 0)]
-            at_last = donor_cap == self.caps.per_donor and target_cap == self.roof
-            if not len(waiting) or (len(self.chosen) == before and at_last):
-                break
+        waiting, held = self._waiting(self.order)
+        while len(waiting):
+            turn = int(held.min()) + 1  # in those before it no pair has room
+            self._take(waiting[held < turn], min(turn, self.caps.per_donor), min(turn, self.roof))
+            waiting, held = self._waiting(waiting)
+
+    def _waiting(self, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which pairs of `order` may still be chosen, and how many links the fuller side of each has.
+
+        A pair refused for the limit on reciprocal links stays refused, for the shares of such links only grow.
+        """
+        order = order[~(self.taken | self.refused)[order]]
+        given = np.array(self.given, dtype=np.int64)[self.donor[order]]
+        received = np.array(self.received, dtype=np.int64)[self.target[order]]
+        has_room = (given < self.caps.per_donor) & (received < self.roof)
+        return order[has_room], np.maximum(given, received)[has_room]
 
     def _take(self, order: NDArray[np.int64], donor_cap: int, target_cap: int) -> None:
         given, received, chosen = self.given, self.received, self.chosen
@@ -156,27 +163,34 @@ class _Pass:
             ):
                 if given[source] >= donor_cap or received[sink] >= target_cap:
                     continue
-                if limited and not self._may_be_mutual(place, source):
+                if limited and not self._may_be_mutual(place):
                     continue
                 given[source] += 1
                 received[sink] += 1
                 chosen.append(place)
                 self.taken[place] = True
 
-    def _may_be_mutual(self, place: int, source: int) -> bool:
-        pair = int(self.pairs[0][place]), int(self.pairs[1][place])
+    def _may_be_mutual(self, place: int) -> bool:
+        donor, target = int(self.pairs[0][place]), int(self.pairs[1][place])
         back = self.caps.back
-        if (back is not None and back[place]) or (pair[1], pair[0]) in self.linked:
-            if self.mutual.get(source, 0) >= (self.caps.reciprocal or 0):
-                self.refused.add(place)
+        is_mutual = (target, donor) in self.linked or (back is not None and bool(back[place]))
+        if is_mutual:
+            counted = [donor, target] if self.linked.get((target, donor)) else [donor]
+            if any(self.mutual.get(page, 0) >= (self.caps.reciprocal or 0) for page in counted):
+                self.refused[place] = True
                 return False
-            self.mutual[source] = self.mutual.get(source, 0) + 1
-        self.linked.add(pair)
+            for page in counted:
+                self.mutual[page] = self.mutual.get(page, 0) + 1
+        self.linked[donor, target] = not is_mutual
         return True
+
+    def total(self, score: NDArray[np.float64]) -> float:
+        """Sum of the scores [n] of what was chosen."""
+        return float(score[np.array(self.chosen, dtype=np.int64)].sum())
 
     def reasons(self) -> NDArray[np.int8]:
         """Why each pair was not chosen, int8 [n], 0 where it was."""
         reason = np.where(self.room_of_donors() == 0, Reason.DONOR_FULL, Reason.TARGET_FULL).astype(np.int8)
-        reason[list(self.refused)] = Reason.RECIPROCAL
+        reason[self.refused] = Reason.RECIPROCAL
         reason[self.taken] = 0
         return reason

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from linker import runs
-from linker.matching.params import MatchParams
+from linker.matching.params import MatchParams, Ranking
 from linker.models import (
     CandidateEdge,
     ExclusionRule,
@@ -356,6 +356,19 @@ def test_the_threshold_of_a_run_from_before_is_not_offered_to_another_ranking(pr
     page = client_for(manager).get(url("match", project))
     assert page.context["form"].initial["threshold"] is None
     assert page.context["sides"]["donors"].initial["url_pattern"] == "/shop/"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "became", "offered"),
+    [("cosine", "cosine", 0.6), ("auto", "cosine", None), ("learned", "formula", None), ("cosine", None, None)],
+)
+def test_the_last_threshold_is_offered_only_where_the_run_was_ranked_as_the_form_says(
+    chosen, became, offered, project, manager, client_for
+):
+    params = MatchParams(ranking=Ranking(chosen), threshold=0.6, levels_up=4).to_dict()
+    make_run(project, params=params, report={"ranking": became} if became else {})
+    initial = client_for(manager).get(url("match", project)).context["form"].initial
+    assert (initial["ranking"], initial["threshold"], initial["levels_up"]) == (chosen, offered, 4)
 
 
 def test_a_running_run_asks_for_itself_until_it_has_ended(project, viewer, client_for):

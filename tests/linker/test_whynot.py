@@ -410,6 +410,24 @@ def test_without_room_in_the_block_the_tier_tells_whether_words_were_missing(bas
     assert stops(ask(*pair).findings) == [code]
 
 
+@pytest.mark.parametrize(
+    ("score", "inline", "code", "said"),
+    [
+        (0.2, 5, "related-full", "belongs beside the text, and the block beside the text has its 1 link."),
+        (0.6, 5, "donor-full", "The donor’s 6 links went to others, and not each of those found words in the text"),
+        (0.6, 1, "donor-full", "The donor gives 2 links at most, and others came first; of the 2 it has"),
+    ],
+)
+def test_a_donor_whose_links_found_no_place_is_not_said_to_give_its_most(score, inline, code, said, pair, project):
+    run = run_of(project, "learned", {"basis": "probability"}, inline_per_donor=inline, related_per_donor=1)
+    make_edge(project, pair[0], score=0.9, run=run, placement="inline")
+    make_edge(project, pair[0], score=0.7, run=run, placement="related")
+    LeftOut.objects.create(
+        run=run, source=pair[0].pk, targets=[pair[1].pk], scores=[score], reasons=[Reason.DONOR_FULL]
+    )
+    assert said in finding(ask(*pair).findings, code).text
+
+
 def test_what_a_ranked_run_never_found_was_no_candidate(pair, project):
     run = run_of(project, "learned")
     make_edge(project, pair[0], run=run)

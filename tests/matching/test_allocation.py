@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import numpy as np
@@ -130,10 +131,104 @@ def test_the_optimal_mode_is_never_below_best_first_and_says_by_how_much(scores,
     assert abs(best.best_first - greedy.total) < 1e-9
 
 
+among_five = st.dictionaries(
+    st.tuples(st.integers(1, 5), st.integers(1, 5)).filter(lambda pair: pair[0] != pair[1]),
+    st.sampled_from([0.3, 0.5, 0.6, 0.7, 0.8, 0.95]),
+    max_size=20,
+)
+
+
+@given(among_five, st.integers(1, 3), st.integers(0, 3), st.integers(0, 2))
+@settings(max_examples=200, deadline=None)
+def test_a_limit_on_links_back_leaves_the_optimal_mode_no_worse_than_best_first(scores, per_donor, per_target, limit):
+    keys = sorted(scores)
+    donors, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
+    score = np.array([scores[key] for key in keys])
+    caps = Caps(per_donor, per_target, reciprocal=limit)
+    best, optimal = (allocate(donors, targets, score, caps, mode) for mode in (Mode.BEST, Mode.OPTIMAL))
+    assert optimal.total >= optimal.best_first == best.total
+
+
+def slow_limited(scores, per_donor, per_target, limit, back, turns):
+    """Every round over every pair, as the words have it."""
+    given, received, mutual, chosen, refused, one_way = Counter(), Counter(), Counter(), [], set(), set()
+    for turn in turns:
+        for donor, target in ranked(scores):
+            if (donor, target) in chosen or given[donor] >= min(turn, per_donor):
+                continue
+            if received[target] >= (min(turn, per_target) if per_target else turn):
+                continue
+            is_mutual = (donor, target) in back or (target, donor) in chosen
+            counted = [donor] if is_mutual else []
+            if (target, donor) in one_way:
+                counted.append(target)
+            if any(mutual[page] >= limit for page in counted):
+                refused.add((donor, target))
+                continue
+            mutual.update(counted)
+            if not is_mutual:
+                one_way.add((donor, target))
+            given[donor] += 1
+            received[target] += 1
+            chosen.append((donor, target))
+    return chosen, refused
+
+
+@given(among_five, st.integers(1, 3), st.integers(0, 3), st.integers(0, 2), st.data())
+@settings(max_examples=300, deadline=None)
+def test_under_a_limit_on_links_back_both_ways_are_the_plain_loops(scores, per_donor, per_target, limit, data):
+    keys = sorted(scores)
+    back = data.draw(st.sets(st.sampled_from(keys))) if keys else set()
+    donors, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
+    linked = np.array([key in back for key in keys], dtype=bool)
+    caps = Caps(per_donor, per_target, reciprocal=limit, back=linked)
+    for mode, turns in ((Mode.BEST, [len(keys) + per_donor]), (Mode.EQUAL, range(1, len(keys) + per_donor + 1))):
+        found = allocate(donors, targets, np.array([scores[key] for key in keys]), caps, mode)
+        chosen, refused = slow_limited(scores, per_donor, per_target, limit, back, turns)
+        assert [keys[place] for place in found.chosen] == chosen
+        assert {keys[place] for place in np.flatnonzero(found.reason == Reason.RECIPROCAL)} == refused
+
+
+def test_equal_rounds_go_on_past_a_target_that_has_many_links_already():
+    standing = np.arange(100, 110), np.full(10, 11)
+    found = allocate(np.array([1, 2]), np.array([11, 12]), np.array([0.9, 0.8]), Caps(1, standing=standing), Mode.EQUAL)
+    assert found.chosen.tolist() == [1, 0]
+
+
+def test_equal_rounds_do_not_go_through_refused_pairs_again_and_again():
+    donors, targets = (side.ravel() for side in np.meshgrid(np.arange(110), np.arange(110)))
+    apart = donors != targets
+    donors, targets = donors[apart], targets[apart]
+    caps = Caps(200, reciprocal=0, back=np.ones(len(donors), dtype=bool))
+    before = time.process_time()
+    assert not len(allocate(donors, targets, np.ones(len(donors)), caps, Mode.EQUAL).chosen)
+    assert time.process_time() - before < 5
+
+
 def test_links_back_are_limited_by_donor():
     donors, targets = np.array([1, 2, 1, 1]), np.array([2, 1, 3, 4])
     score, back = np.array([0.9, 0.8, 0.7, 0.6]), np.array([False, False, True, False])
     none = allocate(donors, targets, score, Caps(5, reciprocal=0, back=back), Mode.BEST)
     assert none.chosen.tolist() == [0, 3]  # 2 -> 1 would close a circle, 3 links to 1 already
     assert none.reason.tolist() == [0, Reason.RECIPROCAL, Reason.RECIPROCAL, 0]
-    assert allocate(donors, targets, score, Caps(5, reciprocal=1, back=back), Mode.BEST).chosen.tolist() == [0, 1, 2, 3]
+    one = allocate(donors, targets, score, Caps(5, reciprocal=1, back=back), Mode.BEST)
+    assert one.chosen.tolist() == [0, 1, 3]  # 1 has its one: the circle with 2
+    assert allocate(donors, targets, score, Caps(5, reciprocal=2, back=back), Mode.BEST).chosen.tolist() == [0, 1, 2, 3]
+
+
+def test_a_link_back_counts_for_the_page_that_gave_the_first_one_as_well():
+    donors, targets = np.array([0, 0, 0, 1, 2, 3]), np.array([1, 2, 3, 0, 0, 0])
+    score = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    for mode in Mode:
+        found = allocate(donors, targets, score, Caps(5, reciprocal=1), mode)
+        held = {(donors[place], targets[place]) for place in found.chosen}
+        mutual = Counter(donor for donor, target in held if (target, donor) in held)
+        assert max(mutual.values()) == 1
+        assert Counter(found.reason.tolist()) == {0: 4, Reason.RECIPROCAL: 2}
+
+
+def test_a_link_back_to_one_that_stands_counts_for_both():
+    standing = np.array([9, 9]), np.array([1, 2])
+    caps = Caps(5, reciprocal=1, standing=standing)
+    found = allocate(np.array([1, 2]), np.array([9, 9]), np.array([0.9, 0.8]), caps, Mode.BEST)
+    assert found.reason.tolist() == [0, Reason.RECIPROCAL]
