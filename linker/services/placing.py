@@ -15,7 +15,7 @@ from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candid
 from linker.anchors.context import sentence_and_heading
 from linker.anchors.diversity import AnchorUse, word_set
 from linker.anchors.fold import fold
-from linker.anchors.generic import primary_language, stop_words
+from linker.anchors.generic import is_generic, primary_language, stop_words
 from linker.anchors.placement import Folded, Words
 from linker.anchors.placement import Page as Text
 from linker.patterns import compile_pattern
@@ -97,6 +97,7 @@ class Placer:
         self.texts: dict[int, Text] = {}
         self.hashes: dict[int, int] = {}
         self.words: dict[int, Words] = {}
+        self.allowed: dict[tuple[str, str], bool] = {}
 
     def _read_names(self, targets: NDArray[Any]) -> None:
         """What the names of the next rows' targets are made of, where they are not known yet."""
@@ -148,7 +149,7 @@ class Placer:
         self._read_names(np.unique(rows["target"]))
         if self.phrases is not None:
             self.phrases.read(rows)
-        self.texts, self.hashes, self.words = {}, {}, {}
+        self.texts, self.hashes, self.words, self.allowed = {}, {}, {}, {}
         bodies = list(
             stream(
                 "bodies",
@@ -221,17 +222,28 @@ class Placer:
     def _phrases(self, source: int, target: int, names: list[AnchorCandidate]) -> Sequence[Phrase]:
         if self.phrases is not None:
             searched = [(name.text, name.source, 0.0) for name in names if name.source == "query"]
-            return [*self.phrases.of(source, target), *searched]
-        found: list[Phrase] = [(name.text, name.source, 1.0) for name in names]
+            found = [phrase for phrase in self.phrases.of(source, target) if self._may_say(phrase[0], source)]
+            return [*found, *searched]
+        found = [(name.text, name.source, 1.0) for name in names]
         stops = stop_words(primary_language(self.languages[target]))
         for name in names[:1]:
             if source not in self.words:
                 self.words[source] = Words(Folded(self.texts[source].text), self.languages[source])
             words = self.words[source]
             span = words.nearest_to(name.text, stops)
-            if span is not None:
-                found.append((words.text.text[span[0] : span[1]], name.source, 0.1))
+            phrase = "" if span is None else words.text.text[span[0] : span[1]]
+            if phrase and self._may_say(phrase, source):
+                found.append((phrase, name.source, 0.1))
         return found
+
+    def _may_say(self, phrase: str, source: int) -> bool:
+        """Whether words of a donor's text keep to the project's rules for anchors, as a target's own names do."""
+        if len(phrase) > self.project.anchor_max_length:
+            return False
+        key = phrase, self.languages[source]
+        if key not in self.allowed:  # one read's donors say the same words of many targets
+            self.allowed[key] = not is_generic(*key, self.project.banned_anchors)
+        return self.allowed[key]
 
 
 def _stored(candidate: AnchorCandidate) -> dict[str, Any]:
