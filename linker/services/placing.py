@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
-from linker.anchors.context import sentence_and_heading
+from linker.anchors.context import reads_as, sentence_and_heading
 from linker.anchors.diversity import AnchorUse, word_set
 from linker.anchors.fold import fold
 from linker.anchors.generic import is_generic, primary_language, stop_words
@@ -96,6 +96,7 @@ class Placer:
         self.languages: dict[int, str] = {}
         self.texts: dict[int, Text] = {}
         self.hashes: dict[int, int] = {}
+        self.spans: dict[tuple[int, int], tuple[int, int]] = {}
         self.words: dict[int, Words] = {}
         self.allowed: dict[tuple[str, str], bool] = {}
 
@@ -143,13 +144,13 @@ class Placer:
         return names
 
     def read(self, rows: NDArray[Any]) -> None:
-        """Reads the texts of the next rows' donors, with the words that are links already, and the names of their
-        targets, and forgets those before."""
+        """Reads the texts of the next rows' donors, with the words that are links already or will become those that
+        people accepted, and the names of their targets, and forgets those before."""
         donors = np.unique(rows["source"]).tolist()
         self._read_names(np.unique(rows["target"]))
         if self.phrases is not None:
             self.phrases.read(rows)
-        self.texts, self.hashes, self.words, self.allowed = {}, {}, {}, {}
+        self.texts, self.hashes, self.spans, self.words, self.allowed = {}, {}, {}, {}, {}
         bodies = list(
             stream(
                 "bodies",
@@ -160,16 +161,31 @@ class Placer:
         )
         if not bodies:
             return
-        linked: dict[int, list[str]] = defaultdict(list)
-        for source, anchor in stream(
-            "linked",
-            "SELECT source_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND in_body "
-            "AND missing_since IS NULL AND anchor <> ''",
-            [[page for page, *_ in bodies]],
+        texts = {page: body for page, body, *_ in bodies}
+        taken: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        accepted: set[tuple[int, int, str]] = set()
+        for source, target, start, end, anchor in stream(
+            "taken",
+            "SELECT source_id, target_id, span_start, span_end, anchor FROM linker_candidateedge "
+            "WHERE source_id = ANY(%s) AND status IN ('accepted', 'exported') AND placement = 'inline' "
+            "AND span_start IS NOT NULL AND span_end IS NOT NULL ORDER BY id",
+            [list(texts)],
         ):
-            linked[source].append(anchor)
+            if reads_as(texts[source], start, end, anchor):
+                taken[source].append((start, end))
+                self.spans[source, target] = start, end
+                accepted.add((source, target, fold(anchor)))
+        linked: dict[int, list[str]] = defaultdict(list)
+        for source, target, anchor in stream(
+            "linked",
+            "SELECT source_id, target_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND in_body "
+            "AND missing_since IS NULL AND anchor <> ''",
+            [list(texts)],
+        ):
+            if (source, target, fold(anchor)) not in accepted:  # else it is that link, on the site by now
+                linked[source].append(anchor)
         for page, body, language, body_hash in bodies:
-            self.texts[page] = Text(body, linked[page])
+            self.texts[page] = Text(body, linked[page], taken[page])
             self.hashes[page] = body_hash
             self.languages[page] = language
 
@@ -181,10 +197,12 @@ class Placer:
         names, settled = self._names(target), self.settled.get((source, target))
         text = self.texts.get(source)
         if settled is not None:
-            found = text.take([(settled, "", 1.0)], (settled, "")) if text else None
             others = [_stored(name) for name in names if fold(name.text) != fold(settled)]
-            place = found.place if found else None
-            return self._placed(source, settled, "", others, (place.start, place.end) if place else None)
+            span = self.spans.get((source, target))
+            if span is None and text is not None:
+                place = text.take([(settled, "", 1.0)], (settled, "")).place
+                span = (place.start, place.end) if place else None
+            return self._placed(source, settled, "", others, span)
         if text is not None:
             phrases = self._phrases(source, target, names)
             if counts:
