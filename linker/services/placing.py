@@ -24,7 +24,7 @@ from linker.services.queries import target_queries
 from linker.store import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -305,9 +305,12 @@ class _Spool:
 class Quota:
     """Which links of a donor stand in its text and which beside it, under the caps of both."""
 
-    def __init__(self, inline: int, related: int, standing_inline: Counter[int]) -> None:
+    def __init__(self, inline: int, related: int, standing: Iterable[tuple[int, str]]) -> None:
+        """`standing`: donor and placement of each link that exists whatever a run finds; it has its room already."""
         self.room = {"inline": inline, "related": related}
-        self.used = {"inline": Counter(standing_inline), "related": Counter[int]()}
+        self.used = {"inline": Counter[int](), "related": Counter[int]()}
+        for source, placement in standing:
+            self.used[placement][source] += 1
 
     def put(self, source: int, wanted: str, has_place: bool) -> str | None:
         """ "inline" or "related", or None where there is no room for one more link."""

@@ -280,6 +280,17 @@ def test_accepted_links_use_up_the_caps_of_later_runs(project):
     assert CandidateEdge.objects.filter(source=pages["a"], stale=False).count() == 3
 
 
+@pytest.mark.parametrize("status", ["accepted", "exported"])
+def test_links_beside_a_text_that_stand_use_up_the_room_there(project, status):
+    pages = small(project, *"abcdefghijk")
+    match(project, inline_per_donor=3, related_per_donor=4)
+    edges = CandidateEdge.objects.filter(source=pages["a"], stale=False)
+    assert edges.filter(placement="related").count() == 4
+    edges.update(status=status)
+    match(project, inline_per_donor=3, related_per_donor=4)
+    assert edges.filter(placement="related").count() == 4
+
+
 @pytest.fixture
 def mentions(project) -> tuple[CandidateEdge, CandidateEdge]:
     """Links of one donor to two pages of one name: an accepted one on the second of two mentions, and a suggestion."""
