@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -194,17 +195,18 @@ class Page:
     """The text of a donor while links are placed in it: no two on the same words, one a target, spread out."""
 
     def __init__(self, text: str, linked: Iterable[str] = (), taken: Iterable[tuple[int, int]] = ()) -> None:
-        """`linked`: anchors of the links the page has already; their first mention counts as taken. `taken`: spans of
-        the text that other links will stand on."""
+        """`linked`: anchors of the links the page has already, one a link; as many mentions, the first ones, count as
+        taken. `taken`: spans of the text that other links will stand on."""
         self.text = text
         self._folded = Folded(text)
         self._taken: list[tuple[int, int]] = list(taken)
         self.existing: list[tuple[int, int]] = []
-        for anchor in sorted(set(linked), key=lambda anchor: (-len(anchor), anchor)):
-            free = [span for span in occurrences(self._folded, anchor, 5) if not self._overlaps(span)]
-            if free:
-                self._taken.append(free[0])
-                self.existing.append(free[0])
+        for anchor, links in sorted(Counter(linked).items(), key=lambda item: (-len(item[0]), item[0])):
+            # Each place that is taken may hold a mention that is not free.
+            mentions = occurrences(self._folded, anchor, len(self._taken) + links)
+            free = [span for span in mentions if not self._overlaps(span)][:links]
+            self._taken += free
+            self.existing += free
 
     def _overlaps(self, span: tuple[int, int]) -> bool:
         return any(span[0] < end and start < span[1] for start, end in self._taken)
