@@ -154,7 +154,7 @@ class Placer:
         bodies = list(
             stream(
                 "bodies",
-                "SELECT id, body, language, body_hash FROM linker_page WHERE id = ANY(%s) AND body <> ''",
+                "SELECT id, body, language, body_hash, h1, headings FROM linker_page WHERE id = ANY(%s) AND body <> ''",
                 [donors],
                 500,
             )
@@ -184,8 +184,8 @@ class Placer:
         ):
             if (source, target, fold(anchor)) not in accepted:  # else it is that link, on the site by now
                 linked[source].append(anchor)
-        for page, body, language, body_hash in bodies:
-            self.texts[page] = Text(body, linked[page], taken[page])
+        for page, body, language, body_hash, h1, headings in bodies:
+            self.texts[page] = Text(body, linked[page], taken[page], [h1, *headings])
             self.hashes[page] = body_hash
             self.languages[page] = language
 

@@ -280,6 +280,15 @@ def test_accepted_links_use_up_the_caps_of_later_runs(project):
     assert CandidateEdge.objects.filter(source=pages["a"], stale=False).count() == 3
 
 
+@pytest.mark.parametrize("known", [{"h1": "ALL about b"}, {"headings": ["Other", "All about b"]}])
+def test_no_link_stands_in_a_heading_that_was_imported(project, known):
+    pages = small(project, "a", "b")
+    body = "All about b\nWe know it all. Truly all about b."
+    type(pages["a"]).objects.filter(pk=pages["a"].pk).update(body=body, **known)
+    match(project)
+    assert CandidateEdge.objects.get(source=pages["a"]).span_start == body.rindex("all about b")
+
+
 @pytest.mark.parametrize("status", ["accepted", "exported"])
 def test_links_beside_a_text_that_stand_use_up_the_room_there(project, status):
     pages = small(project, *"abcdefghijk")
