@@ -247,15 +247,16 @@ def _place(edge: CandidateEdge) -> tuple[int, int] | None:
         for start, end, anchor in rows
         if start is not None and end is not None and reads_as(body, start, end, anchor)
     ]
+    links = ExistingLink.objects.filter(source=edge.source_id, in_body=True, missing_since=None).exclude(anchor="")
+    headings = [edge.source.h1, *edge.source.headings]
+    page = Placing(body, links.values_list("anchor", flat=True), taken, headings)
     known = [(edge.span_start, edge.span_end)]
     known += [(item.get("start"), item.get("end")) for item in edge.anchor_alternatives]
     for start, end in known:
         if start is None or end is None or not reads_as(body, start, end, edge.anchor):
             continue
-        if not any(start < stop and first < end for first, stop in taken):
+        if page.suits((start, end)) and not any(start < stop and first < end for first, stop in taken):
             return start, end
-    links = ExistingLink.objects.filter(source=edge.source_id, in_body=True, missing_since=None).exclude(anchor="")
-    page = Placing(body, links.values_list("anchor", flat=True), taken)
     found = page.take([(edge.anchor, "", 1.0)], (edge.anchor, "")).place
     return (found.start, found.end) if found else None
 

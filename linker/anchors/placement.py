@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -193,21 +194,38 @@ class Words:
 class Page:
     """The text of a donor while links are placed in it: no two on the same words, one a target, spread out."""
 
-    def __init__(self, text: str, linked: Iterable[str] = (), taken: Iterable[tuple[int, int]] = ()) -> None:
-        """`linked`: anchors of the links the page has already; their first mention counts as taken. `taken`: spans of
-        the text that other links will stand on."""
+    def __init__(
+        self,
+        text: str,
+        linked: Iterable[str] = (),
+        taken: Iterable[tuple[int, int]] = (),
+        headings: Iterable[str] = (),
+    ) -> None:
+        """`linked`: anchors of the links the page has already, one a link; as many mentions, the first ones, count as
+        taken. `taken`: spans of the text that other links will stand on. `headings`: those that the page is known
+        to have; a line that reads like one of them carries no link."""
         self.text = text
+        self._headings = frozenset(map(fold, headings))
         self._folded = Folded(text)
         self._taken: list[tuple[int, int]] = list(taken)
         self.existing: list[tuple[int, int]] = []
-        for anchor in sorted(set(linked), key=lambda anchor: (-len(anchor), anchor)):
-            free = [span for span in occurrences(self._folded, anchor, 5) if not self._overlaps(span)]
-            if free:
-                self._taken.append(free[0])
-                self.existing.append(free[0])
+        for anchor, links in sorted(Counter(linked).items(), key=lambda item: (-len(item[0]), item[0])):
+            # Each place that is taken may hold a mention that is not free.
+            mentions = occurrences(self._folded, anchor, len(self._taken) + links)
+            free = [span for span in mentions if not self._overlaps(span)][:links]
+            self._taken += free
+            self.existing += free
 
     def _overlaps(self, span: tuple[int, int]) -> bool:
         return any(span[0] < end and start < span[1] for start, end in self._taken)
+
+    def suits(self, span: tuple[int, int]) -> bool:
+        """Whether a link may stand here by what the line is; words that are taken do not matter."""
+        if self._headings:
+            first, last = line_of(self.text, span[0])
+            if fold(self.text[first:last]) in self._headings:
+                return False
+        return not unsuitable(self.text, *span)
 
     def _lines_taken(self, span: tuple[int, int]) -> int:
         first, last = line_of(self.text, span[0])
@@ -224,7 +242,7 @@ class Page:
         places: list[Place] = []
         for phrase, source, weight in phrases:
             spans = [span for span in occurrences(self._folded, phrase) if not self._overlaps(span)]
-            spans = [span for span in spans if not unsuitable(self.text, *span)]
+            spans = [span for span in spans if self.suits(span)]
             if spans:
                 start, end = min(spans, key=lambda span: (self._lines_taken(span), span))
                 places.append(Place(start, end, self.text[start:end], source, weight))

@@ -276,13 +276,10 @@ class _Edges:
     ) -> None:
         self.run, self.findings, self.rows, self.chosen, self.best = run, findings, rows, chosen, best
         self.placer = Placer(run.project, rows["target"][chosen], findings.phrases)
-        standing = (
-            run.project.edges.filter(status__in=["accepted", "exported"], placement="inline")
-            .values_list("source")
-            .annotate(Count("pk"))
-            .order_by()
+        standing = run.project.edges.filter(status__in=["accepted", "exported"]).order_by()
+        self.quota = Quota(
+            params.inline_per_donor, params.related_per_donor, standing.values_list("source_id", "placement").iterator()
         )
-        self.quota = Quota(params.inline_per_donor, params.related_per_donor, Counter(dict(standing)))
         self.quantile = _quantiles(rows["score"][chosen])
         basis, value = read_value(
             run.project.tier_basis, rows["similarity"][chosen], rows["probability"][chosen], self.quantile

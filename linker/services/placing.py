@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
-from linker.anchors.context import sentence_and_heading
+from linker.anchors.context import reads_as, sentence_and_heading
 from linker.anchors.diversity import AnchorUse, word_set
 from linker.anchors.fold import fold
-from linker.anchors.generic import primary_language, stop_words
+from linker.anchors.generic import is_generic, primary_language, stop_words
 from linker.anchors.placement import Folded, Words
 from linker.anchors.placement import Page as Text
 from linker.patterns import compile_pattern
@@ -24,7 +24,7 @@ from linker.services.queries import target_queries
 from linker.store import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -96,7 +96,9 @@ class Placer:
         self.languages: dict[int, str] = {}
         self.texts: dict[int, Text] = {}
         self.hashes: dict[int, int] = {}
+        self.spans: dict[tuple[int, int], tuple[int, int]] = {}
         self.words: dict[int, Words] = {}
+        self.allowed: dict[tuple[str, str], bool] = {}
 
     def _read_names(self, targets: NDArray[Any]) -> None:
         """What the names of the next rows' targets are made of, where they are not known yet."""
@@ -142,33 +144,48 @@ class Placer:
         return names
 
     def read(self, rows: NDArray[Any]) -> None:
-        """Reads the texts of the next rows' donors, with the words that are links already, and the names of their
-        targets, and forgets those before."""
+        """Reads the texts of the next rows' donors, with the words that are links already or will become those that
+        people accepted, and the names of their targets, and forgets those before."""
         donors = np.unique(rows["source"]).tolist()
         self._read_names(np.unique(rows["target"]))
         if self.phrases is not None:
             self.phrases.read(rows)
-        self.texts, self.hashes, self.words = {}, {}, {}
+        self.texts, self.hashes, self.spans, self.words, self.allowed = {}, {}, {}, {}, {}
         bodies = list(
             stream(
                 "bodies",
-                "SELECT id, body, language, body_hash FROM linker_page WHERE id = ANY(%s) AND body <> ''",
+                "SELECT id, body, language, body_hash, h1, headings FROM linker_page WHERE id = ANY(%s) AND body <> ''",
                 [donors],
                 500,
             )
         )
         if not bodies:
             return
-        linked: dict[int, list[str]] = defaultdict(list)
-        for source, anchor in stream(
-            "linked",
-            "SELECT source_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND in_body "
-            "AND missing_since IS NULL AND anchor <> ''",
-            [[page for page, *_ in bodies]],
+        texts = {page: body for page, body, *_ in bodies}
+        taken: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        accepted: set[tuple[int, int, str]] = set()
+        for source, target, start, end, anchor in stream(
+            "taken",
+            "SELECT source_id, target_id, span_start, span_end, anchor FROM linker_candidateedge "
+            "WHERE source_id = ANY(%s) AND status IN ('accepted', 'exported') AND placement = 'inline' "
+            "AND span_start IS NOT NULL AND span_end IS NOT NULL ORDER BY id",
+            [list(texts)],
         ):
-            linked[source].append(anchor)
-        for page, body, language, body_hash in bodies:
-            self.texts[page] = Text(body, linked[page])
+            if reads_as(texts[source], start, end, anchor):
+                taken[source].append((start, end))
+                self.spans[source, target] = start, end
+                accepted.add((source, target, fold(anchor)))
+        linked: dict[int, list[str]] = defaultdict(list)
+        for source, target, anchor in stream(
+            "linked",
+            "SELECT source_id, target_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND in_body "
+            "AND missing_since IS NULL AND anchor <> ''",
+            [list(texts)],
+        ):
+            if (source, target, fold(anchor)) not in accepted:  # else it is that link, on the site by now
+                linked[source].append(anchor)
+        for page, body, language, body_hash, h1, headings in bodies:
+            self.texts[page] = Text(body, linked[page], taken[page], [h1, *headings])
             self.hashes[page] = body_hash
             self.languages[page] = language
 
@@ -180,10 +197,12 @@ class Placer:
         names, settled = self._names(target), self.settled.get((source, target))
         text = self.texts.get(source)
         if settled is not None:
-            found = text.take([(settled, "", 1.0)], (settled, "")) if text else None
             others = [_stored(name) for name in names if fold(name.text) != fold(settled)]
-            place = found.place if found else None
-            return self._placed(source, settled, "", others, (place.start, place.end) if place else None)
+            span = self.spans.get((source, target))
+            if span is None and text is not None:
+                place = text.take([(settled, "", 1.0)], (settled, "")).place
+                span = (place.start, place.end) if place else None
+            return self._placed(source, settled, "", others, span)
         if text is not None:
             phrases = self._phrases(source, target, names)
             if counts:
@@ -221,17 +240,28 @@ class Placer:
     def _phrases(self, source: int, target: int, names: list[AnchorCandidate]) -> Sequence[Phrase]:
         if self.phrases is not None:
             searched = [(name.text, name.source, 0.0) for name in names if name.source == "query"]
-            return [*self.phrases.of(source, target), *searched]
-        found: list[Phrase] = [(name.text, name.source, 1.0) for name in names]
+            found = [phrase for phrase in self.phrases.of(source, target) if self._may_say(phrase[0], source)]
+            return [*found, *searched]
+        found = [(name.text, name.source, 1.0) for name in names]
         stops = stop_words(primary_language(self.languages[target]))
         for name in names[:1]:
             if source not in self.words:
                 self.words[source] = Words(Folded(self.texts[source].text), self.languages[source])
             words = self.words[source]
             span = words.nearest_to(name.text, stops)
-            if span is not None:
-                found.append((words.text.text[span[0] : span[1]], name.source, 0.1))
+            phrase = "" if span is None else words.text.text[span[0] : span[1]]
+            if phrase and self._may_say(phrase, source):
+                found.append((phrase, name.source, 0.1))
         return found
+
+    def _may_say(self, phrase: str, source: int) -> bool:
+        """Whether words of a donor's text keep to the project's rules for anchors, as a target's own names do."""
+        if len(phrase) > self.project.anchor_max_length:
+            return False
+        key = phrase, self.languages[source]
+        if key not in self.allowed:  # one read's donors say the same words of many targets
+            self.allowed[key] = not is_generic(*key, self.project.banned_anchors)
+        return self.allowed[key]
 
 
 def _stored(candidate: AnchorCandidate) -> dict[str, Any]:
@@ -275,9 +305,12 @@ class _Spool:
 class Quota:
     """Which links of a donor stand in its text and which beside it, under the caps of both."""
 
-    def __init__(self, inline: int, related: int, standing_inline: Counter[int]) -> None:
+    def __init__(self, inline: int, related: int, standing: Iterable[tuple[int, str]]) -> None:
+        """`standing`: donor and placement of each link that exists whatever a run finds; it has its room already."""
         self.room = {"inline": inline, "related": related}
-        self.used = {"inline": Counter(standing_inline), "related": Counter[int]()}
+        self.used = {"inline": Counter[int](), "related": Counter[int]()}
+        for source, placement in standing:
+            self.used[placement][source] += 1
 
     def put(self, source: int, wanted: str, has_place: bool) -> str | None:
         """ "inline" or "related", or None where there is no room for one more link."""

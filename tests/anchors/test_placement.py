@@ -61,6 +61,33 @@ def test_a_link_is_not_laid_over_another() -> None:
     assert page.take([], ("Tent", "h1"), inline=False).verdict is Verdict.RELATED
 
 
+@pytest.mark.parametrize("links", [1, 2, 3, 7, 8])
+def test_as_many_mentions_are_taken_as_there_are_links_on_them(links: int) -> None:
+    page = Page("a tent, " * 7, linked=["tent"] * links)
+    assert page.existing == [(2 + 8 * number, 6 + 8 * number) for number in range(min(links, 7))]
+    found = page.take([("tent", "title", 1.0)], ("", "")).place
+    assert (found and found.start) == (2 + 8 * links if links < 7 else None)
+
+
+def test_a_link_on_a_word_is_not_looked_for_inside_longer_links() -> None:
+    page = Page("red tent, " * 6 + "tent, tent", linked=["tent", *["red tent"] * 6])
+    assert page.existing[-1] == (60, 64)
+    found = page.take([("tent", "title", 1.0)], ("", "")).place
+    assert found is not None
+    assert found.start == 66
+
+
+@pytest.mark.parametrize("heading", ["Tent", "  TÉNT "])
+def test_a_line_that_reads_like_a_heading_of_the_page_carries_no_link(heading: str) -> None:
+    text = "tent\nstove\nOne tent."
+    page = Page(text, headings=["Lamps", heading, ""])
+    found = page.take([("tent", "title", 1.0)], ("", "")).place
+    assert found is not None
+    assert found.start == 15
+    assert page.take([("tent", "title", 1.0)], ("", "")).verdict is Verdict.GAP
+    assert page.take([("stove", "title", 1.0)], ("", "")).anchor == "stove"
+
+
 def test_links_are_spread_over_the_lines_and_others_are_offered() -> None:
     page = Page("A tent and a stove.\nAnother tent and a lamp.")
     assert page.take([("stove", "title", 1.0)], ("", "")).anchor == "stove"

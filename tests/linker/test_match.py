@@ -280,6 +280,69 @@ def test_accepted_links_use_up_the_caps_of_later_runs(project):
     assert CandidateEdge.objects.filter(source=pages["a"], stale=False).count() == 3
 
 
+@pytest.mark.parametrize("known", [{"h1": "ALL about b"}, {"headings": ["Other", "All about b"]}])
+def test_no_link_stands_in_a_heading_that_was_imported(project, known):
+    pages = small(project, "a", "b")
+    body = "All about b\nWe know it all. Truly all about b."
+    type(pages["a"]).objects.filter(pk=pages["a"].pk).update(body=body, **known)
+    match(project)
+    assert CandidateEdge.objects.get(source=pages["a"]).span_start == body.rindex("all about b")
+
+
+@pytest.mark.parametrize("status", ["accepted", "exported"])
+def test_links_beside_a_text_that_stand_use_up_the_room_there(project, status):
+    pages = small(project, *"abcdefghijk")
+    match(project, inline_per_donor=3, related_per_donor=4)
+    edges = CandidateEdge.objects.filter(source=pages["a"], stale=False)
+    assert edges.filter(placement="related").count() == 4
+    edges.update(status=status)
+    match(project, inline_per_donor=3, related_per_donor=4)
+    assert edges.filter(placement="related").count() == 4
+
+
+@pytest.fixture
+def mentions(project) -> tuple[CandidateEdge, CandidateEdge]:
+    """Links of one donor to two pages of one name: an accepted one on the second of two mentions, and a suggestion."""
+    pages = small(project, "a", "b", "c")
+    type(pages["a"]).objects.filter(pk=pages["a"].pk).update(body="First, all about b. Then all about b once more.")
+    type(pages["a"]).objects.filter(pk=pages["c"].pk).update(title="All about b", h1="All about b")
+    accepted = {"status": "accepted", "span_start": 25, "span_end": 36, "placement": "inline"}
+    return (
+        make_edge(project, pages["a"], pages["c"], anchor="all about b", **accepted),
+        make_edge(project, pages["a"], pages["b"], anchor="anything"),
+    )
+
+
+def test_words_that_an_accepted_link_stands_on_are_left_to_it(project, mentions):
+    accepted, other = mentions
+    match(project)
+    other.refresh_from_db()
+    assert (other.span_start, other.placement) == (7, "inline")
+    make_link(accepted.source, make_page(project), anchor="all about b")
+    match(project)
+    accepted.refresh_from_db()
+    other.refresh_from_db()
+    assert (accepted.span_start, accepted.span_end, accepted.placement) == (25, 36, "inline")
+    assert (other.span_start, other.content_gap) == (None, True)
+
+
+def test_an_accepted_link_that_is_on_the_site_by_now_takes_its_words_once(project, mentions):
+    accepted, other = mentions
+    make_link(accepted.source, accepted.target, anchor="All about B")
+    match(project)
+    other.refresh_from_db()
+    assert other.span_start == 7
+
+
+def test_words_that_no_longer_read_as_the_accepted_link_are_free(project, mentions):
+    accepted, other = mentions
+    CandidateEdge.objects.filter(pk=accepted.pk).update(anchor="words that are gone")
+    make_link(accepted.source, make_page(project), anchor="all about b")
+    match(project)
+    other.refresh_from_db()
+    assert other.span_start == 25
+
+
 def test_the_groups_of_a_donor_stay_together_after_a_run_over_a_part(project):
     pages = small(project, "a", "b", "c")
     match(project)

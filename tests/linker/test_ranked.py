@@ -84,6 +84,35 @@ def test_hidden_links_come_back_with_the_words_of_the_text(project, site):
         assert edge.source_id != edge.target_id
 
 
+def test_words_of_the_text_keep_to_the_projects_rules_for_anchors(project, site):
+    _, hidden = site
+    banned = {target.h1.lower() for _, target in hidden[:10]}
+    project.banned_anchors, project.anchor_max_length = sorted(banned), 12
+    project.save()
+    match(project)
+    edges = CandidateEdge.objects.all()
+    said = [edge.anchor for edge in edges] + [other["text"] for edge in edges for other in edge.anchor_alternatives]
+    assert len(said) > 100
+    assert not banned & {text.lower() for text in said}
+    assert max(map(len, said)) <= 12
+
+
+def test_links_that_say_nothing_lend_their_words_to_no_suggestion(project):
+    guide = make_page(project, "/guide", title="Waxing skis", body="All of it.")
+    embed(guide, [1, 0, 0, 0])
+    for number in range(14):
+        page = make_page(project, f"/{number}", title=f"Snow diary {number}", body="Snow fell. Click here for more.")
+        embed(page, [1, number / 50, 0, 0])
+        if number < 8:
+            make_link(page, guide, "click here")
+    match(project, related_per_donor=20)
+    edges = CandidateEdge.objects.filter(target=guide)
+    assert edges
+    said = {edge.anchor.lower() for edge in edges}
+    said |= {other["text"].lower() for edge in edges for other in edge.anchor_alternatives}
+    assert "click here" not in said
+
+
 def test_it_never_proposes_links_that_exist_or_were_rejected_and_repeats_itself(project, site):
     match(project)
     columns = ("source_id", "target_id", "score")

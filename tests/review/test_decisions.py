@@ -438,6 +438,16 @@ def test_words_that_an_accepted_link_stands_on_are_no_place(project, editor):
     assert place_of(edge)[0] is None
 
 
+@pytest.mark.parametrize("known", [{"h1": "Care for feet"}, {"headings": ["CARE for feet"]}])
+@pytest.mark.parametrize("offered", [True, False])
+def test_a_heading_of_the_page_is_no_place(project, editor, known, offered):
+    alternatives = [{"text": "care for feet", "source": "h1", "start": 0, "end": 13}] if offered else []
+    edge = with_place(project, anchor_alternatives=alternatives)
+    type(edge.source).objects.filter(pk=edge.source_id).update(**known)
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="care for feet")
+    assert place_of(edge)[0] is None
+
+
 def test_an_anchor_that_stands_in_the_text_closes_a_content_gap(project, editor):
     edge = gap(project)
     decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="wool socks")
