@@ -72,7 +72,7 @@ class Project(models.Model):
     )
     banned_anchors = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     anchor_max_length = models.PositiveSmallIntegerField(
-        default=60, validators=[MinValueValidator(10), MaxValueValidator(200)]
+        default=100, validators=[MinValueValidator(10), MaxValueValidator(200)]
     )
     identical_anchor_limit = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
     query_blend = models.FloatField(
