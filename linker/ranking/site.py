@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -70,7 +71,8 @@ class Site:
 
 
 def checked(site: Site) -> Site:
-    """The site with sound vectors: NaN and infinite rows become 0, others length 1.
+    """The site with sound vectors: NaN and infinite rows become 0, others length 1. Pages that do not say their
+    language have the one that most others say.
 
     Raises UserError where it has no pages, ValueError where the lengths of its parts differ or a link leads outside.
     """
@@ -85,6 +87,10 @@ def checked(site: Site) -> Site:
     for pairs in (site.links, site.forbidden, site.accepted, site.rejected):
         if len(pairs) and (min(pairs.src.min(), pairs.dst.min()) < 0 or max(pairs.src.max(), pairs.dst.max()) >= pages):
             raise ValueError("a link leads outside the site")
+    said = Counter(language for language in site.languages if language)
+    if said and len(site.languages) > said.total():
+        usual = said.most_common(1)[0][0]
+        site = replace(site, languages=[language or usual for language in site.languages])
     unit = np.asarray(site.unit, dtype=np.float32)
     with np.errstate(all="ignore"):
         length = np.sqrt(np.einsum("ij,ij->i", unit, unit, dtype=np.float64))

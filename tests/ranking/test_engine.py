@@ -134,6 +134,42 @@ def test_without_links_the_formula_ranks() -> None:
     assert ranked.why(0).sentence.endswith(".")
 
 
+def test_links_that_all_stand_on_one_page_can_be_learned_from() -> None:
+    site = made_site()
+    targets = np.arange(1, len(site))
+    links = Links(np.zeros(len(targets), dtype=np.int64), targets, [site.h1s[target] for target in targets])
+    ranked = rank_site(replace(site, links=links), SMALL)
+    assert np.isfinite(ranked.score).all()
+
+
+def test_accepts_alone_do_not_teach_that_everything_is_right() -> None:
+    site = made_site()
+    once = {(s, t) for s, t in zip(site.links.src.tolist(), site.links.dst.tolist(), strict=True) if s != t}
+    source, target = (np.array(side) for side in zip(*sorted(once)[:200], strict=True))
+    ranked = rank_site(replace(site, links=Links(), accepted=Pairs(source, target)), SMALL)
+    assert ranked.quality is not None
+    assert (ranked.quality.accepted, ranked.quality.rejected, ranked.quality.hidden) == (
+        int(np.isin(source * len(site) + target, _proposed(site, source, target)).sum()), 0, 0,
+    )  # fmt: skip
+    assert np.median(ranked.probability) < 0.5 < ranked.probability.max()
+
+
+def _proposed(site: Site, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Accepted pairs that are candidates where there are no links at all."""
+    evidence = build_evidence(build_index(checked(replace(site, links=Links()))), np.empty(0, dtype=np.int64))
+    nothing = np.empty(0, dtype=np.int64)
+    found = candidates(evidence, np.unique(source), (nothing, nothing))
+    return found.donor * len(site) + found.target
+
+
+def test_pages_that_do_not_say_their_language_have_that_of_the_others() -> None:
+    site = made_site()
+    half = replace(site, languages=[language if page % 3 else "" for page, language in enumerate(site.languages)])
+    assert list(checked(half).languages) == list(site.languages)
+    silent = replace(site, languages=[""] * len(site))
+    assert set(checked(silent).languages) == {""}
+
+
 def bare(**changes: object) -> Site:
     return replace(without(made_site(40), np.ones(len(made_site(40).links), dtype=bool)), **changes)  # type: ignore[arg-type]
 

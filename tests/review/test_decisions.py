@@ -502,3 +502,16 @@ def test_a_decision_keeps_what_was_on_the_screen(project, editor):
     assert (decision.seen_ranked_by, decision.seen_probability, decision.seen_quantile) == ("learned", 0.6, 0.9)
     assert FEET[decision.seen_span_start : decision.seen_span_end] == "Good socks"
     assert decision.seen_content_gap is False
+
+
+def test_an_edge_knows_whether_a_person_decided_on_it(project, editor):
+    """What left unreviewed must not teach the next run what editors like."""
+    edge = make_edge(project)
+    assert not edge.reviewed
+    for verb in (Verb.ACCEPT, Verb.REJECT):
+        decide_edges(project, [edge.pk], verb, editor, reason="wrong_target" if verb == Verb.REJECT else "")
+        edge.refresh_from_db()
+        assert edge.reviewed
+        undo(project, editor)
+        edge.refresh_from_db()
+        assert not edge.reviewed
