@@ -78,7 +78,7 @@ def test_an_edit_that_changes_nothing_is_a_plain_accept(project, editor):
         ("", "empty"),
         (" \u200b\u202e", "empty"),
         ("—!", "empty"),
-        ("x" * 61, "61 characters"),
+        ("x" * 101, "101 characters"),
         ("Click here", "nothing"),
         ("our ranges", "nothing"),
     ],
