@@ -239,9 +239,8 @@ class Placer:
 
     def _phrases(self, source: int, target: int, names: list[AnchorCandidate]) -> Sequence[Phrase]:
         if self.phrases is not None:
-            searched = [(name.text, name.source, 0.0) for name in names if name.source == "query"]
             found = [phrase for phrase in self.phrases.of(source, target) if self._may_say(phrase[0], source)]
-            return [*found, *searched]
+            return _blended(found, [name.text for name in names if name.source == "query"], self.project.query_blend)
         found = [(name.text, name.source, 1.0) for name in names]
         stops = stop_words(primary_language(self.languages[target]))
         for name in names[:1]:
@@ -262,6 +261,17 @@ class Placer:
         if key not in self.allowed:  # one read's donors say the same words of many targets
             self.allowed[key] = not is_generic(*key, self.project.banned_anchors)
         return self.allowed[key]
+
+
+def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phrase]:
+    """Words of the text and search queries, heaviest first, in one order: words weigh what they weigh beside the best
+    of them, times 1 - blend, and the n-th query 1/n times blend."""
+    if not queries:
+        return found
+    best = max((weight for _, _, weight in found), default=1.0)
+    phrases = [(text, source, (1 - blend) * weight / best) for text, source, weight in found]
+    phrases += [(text, "query", blend / place) for place, text in enumerate(queries, 1)]
+    return sorted(phrases, key=lambda phrase: -phrase[2])
 
 
 def _stored(candidate: AnchorCandidate) -> dict[str, Any]:

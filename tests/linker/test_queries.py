@@ -84,8 +84,8 @@ def site(project):
     return pages
 
 
-def match(project) -> None:
-    params = MatchParams(ranking=Ranking.COSINE, levels_up=9)
+def match(project, ranking=Ranking.COSINE) -> None:
+    params = MatchParams(ranking=ranking, levels_up=9)
     run = runs.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=False)
     run.status = RunStatus.RUNNING
     run.save()
@@ -124,3 +124,19 @@ def test_from_the_sample_s_files_to_an_anchor_that_people_searched_for():
     assert queries.exists()
     assert all("fernpeak" not in edge.anchor.lower() for edge in queries)
     assert all(PageQuery.objects.filter(page=edge.target, query__iexact=edge.anchor).exists() for edge in queries)
+
+
+@pytest.mark.parametrize(("blend", "anchor"), [(0.0, "snow boots"), (0.3, "snow boots"), (1.0, "winter footwear")])
+def test_the_setting_holds_for_words_of_a_text_that_the_engine_found(project, blend, anchor):
+    Project.objects.filter(pk=project.pk).update(query_blend=blend, tier_basis="cosine")
+    project.refresh_from_db()
+    model = make_model()
+    texts = {"Snow boots": "All about them.", "Care": "Put on your snow boots, which are winter footwear, and go out."}
+    pages = [make_page(project, f"/{title}", title=title, h1=title, body=body) for title, body in texts.items()]
+    for n, page in enumerate(pages):
+        embed(page, [1.0, 0.01 * n, 0.0, 0.0], model)
+    add(pages[0], "winter footwear", impressions=900)
+    match(project, Ranking.FORMULA)
+    edge = project.edges.get(source=pages[1], target=pages[0])
+    assert (edge.anchor, edge.placement) == (anchor, "inline")
+    assert anchor in pages[1].body[edge.span_start : edge.span_end]
