@@ -19,6 +19,7 @@ from pathlib import Path
 from _common import HEAD, ROOT
 
 BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
+MINE = {"ANCHORLINE_VAR", "ANCHORLINE_BENCH_CHILD"}  # set by _common
 HERE = Path(__file__).resolve().parent
 
 
@@ -46,7 +47,9 @@ def commands(share: float) -> dict[str, list[str]]:
 
 def rows_of(script: str, arguments: list[str]) -> list[str]:
     """The rows a script prints. One that fails has a row that says so."""
-    done = subprocess.run([sys.executable, str(HERE / f"{script}.py"), *arguments], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, str(HERE / f"{script}.py"), *arguments]
+    own = {name: value for name, value in os.environ.items() if name not in MINE}  # each has a database of its own
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=own)
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ") and line not in HEAD.splitlines()]
     return rows if not done.returncode else [*rows, f"| {script} | {' '.join(arguments)} | | | | | | failed |"]
 

@@ -83,7 +83,6 @@ class Evidence:
     keyness: NDArray[np.float32]
     mentioned: NDArray[np.float32]
     meant: NDArray[np.float32]
-    category: sparse.csr_matrix
     category_links: sparse.csr_matrix
     category_best: sparse.csr_matrix
     parent_links: sparse.csr_matrix
@@ -118,7 +117,6 @@ def build_evidence(index: SiteIndex, visible: NDArray[np.int64]) -> Evidence:
         (linked_by / np.maximum(mentioned, linked_by).clip(1)).astype(np.float32),
         mentioned,
         meant,
-        members,
         category_links,
         top_rows(category_links, CATEGORY_LINKS),
         _per_member(upper, graph.links),
