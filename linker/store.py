@@ -110,7 +110,7 @@ def references_held(references: Mapping[str, Iterable[int]]) -> Iterator[None]:
     to are locked at once, as those checks would lock them: until the transaction ends none can be deleted. Where one
     is gone already, and for a role that may not leave the checks out, they run. For use in a transaction.
     """
-    held = all([_hold(table, sorted(set(ids))) for table, ids in references.items()])
+    held = all(_hold(table, sorted(set(ids))) for table, ids in references.items())
     if not (held and _may_leave_checks_out()):
         yield
         return

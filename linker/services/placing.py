@@ -226,9 +226,7 @@ class Placer:
             return Placed(best.text, best.source, [], None)
         return Placed(best.text, best.source, [_stored(name) for name in names if name is not best], None)
 
-    def _placed(
-        self, page: int, anchor: str, source: str, others: list[str], span: tuple[int, int] | None
-    ) -> Placed:
+    def _placed(self, page: int, anchor: str, source: str, others: list[str], span: tuple[int, int] | None) -> Placed:
         if span is None:
             return Placed(anchor, source, others[:MOST_ALTERNATIVES], None)
         around = sentence_and_heading(self.texts[page].text, *span)
