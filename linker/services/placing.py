@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import tempfile
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -37,11 +35,11 @@ if TYPE_CHECKING:
 
 MOST_ALTERNATIVES = 6
 _quoted = json.encoder.encode_basestring
+SPOOL_BYTES = 256 * 2**20
 NEARLY_AS_WELL = 0.7  # of the weight of the best words: others that fit less do not take their turn
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(NamedTuple):
     """`anchor`, where it comes from, the other anchors as stored (JSON, an object each), and its place in the donor's
     body, if it has one: with the sentence around it, the heading above and the hash of that body."""
 
@@ -286,13 +284,13 @@ def _as_json(text: str, source: str, raw: str, more: str) -> str:
 
 
 class _Spool:
-    """Values by key in a file without a name: those of a million targets would fill the memory.
+    """Values by key in memory and, from SPOOL_BYTES on, in a file: those of a million targets can be a gigabyte.
 
     `keys` int64 [n], ascending, are all that will ever be asked for.
     """
 
     def __init__(self, keys: NDArray[np.int64]) -> None:
-        self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as this
+        self.file = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - lives as long as this
         self.keys = keys
         self.start = np.full(len(keys), -1, dtype=np.int64)
         self.size = np.zeros(len(keys), dtype=np.int32)
@@ -304,7 +302,8 @@ class _Spool:
         sizes = np.array([len(content) for content in contents], dtype=np.int64)
         places = np.searchsorted(self.keys, np.array(list(values), dtype=np.int64))
         self.start[places], self.size[places] = self.end + np.cumsum(sizes) - sizes, sizes
-        os.pwrite(self.file.fileno(), b"".join(contents), self.end)
+        self.file.seek(self.end)
+        self.file.write(b"".join(contents))
         self.end += int(sizes.sum())
 
     def where(self, keys: NDArray[np.int64]) -> dict[int, tuple[int, int]]:
@@ -315,7 +314,8 @@ class _Spool:
         return dict(zip(self.keys[places].tolist(), spans, strict=True))
 
     def read(self, where: tuple[int, int]) -> Any:
-        return pickle.loads(os.pread(self.file.fileno(), where[1], where[0]))  # noqa: S301 - written by put
+        self.file.seek(where[0])
+        return pickle.loads(self.file.read(where[1]))  # noqa: S301 - written by put
 
 
 class Quota:
