@@ -103,14 +103,14 @@ def copy_text(text: str) -> str:
 
 
 @contextmanager
-def references_held(references: Mapping[str, Iterable[int]]) -> Iterator[None]:
+def references_held(references: Mapping[str, Sequence[int] | NDArray[np.int64]]) -> Iterator[None]:
     """Rows written in here refer to rows of these tables, by their ids, and need not be checked one by one.
 
     PostgreSQL looks each foreign key of each row up, which takes longer than to write the rows. Here the rows referred
     to are locked at once, as those checks would lock them: until the transaction ends none can be deleted. Where one
     is gone already, and for a role that may not leave the checks out, they run. For use in a transaction.
     """
-    held = all(_hold(table, sorted(set(ids))) for table, ids in references.items())
+    held = all(_hold(table, np.unique(np.asarray(ids, dtype=np.int64))) for table, ids in references.items())
     if not (held and _may_leave_checks_out()):
         yield
         return
@@ -120,14 +120,14 @@ def references_held(references: Mapping[str, Iterable[int]]) -> Iterator[None]:
         cursor.execute("SET LOCAL session_replication_role = origin")
 
 
-def _hold(table: str, ids: Sequence[int]) -> bool:
-    """Locks rows of a table against deletion, in the order of their ids; whether all of them are there."""
+def _hold(table: str, ids: NDArray[np.int64]) -> bool:
+    """Locks rows of a table against deletion, by ids in ascending order; whether all of them are there."""
     found = 0
     with connection.cursor() as cursor:
         for first in range(0, len(ids), HELD_AT_A_TIME):
             cursor.execute(
                 f"SELECT count(*) FROM (SELECT FROM {table} WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE) held",
-                [list(ids[first : first + HELD_AT_A_TIME])],
+                [ids[first : first + HELD_AT_A_TIME].tolist()],
             )
             found += cursor.fetchone()[0]
     return found == len(ids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -327,15 +327,14 @@ class _Edges:
             "histogram": np.bincount(bins, minlength=BINS).tolist(),
         }
 
-    def _references(self) -> dict[str, list[int]]:
+    def _references(self) -> dict[str, Sequence[int] | NDArray[np.int64]]:
         """What the edges refer to, by table."""
-        pages = np.union1d(self.rows["source"][self.chosen], self.rows["target"][self.chosen])
         return {
             "linker_project": [self.run.project_id],
             "linker_run": [self.run.pk],
             "linker_tier": [tier.pk for tier in self.tiers],
             "linker_category": [category for category in self.tops.values() if category],
-            "linker_page": pages.tolist(),
+            "linker_page": np.union1d(self.rows["source"][self.chosen], self.rows["target"][self.chosen]),
         }
 
     def _write(self, progress: Callable[[int], None]) -> None:
