@@ -4,17 +4,22 @@
 
 The site is that of bench/_site.py. A match run by cosine is cut into batches of 1,000 donors and worked off by one
 worker process, by as many as there are cores, and by four while a job's process, then a whole worker, then Redis are
-killed (SIGKILL) and Redis is started again. Workers share nothing but PostgreSQL and Redis, whose addresses are all a
-worker on another host needs. Edges are compared by everything a run writes: pair, scores, tier, place, anchor, reason.
-How it scales is measured over the comparison of pages, which is what batches do; the end of a run is one job.
+killed (SIGKILL) and Redis is started again. Those four stand in for four hosts: each has a host name and a network of
+its own, in which there is nothing, not even a loopback, where the system lets us make one (Linux, as root). What they
+share are the sockets of PostgreSQL and Redis. Edges are compared by everything a run writes: pair, scores, tier, place,
+anchor, reason. How it scales is measured over the comparison of pages, which is what batches do, against one worker
+that computes with one thread; PostgreSQL needs some of the cores, too. The end of a run is one job.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
+import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,9 +36,10 @@ from linker.services import match
 from linker.workers import WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 DONORS_A_BATCH = 1000
+OWN_HOST = ["unshare", "--net", "--uts", "--"]
 
 
 def fingerprint(project: Project) -> str:
@@ -49,14 +55,23 @@ def fingerprint(project: Project) -> str:
 
 
 def match_over(
-    project: Project, workers: int, trouble: Callable[[WorkerPool, int], None] | None = None
+    project: Project,
+    workers: int,
+    trouble: Callable[[WorkerPool, int], None] | None = None,
+    host: Sequence[str] = (),
 ) -> tuple[str, float, float]:
-    """The edges' fingerprint, and seconds of the comparison and of the whole run, workers' start left out."""
+    """The edges' fingerprint, and seconds of the comparison and of the whole run, workers' start left out.
+
+    `host` is the command that gives each worker a host of its own.
+    """
     forget_edges(project)
     run = runs.start_run(project, RunKind.MATCH, PARAMS.to_dict(), to_queue=False)
     runs.execute(run.pk, services.start_match)
     run.refresh_from_db()
-    with WorkerPool(workers) as pool:
+    pool = WorkerPool(workers)
+    pool.threads = 1
+    pool.command = [*host, *pool.command]
+    with pool:
         time.sleep(8)  # their start is not what is measured
         started = time.perf_counter()
         services.enqueue_batches(run)
@@ -85,9 +100,10 @@ class Trouble:
     def __call__(self, pool: WorkerPool, batches: int) -> None:
         if not self.done and batches >= 2:
             jobs = [job for worker in pool.processes for job in psutil.Process(worker.pid).children()]
-            if jobs:
-                os.kill(jobs[0].pid, signal.SIGKILL)
-                self.done.append("a job's process")
+            with suppress(ProcessLookupError):  # a job that ended just now: the next one, then
+                for job in jobs[:1]:
+                    os.kill(job.pid, signal.SIGKILL)
+                    self.done.append("a job's process")
         elif len(self.done) == 1 and batches >= 5:
             os.kill(pool.processes[0].pid, signal.SIGKILL)
             self.done.append("a worker")
@@ -97,6 +113,14 @@ class Trouble:
             time.sleep(1)
             embedded.start_redis(settings.VAR)
             self.done.append("Redis")
+
+
+def own_hosts() -> list[str]:
+    """The command that gives a worker a host name and a network of its own, or none where that cannot be had."""
+    if shutil.which(OWN_HOST[0]) and subprocess.run([*OWN_HOST, "true"], capture_output=True).returncode == 0:
+        return OWN_HOST
+    note("no network namespaces here: the workers share this host's")
+    return []
 
 
 def main() -> None:
@@ -111,24 +135,26 @@ def main() -> None:
     head()
     one, compared, whole = match_over(project, 1)
     note(f"one worker: compared in {compared:.1f} s, all in {whole:.1f} s, {one}")
+    hosts = own_hosts()
     with load_of_ours() as load:
         every, compared_by_all, _ = match_over(project, cores)
     size = f"{options.pages:,} pages, {-(-options.pages // DONORS_A_BATCH)} batches or more"
     row(
         f"comparison of pages by {cores} workers against 1, times {cores}",
         size,
-        f"{compared_by_all:.1f} s x {cores}",
+        f"{compared_by_all:.1f} s x {cores}, {load.cores:.1f} cores busy",
         f"{compared:.1f} s",
         compared_by_all * cores / compared,
         1.3,
         load.most,
     )
     trouble = Trouble()
-    troubled, _, seconds = match_over(project, options.workers, trouble)
+    troubled, _, seconds = match_over(project, options.workers, trouble, hosts)
     note(f"{options.workers} workers, killed on the way: {', '.join(trouble.done)}; {seconds:.1f} s, {troubled}")
     differing = len({one, every, troubled}) - 1
     row(
-        f"runs whose edges differ: {options.workers} workers (killed: {', '.join(trouble.done)}) and {cores} against 1",
+        f"runs whose edges differ: {options.workers} workers{' on hosts of their own' if hosts else ''} "
+        f"(killed: {', '.join(trouble.done)}) and {cores} against 1",
         size,
         f"{differing}",
         "0",

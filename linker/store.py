@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 import struct
+import sys
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +21,13 @@ import psycopg
 from django.db import connection, transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from numpy.typing import NDArray
 
+HELD_AT_A_TIME = 50_000
+SWITCH_SECONDS = 0.0002
 _SIGNATURE = b"PGCOPY\n\xff\r\n\x00" + struct.pack(">ii", 0, 0)
 _TRAILER = struct.pack(">h", -1)
 
@@ -98,6 +102,44 @@ def copy_text(text: str) -> str:
     return text.translate(_ESCAPES) if _SPECIAL.search(text) else text
 
 
+@contextmanager
+def references_held(references: Mapping[str, Sequence[int] | NDArray[np.int64]]) -> Iterator[None]:
+    """Rows written in here refer to rows of these tables, by their ids, and need not be checked one by one.
+
+    PostgreSQL looks each foreign key of each row up, which takes longer than to write the rows. Here the rows referred
+    to are locked at once, as those checks would lock them: until the transaction ends none can be deleted. Where one
+    is gone already, and for a role that may not leave the checks out, they run. For use in a transaction.
+    """
+    held = all(_hold(table, np.unique(np.asarray(ids, dtype=np.int64))) for table, ids in references.items())
+    if not (held and _may_leave_checks_out()):
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        yield
+        cursor.execute("SET LOCAL session_replication_role = origin")
+
+
+def _hold(table: str, ids: NDArray[np.int64]) -> bool:
+    """Locks rows of a table against deletion, by ids in ascending order; whether all of them are there."""
+    found = 0
+    with connection.cursor() as cursor:
+        for first in range(0, len(ids), HELD_AT_A_TIME):
+            cursor.execute(
+                f"SELECT count(*) FROM (SELECT FROM {table} WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE) held",
+                [ids[first : first + HELD_AT_A_TIME].tolist()],
+            )
+            found += cursor.fetchone()[0]
+    return found == len(ids)
+
+
+def _may_leave_checks_out() -> bool:
+    """Superusers may, and roles granted it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT has_parameter_privilege('session_replication_role', 'SET')")
+        return bool(cursor.fetchone()[0])
+
+
 class Background:
     """Writes by COPY and executes, in the transaction of the thread that made it, while that thread goes on computing.
 
@@ -110,14 +152,18 @@ class Background:
         self._raw = connection.connection  # Django's wrapper keeps to one thread, psycopg's connection does not
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="copy")
         self._running: list[Future[Any]] = []
+        self._interval = sys.getswitchinterval()
 
     def __enter__(self) -> Background:
+        # The writer needs Python for a moment between pieces of its data, and the database waits until it gets it.
+        sys.setswitchinterval(SWITCH_SECONDS)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._pool.shutdown()
+        sys.setswitchinterval(self._interval)
         if error is None:
             self.wait()
 

@@ -30,7 +30,7 @@ ORPHAN_GRACE_SECONDS = 3
 
 
 class WorkerPool:
-    """`count` worker processes of this program, each with its share of the cores.
+    """`count` worker processes of this program, each with its share of the cores: `threads` of them.
 
     Use as a context manager and call `watch()` every now and then: it replaces workers that ended and gives out again
     the jobs of runs that nobody works on. Leaving stops the workers; what they were doing is taken up later. They end
@@ -39,6 +39,8 @@ class WorkerPool:
 
     def __init__(self, count: int) -> None:
         self.count = count
+        self.threads = max(1, (os.cpu_count() or 1) // count)
+        self.command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "run_workers", "--single"]
         self.processes: list[subprocess.Popen[bytes]] = []
         self.suspects: set[JobKey] = set()
         self.swept_at = 0.0
@@ -72,11 +74,10 @@ class WorkerPool:
         return True
 
     def _start(self) -> subprocess.Popen[bytes]:
-        threads = str(max(1, (os.cpu_count() or 1) // self.count))
-        environment = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
+        environment = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(self.threads))
         # A session of its own: Ctrl-C reaches the pool alone, which then stops its workers in order.
         return subprocess.Popen(
-            [sys.executable, str(settings.BASE_DIR / "manage.py"), "run_workers", "--single", "--until-stdin-ends"],
+            [*self.command, "--until-stdin-ends"],
             stdin=subprocess.PIPE,
             env=environment,
             start_new_session=True,

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from linker.anchors.clean import clean, collapse, has_word, visible
@@ -36,8 +37,7 @@ class TargetText:
     language: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AnchorCandidate:
+class AnchorCandidate(NamedTuple):
     """`text` may become an anchor. `source` is "h1", "title", "heading", "description", "query" or "url"; `raw` is the
     crawled text it was made of, without characters that cannot be shown or stored; `impressions` are a query's."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import lru_cache
 
 # The two joiners are format characters that change how a word or an emoji is written; every other one is dropped.
 _KEPT_FORMAT = {"\u200c", "\u200d"}
@@ -38,6 +39,8 @@ _VISIBLE = _Visible()
 
 def visible(text: str) -> str:
     """`text` without control, format, private and surrogate characters; each whitespace character becomes a space."""
+    if text.isprintable():  # nothing of the kind in it, as in nearly all texts
+        return text
     return text.translate(_VISIBLE)
 
 
@@ -46,6 +49,7 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
+@lru_cache(maxsize=1024)  # a page's few texts are asked about again and again
 def clean(text: str) -> str:
     """A crawled title or heading as it reads: HTML entities decoded, invisible characters and extra space gone.
 

@@ -59,6 +59,8 @@ _TABLE = _Table()
 
 def fold_chars(text: str) -> str:
     """`text` folded character by character: line breaks are line feeds, other whitespace spaces; not collapsed."""
+    if text.isascii() and text.isprintable() and "`" not in text:  # no line break, nothing special
+        return text.lower()
     return text.translate(_TABLE)
 
 

@@ -15,6 +15,7 @@ _HOST_WITH_PATH = re.compile(r"(?:[a-z0-9-]+\.)+(?:com|org|net|info|edu|gov|io|c
 _EDGE = ".,;:!?…\"'()[]"
 
 
+@lru_cache(maxsize=1024)
 def primary_language(tag: str) -> str:
     """The language of a tag, without region or script: "en-GB" and "EN_us" are "en"; "" stays ""."""
     return re.split(r"[-_]", tag.strip().lower(), maxsplit=1)[0]
@@ -37,7 +38,10 @@ def _phrases(language: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)  # a target's few texts are asked about again and again
 def bare(text: str) -> str:
     """Folded, without words that are mere punctuation, and without punctuation at the edges of words."""
-    return " ".join(word.strip(_EDGE) for word in fold(text).split() if has_word(word))
+    folded = fold(text)
+    if folded.replace(" ", "").isalnum():  # no punctuation
+        return folded
+    return " ".join(word.strip(_EDGE) for word in folded.split() if has_word(word))
 
 
 def is_generic(text: str, language: str = "", banned: Iterable[str] = ()) -> bool:

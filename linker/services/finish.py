@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -305,7 +304,8 @@ class _Edges:
             )
             # Keys that are checked at the end of the transaction would be remembered until then, row by row.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-            self._write(progress)
+            with store.references_held(self._references()):
+                self._write(progress)
             cursor.execute("SET CONSTRAINTS ALL DEFERRED")
             if self.refreshed:
                 self._refresh(cursor, columns)
@@ -325,6 +325,16 @@ class _Edges:
             "basis": self.basis,
             "bounds": {tier.name: tier.lower_bound for tier in self.tiers},
             "histogram": np.bincount(bins, minlength=BINS).tolist(),
+        }
+
+    def _references(self) -> dict[str, Sequence[int] | NDArray[np.int64]]:
+        """What the edges refer to, by table."""
+        return {
+            "linker_project": [self.run.project_id],
+            "linker_run": [self.run.pk],
+            "linker_tier": [tier.pk for tier in self.tiers],
+            "linker_category": [category for category in self.tops.values() if category],
+            "linker_page": np.union1d(self.rows["source"][self.chosen], self.rows["target"][self.chosen]),
         }
 
     def _write(self, progress: Callable[[int], None]) -> None:
@@ -387,7 +397,7 @@ class _Edges:
                 f"{tier.pk if tier else NULL}\t{placement}\t{tier.rel if tier else 'nofollow'}\t{start}\t{end}\t"
                 f"{text(placed.sentence)}\t{text(placed.heading)}\t{body}\t"
                 f"{'t' if gap else 'f'}\t{_as_array(row['found'])}\t{text(sentence)}\t{_as_object(numbers)}\t"
-                f"{text(json.dumps(placed.others, ensure_ascii=False)) if placed.others else '[]'}\t"
+                f"{text(', '.join(placed.others)).join('[]') if placed.others else '[]'}\t"
                 f"{text(placed.anchor)}\t{placed.source}"
             )
             if (source, target) in known:

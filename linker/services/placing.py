@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import json
 import pickle
 import tempfile
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -35,17 +34,18 @@ if TYPE_CHECKING:
     Phrase = tuple[str, str, float]
 
 MOST_ALTERNATIVES = 6
+_quoted = json.encoder.encode_basestring
+SPOOL_BYTES = 256 * 2**20
 NEARLY_AS_WELL = 0.7  # of the weight of the best words: others that fit less do not take their turn
 
 
-@dataclass(frozen=True)
-class Placed:
-    """`anchor`, where it comes from, the other anchors as stored, and its place in the donor's body, if it has one:
-    with the sentence around it, the heading above and the hash of that body."""
+class Placed(NamedTuple):
+    """`anchor`, where it comes from, the other anchors as stored (JSON, an object each), and its place in the donor's
+    body, if it has one: with the sentence around it, the heading above and the hash of that body."""
 
     anchor: str
     source: str
-    others: list[dict[str, Any]]
+    others: list[str]
     span: tuple[int, int] | None
     sentence: str = ""
     heading: str = ""
@@ -105,7 +105,7 @@ class Placer:
         if self.told:
             self.spool.put(
                 {
-                    page: (self.languages[page], [(o.text, o.source, o.raw, o.impressions) for o in self.names[page]])
+                    page: (self.languages[page], [tuple(name) for name in self.names[page]])
                     for page in self.told.keys() & self.names.keys()
                 }
             )
@@ -128,7 +128,7 @@ class Placer:
             return self.names[target]
         if target in self.kept:
             language, known = self.spool.read(self.kept[target])
-            names = [AnchorCandidate(*name) for name in known]
+            names = list(map(AnchorCandidate._make, known))
         else:
             url, title, h1, headings, text, language = self.told[target]
             names = anchor_candidates(
@@ -211,11 +211,11 @@ class Placer:
             if found.place is not None:
                 if counts:
                     self.use.add(target, [found.anchor])
+                said = {fold(found.anchor), *(fold(other.anchor) for other in found.others)}
                 others = [
-                    {"text": o.anchor, "source": o.source, "raw": o.anchor, "start": o.start, "end": o.end}
+                    _as_json(o.anchor, o.source, o.anchor, f', "start": {o.start}, "end": {o.end}')
                     for o in found.others
                 ]
-                said = {fold(found.anchor), *(fold(other["text"]) for other in others)}
                 others += [_stored(name) for name in names if fold(name.text) not in said]
                 span = found.place.start, found.place.end
                 return self._placed(source, found.anchor, found.source, others, span)
@@ -224,9 +224,7 @@ class Placer:
             return Placed(best.text, best.source, [], None)
         return Placed(best.text, best.source, [_stored(name) for name in names if name is not best], None)
 
-    def _placed(
-        self, page: int, anchor: str, source: str, others: list[dict[str, Any]], span: tuple[int, int] | None
-    ) -> Placed:
+    def _placed(self, page: int, anchor: str, source: str, others: list[str], span: tuple[int, int] | None) -> Placed:
         if span is None:
             return Placed(anchor, source, others[:MOST_ALTERNATIVES], None)
         around = sentence_and_heading(self.texts[page].text, *span)
@@ -274,19 +272,25 @@ def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phra
     return sorted(phrases, key=lambda phrase: -phrase[2])
 
 
-def _stored(candidate: AnchorCandidate) -> dict[str, Any]:
-    shown = {} if candidate.impressions is None else {"impressions": candidate.impressions}
-    return {"text": candidate.text, "source": candidate.source, "raw": candidate.raw, **shown}
+def _stored(candidate: AnchorCandidate) -> str:
+    text, source, raw, impressions = candidate
+    return _as_json(text, source, raw, "" if impressions is None else f', "impressions": {impressions}')
+
+
+def _as_json(text: str, source: str, raw: str, more: str) -> str:
+    """Several times faster than json.dumps of a dict, for which there are millions."""
+    written = _quoted(text)
+    return f'{{"text": {written}, "source": "{source}", "raw": {written if raw == text else _quoted(raw)}{more}}}'
 
 
 class _Spool:
-    """Values by key in a file without a name: those of a million targets would fill the memory.
+    """Values by key in memory and, from SPOOL_BYTES on, in a file: those of a million targets can be a gigabyte.
 
     `keys` int64 [n], ascending, are all that will ever be asked for.
     """
 
     def __init__(self, keys: NDArray[np.int64]) -> None:
-        self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - lives as long as this
+        self.file = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - lives as long as this
         self.keys = keys
         self.start = np.full(len(keys), -1, dtype=np.int64)
         self.size = np.zeros(len(keys), dtype=np.int32)
@@ -298,7 +302,8 @@ class _Spool:
         sizes = np.array([len(content) for content in contents], dtype=np.int64)
         places = np.searchsorted(self.keys, np.array(list(values), dtype=np.int64))
         self.start[places], self.size[places] = self.end + np.cumsum(sizes) - sizes, sizes
-        os.pwrite(self.file.fileno(), b"".join(contents), self.end)
+        self.file.seek(self.end)
+        self.file.write(b"".join(contents))
         self.end += int(sizes.sum())
 
     def where(self, keys: NDArray[np.int64]) -> dict[int, tuple[int, int]]:
@@ -309,7 +314,8 @@ class _Spool:
         return dict(zip(self.keys[places].tolist(), spans, strict=True))
 
     def read(self, where: tuple[int, int]) -> Any:
-        return pickle.loads(os.pread(self.file.fileno(), where[1], where[0]))  # noqa: S301 - written by put
+        self.file.seek(where[0])
+        return pickle.loads(self.file.read(where[1]))  # noqa: S301 - written by put
 
 
 class Quota:

@@ -76,3 +76,9 @@ def test_visible_text_can_be_encoded_and_holds_no_control_character(text: str) -
     shown = visible(text)
     shown.encode()
     assert not any(ord(char) < 32 or "\u202a" <= char <= "\u202e" or "\u2066" <= char <= "\u2069" for char in shown)
+
+
+@pytest.mark.parametrize("char", [chr(code) for code in range(128)])
+def test_a_character_reads_the_same_alone_and_beside_a_letter_that_ascii_lacks(char: str) -> None:
+    assert fold_chars(char + "é") == fold_chars(char) + "e"
+    assert visible(char + "\u200b") == visible(char)
