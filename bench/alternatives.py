@@ -3,8 +3,7 @@
     python bench/alternatives.py [--pages 2500,10000,50000] [--notebook-most 20000]
 
 The same N vectors x 384 (made as in bench/_site.py, all in one category), five best targets a page, nobody to itself.
-Ours is linker.matching.search with its exact sums and stable ties, tile by tile, the donors split over as many
-threads as there are cores, as a run splits them over workers. The notebook:
+Ours is linker.matching.search with its exact sums and stable ties, as many threads as there are cores. The notebook:
 cosine_similarity over a DataFrame of the vectors, its diagonal set aside, and argsort row by row. faiss: IndexFlatIP
 over the unit vectors, six neighbours, oneself dropped. All use every core. Each is timed three times and the best
 counts, but the notebook beyond 10,000 pages once; beyond `--notebook-most` pages its matrix does not fit in memory.
@@ -16,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -51,27 +49,21 @@ def vectors(pages: int, seed: int = 7) -> NDArray[np.float32]:
 
 
 def ours(unit: NDArray[np.float32]) -> NDArray[np.int64]:
-    """A run gives every core a worker, whose products use one thread: here they are threads."""
-    pages, cores = len(unit), os.cpu_count() or 1
+    pages = len(unit)
     ids, nodes = np.arange(pages), np.zeros(pages, dtype=np.int64)
     room = tile_columns(384 * 2**20, DIMENSIONS)
     nothing = np.empty(0, dtype=np.int64)
-
-    def find(part: slice) -> NDArray[np.int64]:
-        found = search(
-            Side(ids[part], unit[part], nodes[part]),
-            (Side(ids[at : at + room], unit[at : at + room], nodes[at : at + room]) for at in range(0, pages, room)),
-            lambda left, right: np.zeros((len(left), len(right)), dtype=np.int8),
-            (nothing, nothing),
-            threshold=-1.0,
-            level_penalty=0.0,
-            pool=BEST,
-        )
-        return found.targets.reshape(-1, BEST)
-
-    step = -(-pages // cores)
-    with threadpool_limits(1), ThreadPoolExecutor(cores) as threads:
-        return np.concatenate(list(threads.map(find, [slice(at, at + step) for at in range(0, pages, step)])))
+    found = search(
+        Side(ids, unit, nodes),
+        (Side(ids[at : at + room], unit[at : at + room], nodes[at : at + room]) for at in range(0, pages, room)),
+        lambda left, right: np.zeros((len(left), len(right)), dtype=np.int8),
+        (nothing, nothing),
+        threshold=-1.0,
+        level_penalty=0.0,
+        pool=BEST,
+        threads=os.cpu_count() or 1,
+    )
+    return found.targets.reshape(-1, BEST)
 
 
 def notebook(unit: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -112,7 +104,8 @@ def main() -> None:
     for pages in map(int, options.pages.split(",")):
         unit = vectors(pages)
         times = 3 if pages <= 10_000 else 1
-        mine, pairs = best_of(partial(ours, unit), times)
+        with threadpool_limits(1):  # as a worker's environment has it
+            mine, pairs = best_of(partial(ours, unit), times)
         others = {"faiss, IndexFlatIP": flat}
         if pages <= options.notebook_most:
             others["pandas and scikit-learn"] = notebook

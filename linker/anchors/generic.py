@@ -15,7 +15,7 @@ _HOST_WITH_PATH = re.compile(r"(?:[a-z0-9-]+\.)+(?:com|org|net|info|edu|gov|io|c
 _EDGE = ".,;:!?…\"'()[]"
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # asked for word by word
 def primary_language(tag: str) -> str:
     """The language of a tag, without region or script: "en-GB" and "EN_us" are "en"; "" stays ""."""
     return re.split(r"[-_]", tag.strip().lower(), maxsplit=1)[0]

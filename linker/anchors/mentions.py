@@ -58,7 +58,7 @@ class _Trie:
         places, sizes, found = [], [], []
         for piece in range(0, len(text) if self.keys else 0, _PIECE):
             at = np.arange(piece, min(piece + _PIECE, len(text)))
-            first = self._first[np.minimum(text[piece : piece + _PIECE], self.alphabet)]
+            first = self._first[np.minimum(text[piece : piece + _PIECE].astype(np.int64), self.alphabet)]
             inside = np.flatnonzero(first >= 0)
             at, state = at[inside], first[inside].astype(np.int64)
             for level, ends in enumerate(self.ends):
@@ -91,7 +91,7 @@ class _Trie:
         keys, key = self.keys[level], key[perhaps]
         place = _place_of(key, keys, self._place[level])
         hit = np.flatnonzero(place >= 0)
-        return at[perhaps[hit]], place[hit].astype(np.int64)
+        return at[perhaps[hit]], place[hit]
 
 
 _PIECE = 2**17  # tokens walked from together: enough that few calls are made, few enough to stay in the cache
@@ -122,10 +122,10 @@ def _placed(keys: NDArray[np.int64]) -> NDArray[np.int32]:
     return slots
 
 
-def _place_of(wanted: NDArray[np.int64], keys: NDArray[np.int64], slots: NDArray[np.int32]) -> NDArray[np.int32]:
+def _place_of(wanted: NDArray[np.int64], keys: NDArray[np.int64], slots: NDArray[np.int32]) -> NDArray[np.int64]:
     """The place of each wanted key in `keys`, -1 where it is not there; `slots` as `_placed` makes them."""
     slot = _slot(wanted, slots)
-    place = slots[slot]
+    place = slots[slot].astype(np.int64)  # looking up by smaller numbers takes twice as long
     lost = np.flatnonzero((place >= 0) & (keys[place] != wanted))
     while len(lost):
         slot[lost] = (slot[lost] + 1) & (len(slots) - 1)
@@ -210,11 +210,11 @@ class PhraseBook:
         phrase = _place_of(said.view(np.int64), self._sums, self._place)
         final = at + size - 1
         ends_line = tokens.words[np.minimum(final + 1, len(tokens.words) - 1)] == 0
-        page = tokens.pages()[at]
+        page = tokens.pages()[at].astype(np.int64)
         leads = (at == tokens.bounds[page]) | (tokens.words[np.maximum(at - 1, 0)] == 0)
         return Mentions(
-            page,
-            phrase,
+            page.astype(np.int32),
+            phrase.astype(np.int32),
             group.astype(np.int32),
             at,
             size.astype(np.int8),

@@ -159,9 +159,8 @@ class Vocabulary:
 
     def _read(self, texts: Sequence[str], languages: Sequence[str]) -> tuple[NDArray[np.int32], ...]:
         """Words, stems, starts, lengths of a few texts at once, and how many tokens each has."""
-        code, sizes = _folded([text[:MAX_TEXT] for text in texts])
+        code, kind, sizes = _folded([text[:MAX_TEXT] for text in texts])
         begin = np.cumsum(sizes) - sizes
-        kind = _kinds(code)
         in_word = kind == _WORD
         alone = kind == _ALONE
         start, end = alone.copy(), alone
@@ -176,12 +175,10 @@ class Vocabulary:
         if len(missing):
             unknown, place = np.unique(keys[missing], return_index=True)
             at = missing[place]
-            found = [
-                code[first:last].tobytes().decode("utf-32-le", "surrogatepass")
-                for first, last in zip(starts[at].tolist(), ends[at].tolist(), strict=True)
-            ]
-            order = np.array(sorted(range(len(found)), key=found.__getitem__))
-            self._table.add(unknown[order], np.array([self._add(found[place]) for place in order.tolist()]))
+            folded = code.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+            found = [folded[first:last] for first, last in zip(starts[at].tolist(), ends[at].tolist(), strict=True)]
+            order = sorted(range(len(found)), key=found.__getitem__)
+            self._table.add(unknown[order], np.array([self._add(found[place]) for place in order]))
             words[missing] = self._table.find(keys[missing])
         counts = np.diff(np.searchsorted(starts, np.append(begin, len(code))))
         stems = words.copy()
@@ -199,6 +196,7 @@ class Vocabulary:
         if len(known) < len(self):
             known = np.concatenate([known, np.full(2 * len(self) - len(known), -1, dtype=np.int32)])
             self._stem[language] = known
+        words = words.astype(np.int64)
         stems = known[words]
         missing = np.unique(words[stems < 0])
         if len(missing):
@@ -215,29 +213,27 @@ _SPACE_KIND, _ALONE, _WORD, _NOT_ONE, _UNKNOWN = range(5)
 _kind = np.full(0x110000, _UNKNOWN, dtype=np.uint8)
 
 
-_fold = np.arange(0x110000, dtype=np.uint32)  # what a character folds to, of those whose kind is known
+_fold = np.arange(0x110000)  # what a character folds to, of those whose kind is known
 
 
-def _folded(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """The code points of the folded texts, a line break after each, and how many each has with it."""
+def _folded(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]]:
+    """The folded texts, a line break after each: the code points, the kind of each, and how many a text has."""
     code, sizes = _codes(texts)
-    kind = _kind[code]
-    if kind.max(initial=0) == _UNKNOWN:
-        for number in np.unique(code[kind == _UNKNOWN]).tolist():
-            _meet(chr(number))
-        kind = _kind[code]
+    kind = _kinds(code)
     if kind.max(initial=0) == _NOT_ONE:
         odd = np.unique(np.searchsorted(np.cumsum(sizes), np.flatnonzero(kind == _NOT_ONE), side="right"))
         texts = list(texts)
         for place in odd.tolist():
             texts[place] = fold_chars(texts[place])
         code, sizes = _codes(texts)
-    return _fold[code], sizes
+        kind = _kinds(code)
+    return _fold[code], kind, sizes  # a character is of the kind of what it folds to
 
 
-def _codes(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+def _codes(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     joined = "\n".join([*texts, ""])
-    code = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    # Numbers of the machine's own size: looking up by others takes twice as long.
+    code = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
     return code, np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)) + 1
 
 
@@ -254,8 +250,8 @@ def _meet(char: str) -> None:
         _kind[number] = _WORD if _IN_WORD.match(folded) else _ALONE
 
 
-def _kinds(code: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """The kind of each folded character."""
+def _kinds(code: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The kind of each character."""
     kind = _kind[code]
     if kind.max(initial=0) == _UNKNOWN:
         for number in np.unique(code[kind == _UNKNOWN]).tolist():
@@ -294,12 +290,12 @@ def _powers(base: int, count: int) -> NDArray[np.uint64]:
 _power = _Powers()
 
 
-def _keys(code: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _keys(code: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint64]:
     """The number each token is known by."""
     up, down = _power.upto(len(code) + 1)
     number = _character[code & 0x3FF]
     if len(code) and code.max() >= 0x400:
-        number = number ^ ((code >> 10) * np.uint64(0xA0761D6478BD642F))
+        number = number ^ ((code >> 10).view(np.uint64) * np.uint64(0xA0761D6478BD642F))
     total = np.empty(len(code) + 1, dtype=np.uint64)
     total[0] = 0
     np.cumsum(number * up[: len(code)], out=total[1:])

@@ -1,21 +1,29 @@
 """The best targets of each donor: exact, tiled, repeatable.
 
-Products are taken tile by tile in float32. Whatever might belong to the result, a margin for rounding included, is
+Products are taken piece by piece in float32. Whatever might belong to the result, a margin for rounding included, is
 computed again in float64 and rounded to six decimals, and that number alone decides. The result therefore does not
-depend on the size of the tiles, the number of threads or the order of the work.
+depend on the size of the tiles, the number of threads or the order of the work. A product of two donors serves both of
+them, so that a block whose pages are on both sides costs half.
 """
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
+
+    _Work = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    Levels = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int8]]
 
 DECIMALS = 6
 # More than float32 products of unit vectors and the rounding can be off by.
@@ -23,6 +31,7 @@ MARGIN = np.float32(2e-5)
 # Products are made and looked through in pieces of so many donors and targets, which stay in a processor's cache.
 ROWS, COLUMNS = 512, 4096
 FOLD = 16  # columns of a piece of which the highest product is found first
+PENDING = 2**20  # pairs that wait to be computed again
 
 
 @dataclass(frozen=True)
@@ -52,42 +61,134 @@ class Pairs:
 
 
 class _Best:
-    """The best `pool` pairs of each of `rows` donors so far."""
+    """The best `pool` pairs of each donor so far, and those that may yet be among them.
 
-    def __init__(self, rows: int, pool: int, threshold: float) -> None:
-        self.pool = pool
-        self.row = np.empty(0, dtype=np.int64)
-        self.target = np.empty(0, dtype=np.int64)
+    `floor` float32 [donors] is what a product has to reach to matter, MARGIN taken off.
+    """
+
+    def __init__(self, donors: Side, levels: Levels, pool: int, threshold: float, level_penalty: float) -> None:
+        self.donors, self._levels, self.pool = donors, levels, pool
+        self.threshold, self.level_penalty = threshold, level_penalty
+        self.floor = np.full(len(donors.ids), threshold - MARGIN, dtype=np.float32)
+        self._highest = np.full((len(donors.ids), pool), -np.inf, dtype=np.float32)
+        self._waiting: list[tuple[NDArray[Any], ...]] = []
+        self._count = 0
+        self._lock = threading.RLock()
+        self.row, self.target = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         self.level = np.empty(0, dtype=np.int16)
-        self.similarity = np.empty(0)
-        self.score = np.empty(0)
-        self.floor = np.full(rows, threshold, dtype=np.float64)
-        self.threshold = threshold
+        self.similarity, self.score = np.empty(0), np.empty(0)
 
-    def add(
+    def look(
         self,
-        row: NDArray[np.int64],
-        target: NDArray[np.int64],
-        level: NDArray[np.int16],
-        similarity: NDArray[np.float64],
-        score: NDArray[np.float64],
+        rows: NDArray[np.int64],
+        targets: Side,
+        columns: NDArray[np.int64],
+        products: NDArray[np.float32],
+        hidden: tuple[NDArray[np.int64], NDArray[np.int64]],
     ) -> None:
-        keep = score >= self.threshold
-        if not keep.any():
+        """Notes what may matter among the products [rows, columns] of some donors with some of the targets.
+
+        `hidden` are the places in `products` of forbidden pairs.
+        """
+        donor_kinds, donor_kind = _kinds(self.donors.nodes[rows])
+        kinds, kind = _kinds(targets.nodes[columns])
+        table = self._levels(donor_kinds, kinds)
+        if table.any():
+            products = products.copy()
+            penalty = np.where(table < 0, np.inf, table * self.level_penalty).astype(np.float32)
+            for number in range(len(donor_kinds)):
+                products[donor_kind == number] -= penalty[number, kind]
+        kept = products[hidden]
+        products[hidden] = -np.inf
+        row, column, product = self._promising(rows, products, alone=len(columns) == len(targets.ids))
+        products[hidden] = kept
+        if not len(row):
             return
-        self.row = np.concatenate([self.row, row[keep]])
-        self.target = np.concatenate([self.target, target[keep]])
-        self.level = np.concatenate([self.level, level[keep]])
-        self.similarity = np.concatenate([self.similarity, similarity[keep]])
-        self.score = np.concatenate([self.score, score[keep]])
-        order = np.lexsort((self.target, -self.score, self.row))
-        first = np.searchsorted(self.row[order], self.row[order])
-        rank = np.arange(len(order)) - first
+        level = table[donor_kind[row], kind[column]]
+        with self._lock:
+            self._waiting.append((rows[row], columns[column], product, level))
+            self._count += len(row)
+            if self._count > PENDING:
+                self.settle(targets)
+
+    def _promising(
+        self, part: NDArray[np.int64], products: NDArray[np.float32], *, alone: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+        """Rows, columns and values of the products that may be among their row's `pool` best; raises the floor.
+
+        The highest of each group of FOLD columns is found first: any `pool` of a row's products bound its best from
+        below, and only groups that reach the bound need a closer look.
+        """
+        rows, columns = products.shape
+        floor = self.floor[part]
+        fold = FOLD if columns // FOLD > self.pool else 1
+        groups = columns // fold
+        # Column j of group g is g + j * groups: the fold runs along memory.
+        folded = products[:, : groups * fold].reshape(rows, fold, groups)
+        highest = folded.max(axis=1)
+        reached = highest >= floor[:, None]
+        crowded = (np.count_nonzero(reached, axis=1) > self.pool).nonzero()[0]
+        if len(crowded):
+            some = highest[crowded]
+            bound = np.partition(some, groups - self.pool, axis=1)[:, groups - self.pool] - MARGIN
+            floor[crowded] = np.maximum(floor[crowded], bound)
+            reached[crowded] = some >= floor[crowded][:, None]
+        row, group = reached.nonzero()
+        if len(row) and not alone:
+            with self._lock:
+                self._raise(part, row, highest[row, group])
+        near = folded[row, :, group]
+        place, turn = (near >= floor[row][:, None]).nonzero()
+        found = row[place], group[place] + turn * groups, near[place, turn]
+        if groups * fold == columns:
+            return found
+        left = products[:, groups * fold :]
+        rest_row, rest = (left >= floor[:, None]).nonzero()
+        return (
+            np.concatenate([found[0], rest_row]),
+            np.concatenate([found[1], rest + groups * fold]),
+            np.concatenate([found[2], left[rest_row, rest]]),
+        )
+
+    def _raise(self, part: NDArray[np.int64], row: NDArray[np.int64], value: NDArray[np.float32]) -> None:
+        """Takes products of different targets, by row of `part`, into the highest known ones."""
+        begins = np.append(0, (row[1:] != row[:-1]).nonzero()[0] + 1)
+        size = np.diff(begins, append=len(row))
+        rank = np.arange(len(row)) - np.repeat(begins, size)
+        known = np.full((len(begins), 2 * self.pool), -np.inf, dtype=np.float32)
+        some = rank < self.pool
+        known[np.repeat(np.arange(len(begins)), size)[some], rank[some]] = value[some]
+        touched = part[row[begins]]
+        known[:, self.pool :] = self._highest[touched]
+        known.partition(self.pool, axis=1)
+        self._highest[touched] = known[:, self.pool :]
+        self.floor[touched] = np.maximum(self.floor[touched], known[:, self.pool] - MARGIN)
+
+    def settle(self, targets: Side) -> None:
+        """Computes what waits again, exactly, and keeps the best; columns are places in `targets`."""
+        if not self._waiting:
+            return
+        row, column, product, level = map(np.concatenate, zip(*self._waiting, strict=True))
+        self._waiting, self._count = [], 0
+        near = product >= self.floor[row]
+        row, column, level = row[near], column[near], level[near].astype(np.int16)
+        similarity = _cosine(self.donors.unit, targets.unit, row, column)
+        score: NDArray[np.float64] = np.round(similarity - level.astype(np.float64) * self.level_penalty, DECIMALS)
+        keep = score >= self.threshold
+        row = np.concatenate([self.row, row[keep]])
+        target = np.concatenate([self.target, targets.ids[column[keep]]])
+        score = np.concatenate([self.score, score[keep]])
+        order = np.lexsort((target, -score, row))
+        rank = np.arange(len(order)) - np.searchsorted(row[order], row[order])
         order, rank = order[rank < self.pool], rank[rank < self.pool]
-        self.row, self.target, self.level = self.row[order], self.target[order], self.level[order]
-        self.similarity, self.score = self.similarity[order], self.score[order]
+        self.row, self.target, self.score = row[order], target[order], score[order]
+        self.level = np.concatenate([self.level, level[keep]])[order]
+        self.similarity = np.concatenate([self.similarity, similarity[keep]])[order]
         full = rank == self.pool - 1
-        self.floor[self.row[full]] = self.score[full]
+        self.floor[self.row[full]] = np.maximum(self.floor[self.row[full]], (self.score[full] - MARGIN).astype("f4"))
+
+    def pairs(self) -> Pairs:
+        return Pairs(self.donors.ids[self.row], self.target, self.level, self.similarity, self.score)
 
 
 def tile_columns(memory: int, dimensions: int) -> int:
@@ -102,76 +203,110 @@ def tile_columns(memory: int, dimensions: int) -> int:
 def search(
     donors: Side,
     tiles: Iterable[Side],
-    levels: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int8]],
+    levels: Levels,
     forbidden: tuple[NDArray[np.int64], NDArray[np.int64]],
     *,
     threshold: float,
     level_penalty: float,
     pool: int,
+    threads: int = 1,
 ) -> Pairs:
     """The `pool` best targets of each donor at or above `threshold`; ties go to the lower target id.
 
-    `tiles` yields the targets in pieces, each target once. `levels(donor nodes, target nodes)` gives the levels of
-    pairs of nodes, -1 where a pair is out of reach. `forbidden` are sources and targets, int64 [k] each, left out, as
-    is a page's link to itself.
+    `tiles` yields the targets in pieces by id, each target once; a page that is on both sides is the same on both.
+    `levels(donor nodes, target nodes)` gives the levels of pairs of nodes, -1 where a pair is out of reach.
+    `forbidden` are sources and targets, int64 [k] each, left out, as is a page's link to itself.
+    `threads` look through products at a time; numpy's own threads are best kept to one then.
     """
-    chunks = [slice(first, first + ROWS) for first in range(0, len(donors.ids), ROWS)]
-    best = [_Best(len(donors.ids[chunk]), pool, threshold) for chunk in chunks]
+    if (donors.ids[1:] < donors.ids[:-1]).any():
+        order = np.argsort(donors.ids)
+        donors = Side(donors.ids[order], donors.unit[order], donors.nodes[order])
+    best = _Best(donors, levels, pool, threshold, level_penalty)
     ban = _Ban(donors.ids, forbidden)
-    room = np.empty(min(ROWS, len(donors.ids)) * COLUMNS, dtype=np.float32)
-    for tile in tiles:
-        for first in range(0, len(tile.ids), COLUMNS):
-            part = slice(first, first + COLUMNS)
-            piece = _Piece(Side(tile.ids[part], tile.unit[part], tile.nodes[part]))
-            for chunk, found in zip(chunks, best, strict=True):
-                _search_piece(donors, chunk, piece, levels, ban, level_penalty, found, room)
-    if not best:
-        nobody, nothing = np.empty(0, np.int64), np.empty(0, np.float64)
-        return Pairs(nobody, nobody, np.empty(0, np.int16), nothing, nothing)
-    rows = np.concatenate([found.row + chunk.start for chunk, found in zip(chunks, best, strict=True)])
-    ids = donors.ids[rows]
-    targets = np.concatenate([found.target for found in best])
-    score = np.concatenate([found.score for found in best])
-    order = np.lexsort((targets, -score, ids))
-    return Pairs(
-        ids[order],
-        targets[order],
-        np.concatenate([found.level for found in best])[order],
-        np.concatenate([found.similarity for found in best])[order],
-        score[order],
-    )
+    back = _Ban(donors.ids, forbidden[::-1]) if len(donors.ids) > ROWS else ban
+    local = threading.local()
+
+    def look(tile: Side, work: _Work) -> None:
+        rows, columns, mine = work
+        left, right = _rows(donors.unit, rows), _rows(tile.unit, columns)
+        if not hasattr(local, "room"):
+            local.room = np.empty(min(ROWS, len(donors.ids)) * COLUMNS, dtype=np.float32)
+        products = np.matmul(left, right.T, out=local.room[: len(left) * len(right)].reshape(len(left), len(right)))
+        best.look(rows, tile, columns, products, ban.within(rows, tile.ids[columns]))
+        if len(mine):
+            row, column = back.within(rows, donors.ids[mine])
+            best.look(mine, tile, _found(tile.ids, donors.ids[rows])[0], products[:, -len(mine) :].T, (column, row))
+
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as executor:
+        for tile in tiles:
+            work = list(_work(donors, tile))
+            for _ in executor.map(look, repeat(tile), work) if executor else map(look, repeat(tile), work):
+                pass
+            best.settle(tile)
+    return best.pairs()
+
+
+def _work(donors: Side, tile: Side) -> Iterator[_Work]:
+    """Rows of donors and columns of a tile to be multiplied, and donors among the columns that are served as well.
+
+    A product of two pages that are on both sides is made once.
+    """
+    every, nobody = np.arange(len(donors.ids)), np.empty(0, dtype=np.int64)
+    mutual, same = _found(donors.ids, tile.ids)
+    if len(mutual) <= ROWS:  # no product would be spared
+        mutual = same = nobody
+    for columns in _cut(_without(len(tile.ids), same), COLUMNS):
+        for rows in _cut(every, ROWS):
+            yield rows, columns, nobody
+    for columns in _cut(same, COLUMNS):
+        for rows in _cut(_without(len(every), mutual), ROWS):
+            yield rows, columns, nobody
+    for first in range(0, len(mutual), ROWS):
+        for at in range(first, len(mutual), COLUMNS):
+            later = mutual[max(at, first + ROWS) : at + COLUMNS]
+            yield mutual[first : first + ROWS], same[at : at + COLUMNS], later
+
+
+def _cut(places: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:
+    return [places[at : at + size] for at in range(0, len(places), size)]
+
+
+def _without(count: int, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers below `count` but for some."""
+    return np.delete(np.arange(count), places) if len(places) < count else np.empty(0, dtype=np.int64)
+
+
+def _rows(unit: NDArray[np.float32], places: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Rows of ascending places, without a copy where they are neighbours."""
+    first, last = int(places[0]), int(places[-1])
+    return unit[first : last + 1] if last - first + 1 == len(places) else unit[places]
 
 
 class _Ban:
-    """Forbidden pairs, looked up by donor rows and a tile's targets."""
+    """Forbidden pairs, looked up by donors and some targets."""
 
     def __init__(self, donor_ids: NDArray[np.int64], forbidden: tuple[NDArray[np.int64], NDArray[np.int64]]) -> None:
-        sources = np.concatenate([forbidden[0], donor_ids])
-        targets = np.concatenate([forbidden[1], donor_ids])
-        by_id = np.argsort(donor_ids, kind="stable")
-        places = np.searchsorted(donor_ids[by_id], sources)
-        known = places < len(donor_ids)
-        known[known] = donor_ids[by_id][places[known]] == sources[known]
-        rows = by_id[places[known]]
+        """`donor_ids` ascending."""
+        rows, known = _found(donor_ids, np.concatenate([forbidden[0], donor_ids]))
         order = np.argsort(rows, kind="stable")
-        self.rows, self.targets = rows[order], targets[known][order]
+        self.rows, self.targets = rows[order], np.concatenate([forbidden[1], donor_ids])[known][order]
 
-    def within(self, chunk: slice, target_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Positions (row in the chunk, column in the tile) of the forbidden pairs; `target_ids` ascending."""
-        first, stop = np.searchsorted(self.rows, [chunk.start, chunk.stop])
-        rows, targets = self.rows[first:stop] - chunk.start, self.targets[first:stop]
-        columns = np.searchsorted(target_ids, targets)
-        here = columns < len(target_ids)
-        here[here] = target_ids[columns[here]] == targets[here]
-        return rows[here], columns[here]
+    def within(
+        self, places: NDArray[np.int64], target_ids: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Row (of `places` of donors) and column (of `target_ids`) of the forbidden pairs; both ascending."""
+        first, stop = self.rows.searchsorted([places[0], places[-1] + 1])
+        columns, here = _found(target_ids, self.targets[first:stop])
+        rows, there = _found(places, self.rows[first:stop][here])
+        return rows, columns[there]
 
 
-class _Piece:
-    """Targets of a tile, and the kinds of nodes among them: position `kind` in `kinds`."""
-
-    def __init__(self, side: Side) -> None:
-        self.side = side
-        self.kinds, self.kind = _kinds(side.nodes)
+def _found(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places in `ids`, ascending, of those wanted that are there, and which of the wanted these are."""
+    places = ids.searchsorted(wanted)
+    places[places == len(ids)] = 0
+    there = (ids[places] == wanted).nonzero()[0] if len(ids) else places[:0]
+    return places[there], there
 
 
 def _kinds(nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -179,75 +314,6 @@ def _kinds(nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
         return nodes[:1], np.zeros(len(nodes), dtype=np.int64)
     kinds, kind = np.unique(nodes, return_inverse=True)
     return kinds, kind
-
-
-def _search_piece(
-    donors: Side,
-    chunk: slice,
-    piece: _Piece,
-    levels: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int8]],
-    ban: _Ban,
-    level_penalty: float,
-    found: _Best,
-    room: NDArray[np.float32],
-) -> None:
-    targets, unit = piece.side, donors.unit[chunk]
-    donor_kinds, donor_kind = _kinds(donors.nodes[chunk])
-    level_table = levels(donor_kinds, piece.kinds)
-    products = room[: len(unit) * len(targets.ids)].reshape(len(unit), len(targets.ids))
-    np.matmul(unit, targets.unit.T, out=products)
-    if level_table.any():
-        penalty = np.where(level_table < 0, np.inf, level_table * level_penalty).astype(np.float32)
-        for kind in range(len(donor_kinds)):
-            products[donor_kind == kind] -= penalty[kind, piece.kind]
-    products[ban.within(chunk, targets.ids)] = -np.inf
-    rows, columns = _promising(products, (found.floor - MARGIN).astype(np.float32), found.pool)
-    if not len(rows):
-        return
-    similarity = _cosine(unit, targets.unit, rows, columns)
-    level = level_table[donor_kind[rows], piece.kind[columns]].astype(np.int16)
-    score: NDArray[np.float64] = np.round(similarity - level.astype(np.float64) * level_penalty, DECIMALS)
-    found.add(rows, targets.ids[columns], level, similarity, score)
-
-
-def _promising(
-    products: NDArray[np.float32], floor: NDArray[np.float32], pool: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows and columns of the products that may be among their row's `pool` best and are not below its `floor`.
-
-    The highest of each group of FOLD columns is found first: the groups' `pool`-th highest is no higher than the
-    products', and only groups that reach it need a closer look.
-    """
-    rows, columns = products.shape
-    groups = columns // FOLD
-    if groups <= pool:
-        wanted = products >= floor[:, None]
-        crowded = np.flatnonzero(wanted.sum(axis=1) > 2 * pool)
-        if len(crowded):
-            some = products[crowded]
-            higher = np.partition(some, columns - pool, axis=1)[:, columns - pool] - MARGIN
-            wanted[crowded] = some >= np.maximum(floor[crowded], higher)[:, None]
-        near_row, near = np.nonzero(wanted)
-        return near_row, near
-    # Column j of group g is g + j * groups: the fold runs along memory.
-    folded = products[:, : groups * FOLD].reshape(rows, FOLD, groups)
-    highest = folded.max(axis=1)
-    reached = highest >= floor[:, None]
-    crowded = np.flatnonzero(reached.sum(axis=1) > pool)
-    if len(crowded):
-        some = highest[crowded]
-        floor = floor.copy()
-        floor[crowded] = np.maximum(
-            floor[crowded], np.partition(some, groups - pool, axis=1)[:, groups - pool] - MARGIN
-        )
-        reached[crowded] = some >= floor[crowded][:, None]
-    row, group = np.nonzero(reached)
-    place, turn = np.nonzero(folded[row, :, group] >= floor[row][:, None])
-    rest_row, rest = np.nonzero(products[:, groups * FOLD :] >= floor[:, None])
-    return (
-        np.concatenate([row[place], rest_row]),
-        np.concatenate([group[place] + turn * groups, rest + groups * FOLD]),
-    )
 
 
 def _cosine(

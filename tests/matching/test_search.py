@@ -1,4 +1,4 @@
-"""The tiled search gives what a plain double loop gives, whatever the size of its tiles."""
+"""The tiled search gives what a plain double loop gives, whatever the size of its tiles and the threads."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def tiled(targets: Side, size: int):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_agrees_with_the_oracle_in_tiles_of_any_size(data):
     seed = data.draw(st.integers(0, 2**32 - 1))
     random = np.random.default_rng(seed)
@@ -79,16 +79,42 @@ def test_agrees_with_the_oracle_in_tiles_of_any_size(data):
     }
     levels_up = data.draw(st.integers(0, 3))
     size = data.draw(st.integers(1, count))
+    there = random.random(count) < data.draw(st.sampled_from([0.5, 0.9, 1.0]))
+    targets = Side(pages.ids[there], pages.unit[there], pages.nodes[there])
 
-    found = search(
-        donors,
-        tiled(pages, size),
-        lambda left, right: TREE.levels(left, right, levels_up),
-        forbidden,
-        **wanted,
-    )
+    with pytest.MonkeyPatch.context() as small:
+        for name, most in {"ROWS": 12, "COLUMNS": 30, "PENDING": 200, "FOLD": 4}.items():
+            small.setattr(module, name, data.draw(st.integers(1, most)))
+        found = search(
+            donors,
+            tiled(targets, size),
+            lambda left, right: TREE.levels(left, right, levels_up),
+            forbidden,
+            threads=data.draw(st.sampled_from([1, 3])),
+            **wanted,
+        )
 
-    assert as_rows(found) == oracle(donors, pages, levels_up, forbidden, **wanted)
+    assert as_rows(found) == oracle(donors, targets, levels_up, forbidden, **wanted)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_product_of_two_pages_on_both_sides_serves_both(monkeypatch, threads):
+    random = np.random.default_rng(2)
+    pages = side(np.arange(400), np.round(random.normal(size=(400, 6))), np.zeros(400))
+    forbidden = (random.choice(400, 900), random.choice(400, 900))
+    wanted = {"threshold": 0.2, "level_penalty": 0.0, "pool": 6}
+    multiplied = []
+    products = np.matmul
+
+    def counted(left, right, out):
+        multiplied.append(out.size)
+        return products(left, right, out=out)
+
+    monkeypatch.setattr(module, "ROWS", 40)
+    monkeypatch.setattr(module.np, "matmul", counted)
+    found = search(pages, [pages], lambda a, b: TREE.levels(a, b, 0), forbidden, threads=threads, **wanted)
+    assert as_rows(found) == oracle(pages, pages, 0, forbidden, **wanted)
+    assert sum(multiplied) == sum(40 * (400 - first) for first in range(0, 400, 40))
 
 
 def test_no_pair_is_lost_at_the_edges_of_donor_chunks_and_tiles(monkeypatch):
