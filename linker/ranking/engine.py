@@ -17,6 +17,7 @@ from linker.ranking.formula import VERSION as FORMULA_VERSION
 from linker.ranking.formula import FormulaWeights, formula_parts, formula_score
 from linker.ranking.index import Progress, build_index, no_progress
 from linker.ranking.learned import Quality, TrainedRanker, TrainOptions, train
+from linker.ranking.memory import give_back
 from linker.ranking.site import Site, checked
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from linker.ranking.spans import SpanFinder
 
-SLICE = 1024  # donors ranked at a time
+SLICE = 512  # donors ranked at a time
 _OF_REASONS = [FEATURES.index(name) for name in REASONS]
 
 
@@ -106,9 +107,13 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
     options = options or EngineOptions()
     site = checked(site)
     index = build_index(site, progress)
+    give_back()
     ranker = train(index, options.training, options.generators, progress) if options.learn else None
+    give_back()
     anchors = train_anchors(index, options.anchors, progress) if options.learn else None
+    give_back()
     evidence = build_evidence(index, np.arange(len(site.links)))
+    give_back()
     skip = (
         np.concatenate([site.links.src, site.forbidden.src, site.rejected.src]),
         np.concatenate([site.links.dst, site.forbidden.dst, site.rejected.dst]),
@@ -131,6 +136,7 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
         below.append((best.donor[~enough].astype(np.int32), best.target[~enough].astype(np.int32), value[~enough]))
     texts = evidence.texts_alone()
     del evidence, index  # half of the memory
+    give_back()
     return Ranked(
         texts,
         joined(parts),

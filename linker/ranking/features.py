@@ -300,8 +300,12 @@ def _features(
     columns["links_back"] = at(scores.back)
     columns["two_steps"] = at(scores.two_steps)
     nodes = site.nodes[donor]
-    columns["category_links"] = pair_values(evidence.category_links, nodes, target)
-    columns["parent_links"] = pair_values(evidence.parent_links, site.tree.parent[nodes], target)
+    for name, matrix, node in (
+        ("category_links", evidence.category_links, nodes),
+        ("parent_links", evidence.parent_links, site.tree.parent[nodes]),
+    ):
+        these, place = np.unique(node, return_inverse=True)
+        columns[name] = pair_values(matrix[these], place, target)
     columns["indegree"] = np.log1p(graph.indegree[target])
     columns["outdegree"] = np.log1p(graph.outdegree[donor])
     columns["target_outdegree"] = np.log1p(graph.outdegree[target])

@@ -23,6 +23,7 @@ from linker.anchors.tokens import BATCH, Vocabulary
 from linker.graph.links import stacked, top_rows, without_diagonal
 from linker.matching.generators import nearest, nearest_in_category
 from linker.matching.vectors import slices
+from linker.ranking.memory import give_back
 from linker.ranking.site import Site
 from linker.ranking.spool import Texts
 
@@ -233,6 +234,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     phrase_text = Texts(all_texts[first] for first in book.first.tolist())
     del texts, languages, pages, bits, anchor_texts, anchor_language, all_texts, place, of_anchor
     progress(1, 4, "Reading the texts")
+    give_back()
     read = _read_bodies(site, vocabulary, book)
     book.forget_words()
     progress(3, 4, "Comparing words")
@@ -242,6 +244,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     )
     terms, body, title, title_unit = _lexical(site, vocabulary, read.counts, _count_terms(heads, vocabulary))
     del heads
+    give_back()
     near_words = nearest_words(terms, site.target)
     return SiteIndex(
         site=site,

@@ -26,6 +26,7 @@ from linker.matching.vectors import slices
 from linker.ranking.evidence import build_evidence
 from linker.ranking.features import FEATURES, GROUPS, Candidates, candidates, joined
 from linker.ranking.index import Progress, no_progress
+from linker.ranking.memory import give_back
 from linker.ranking.spool import Rows
 
 if TYPE_CHECKING:
@@ -247,6 +248,7 @@ def training_set(
             chosen.append(batch)
             del found
         del evidence  # before the next is made
+        give_back()
         if chosen:
             hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
     decided, right, rejected = _decisions(index, switched_on, rng)
