@@ -354,7 +354,7 @@ class _Table:
         if 2 * self._count > len(self._key):
             held = self._value >= 0
             keys, values = np.concatenate([self._key[held], keys]), np.concatenate([self._value[held], values])
-            self._bits = (8 * self._count).bit_length()
+            self._bits = (4 * self._count).bit_length()
             self._empty()
         at = self._slots(keys)
         while len(keys):

@@ -83,8 +83,9 @@ class TextIndex:
 
     `vocabulary`: what the texts were read with, whose numbers `terms`, `body` and `title` have as columns.
     `anchor_phrase` int32 [links]: the phrase of each link's anchor, -1 for none. `terms` [n, v] unit tf-idf rows of the
-    KEPT_TERMS best terms; `body` [n, v] int8: 1 where a term stands in a text; `title` [n, v]: tf-idf of title and H1,
-    rows of sum 1. `tokens`, `lines` int64 [n]: length of each text.
+    KEPT_TERMS best terms; `body` [n, v] int8: 1 where a term of any title stands in a text; `in_texts` int64 [v]: texts
+    that a term stands in, 0 for those that are left out; `title` [n, v]: tf-idf of title and H1, rows of sum 1.
+    `tokens`, `lines` int64 [n]: length of each text.
     """
 
     site: Site
@@ -97,6 +98,7 @@ class TextIndex:
     occurrences: Occurrences
     terms: sparse.csr_matrix
     body: sparse.csr_matrix
+    in_texts: NDArray[np.int64]
     title: sparse.csr_matrix
     tokens: NDArray[np.int64]
     lines: NDArray[np.int64]
@@ -242,7 +244,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
         [f"{template.strip(title)}\n{template.strip(h1)}" for title, h1 in zip(site.titles, site.h1s, strict=True)],
         site.languages,
     )
-    terms, body, title, title_unit = _lexical(site, vocabulary, read.counts, _count_terms(heads, vocabulary))
+    terms, body, in_texts, title, title_unit = _lexical(site, vocabulary, read.counts, _count_terms(heads, vocabulary))
     del heads
     give_back()
     near_words = nearest_words(terms, site.target)
@@ -257,6 +259,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
         occurrences=read.occurrences,
         terms=terms,
         body=body,
+        in_texts=in_texts,
         title=title,
         tokens=read.tokens,
         lines=read.lines,
@@ -392,8 +395,9 @@ def _count_terms(tokens: Tokens, vocabulary: Vocabulary) -> _Counts:
 
 def _lexical(
     site: Site, vocabulary: Vocabulary, counts: list[_Counts], heads: _Counts
-) -> tuple[sparse.csr_matrix, sparse.csr_matrix, sparse.csr_matrix, sparse.csr_matrix]:
-    """See SiteIndex: terms, body, title, title_unit. Function words and terms of one text and no title are out.
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix, NDArray[np.int64], sparse.csr_matrix, sparse.csr_matrix]:
+    """See TextIndex and SiteIndex: terms, body, in_texts, title, title_unit. Function words, and terms of one text and
+    no title, are left out.
 
     Empties `counts` as it goes: they are as large as what is made of them.
     """
@@ -416,6 +420,8 @@ def _lexical(
         weight = ((1 + np.log(part.times[keep].astype(np.int32))) * idf[term]).astype(np.float32)
         shape = (len(bounds) - 1, size)
         best.append(unit_rows(top_rows(sparse.csr_matrix((weight, term, bounds), shape=shape), KEPT_TERMS)))
+        keep = titled[term]
+        term, bounds = term[keep], np.concatenate([[0], np.cumsum(keep)])[bounds]
         bodies.append(sparse.csr_matrix((np.ones(len(term), dtype=np.int8), term, bounds), shape=shape))
     keep = ~stops[heads.term]
     term = heads.term[keep]
@@ -424,7 +430,7 @@ def _lexical(
     total = np.asarray(title.sum(axis=1)).ravel()
     share = sparse.diags(np.divide(1, total, out=np.zeros(pages), where=total > 0).astype(np.float32)) @ title
     share.sort_indices()
-    return stacked(best), stacked(bodies), sparse.csr_matrix(share), unit_rows(title)
+    return stacked(best), stacked(bodies), np.where(wanted, in_texts, 0), sparse.csr_matrix(share), unit_rows(title)
 
 
 def unit_rows(matrix: sparse.csr_matrix) -> sparse.csr_matrix:

@@ -302,8 +302,7 @@ class SpanFinder:
         pages = len(index.site)
         size = index.terms.shape[1]
         self.size = size
-        frequency = np.asarray(index.body.sum(axis=0)).ravel()
-        self.idf = (np.log((pages + 1) / (frequency + 1)) + 1).astype(np.float32)
+        self.idf = (np.log((pages + 1) / (index.in_texts + 1)) + 1).astype(np.float32)
         self._anchors()
         self._phrases()
 
