@@ -239,7 +239,9 @@ def link_places(index: TextIndex, visible: NDArray[np.int64]) -> LinkPlaces:
 
 def _linked(places: LinkPlaces, index: TextIndex, texts: Texts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First token, and the one after the last, of the visible links of the texts."""
-    mine = np.flatnonzero(np.isin(places.page, texts.pages))
+    low = np.searchsorted(places.page, texts.pages)
+    count = np.searchsorted(places.page, texts.pages, side="right") - low
+    mine = np.repeat(low - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
     page = places.page[mine]
     first = places.at[mine] - index.starts[page] + texts.bounds[np.searchsorted(texts.pages, page)]
     return first, first + places.size[mine]
