@@ -258,6 +258,24 @@ def load_vectors(model_id: int, dimensions: int, page_ids: NDArray[np.int64]) ->
     return PageVectors(rows["id"].astype(np.int64), normalised(rows["vector"]["x"]))
 
 
+def load_half_vectors(model_id: int, dimensions: int, page_ids: NDArray[np.int64], rows: int = 20_000) -> NDArray[Any]:
+    """The vectors of pages under a model as they are stored, float16 [n, d], in the order of `page_ids`, ascending;
+    read so many at a time. Raises KeyError where one is not there."""
+    half = np.empty((len(page_ids), dimensions), dtype=np.float16)
+    for first in range(0, len(page_ids), rows):
+        part = page_ids[first : first + rows]
+        found = copy_out(
+            "SELECT page_id, vector FROM linker_pageembedding WHERE model_id = %s AND page_id = ANY(%s) "
+            "ORDER BY page_id",
+            [model_id, part.tolist()],
+            [("id", ">i8"), ("vector", halfvec(dimensions))],
+        )
+        if not np.array_equal(found["id"], part):
+            raise KeyError("a page has no vector")
+        half[first : first + rows] = found["vector"]["x"]
+    return half
+
+
 def save_vectors(
     model_id: int, page_ids: NDArray[np.int64], unit: NDArray[np.float32], sha256: Sequence[bytes]
 ) -> None:

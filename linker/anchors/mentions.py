@@ -199,6 +199,10 @@ class PhraseBook:
         self._sums[exact.ids] = sum_of_sequence(words).view(np.int64)
         self._place = _placed(self._sums)
 
+    def forget_words(self) -> None:
+        """Lets go of what `find` needs, once all texts are read: most of what a book holds."""
+        del self._loose, self._sums, self._place
+
     def find(self, tokens: Tokens) -> Mentions:
         """Every mention of a phrase in the texts, overlapping ones included."""
         at, size, group = self._loose.walk(tokens.stems)

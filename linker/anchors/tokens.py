@@ -151,7 +151,7 @@ class Vocabulary:
         first = size = 0
         for last, text in enumerate(texts, 1):
             size += len(text)
-            if size >= _BATCH or last == len(texts):
+            if size >= BATCH or last == len(texts):
                 parts.append(self._read(texts[first:last], languages[first:last]))
                 first, size = last, 0
         words, stems, starts, lengths, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -207,7 +207,7 @@ class Vocabulary:
 
 # ------------------------------------------------------------------------------------------- many characters at once
 
-_BATCH = 2**16  # characters read together: what is made of them stays in a core's cache
+BATCH = 2**16  # characters read together: what is made of them stays in a core's cache
 # What a character is: between tokens, a token by itself, of a word, one that does not fold to one character, not met.
 _SPACE_KIND, _ALONE, _WORD, _NOT_ONE, _UNKNOWN = range(5)
 _kind = np.full(0x110000, _UNKNOWN, dtype=np.uint8)
@@ -276,7 +276,7 @@ class _Powers:
 
     def upto(self, count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         if count > len(self.up):
-            size = max(count, 2 * _BATCH)
+            size = max(count, 2 * BATCH)
             self.up, self.down = _powers(_BASE, size), _powers(pow(_BASE, -1, 2**64), size)
         return self.up, self.down
 
@@ -350,7 +350,7 @@ class _Table:
         if 2 * self._count > len(self._key):
             held = self._value >= 0
             keys, values = np.concatenate([self._key[held], keys]), np.concatenate([self._value[held], values])
-            self._bits = (8 * self._count).bit_length()
+            self._bits = (4 * self._count).bit_length()
             self._empty()
         at = self._slots(keys)
         while len(keys):

@@ -44,7 +44,26 @@ def top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
     parts = [
         _top_rows(matrix[first:stop], most) for first, stop in zip(bounds, [*bounds[1:], matrix.shape[0]], strict=True)
     ]
-    return sparse.vstack(parts, format="csr")
+    return stacked(parts)
+
+
+def stacked(parts: list[sparse.csr_matrix]) -> sparse.csr_matrix:
+    """Matrices of equal width, CSR with sorted indices, one below the other. Empties the list as it goes, so that they
+    are never held twice."""
+    rows, width, filled = sum(part.shape[0] for part in parts), parts[0].shape[1], sum(part.nnz for part in parts)
+    data, indices = np.empty(filled, dtype=parts[0].dtype), np.empty(filled, dtype=np.int32)
+    bounds = np.zeros(rows + 1, dtype=np.int32 if filled < 2**31 else np.int64)
+    parts.reverse()
+    row = start = 0
+    while parts:
+        part = parts.pop()
+        stop = start + part.nnz
+        data[start:stop], indices[start:stop] = part.data, part.indices
+        bounds[row + 1 : row + part.shape[0] + 1] = part.indptr[1:] + start
+        row, start = row + part.shape[0], stop
+    whole = sparse.csr_matrix((data, indices, bounds), shape=(rows, width))
+    whole.has_sorted_indices = True
+    return whole
 
 
 def _top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
@@ -160,9 +179,7 @@ def _near(sets: sparse.csr_matrix, most: int, rows: int = 2048) -> sparse.csr_ma
         top_rows(without_diagonal(sets[first : first + rows] @ other, first), most)
         for first in range(0, sets.shape[0], rows)
     ]
-    near = sparse.vstack(parts, format="csr") if parts else sparse.csr_matrix(sets.shape[:1] * 2, dtype=np.float32)
-    near.sort_indices()
-    return near
+    return stacked(parts) if parts else sparse.csr_matrix(sets.shape[:1] * 2, dtype=np.float32)
 
 
 def page_rank(links: sparse.csr_matrix, damping: float = 0.85, rounds: int = 50) -> NDArray[np.float64]:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from linker.matching.vectors import any_values, slices
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.matching.blocks import CategoryTree
+    from linker.matching.vectors import Vectors
 
 
 class Generator(IntFlag):
@@ -56,17 +59,18 @@ def names(bits: int) -> list[str]:
 EXACT = 40_000  # targets up to which every page is compared with every one
 TRAINED_ON = 64  # vectors a cell that its centre is the mean of
 PROBED = 24  # cells looked through for each page
+SORTED = 128  # pages whose targets are put in order together
 
 
-def nearest(unit: NDArray[np.float32], most: int, is_target: NDArray[np.bool_], rows: int = 1024) -> sparse.csr_matrix:
+def nearest(unit: Vectors, most: int, is_target: NDArray[np.bool_], rows: int = 1024) -> sparse.csr_matrix:
     """The `most` targets of highest cosine for each page: CSR [n, n] of cosines, positive ones alone.
 
-    `unit` float32 [n, d]: rows of length 1, or 0 for pages without a vector, which are near to nothing. Exact up to
+    `unit` [n, d]: rows of length 1, or 0 for pages without a vector, which are near to nothing. Exact up to
     EXACT targets, ties to the lower page; beyond, an inverted file (faiss IndexIVFFlat) looks through the PROBED cells
     nearest to each page, whose work grows with the square root of the pages.
     """
-    targets = np.flatnonzero(is_target & unit.any(axis=1))
-    search = _exact(unit[targets]) if len(targets) <= EXACT else _cells(unit[targets])
+    targets = np.flatnonzero(is_target & any_values(unit))
+    search = _exact(unit, targets) if len(targets) <= EXACT else _cells(unit, targets)
     pages, width = len(unit), min(most + 1, len(targets))
     counts, columns, values = [], [], []
     for first in range(0, pages if width else 0, rows):
@@ -96,7 +100,7 @@ LARGEST_BLOCK = 5_000  # targets of a category up to which all its pages are com
 
 
 def nearest_in_category(
-    unit: NDArray[np.float32],
+    unit: Vectors,
     near: sparse.csr_matrix,
     most: int,
     is_target: NDArray[np.bool_],
@@ -155,26 +159,31 @@ def _targets_below(
 _Search = Callable[["NDArray[np.float32]", int], "tuple[NDArray[np.float32], NDArray[np.int64]]"]
 
 
-def _exact(vectors: NDArray[np.float32]) -> _Search:
-    columns = np.ascontiguousarray(vectors.T)
+def _exact(unit: Vectors, targets: NDArray[np.int64]) -> _Search:
+    columns = np.empty((unit.shape[1], len(targets)), dtype=np.float32)
+    for part in slices(len(targets)):
+        columns[:, part] = unit[targets[part]].T
 
     def search(queries: NDArray[np.float32], width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         cosine = queries @ columns
-        chosen = np.argpartition(-cosine, width - 1, axis=1)[:, :width]
+        chosen = np.empty((len(queries), width), dtype=np.int64)
+        for part in slices(len(queries), SORTED):
+            chosen[part] = np.argpartition(-cosine[part], width - 1, axis=1)[:, :width]
         return np.take_along_axis(cosine, chosen, axis=1), chosen
 
     return search
 
 
-def _cells(vectors: NDArray[np.float32]) -> _Search:
+def _cells(unit: Vectors, targets: NDArray[np.int64]) -> _Search:
     import faiss  # heavy, and only needed on large sites
 
-    dimensions, cells = vectors.shape[1], 2 * math.isqrt(len(vectors))
+    dimensions, cells = unit.shape[1], 2 * math.isqrt(len(targets))
     coarse = faiss.IndexFlatIP(dimensions)
     index = faiss.IndexIVFFlat(coarse, dimensions, cells, faiss.METRIC_INNER_PRODUCT)
     index.cp.niter, index.cp.max_points_per_centroid = 8, TRAINED_ON
-    index.train(vectors)
-    index.add(vectors)
+    index.train(unit[targets])
+    for part in slices(len(targets)):
+        index.add(unit[targets[part]])
     index.nprobe = PROBED
 
     def search(queries: NDArray[np.float32], width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

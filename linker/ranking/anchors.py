@@ -14,7 +14,7 @@ import numpy as np
 
 from linker.anchors.generic import is_generic, primary_language, stop_words
 from linker.anchors.placement import Folded, Words
-from linker.ranking.evidence import build_evidence
+from linker.ranking.evidence import text_evidence
 from linker.ranking.features import mention_rows
 from linker.ranking.index import H1, SHORT, SLUG, TITLE, Progress, no_progress
 from linker.ranking.spans import SPAN_FEATURES, Edges, Reader, SpanFinder, Stretches, Texts, learn_edges, link_places
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from linker.ranking.evidence import Evidence
-    from linker.ranking.index import SiteIndex
+    from linker.ranking.evidence import TextEvidence
+    from linker.ranking.index import TextIndex
 
 SLICE = 256  # donors read at a time
 QUICK = 25  # trees by which the stretches worth a closer look are found
@@ -116,8 +116,9 @@ def examples(reader: Reader, blocks: Sequence[Texts], options: AnchorOptions, pr
         if not len(hidden):
             continue
         progress(number, options.shares, "Learning which words carry links")
-        evidence = build_evidence(index, np.flatnonzero(share[of_link] != number))
-        finder = SpanFinder(evidence, reader, learn_edges(reader, link_places(evidence), blocks))
+        visible = np.flatnonzero(share[of_link] != number)
+        edges = learn_edges(reader, link_places(index, visible), blocks)
+        finder = SpanFinder(text_evidence(index, visible), reader, edges)
         said = np.flatnonzero(np.isin(of_link, hidden))
         anchors = reader.hashes([site.links.anchors[link] for link in said.tolist()])
         for pair, texts, found in _found(finder, blocks, donor[hidden], target[hidden]):
@@ -126,6 +127,7 @@ def examples(reader: Reader, blocks: Sequence[Texts], options: AnchorOptions, pr
             right.append(_among(hidden[pair[found.pair]], value, of_link[said], anchors))
             query.append(looked + pair[found.pair])
         looked += len(hidden)
+        del finder  # before the next is made
     if not features:
         return AnchorExamples(
             np.empty((0, len(SPAN_FEATURES)), np.float32), np.empty(0, bool), np.empty(0, np.int64), 0
@@ -161,7 +163,7 @@ def _blocks(reader: Reader, pages: NDArray[np.int64]) -> Iterator[Texts]:
 
 
 def train_anchors(
-    index: SiteIndex, options: AnchorOptions | None = None, progress: Progress = no_progress
+    index: TextIndex, options: AnchorOptions | None = None, progress: Progress = no_progress
 ) -> AnchorRanker | None:
     """A choice learned from the site's links, or None where too few of their anchors are found in the texts."""
     options = options or AnchorOptions()
@@ -175,8 +177,7 @@ def train_anchors(
     model = fit_anchors(examples(reader, blocks, options, progress), options)
     if model is None:
         return None
-    everything = build_evidence(index, np.arange(len(site.links)))
-    edges = learn_edges(reader, link_places(everything), blocks)
+    edges = learn_edges(reader, link_places(index, np.arange(len(site.links))), blocks)
     return AnchorRanker(model, np.array([SPAN_FEATURES.index(name) for name in options.columns]), edges)
 
 
@@ -208,19 +209,21 @@ def fit_anchors(data: AnchorExamples, options: AnchorOptions) -> lightgbm.Booste
 
 
 def anchor_choices(
-    evidence: Evidence,
+    evidence: TextEvidence,
     donor: NDArray[np.int64],
     target: NDArray[np.int64],
     most: int = 6,
     ranker: AnchorRanker | None = None,
+    finder: SpanFinder | None = None,
 ) -> list[list[AnchorChoice]]:
     """For each pair, int64 [k] each, words of the donor's text that could become the link, at most `most`, best first.
 
-    With a `ranker` what it finds likeliest. Without one the phrases that mean the target, by a hand-written weight;
-    where none does, the stretch of the text most like the target's name.
+    With a `ranker` what it finds likeliest; `finder`, from `span_finder`, saves making it again. Without a ranker the
+    phrases that mean the target, by a hand-written weight; where none does, the stretch of the text most like the
+    target's name.
     """
     if ranker is not None:
-        return _likeliest(evidence, donor, target, most, ranker)
+        return _likeliest(finder or span_finder(evidence, ranker), donor, target, most, ranker)
     pages = len(evidence.index.site)
     wanted, place = np.unique(donor * pages + target, return_inverse=True)
     choices: list[list[AnchorChoice]] = [[] for _ in range(len(wanted))]
@@ -236,7 +239,7 @@ def anchor_choices(
     return [choices[number] for number in place.tolist()]
 
 
-def _add_partial_names(evidence: Evidence, choices: list[list[AnchorChoice]], wanted: NDArray[np.int64]) -> None:
+def _add_partial_names(evidence: TextEvidence, choices: list[list[AnchorChoice]], wanted: NDArray[np.int64]) -> None:
     """`wanted` holds donor * n + target of each list of `choices`, ascending."""
     site, template = evidence.index.site, evidence.index.template
     last, words = -1, Words(Folded(""), "")
@@ -255,7 +258,7 @@ def _add_partial_names(evidence: Evidence, choices: list[list[AnchorChoice]], wa
 
 
 def _fill(
-    evidence: Evidence,
+    evidence: TextEvidence,
     choices: list[list[AnchorChoice]],
     pair: NDArray[np.int64],
     spot: NDArray[np.int64],
@@ -287,7 +290,7 @@ def _fill(
 
 
 def _anchor_weight(
-    evidence: Evidence, spot: NDArray[np.int64], meaning: NDArray[np.int64], exact: NDArray[np.bool_]
+    evidence: TextEvidence, spot: NDArray[np.int64], meaning: NDArray[np.int64], exact: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """How well a phrase would serve as the anchor: used for the target before, whole, rare, free, long."""
     spots, meanings, book = evidence.spots, evidence.meanings, evidence.index.book
@@ -311,14 +314,17 @@ def _source(links: float, bits: int, otherwise: str) -> str:
     return next((name for bit, name in _SOURCES if bits & bit), otherwise)
 
 
+def span_finder(evidence: TextEvidence, ranker: AnchorRanker) -> SpanFinder:
+    """What finds stretches for a ranker, of use for all pairs."""
+    return SpanFinder(evidence, Reader(evidence.index), ranker.edges)
+
+
 def _likeliest(
-    evidence: Evidence, donor: NDArray[np.int64], target: NDArray[np.int64], most: int, ranker: AnchorRanker
+    finder: SpanFinder, donor: NDArray[np.int64], target: NDArray[np.int64], most: int, ranker: AnchorRanker
 ) -> list[list[AnchorChoice]]:
-    site = evidence.index.site
+    reader, site = finder.reader, finder.evidence.index.site
     choices: list[list[AnchorChoice]] = [[] for _ in range(len(donor))]
     generic: dict[str, bool] = {}
-    reader = Reader(evidence.index)
-    finder = SpanFinder(evidence, reader, ranker.edges)
     named, used = SPAN_FEATURES.index("named"), SPAN_FEATURES.index("links")
     for pair, texts, every in _found(finder, _blocks(reader, np.unique(donor)), donor, target):
         quick = _first(every.pair, ranker.score(every.features, QUICK), every.first, 2 * most)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from linker.graph.links import LinkGraph, link_graph, page_rank, top_rows
+from linker.matching.vectors import slices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from linker.ranking.index import SiteIndex
+    from linker.matching.vectors import Vectors
+    from linker.ranking.index import SiteIndex, TextIndex
 
 MOST_MEANINGS = 40  # pages that one group of phrases may mean
 CATEGORY_LINKS = 20  # pages kept with each category, those its pages link to most
-ROWS = 8192  # pages at a time
+ROWS = 2048  # pages at a time whose neighbours' vectors are summed
+PAGES = 8192  # pages at a time whose mentions are taken together
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,10 @@ class Spots:
     """Mentions of one phrase in one page taken together, by page; arrays [m].
 
     `page`, `phrase`, `group` int32; `times`: mentions; `free`: those neither within a longer mention nor on a link;
-    `first` float32: place of the best mention as a share of the text; `at`: its token, counted over all texts;
-    `place`: its position among the index's occurrences; `alone`, `leads` bool: of any mention; `near` float32: share of
-    the lines within three of it that carry a visible link; `inline` float32: visible links on its line; `linked` bool:
-    a visible link of the page stands where one of them stands; `bounds` int64 [n + 1]: where each page begins.
+    `first` float32: place of the best mention as a share of the text; `place`: its position among the index's
+    occurrences; `alone`, `leads` bool: of any mention; `near` float32: share of the lines within three of it that carry
+    a visible link; `inline` float32: visible links on its line; `linked` bool: a visible link of the page stands where
+    one of them stands; `bounds` int64 [n + 1]: where each page begins.
     """
 
     page: NDArray[np.int32]
@@ -55,8 +58,7 @@ class Spots:
     times: NDArray[np.float32]
     free: NDArray[np.float32]
     first: NDArray[np.float32]
-    at: NDArray[np.int64]
-    place: NDArray[np.int64]
+    place: NDArray[np.integer[Any]]
     alone: NDArray[np.bool_]
     leads: NDArray[np.bool_]
     near: NDArray[np.float32]
@@ -66,74 +68,95 @@ class Spots:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """`visible` int64 [k]: positions of the links that may be seen; the rest follows from them and the index.
+class TextEvidence:
+    """What visible links say about words; `visible` int64 [k]: positions of the links that may be seen.
 
     `keyness` float32 [phrases]: visible links by the phrase a page that mentions it. `mentioned` float32 [phrases]:
-    pages that mention it. `category_links` [nodes, n]: links to a page from pages of a category node, a page there;
-    `category_best` its largest of each node. `giving`, `receiving` float16 [n, d]: sums of the vectors of the pages
-    that link to, or are linked from, a page, of length 1.
+    pages that mention it. `meant` float32 [groups]: what each group of phrases may mean.
     """
 
-    index: SiteIndex
+    index: TextIndex
     visible: NDArray[np.int64]
-    graph: LinkGraph
     meanings: Meanings
     spots: Spots
     keyness: NDArray[np.float32]
     mentioned: NDArray[np.float32]
     meant: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Evidence(TextEvidence):
+    """All that follows from the visible links and the index.
+
+    `category_links` [nodes, n]: links to a page from pages of a category node, a page there; `category_best` its
+    largest of each node. `giving` float16 [n, d]: sums of the vectors of the pages that link to a page, of length 1.
+    """
+
+    index: SiteIndex
+    graph: LinkGraph
     category_links: sparse.csr_matrix
     category_best: sparse.csr_matrix
     parent_links: sparse.csr_matrix
     giving: NDArray[np.float16]
-    receiving: NDArray[np.float16]
     rank: NDArray[np.float32]
+
+    def texts_alone(self) -> TextEvidence:
+        """What is needed when all pairs are ranked."""
+        kept = {name: getattr(self, name) for name in TextEvidence.__dataclass_fields__}
+        return TextEvidence(**kept | {"index": self.index.texts_alone()})
+
+
+def text_evidence(index: TextIndex, visible: NDArray[np.int64]) -> TextEvidence:
+    """What the site's links at positions `visible` say about words; no other link is looked at."""
+    src, dst = index.site.links.src[visible], index.site.links.dst[visible]
+    phrase = index.anchor_phrase[visible]
+    meanings = _meanings(index, dst, phrase)
+    spots = _spots(index, meanings, src, phrase)
+    linked_by = np.bincount(phrase[phrase >= 0], minlength=index.book.count).astype(np.float32)
+    exact = spots.phrase >= 0
+    mentioned = np.bincount(spots.phrase[exact], minlength=index.book.count).astype(np.float32)
+    return TextEvidence(
+        index=index,
+        visible=visible,
+        meanings=meanings,
+        spots=spots,
+        keyness=(linked_by / np.maximum(mentioned, linked_by).clip(1)).astype(np.float32),
+        mentioned=mentioned,
+        meant=np.bincount(meanings.group, minlength=index.book.groups).astype(np.float32),
+    )
 
 
 def build_evidence(index: SiteIndex, visible: NDArray[np.int64]) -> Evidence:
     """The evidence of the site's links at positions `visible`; no other link is looked at."""
     site = index.site
     pages = len(site)
-    src, dst = site.links.src[visible], site.links.dst[visible]
-    phrase = index.anchor_phrase[visible]
-    graph = link_graph(src, dst, pages)
-    meanings = _meanings(index, dst, phrase)
-    spots = _spots(index, meanings, src, phrase)
-    linked_by = np.bincount(phrase[phrase >= 0], minlength=index.book.count).astype(np.float32)
-    exact = spots.phrase >= 0
-    mentioned = np.bincount(spots.phrase[exact], minlength=index.book.count).astype(np.float32)
-    meant = np.bincount(meanings.group, minlength=index.book.groups).astype(np.float32)
+    graph = link_graph(site.links.src[visible], site.links.dst[visible], pages)
+    texts = text_evidence(index, visible)
     nodes, tree = site.nodes, site.tree
-    members = _membership(nodes, len(tree))
-    category_links = _per_member(members, graph.links)
+    category_links = _per_member(_membership(nodes, len(tree)), graph.links)
     upper = _membership(tree.parent[nodes], len(tree))
     return Evidence(
-        index,
-        visible,
-        graph,
-        meanings,
-        spots,
-        (linked_by / np.maximum(mentioned, linked_by).clip(1)).astype(np.float32),
-        mentioned,
-        meant,
-        category_links,
-        top_rows(category_links, CATEGORY_LINKS),
-        _per_member(upper, graph.links),
-        _mean_directions(graph.back, site.unit),
-        _mean_directions(graph.links, site.unit),
-        (page_rank(graph.links) * pages).astype(np.float32),
+        **vars(texts) | {"index": index},
+        graph=graph,
+        category_links=category_links,
+        category_best=top_rows(category_links, CATEGORY_LINKS),
+        parent_links=_per_member(upper, graph.links),
+        giving=mean_directions(graph.back, site.unit),
+        rank=(page_rank(graph.links) * pages).astype(np.float32),
     )
 
 
-def _mean_directions(links: sparse.csr_matrix, unit: NDArray[np.float32]) -> NDArray[np.float16]:
-    """Of the pages in each row, float16 [n, d]; 0 for rows without any. Made in slices and kept in half precision:
-    beside the vectors themselves these are the largest arrays there are."""
-    directions = np.empty(unit.shape, dtype=np.float16)
-    for first in range(0, len(unit), ROWS):
-        sums = links[first : first + ROWS] @ unit
+def mean_directions(links: sparse.csr_matrix, unit: Vectors) -> NDArray[np.float16]:
+    """Of the pages in each row of `links`, float16 [rows, d]; 0 for rows without any. Made in slices and kept in half
+    precision: beside the vectors themselves these are the largest array there is."""
+    directions = np.empty((links.shape[0], unit.shape[1]), dtype=np.float16)
+    for part in slices(links.shape[0], ROWS):
+        some = links[part]
+        pages, column = np.unique(some.indices, return_inverse=True)
+        narrow = sparse.csr_matrix((some.data, column, some.indptr), shape=(some.shape[0], len(pages)))
+        sums = narrow @ unit[pages]
         length = np.sqrt(np.einsum("ij,ij->i", sums, sums))
-        directions[first : first + ROWS] = sums / np.where(length > 0, length, 1)[:, None]
+        directions[part] = sums / np.where(length > 0, length, 1)[:, None]
     return directions
 
 
@@ -152,7 +175,7 @@ def _per_member(members: sparse.csr_matrix, links: sparse.csr_matrix) -> sparse.
     return matrix
 
 
-def _meanings(index: SiteIndex, dst: NDArray[np.int64], phrase: NDArray[np.int32]) -> Meanings:
+def _meanings(index: TextIndex, dst: NDArray[np.int64], phrase: NDArray[np.int32]) -> Meanings:
     """Joins the names of pages with the anchors of visible links."""
     pages, names = len(index.site), index.names
     seen = (phrase >= 0) & index.site.target[dst]
@@ -184,20 +207,40 @@ def _meanings(index: SiteIndex, dst: NDArray[np.int64], phrase: NDArray[np.int32
     )
 
 
-def _spots(index: SiteIndex, meanings: Meanings, src: NDArray[np.int64], anchor: NDArray[np.int32]) -> Spots:
-    """Mentions of phrases that mean a page, taken together a page and phrase."""
+def _spots(index: TextIndex, meanings: Meanings, src: NDArray[np.int64], anchor: NDArray[np.int32]) -> Spots:
+    """Mentions of phrases that mean a page, taken together a page and phrase; PAGES of them at a time."""
     found = index.occurrences
-    active = np.diff(meanings.first) > 0
-    live = np.flatnonzero(active[found.group])
+    wanted = anchors_said(src, anchor, index.book.count)
+    live = np.flatnonzero((np.diff(meanings.first) > 0)[found.group])
+    cuts = np.searchsorted(found.page[live], [part.start for part in slices(len(index.site), PAGES)]).tolist()
+    blocks = [live[first:stop] for first, stop in zip(cuts, [*cuts[1:], len(live)], strict=True)]
+    linked = [link_tokens(found.page[block], found.phrase[block], found.at[block], wanted, index.book.count)
+              for block in blocks]  # fmt: skip
+    lines = np.zeros(int(index.lines.sum()) + 5, dtype=np.float32)  # visible links on each line
+    for block, begin in zip(blocks, linked, strict=True):
+        np.add.at(lines, found.line[block[begin]], 1)
+    has_link = np.concatenate([[0], np.cumsum(lines > 0)])
+    columns = [_spots_of(index, block, begin, lines, has_link) for block, begin in zip(blocks, linked, strict=True)]
+    joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
+    joined.append(np.searchsorted(joined[0], np.arange(len(index.site) + 1)))
+    return Spots(*joined)
+
+
+def _spots_of(
+    index: TextIndex,
+    live: NDArray[np.int64],
+    begin: NDArray[np.int64],
+    lines: NDArray[np.float32],
+    has_link: NDArray[np.int64],
+) -> tuple[NDArray[Any], ...]:
+    """The columns of Spots but for `bounds` from the mentions `live` of some pages, `begin` of which are links."""
+    found = index.occurrences
     page, phrase, group = found.page[live], found.phrase[live], found.group[live]
-    at, size, line = found.at[live], found.size[live].astype(np.int64), found.line[live]
-    begin = link_tokens(page, phrase, at, src, anchor, index.book.count)
+    at, size, line = found.at[live].astype(np.int64), found.size[live].astype(np.int64), found.line[live]
     linked_tokens = at[begin]
     linked_ends = linked_tokens + size[begin]
     covered = _covered(at, size)
     on_link = np.isin(at, linked_tokens) | _within(at, linked_tokens, linked_ends)
-    lines = np.bincount(line[begin], minlength=int(line.max(initial=-1)) + 5).astype(np.float32)
-    has_link = np.concatenate([[0], np.cumsum(lines > 0)])
     low, high = np.maximum(line - 3, 0), np.minimum(line + 4, len(lines))
     near = (has_link[high] - has_link[low] - (lines[line] > 0)) / 6
     key = page.astype(np.int64) * (index.book.count + index.book.groups) + np.where(
@@ -206,53 +249,47 @@ def _spots(index: SiteIndex, meanings: Meanings, src: NDArray[np.int64], anchor:
     free = ~covered & ~on_link
     quality = free * 8.0 + found.alone[live] * 4.0 + (lines[line] > 0) * 1.0 + near
     order = np.lexsort((at, -quality, key))
-    if not len(order):
-        empty = np.empty(0, dtype=np.float32)
-        nobody = np.empty(0, dtype=np.int32)
-        return Spots(
-            nobody, nobody, nobody, empty, empty, empty, at, at, empty > 0, empty > 0, empty, empty, empty > 0,
-            np.zeros(len(index.site) + 1, dtype=np.int64),
-        )  # fmt: skip
     key = key[order]
-    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])[: len(key)])
     best = order[first]
-    starts = np.concatenate([[0], np.cumsum(index.tokens)])
-    page_best = page[best]
-    by_page = np.argsort(page_best, kind="stable")
+    starts = index.starts[page[best]]
 
     def total(values: NDArray[np.bool_]) -> NDArray[np.float32]:
-        return np.add.reduceat(values[order].astype(np.float32), first)[by_page]
+        return np.add.reduceat(values[order].astype(np.float32), first) if len(first) else np.empty(0, np.float32)
 
-    best, page_best = best[by_page], page_best[by_page]
-    return Spots(
-        page_best,
+    return (
+        page[best],
         phrase[best],
         group[best],
         total(np.ones(len(live), dtype=bool)),
         total(free),
-        ((at[best] - starts[page_best]) / np.maximum(index.tokens[page_best], 1)).astype(np.float32),
-        at[best],
-        live[best],
+        ((at[best] - starts) / np.maximum(index.tokens[page[best]], 1)).astype(np.float32),
+        live[best].astype(np.int32 if len(found.at) < 2**31 else np.int64),
         total(found.alone[live]) > 0,
         total(found.leads[live]) > 0,
         near[best].astype(np.float32),
         lines[line[best]],
         total(on_link) > 0,
-        np.searchsorted(page_best, np.arange(len(index.site) + 1)),
     )
+
+
+def anchors_said(src: NDArray[np.int64], anchor: NDArray[np.int32], phrases: int) -> NDArray[np.int64]:
+    """Pages and the phrases of their visible links as page * phrases + phrase, ascending."""
+    return np.unique(src[anchor >= 0] * phrases + anchor[anchor >= 0])
 
 
 def link_tokens(
     page: NDArray[np.int32],
     phrase: NDArray[np.int32],
-    at: NDArray[np.int64],
-    src: NDArray[np.int64],
-    anchor: NDArray[np.int32],
+    at: NDArray[np.integer[Any]],
+    wanted: NDArray[np.int64],
     phrases: int,
 ) -> NDArray[np.int64]:
-    """The mentions where a visible link most likely stands: the first of its anchor in its page that no longer
-    mention covers; positions, ascending."""
-    wanted = np.unique(src[anchor >= 0] * phrases + anchor[anchor >= 0])
+    """The mentions where a visible link most likely stands: of each that `anchors_said` returned the first mention in
+    its page that no longer mention covers; positions, ascending. Mentions by page."""
+    if len(page):
+        low, high = np.searchsorted(wanted, [int(page[0]) * phrases, (int(page[-1]) + 1) * phrases])
+        wanted = wanted[low:high]
     exact = np.flatnonzero(phrase >= 0)
     key = page[exact].astype(np.int64) * phrases + phrase[exact]
     mine = exact[np.isin(key, wanted)]

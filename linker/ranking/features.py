@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,8 @@ from scipy import sparse
 
 from linker.graph.links import pair_values, scale_columns, top_rows
 from linker.matching.generators import EVERY, Generator, union
-from linker.ranking.evidence import CATEGORY_LINKS
+from linker.matching.vectors import slices
+from linker.ranking.evidence import CATEGORY_LINKS, mean_directions
 from linker.ranking.index import H1, IN_CATEGORY, SHORT, SLUG, TITLE, depths
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from linker.ranking.evidence import Evidence
+    from linker.ranking.evidence import Evidence, TextEvidence
     from linker.ranking.index import AddressTree
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -74,6 +75,10 @@ class Candidates:
     def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> Candidates:
         """Some of the pairs."""
         return Candidates(self.donor[keep], self.target[keep], self.found[keep], self.features[keep], self.phrase[keep])
+
+    def bare(self) -> Candidates:
+        """The pairs without their features."""
+        return replace(self, features=np.empty((len(self), 0), dtype=np.float32))
 
 
 def joined(parts: list[Candidates]) -> Candidates:
@@ -238,7 +243,7 @@ def _windows(
     return row, pages[low[row] + offset]
 
 
-def mention_rows(evidence: Evidence, donors: NDArray[np.int64]) -> MentionRows:
+def mention_rows(evidence: TextEvidence, donors: NDArray[np.int64]) -> MentionRows:
     """The mentions in the donors' texts with every page they may mean; the weight says how likely, roughly."""
     spots, meanings = evidence.spots, evidence.meanings
     low, high = spots.bounds[donors], spots.bounds[donors + 1]
@@ -280,9 +285,7 @@ def _features(
     def at(matrix: sparse.csr_matrix) -> NDArray[np.float32]:
         return pair_values(matrix, row, target)
 
-    columns["cosine"] = _dots(site.unit, donor, site.unit, target)
-    columns["giving"] = _dots(site.unit, donor, evidence.giving, target)
-    columns["receiving"] = _dots(evidence.receiving, donor, site.unit, target)
+    columns |= _meaning_features(evidence, donors, row, target)
     columns["near_linked"] = at(scores.near_linked)
     columns["words"] = sparse_dots(index.terms, donor, index.terms, target)
     columns["title_in_text"] = sparse_dots(index.body, donor, index.title, target)
@@ -297,8 +300,12 @@ def _features(
     columns["links_back"] = at(scores.back)
     columns["two_steps"] = at(scores.two_steps)
     nodes = site.nodes[donor]
-    columns["category_links"] = pair_values(evidence.category_links, nodes, target)
-    columns["parent_links"] = pair_values(evidence.parent_links, site.tree.parent[nodes], target)
+    for name, matrix, node in (
+        ("category_links", evidence.category_links, nodes),
+        ("parent_links", evidence.parent_links, site.tree.parent[nodes]),
+    ):
+        these, place = np.unique(node, return_inverse=True)
+        columns[name] = pair_values(matrix[these], place, target)
     columns["indegree"] = np.log1p(graph.indegree[target])
     columns["outdegree"] = np.log1p(graph.outdegree[donor])
     columns["target_outdegree"] = np.log1p(graph.outdegree[target])
@@ -323,14 +330,24 @@ def _features(
     return np.column_stack([columns[name].astype(np.float32) for name in FEATURES]), phrase
 
 
-def _dots(
-    left: NDArray[np.floating], rows: NDArray[np.int64], right: NDArray[np.floating], columns: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    result = np.empty(len(rows), dtype=np.float32)
-    for first in range(0, len(rows), 16384):
-        part = slice(first, first + 16384)
-        result[part] = np.einsum("ij,ij->i", left[rows[part]], right[columns[part]], dtype=np.float32)
-    return np.round(result, 5)
+def _meaning_features(
+    evidence: Evidence, donors: NDArray[np.int64], row: NDArray[np.int64], target: NDArray[np.int64]
+) -> dict[str, NDArray[np.float32]]:
+    """Cosines of donor and target, of the donor and what links to the target, and of what the donor links to and the
+    target."""
+    unit = evidence.index.site.unit
+    own = unit[donors]
+    receiving = mean_directions(evidence.graph.links[donors], unit).astype(np.float32)
+    found = {name: np.empty(len(row), dtype=np.float32) for name in ("cosine", "giving", "receiving")}
+    for part in slices(len(row)):
+        mine, others = own[row[part]], unit[target[part]]
+        for name, left, right in (
+            ("cosine", mine, others),
+            ("giving", mine, evidence.giving[target[part]].astype(np.float32)),
+            ("receiving", receiving[row[part]], others),
+        ):
+            found[name][part] = np.einsum("ij,ij->i", left, right, dtype=np.float32)
+    return {name: np.round(value, 5) for name, value in found.items()}
 
 
 def sparse_dots(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -19,10 +19,13 @@ from linker.anchors.fold import fold
 from linker.anchors.generic import primary_language, stop_words
 from linker.anchors.mentions import PhraseBook
 from linker.anchors.template import Template, find_template
-from linker.anchors.tokens import MAX_TEXT, Vocabulary
-from linker.graph.links import top_rows, without_diagonal
+from linker.anchors.tokens import BATCH, Vocabulary
+from linker.graph.links import stacked, top_rows, without_diagonal
 from linker.matching.generators import nearest, nearest_in_category
+from linker.matching.vectors import slices
+from linker.ranking.memory import give_back
 from linker.ranking.site import Site
+from linker.ranking.spool import Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +39,7 @@ FEW = 10  # of which so many are the pages around it
 KEPT_TERMS = 80  # terms of a page by which pages are compared
 ASKED_TERMS = 20  # terms of a page that the pages nearest by words are looked for by
 POSTINGS = 4_000  # pages that a term leads to, those it weighs most in
-CHUNK = 20_000_000  # characters of text held as tokens at a time
+CHUNK = 4_000_000  # characters of text held as tokens at a time
 
 Progress = Callable[[int, int, str], None]
 
@@ -56,7 +59,7 @@ class Occurrences:
     page: NDArray[np.int32]
     phrase: NDArray[np.int32]
     group: NDArray[np.int32]
-    at: NDArray[np.int64]
+    at: NDArray[np.integer[Any]]
     size: NDArray[np.int8]
     start: NDArray[np.int32]
     end: NDArray[np.int32]
@@ -75,14 +78,13 @@ class Names:
 
 
 @dataclass(frozen=True)
-class SiteIndex:
-    """What is computed once for a site of n pages.
+class TextIndex:
+    """What is read from the texts of a site of n pages: enough to choose the words of links.
 
     `vocabulary`: what the texts were read with, whose numbers `terms`, `body` and `title` have as columns.
     `anchor_phrase` int32 [links]: the phrase of each link's anchor, -1 for none. `terms` [n, v] unit tf-idf rows of the
-    KEPT_TERMS best terms; `body` [n, v] int8: 1 where a term stands in a text; `title` [n, v]: tf-idf of title and H1,
-    rows of sum 1; `title_unit` the same of length 1. `near`, `near_words` [n, n]: cosines of the NEAR nearest targets;
-    `near_category` of the IN_CATEGORY nearest in the page's category.
+    KEPT_TERMS best terms; `body` [n, v] int8: 1 where a term of any title stands in a text; `in_texts` int64 [v]: texts
+    that a term stands in, 0 for those that are left out; `title` [n, v]: tf-idf of title and H1, rows of sum 1.
     `tokens`, `lines` int64 [n]: length of each text.
     """
 
@@ -96,13 +98,34 @@ class SiteIndex:
     occurrences: Occurrences
     terms: sparse.csr_matrix
     body: sparse.csr_matrix
+    in_texts: NDArray[np.int64]
     title: sparse.csr_matrix
+    tokens: NDArray[np.int64]
+    lines: NDArray[np.int64]
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each text begins among the tokens of all, int64 [n + 1]."""
+        return np.concatenate([[0], np.cumsum(self.tokens)])
+
+    @cached_property
+    def phrase_chars(self) -> NDArray[np.float32]:
+        """Characters of each phrase, [phrases]."""
+        return np.fromiter(map(len, self.phrase_text), dtype=np.float32, count=len(self.phrase_text))
+
+
+@dataclass(frozen=True)
+class SiteIndex(TextIndex):
+    """What is computed once for a site of n pages.
+
+    `title_unit` [n, v]: tf-idf of title and H1, rows of length 1. `near`, `near_words` [n, n]: cosines of the NEAR
+    nearest targets; `near_category` of the IN_CATEGORY nearest in the page's category.
+    """
+
     title_unit: sparse.csr_matrix
     near: sparse.csr_matrix
     near_category: sparse.csr_matrix
     near_words: sparse.csr_matrix
-    tokens: NDArray[np.int64]
-    lines: NDArray[np.int64]
     address: AddressTree
 
     @cached_property
@@ -110,10 +133,10 @@ class SiteIndex:
         """The FEW nearest targets of each page by meaning, [n, n]."""
         return top_rows(self.near, FEW)
 
-    @cached_property
-    def phrase_chars(self) -> NDArray[np.float32]:
-        """Characters of each phrase, [phrases]."""
-        return np.fromiter(map(len, self.phrase_text), dtype=np.float32, count=len(self.phrase_text))
+    def texts_alone(self) -> TextIndex:
+        """What is needed when all pairs are ranked, without the vectors."""
+        kept = {name: getattr(self, name) for name in TextIndex.__dataclass_fields__}
+        return TextIndex(**kept | {"site": replace(self.site, unit=self.site.unit[:0])})
 
 
 @dataclass(frozen=True)
@@ -194,6 +217,9 @@ def address_tree(urls: Sequence[str]) -> AddressTree:
 
 def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     """Reads a site that `checked` returned."""
+    progress(0, 4, "Finding the nearest pages")  # before the texts are read, as it takes the most room
+    near = nearest(site.unit, NEAR, site.target)
+    near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree)
     template = find_template(site.titles, site.h1s)
     vocabulary = Vocabulary()
     texts, languages, pages, bits = _names(site, template)
@@ -205,38 +231,43 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     book = PhraseBook(vocabulary, all_texts, [*languages, *(anchor_language[text] for text in anchor_texts)])
     place = {text: len(texts) + number for number, text in enumerate(anchor_texts)}
     of_anchor = np.array([place[anchor] for anchor in site.links.anchors], dtype=np.int64)
-    progress(0, 4, "Reading the texts")
-    found, counts = _read_bodies(site, vocabulary, book)
-    progress(2, 4, "Comparing words")
+    anchor_phrase = book.phrase_of[of_anchor] if len(of_anchor) else np.empty(0, np.int32)
+    names = _name_rows(book, np.array(pages, dtype=np.int64), np.array(bits, dtype=np.int32))
+    phrase_text = Texts(all_texts[first] for first in book.first.tolist())
+    del texts, languages, pages, bits, anchor_texts, anchor_language, all_texts, place, of_anchor
+    progress(1, 4, "Reading the texts")
+    give_back()
+    read = _read_bodies(site, vocabulary, book)
+    book.forget_words()
+    progress(3, 4, "Comparing words")
     heads = vocabulary.read(
         [f"{template.strip(title)}\n{template.strip(h1)}" for title, h1 in zip(site.titles, site.h1s, strict=True)],
         site.languages,
     )
-    terms, body, title, title_unit = _lexical(site, vocabulary, counts, heads)
-    tokens, lines = counts.tokens, counts.lines
-    del counts, heads  # as large as the texts
+    terms, body, in_texts, title, title_unit = _lexical(site, vocabulary, read.counts, _count_terms(heads, vocabulary))
+    del heads
+    give_back()
     near_words = nearest_words(terms, site.target)
-    progress(3, 4, "Finding the nearest pages")
-    near = nearest(site.unit, NEAR, site.target)
     return SiteIndex(
-        site,
-        template,
-        vocabulary,
-        book,
-        [all_texts[first] for first in book.first.tolist()],
-        book.phrase_of[of_anchor] if len(of_anchor) else np.empty(0, np.int32),
-        _name_rows(book, np.array(pages, dtype=np.int64), np.array(bits, dtype=np.int32)),
-        found,
-        terms,
-        body,
-        title,
-        title_unit,
-        near,
-        nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree),
-        near_words,
-        tokens,
-        lines,
-        address_tree(site.urls),
+        site=site,
+        template=template,
+        vocabulary=vocabulary,
+        book=book,
+        phrase_text=phrase_text,
+        anchor_phrase=anchor_phrase,
+        names=names,
+        occurrences=read.occurrences,
+        terms=terms,
+        body=body,
+        in_texts=in_texts,
+        title=title,
+        tokens=read.tokens,
+        lines=read.lines,
+        title_unit=title_unit,
+        near=near,
+        near_category=near_category,
+        near_words=near_words,
+        address=address_tree(site.urls),
     )
 
 
@@ -280,18 +311,27 @@ def _name_rows(book: PhraseBook, pages: NDArray[np.int64], bits: NDArray[np.int3
 
 @dataclass(frozen=True)
 class _Counts:
-    """Terms of all texts: `page` int32, `term` int32, `times` int32 by page and term; tokens and lines of each page."""
+    """Terms of some texts, one after the other: `term` int32, `times` of a width that holds them, and `bounds` int64
+    [texts + 1]: where each text's begin. Terms ascend within a text."""
 
-    page: NDArray[np.int32]
     term: NDArray[np.int32]
-    times: NDArray[np.int32]
+    times: NDArray[np.integer[Any]]
+    bounds: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What the texts hold: the mentions, the terms of chunks of them, and tokens and lines of each, int64 [n]."""
+
+    occurrences: Occurrences
+    counts: list[_Counts]
     tokens: NDArray[np.int64]
     lines: NDArray[np.int64]
 
 
-def _read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook) -> tuple[Occurrences, _Counts]:
+def _read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook) -> _Read:
     found: list[tuple[NDArray[np.generic], ...]] = []
-    counted: list[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]] = []
+    counted: list[_Counts] = []
     lengths, line_counts = [], []
     tokens_before, lines_before = 0, 0
     for first, stop in _chunks(site.bodies):
@@ -303,7 +343,7 @@ def _read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook) -> tuple[
                 mentions.page + np.int32(first),
                 mentions.phrase,
                 mentions.group,
-                mentions.token + tokens_before,
+                _narrow(mentions.token + tokens_before),
                 mentions.size,
                 mentions.start,
                 mentions.end,
@@ -312,72 +352,85 @@ def _read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook) -> tuple[
                 mentions.leads,
             )
         )
-        counted.append(_count_terms(tokens, vocabulary, first))
+        counted.append(_count_terms(tokens, vocabulary))
         lengths.append(np.diff(tokens.bounds))
         line_counts.append(np.add.reduceat((tokens.words == 0).astype(np.int64), tokens.bounds[:-1]))
         tokens_before += len(tokens.words)
         lines_before += int(line[-1])
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
-    page, term, times = (np.concatenate(column) for column in zip(*counted, strict=True))
-    return (
-        Occurrences(*columns),
-        _Counts(page, term, times, np.concatenate(lengths), np.concatenate(line_counts)),
-    )
+    return _Read(Occurrences(*columns), counted, np.concatenate(lengths), np.concatenate(line_counts))
+
+
+def _narrow(places: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
+    """Ascending places in half the room, where they fit."""
+    return places.astype(np.int32) if not len(places) or places[-1] < 2**31 else places
 
 
 def _chunks(bodies: Sequence[str]) -> list[tuple[int, int]]:
-    chunks, first, load = [], 0, 0
-    for page, body in enumerate(bodies):
-        size = min(len(body), MAX_TEXT)
-        if load and load + size > CHUNK:
-            chunks.append((first, page))
-            first, load = page, 0
-        load += size
-    return [*chunks, (first, len(bodies))]
+    """Slices of texts of CHUNK characters or little more, cut where the vocabulary ends a batch: the numbers that words
+    are given do not depend on the slices."""
+    chunks, first, load, batch = [], 0, 0, 0
+    for page, body in enumerate(bodies, 1):
+        load, batch = load + len(body), batch + len(body)
+        if batch >= BATCH:
+            batch = 0
+            if load >= CHUNK:
+                chunks.append((first, page))
+                first, load = page, 0
+    return chunks if chunks and first == len(bodies) else [*chunks, (first, len(bodies))]
 
 
-def _count_terms(
-    tokens: Tokens, vocabulary: Vocabulary, first_page: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+def _count_terms(tokens: Tokens, vocabulary: Vocabulary) -> _Counts:
     is_word = vocabulary.word_mask()[tokens.stems]
     size = len(vocabulary)
     key = tokens.pages()[is_word].astype(np.int64) * size + tokens.stems[is_word]
     distinct, times = np.unique(key, return_counts=True)
-    return (
-        (distinct // size + first_page).astype(np.int32),
+    texts = len(tokens.bounds) - 1
+    return _Counts(
         (distinct % size).astype(np.int32),
-        times.astype(np.int32),
+        times.astype(np.min_scalar_type(int(times.max(initial=0)))),
+        np.searchsorted(distinct, np.arange(texts + 1) * size),
     )
 
 
 def _lexical(
-    site: Site, vocabulary: Vocabulary, counts: _Counts, heads: Tokens
-) -> tuple[sparse.csr_matrix, sparse.csr_matrix, sparse.csr_matrix, sparse.csr_matrix]:
-    """See SiteIndex: terms, body, title, title_unit. Function words and terms of one text and no title are out."""
+    site: Site, vocabulary: Vocabulary, counts: list[_Counts], heads: _Counts
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix, NDArray[np.int64], sparse.csr_matrix, sparse.csr_matrix]:
+    """See TextIndex and SiteIndex: terms, body, in_texts, title, title_unit. Function words, and terms of one text and
+    no title, are left out.
+
+    Empties `counts` as it goes: they are as large as what is made of them.
+    """
     pages, size = len(site), len(vocabulary)
-    head_page, head_term, _ = _count_terms(heads, vocabulary, 0)
-    in_texts = np.bincount(counts.term, minlength=size)
+    in_texts = np.zeros(size, dtype=np.int64)
+    for part in counts:
+        in_texts += np.bincount(part.term, minlength=size)
     stops = vocabulary.stop_mask(site.languages)
     idf = np.log((pages + 1) / (in_texts + 1)) + 1
     titled = np.zeros(size, dtype=bool)
-    titled[head_term] = True
+    titled[heads.term] = True
     wanted = ~stops & ((in_texts > 1) | titled) & (in_texts <= max(0.5 * pages, 10))
-    keep = wanted[counts.term]
-    page, term, times = counts.page[keep], counts.term[keep], counts.times[keep]
-    weight = ((1 + np.log(times)) * idf[term]).astype(np.float32)
-    shape = (pages, size)
-    full = sparse.csr_matrix((weight, (page, term)), shape=shape)
-    body = sparse.csr_matrix((np.ones(len(page), dtype=np.int8), (page, term)), shape=shape)
-    keep = ~stops[head_term]
-    title = sparse.csr_matrix(
-        (idf[head_term[keep]].astype(np.float32), (head_page[keep], head_term[keep])), shape=shape
-    )
-    terms = unit_rows(top_rows(full, KEPT_TERMS))
+    bodies, best = [], []
+    counts.reverse()
+    while counts:
+        part = counts.pop()
+        keep = wanted[part.term]
+        term = part.term[keep]
+        bounds = np.concatenate([[0], np.cumsum(keep)])[part.bounds]
+        weight = ((1 + np.log(part.times[keep].astype(np.int32))) * idf[term]).astype(np.float32)
+        shape = (len(bounds) - 1, size)
+        best.append(unit_rows(top_rows(sparse.csr_matrix((weight, term, bounds), shape=shape), KEPT_TERMS)))
+        keep = titled[term]
+        term, bounds = term[keep], np.concatenate([[0], np.cumsum(keep)])[bounds]
+        bodies.append(sparse.csr_matrix((np.ones(len(term), dtype=np.int8), term, bounds), shape=shape))
+    keep = ~stops[heads.term]
+    term = heads.term[keep]
+    bounds = np.concatenate([[0], np.cumsum(keep)])[heads.bounds]
+    title = sparse.csr_matrix((idf[term].astype(np.float32), term, bounds), shape=(pages, size))
     total = np.asarray(title.sum(axis=1)).ravel()
     share = sparse.diags(np.divide(1, total, out=np.zeros(pages), where=total > 0).astype(np.float32)) @ title
-    for matrix in (body, terms, share):
-        matrix.sort_indices()
-    return terms, body, sparse.csr_matrix(share), unit_rows(title)
+    share.sort_indices()
+    return stacked(best), stacked(bodies), np.where(wanted, in_texts, 0), sparse.csr_matrix(share), unit_rows(title)
 
 
 def unit_rows(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
@@ -397,5 +450,8 @@ def nearest_words(terms: sparse.csr_matrix, is_target: NDArray[np.bool_]) -> spa
     """
     asked = top_rows(terms, ASKED_TERMS)
     postings = top_rows((sparse.diags(is_target.astype(np.float32)) @ terms).T, POSTINGS)
-    found = sp_matmul_topn(asked, postings, NEAR + 1, threshold=0.0)
-    return top_rows(without_diagonal(found), NEAR)
+    parts = []
+    for part in slices(terms.shape[0]):
+        found = sp_matmul_topn(asked[part], postings, NEAR + 1, threshold=0.0)
+        parts.append(top_rows(without_diagonal(found, part.start), NEAR))
+    return stacked(parts)

@@ -14,6 +14,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import lightgbm
@@ -21,9 +22,12 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from linker.matching.generators import EVERY, Generator
+from linker.matching.vectors import slices
 from linker.ranking.evidence import build_evidence
 from linker.ranking.features import FEATURES, GROUPS, Candidates, candidates, joined
 from linker.ranking.index import Progress, no_progress
+from linker.ranking.memory import give_back
+from linker.ranking.spool import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,6 +39,7 @@ LABELS_A_LEAF = 80
 FEWEST_LEAVES = 8
 THREADS = 2
 UNDECIDED = 30
+AT_A_TIME = 100_000  # examples read together
 AT = 10  # suggestions a donor at which recall is reported
 
 
@@ -171,11 +176,13 @@ def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDA
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Candidates with labels, arrays [m]: `label` bool, `weight` float32, `share` int64: the share of links that was
-    hidden, or the number of shares for editors' decisions and the candidates beside them; `hidden`: hidden links of
-    the donors, candidates or not; `rejected`: pairs that editors rejected."""
+    """Candidates with labels, arrays [m]: `pairs`, whose `features` [m, len(FEATURES)] lie in a file of their own;
+    `label` bool, `weight` float32, `share` int64: the share of links that was hidden, or the number of shares for
+    editors' decisions and the candidates beside them; `hidden`: hidden links of the donors, candidates or not;
+    `rejected`: pairs that editors rejected."""
 
     pairs: Candidates
+    features: Rows
     label: NDArray[np.bool_]
     weight: NDArray[np.float32]
     share: NDArray[np.int64]
@@ -211,6 +218,7 @@ def training_set(
     rng = np.random.default_rng(options.seed)
     share = rng.permutation(len(distinct)) % options.folds
     parts, labels, shares = [], [], []
+    features = Rows(len(FEATURES))
     hidden_total = 0
     for number in range(options.folds):
         progress(number, options.folds, "Learning from the site's links")
@@ -233,17 +241,20 @@ def training_set(
             batch = np.sort(donors[order[first : first + 512]])
             found = candidates(evidence, batch, seen, switched_on)
             taken += len(found)
-            parts.append(found)
+            features.append(found.features)
+            parts.append(found.bare())
             labels.append(np.isin(found.donor * pages + found.target, distinct[hidden]))
             shares.append(np.full(len(found), number))
             chosen.append(batch)
             del found
         del evidence  # before the next is made
+        give_back()
         if chosen:
             hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
     decided, right, rejected = _decisions(index, switched_on, rng)
     if len(decided):
-        parts.append(decided)
+        features.append(decided.features)
+        parts.append(decided.bare())
         labels.append(right)
         shares.append(np.full(len(decided), options.folds))
     del decided
@@ -251,6 +262,7 @@ def training_set(
     label = np.concatenate(labels) if labels else np.empty(0, dtype=bool)
     return TrainingSet(
         pairs,
+        features,
         label,
         np.ones(len(label), dtype=np.float32),
         np.concatenate(shares) if shares else np.empty(0, dtype=np.int64),
@@ -307,10 +319,15 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker |
     groups = folds_of(data.pairs.donor, pages, options.folds, options.seed)
     places = np.array([FEATURES.index(name) for name in options.columns])
     every = options.columns == FEATURES
-    features = data.pairs.features if every else data.pairs.features[:, places]
     rng = np.random.default_rng(options.seed)
     drawn = data.label | (rng.random(len(data.label)) < options.negatives)
     weight = np.where(data.label, 1.0, 1.0 / options.negatives).astype(np.float32) * data.weight
+
+    reading = Lock()  # one at a time: examples as they are read take many times the room of what trees are grown on
+
+    def read(wanted: slice | NDArray[np.bool_]) -> NDArray[np.float32]:
+        rows = data.features[wanted]
+        return rows if every else rows[:, places]
 
     def without(number: int) -> tuple[lightgbm.Booster, NDArray[np.float64]]:
         """The model of all groups but one, and what it says of that one."""
@@ -320,8 +337,16 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker |
             np.clip(data.label[chosen].sum() // LABELS_A_LEAF, FEWEST_LEAVES, max(options.leaves, FEWEST_LEAVES))
         )
         grown = replace(options, leaves=leaves, seed=options.seed + number)
-        model = _grow(features[chosen], data.label[chosen], weight[chosen], grown)
-        return model, _read(model, features[~inside]) if not inside.all() else np.empty(0)
+        with reading:
+            examples = _examples(read(chosen), data.label[chosen], weight[chosen], grown)
+        model = lightgbm.train(_of_trees(grown), examples, num_boost_round=grown.rounds)
+        del examples
+        said = [np.empty(0)]
+        for part in slices(len(inside), AT_A_TIME):
+            left_out = read(part)[~inside[part]]
+            if len(left_out):
+                said.append(_read(model, left_out))
+        return model, np.concatenate(said)
 
     held_back = np.empty(len(data.label))
     models = []
@@ -335,32 +360,30 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker |
     return TrainedRanker(tuple(models), calibration, quality, options.columns, VERSION, places)
 
 
-def _grow(
-    features: NDArray[np.float32],
-    label: NDArray[np.bool_],
-    weight: NDArray[np.float32],
-    options: TrainOptions,
-) -> lightgbm.Booster:
-    data = lightgbm.Dataset(features, label.astype(np.float32), weight=weight, params={"verbose": -1})
-    return lightgbm.train(
-        {
-            "objective": "binary",
-            "learning_rate": options.learning_rate,
-            "num_leaves": options.leaves,
-            "min_data_in_leaf": options.smallest_leaf,
-            "lambda_l2": options.l2,
-            "feature_fraction": 0.5,
-            "bagging_fraction": 0.8,
-            "bagging_freq": 1,
-            "seed": options.seed,
-            "deterministic": True,
-            "force_row_wise": True,
-            "num_threads": 1,
-            "verbose": -1,
-        },
-        data,
-        num_boost_round=options.rounds,
-    )
+def _examples(
+    features: NDArray[np.float32], label: NDArray[np.bool_], weight: NDArray[np.float32], options: TrainOptions
+) -> lightgbm.Dataset:
+    """The examples as trees are grown on them, a byte a number; `features` are not held on to."""
+    found = lightgbm.Dataset(features, label.astype(np.float32), weight=weight, params=_of_trees(options))
+    return found.construct()
+
+
+def _of_trees(options: TrainOptions) -> dict[str, Any]:
+    return {
+        "objective": "binary",
+        "learning_rate": options.learning_rate,
+        "num_leaves": options.leaves,
+        "min_data_in_leaf": options.smallest_leaf,
+        "lambda_l2": options.l2,
+        "feature_fraction": 0.5,
+        "bagging_fraction": 0.8,
+        "bagging_freq": 1,
+        "seed": options.seed,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1,
+        "verbose": -1,
+    }
 
 
 def _quality(data: TrainingSet, score: NDArray[np.float64], pages: int, options: TrainOptions) -> Quality:

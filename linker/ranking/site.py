@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.errors import UserError
+from linker.matching.vectors import HalfVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.matching.blocks import CategoryTree
+    from linker.matching.vectors import Vectors
 
 
 def _no_pairs() -> NDArray[np.int64]:
@@ -43,7 +45,7 @@ class Links(Pairs):
 class Site:
     """A site's n pages; a page is its position.
 
-    `urls`, `titles`, `h1s`, `bodies`, `languages` [n], as crawled ("" where there is none); `unit` float32 [n, d]: rows
+    `urls`, `titles`, `h1s`, `bodies`, `languages` [n], as crawled ("" where there is none); `unit` [n, d]: rows
     of length 1, 0 where a page has no vector; `nodes` int64 [n]: the page's node of `tree`; `links`: body links that
     exist; `donor`, `target` bool [n]: who may give and receive links; `forbidden`: pairs that may not be proposed
     besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a
@@ -55,7 +57,7 @@ class Site:
     h1s: Sequence[str]
     bodies: Sequence[str]
     languages: Sequence[str]
-    unit: NDArray[np.float32]
+    unit: Vectors
     nodes: NDArray[np.int64]
     tree: CategoryTree
     links: Links
@@ -91,6 +93,8 @@ def checked(site: Site) -> Site:
     if said and len(site.languages) > said.total():
         usual = said.most_common(1)[0][0]
         site = replace(site, languages=[language or usual for language in site.languages])
+    if isinstance(site.unit, HalfVectors):
+        return site
     unit = np.asarray(site.unit, dtype=np.float32)
     with np.errstate(all="ignore"):
         length = np.sqrt(np.einsum("ij,ij->i", unit, unit, dtype=np.float64))

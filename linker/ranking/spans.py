@@ -17,7 +17,7 @@ from scipy import sparse
 from linker.anchors.fold import fold_lengths
 from linker.anchors.mentions import TRIM, trimmed
 from linker.graph.links import pair_values, top_rows
-from linker.ranking.evidence import link_tokens
+from linker.ranking.evidence import anchors_said, link_tokens
 from linker.ranking.features import mention_rows
 from linker.ranking.index import H1, SHORT, SLUG, TITLE
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from linker.ranking.evidence import Evidence
-    from linker.ranking.index import SiteIndex
+    from linker.ranking.evidence import TextEvidence
+    from linker.ranking.index import TextIndex
 
 MENTION_SEEDS = 6  # mentions a pair that stretches grow from
 WORD_SEEDS = 6  # words a pair that stretches grow from
@@ -56,7 +56,7 @@ class Reader:
     numbers of the marks a phrase is trimmed of; `phrases` uint64 [phrases]: hashes of the site's phrases.
     """
 
-    def __init__(self, index: SiteIndex) -> None:
+    def __init__(self, index: TextIndex) -> None:
         self.index = index
         vocabulary = index.vocabulary
         tokens = vocabulary.read(index.phrase_text, [""] * len(index.phrase_text))
@@ -228,21 +228,22 @@ class LinkPlaces:
     size: NDArray[np.int64]
 
 
-def link_places(evidence: Evidence) -> LinkPlaces:
-    """The place of each visible link whose anchor stands in its page."""
-    index, found = evidence.index, evidence.index.occurrences
-    anchor = index.anchor_phrase[evidence.visible]
-    src = index.site.links.src[evidence.visible]
-    place = link_tokens(found.page, found.phrase, found.at, src, anchor, index.book.count)
-    return LinkPlaces(found.page[place].astype(np.int64), found.at[place], found.size[place].astype(np.int64))
+def link_places(index: TextIndex, visible: NDArray[np.int64]) -> LinkPlaces:
+    """The place of each of the links at positions `visible` whose anchor stands in its page."""
+    found = index.occurrences
+    wanted = anchors_said(index.site.links.src[visible], index.anchor_phrase[visible], index.book.count)
+    place = link_tokens(found.page, found.phrase, found.at, wanted, index.book.count)
+    page, at, size = (column[place].astype(np.int64) for column in (found.page, found.at, found.size))
+    return LinkPlaces(page, at, size)
 
 
-def _linked(places: LinkPlaces, index: SiteIndex, texts: Texts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _linked(places: LinkPlaces, index: TextIndex, texts: Texts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First token, and the one after the last, of the visible links of the texts."""
-    mine = np.flatnonzero(np.isin(places.page, texts.pages))
+    low = np.searchsorted(places.page, texts.pages)
+    count = np.searchsorted(places.page, texts.pages, side="right") - low
+    mine = np.repeat(low - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
     page = places.page[mine]
-    starts = np.concatenate([[0], np.cumsum(index.tokens)])
-    first = places.at[mine] - starts[page] + texts.bounds[np.searchsorted(texts.pages, page)]
+    first = places.at[mine] - index.starts[page] + texts.bounds[np.searchsorted(texts.pages, page)]
     return first, first + places.size[mine]
 
 
@@ -296,29 +297,20 @@ class Stretches:
 class SpanFinder:
     """Finds stretches with the evidence of some visible links."""
 
-    def __init__(self, evidence: Evidence, reader: Reader, edges: Edges) -> None:
+    def __init__(self, evidence: TextEvidence, reader: Reader, edges: Edges) -> None:
         self.evidence, self.reader, self.edges = evidence, reader, edges
-        self.places = link_places(evidence)
         index = evidence.index
+        self.places = link_places(index, evidence.visible)
         pages = len(index.site)
         size = index.terms.shape[1]
         self.size = size
-        frequency = np.asarray(index.body.sum(axis=0)).ravel()
-        self.idf = (np.log((pages + 1) / (frequency + 1)) + 1).astype(np.float32)
-        title = index.title
-        said = self._said()
-        self.wanted = top_rows(sparse.csr_matrix(3 * title + 2 * said + index.terms, dtype=np.float32), TERMS)
-        joined = sparse.csr_matrix((title != 0) + (said != 0) + (index.terms != 0))
-        joined.sort_indices()
-        row = np.repeat(np.arange(pages, dtype=np.int64), np.diff(joined.indptr))
-        self.term_key = row * size + joined.indices
-        self.term_values = np.column_stack(
-            [pair_values(matrix, row, joined.indices.astype(np.int64)) for matrix in (title, said, index.terms)]
-        )
+        self.idf = (np.log((pages + 1) / (index.in_texts + 1)) + 1).astype(np.float32)
+        self._anchors()
         self._phrases()
 
-    def _said(self) -> sparse.csr_matrix:
-        """Words of the anchors that visible links to each page use, [pages, vocabulary], rows of sum 1."""
+    def _anchors(self) -> None:
+        """The anchors of the visible links to each page, [pages, anchors], and the words of each, [anchors,
+        vocabulary]."""
         index = self.evidence.index
         links = index.site.links
         visible = self.evidence.visible
@@ -329,14 +321,17 @@ class SpanFinder:
         tokens = index.vocabulary.read(texts, [language[text] for text in texts])
         plain = self.reader.is_word[tokens.stems] & ~self.reader.is_stop[tokens.stems] & (tokens.stems < self.size)
         pages = len(index.site)
-        holds = sparse.csr_matrix(
+        self.words_of_anchor = sparse.csr_matrix(
             (self.idf[tokens.stems[plain]], (tokens.pages()[plain], tokens.stems[plain])), shape=(len(texts), self.size)
         )
         once = np.ones(len(visible), dtype=np.float32)
-        uses = sparse.csr_matrix((once, (links.dst[visible], of_link)), shape=(pages, len(texts)))
-        total = sparse.csr_matrix(uses @ holds, dtype=np.float32)
+        self.anchors_to = sparse.csr_matrix((once, (links.dst[visible], of_link)), shape=(pages, len(texts)))
+
+    def _said(self, targets: NDArray[np.int64]) -> sparse.csr_matrix:
+        """Words of the anchors that visible links to each target use, [targets, vocabulary], rows of sum 1."""
+        total = sparse.csr_matrix(self.anchors_to[targets] @ self.words_of_anchor, dtype=np.float32)
         length = np.asarray(total.sum(axis=1)).ravel()
-        share = np.divide(1, length, out=np.zeros(pages, dtype=np.float32), where=length > 0)
+        share = np.divide(1, length, out=np.zeros(len(targets), dtype=np.float32), where=length > 0)
         result = sparse.csr_matrix(sparse.diags(share) @ total, dtype=np.float32)
         result.sort_indices()
         return result
@@ -356,7 +351,8 @@ class SpanFinder:
 
     def find(self, texts: Texts, row: NDArray[np.int64], target: NDArray[np.int64]) -> Stretches:
         """Stretches for pairs: row of `texts`, and target; pairs by row."""
-        pair, first, last, kind = self._seeds(texts, row, target)
+        words = _Words(self, target)
+        pair, first, last, kind = self._seeds(texts, row, target, words)
         pair, first, last, kind = self._grown(texts, pair, first, last, kind)
         begin, end = _linked(self.places, self.evidence.index, texts)
         step = np.zeros(len(texts.words) + 1, dtype=np.int64)
@@ -365,9 +361,11 @@ class SpanFinder:
         covered = np.concatenate([[0], np.cumsum(np.cumsum(step)[:-1] > 0)])
         free = covered[last] == covered[first]
         pair, first, last, kind = pair[free], first[free], last[free], kind[free]
-        return Stretches(pair, first, last, self._features(texts, row, target, pair, first, last, kind, begin))
+        return Stretches(pair, first, last, self._features(texts, words, target, pair, first, last, kind, begin))
 
-    def _seeds(self, texts: Texts, row: NDArray[np.int64], target: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    def _seeds(
+        self, texts: Texts, row: NDArray[np.int64], target: NDArray[np.int64], words: _Words
+    ) -> tuple[NDArray[np.int64], ...]:
         index, pages = self.evidence.index, len(self.evidence.index.site)
         # Mentions.
         mentions = mention_rows(self.evidence, texts.pages)
@@ -380,12 +378,11 @@ class SpanFinder:
         hit = hit[rank < MENTION_SEEDS]
         pair = order[place[hit]]
         at = self.evidence.spots.place[mentions.spot[hit]]
-        starts = np.concatenate([[0], np.cumsum(index.tokens)])
         found = index.occurrences
-        first = found.at[at] - starts[found.page[at]] + texts.bounds[row[pair]]
+        first = found.at[at] - index.starts[found.page[at]] + texts.bounds[row[pair]]
         last = first + found.size[at]
         # Words of the target.
-        w_pair, w_at = self._word_seeds(texts, row, target)
+        w_pair, w_at = self._word_seeds(texts, row, words)
         return (
             np.concatenate([pair, w_pair]),
             np.concatenate([first, w_at]),
@@ -394,19 +391,20 @@ class SpanFinder:
         )
 
     def _word_seeds(
-        self, texts: Texts, row: NDArray[np.int64], target: NDArray[np.int64]
+        self, texts: Texts, row: NDArray[np.int64], words: _Words
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         plain = np.flatnonzero(texts.is_word & ~texts.is_stop & (texts.stems < self.size))
         key = texts.rows[plain].astype(np.int64) * self.size + texts.stems[plain]
         order = np.argsort(key, kind="stable")
         key, plain = key[order], plain[order]
-        low, size = self.wanted.indptr[target], np.diff(self.wanted.indptr)[target]
+        wanted, place = words.wanted, words.place
+        low, size = wanted.indptr[place], np.diff(wanted.indptr)[place]
         pair = np.repeat(np.arange(len(row)), size)
         entry = np.repeat(low - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
-        asked = row[pair] * self.size + self.wanted.indices[entry]
+        asked = row[pair] * self.size + wanted.indices[entry]
         begin = np.searchsorted(key, asked)
         count = np.minimum(np.searchsorted(key, asked, side="right") - begin, 8)
-        pair, weight = np.repeat(pair, count), np.repeat(self.wanted.data[entry], count)
+        pair, weight = np.repeat(pair, count), np.repeat(wanted.data[entry], count)
         place = np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
         at = plain[place]
         order = np.lexsort((at, pair))
@@ -473,7 +471,7 @@ class SpanFinder:
     def _features(
         self,
         texts: Texts,
-        row: NDArray[np.int64],
+        of_targets: _Words,
         target: NDArray[np.int64],
         pair: NDArray[np.int64],
         first: NDArray[np.int64],
@@ -500,10 +498,7 @@ class SpanFinder:
         plain = texts.is_word[token] & ~texts.is_stop[token] & (texts.stems[token] < self.size)
         span, token = span[plain], token[plain]
         stems = texts.stems[token]
-        asked = target[pair[span]] * self.size + stems
-        place = np.minimum(np.searchsorted(self.term_key, asked), max(len(self.term_key) - 1, 0))
-        hit = self.term_key[place] == asked if len(self.term_key) else np.zeros(len(asked), bool)
-        values = np.where(hit[:, None], self.term_values[place], 0) if len(self.term_key) else np.zeros((len(asked), 3))
+        values = of_targets.values(pair[span], stems)
         idf = self.idf[stems]
 
         def total(value: NDArray[np.generic]) -> NDArray[np.float32]:
@@ -582,3 +577,30 @@ class SpanFinder:
             np.maximum.at(best, pair, of)
             columns[name] = of - best[pair]
         return np.column_stack([columns[name].astype(np.float32) for name in SPAN_FEATURES])
+
+
+class _Words:
+    """The words of the targets of some pairs: `place` int64 [pairs]: each pair's target among the distinct ones;
+    `wanted` [targets, vocabulary]: the TERMS that are looked for."""
+
+    def __init__(self, finder: SpanFinder, target: NDArray[np.int64]) -> None:
+        targets, self.place = np.unique(target, return_inverse=True)
+        index, self.size = finder.evidence.index, finder.size
+        title, said, terms = index.title[targets], finder._said(targets), index.terms[targets]
+        self.wanted = top_rows(sparse.csr_matrix(3 * title + 2 * said + terms, dtype=np.float32), TERMS)
+        joined = sparse.csr_matrix((title != 0) + (said != 0) + (terms != 0))
+        joined.sort_indices()
+        row = np.repeat(np.arange(len(targets), dtype=np.int64), np.diff(joined.indptr))
+        self._key = row * self.size + joined.indices
+        self._values = np.column_stack(
+            [pair_values(matrix, row, joined.indices.astype(np.int64)) for matrix in (title, said, terms)]
+        )
+
+    def values(self, pair: NDArray[np.int64], stems: NDArray[np.int32]) -> NDArray[np.float32]:
+        """How much each stem weighs in the title of its pair's target, in the anchors that lead there, and among its
+        terms, float32 [k, 3]."""
+        if not len(self._key):
+            return np.zeros((len(stems), 3), dtype=np.float32)
+        asked = self.place[pair] * self.size + stems
+        at = np.minimum(np.searchsorted(self._key, asked), len(self._key) - 1)
+        return np.where((self._key[at] == asked)[:, None], self._values[at], np.float32(0))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from array import array
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +13,12 @@ import numpy as np
 from linker import runs, store
 from linker.errors import UserError
 from linker.matching.params import MatchParams, Ranking
+from linker.matching.vectors import HalfVectors, slices
 from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.ranking.engine import AnchorChoice, EngineOptions, Ranked, rank_site
 from linker.ranking.formula import FormulaWeights
 from linker.ranking.site import Links, Pairs, Site
+from linker.ranking.spool import Texts
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
@@ -51,17 +55,17 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
     if not eligible.chosen_donor.any() or not eligible.chosen_target.any():
         side = "donor" if not eligible.chosen_donor.any() else "acceptor"
         raise UserError(nobody(eligible, side))
-    loaded = load_site(project, model, eligible)
     options = EngineOptions(
         generators=params.switched_on,
         pool=_pool(params, int(eligible.chosen_donor.sum())),
         learn=ranking is Ranking.LEARNED,
+        least_probability=params.floor(Ranking.LEARNED),
+        least_score=params.floor(Ranking.FORMULA),
         weights=_weights(params.weights),
     )
-    ranked = rank_site(loaded.site, options, progress)
+    ranked, rows = _ranked(load_site(project, model, eligible), options, progress)
     if ranking is Ranking.LEARNED and ranked.quality is None:
         reason = "Too few of the site's links are among the candidates to learn from."
-    rows = _rows(loaded, ranked)
     return store_found(
         run,
         Findings(
@@ -80,6 +84,12 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
         ),
         progress,
     )
+
+
+def _ranked(loaded: Loaded, options: EngineOptions, progress: Progress) -> tuple[Ranked, NDArray[Any]]:
+    """The ranked pairs, and as rows for store_found. The site's vectors are let go with `loaded`."""
+    ranked = rank_site(loaded.site, options, progress)
+    return ranked, _rows(loaded, ranked)
 
 
 # Donors above which no more candidates are kept than a donor may need: those of all of them lie in memory at the end.
@@ -118,16 +128,27 @@ def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
 
 
 def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
-    """The pairs as store_found wants them; the score of a learned one is its probability."""
-    site, donor, target = loaded.site, ranked.pairs.donor, ranked.pairs.target
-    rows = np.empty(len(ranked), dtype=FOUND)
-    rows["source"], rows["target"] = loaded.ids[donor], loaded.ids[target]
-    rows["block"], rows["level"] = -1, _levels(site, donor, target)
-    similarity = np.einsum("ij,ij->i", site.unit[donor], site.unit[target], dtype=np.float64)
-    rows["similarity"] = np.round(np.clip(similarity, -1.0, 1.0), 6)
-    rows["probability"] = np.round(ranked.probability, 6)
-    rows["score"] = np.where(np.isnan(ranked.probability), np.round(ranked.score, 6), rows["probability"])
-    rows["found"], rows["place"] = ranked.pairs.found, np.arange(len(ranked))
+    """The pairs as store_found wants them; the score of a learned one is its probability. Those below are at the end,
+    with no more than their score."""
+    site, below = loaded.site, ranked.below
+    rows = np.empty(len(ranked) + len(below.value), dtype=FOUND)
+    rows["block"], rows["level"], rows["similarity"], rows["probability"], rows["place"] = -1, 0, 0, np.nan, -1
+    for part in slices(len(ranked)):
+        donor, target, found = ranked.pairs.donor[part], ranked.pairs.target[part], rows[part]
+        found["source"], found["target"], found["level"] = (
+            loaded.ids[donor],
+            loaded.ids[target],
+            _levels(site, donor, target),
+        )
+        similarity = np.einsum("ij,ij->i", site.unit[donor], site.unit[target], dtype=np.float64)
+        found["similarity"] = np.round(np.clip(similarity, -1.0, 1.0), 6)
+        found["probability"] = np.round(ranked.probability[part], 6)
+        score = np.round(ranked.score[part], 6)
+        found["score"] = np.where(np.isnan(found["probability"]), score, found["probability"])
+        found["found"], found["place"] = ranked.pairs.found[part], np.arange(part.start, part.stop)
+    rest = rows[len(ranked) :]
+    rest["source"], rest["target"], rest["score"] = loaded.ids[below.donor], loaded.ids[below.target], below.value
+    rest["found"] = 0
     return rows
 
 
@@ -152,22 +173,32 @@ class _Phrases:
         return [(choice.text, choice.source, choice.weight) for choice in choices if choice.weight >= self.least]
 
 
+TEXTS_AT_A_TIME = 500
+_GONE = (0, "", "", "", "", "", 0)  # a page that was deleted since
+
+
 def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Loaded:
     ids = eligible.ids
-    vectors = store.load_vectors(model.pk, model.dimensions, ids)
     nodes = category_nodes(project)
-    texts: list[tuple[str, str, str, str, str]] = [("", "", "", "", "")] * len(ids)
+    columns = urls, titles, h1s, bodies = Texts(), Texts(), Texts(), Texts()
+    languages: list[str] = []
     impressions = np.zeros(len(ids))
-    for page, url, title, h1, body, language, shown in stream(
-        "texts",
-        "SELECT id, url, title, h1, body, language, coalesce(impressions, 0) FROM linker_page WHERE id = ANY(%s)",
-        [ids.tolist()],
-        size=500,
-    ):
-        place = int(np.searchsorted(ids, page))
-        texts[place] = (url, title, h1, body, language)
-        impressions[place] = shown
-    urls, titles, h1s, bodies, languages = (list(column) for column in zip(*texts, strict=True))
+    for part in slices(len(ids), TEXTS_AT_A_TIME):
+        known = {
+            row[0]: row
+            for row in stream(
+                "texts",
+                "SELECT id, url, title, h1, body, language, coalesce(impressions, 0) FROM linker_page "
+                "WHERE id = ANY(%s)",
+                [ids[part].tolist()],
+                size=TEXTS_AT_A_TIME + 1,
+            )
+        }
+        rows = [known.get(page, _GONE) for page in ids[part].tolist()]
+        for place, texts in enumerate(columns, 1):
+            texts.extend(row[place] for row in rows)
+        languages += [sys.intern(row[5]) for row in rows]
+        impressions[part] = [row[6] for row in rows]
     source, target, anchors = _links(project, ids)
     return Loaded(
         Site(
@@ -176,7 +207,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Lo
             h1s=h1s,
             bodies=bodies,
             languages=languages,
-            unit=vectors.take(ids),
+            unit=HalfVectors(store.load_half_vectors(model.pk, model.dimensions, ids)),
             nodes=nodes.of(eligible.categories),
             tree=nodes.tree,
             links=Links(source, target, anchors),
@@ -192,7 +223,8 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Lo
 
 def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
     """Body links between the pages, as positions, with their anchors."""
-    sources, targets, anchors = [], [], []
+    sources, targets = array("q"), array("q")
+    anchors: list[str] = []
     once: dict[str, str] = {}  # most anchors are there many times
     for source, target, anchor in stream(
         "links",

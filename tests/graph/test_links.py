@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from linker.graph.links import adjacency, link_graph, page_rank, pair_values, top_rows
+from linker.graph.links import adjacency, link_graph, page_rank, pair_values, stacked, top_rows
 
 PAGES = 7
 links = st.lists(st.tuples(st.integers(0, PAGES - 1), st.integers(0, PAGES - 1)), max_size=25)
@@ -82,3 +82,16 @@ def test_no_pages_and_no_links() -> None:
     assert len(page_rank(adjacency(nothing, nothing, 0))) == 0
     assert link_graph(nothing, nothing, 0).cocited.shape == (0, 0)
     assert link_graph(nothing, nothing, 3).cocited.nnz == 0
+
+
+def test_matrices_stand_one_below_the_other_in_their_order() -> None:
+    parts = [sparse.random(rows, 7, 0.4, "csr", np.float32, random_state=rows) for rows in (3, 0, 5, 1)]
+    for part in parts:
+        part.sort_indices()
+    whole = sparse.vstack(parts, format="csr")
+    found = stacked(parts)
+    assert parts == []
+    assert (found != whole).nnz == 0
+    assert np.array_equal(found.indptr, whole.indptr)
+    assert np.array_equal(found.indices, whole.indices)
+    assert found.dtype == np.float32

@@ -11,6 +11,7 @@ from linker import runs, services, store
 from linker.embedding.encoders import encoder_for
 from linker.embedding.text import digest, text_to_embed
 from linker.errors import UserError
+from linker.matching.vectors import HalfVectors
 from linker.models import EmbeddingModel, PageEmbedding, RunKind
 from tests.factories import make_model, make_page, make_project
 
@@ -133,6 +134,11 @@ def test_vectors_come_back_from_the_database_as_they_went_in(project):
     assert np.allclose(np.asarray(row.vector), unit[7], atol=1e-3)
     with pytest.raises(KeyError):
         loaded.take(np.array([0]))
+    for rows in (7, 50, 1000):
+        half = store.load_half_vectors(model.pk, 384, loaded.ids, rows)
+        assert np.array_equal(HalfVectors(half)[:], loaded.unit)
+    with pytest.raises(KeyError):
+        store.load_half_vectors(model.pk, 384, np.append(loaded.ids, loaded.ids[-1] + 10**6))
 
 
 def test_arrays_travel_with_debugging_on(project, settings):

@@ -121,7 +121,9 @@ def test_hidden_links_change_nothing_of_the_stretches() -> None:
         reader = Reader(build_index(one))
         evidence = build_evidence(reader.index, visible)
         texts = Texts(reader, pages)
-        finder = SpanFinder(evidence, reader, learn_edges(reader, link_places(evidence), [texts]))
+        finder = SpanFinder(
+            evidence, reader, learn_edges(reader, link_places(evidence.index, evidence.visible), [texts])
+        )
         found.append(finder.find(texts, site.links.src[hidden], target))
     assert np.array_equal(found[0].first, found[1].first)
     assert np.array_equal(found[0].last, found[1].last)
@@ -167,7 +169,9 @@ def test_any_text_is_read(learned: tuple[Evidence, AnchorRanker], body: str, tit
     _, ranker = learned
     reader = Reader(evidence.index)
     texts = Texts(reader, np.arange(6))
-    own = AnchorRanker(ranker.model, ranker.places, learn_edges(reader, link_places(evidence), [texts]))
+    own = AnchorRanker(
+        ranker.model, ranker.places, learn_edges(reader, link_places(evidence.index, evidence.visible), [texts])
+    )
     donor, target = np.repeat(np.arange(6), 6), np.tile(np.arange(6), 6)
     for page, found in zip(donor.tolist(), anchor_choices(evidence, donor, target, ranker=own), strict=True):
         assert all(bodies[page][choice.start : choice.end] == choice.text for choice in found)

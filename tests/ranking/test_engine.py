@@ -82,11 +82,11 @@ def test_training_never_proposes_a_visible_link_and_counts_its_labels() -> None:
     index = build_index(site)
     data = training_set(index, options)
     assert data.label.sum() <= data.hidden <= len(site.links)
-    assert data.pairs.features.shape == (len(data.label), len(FEATURES))
-    assert np.isfinite(data.pairs.features).all()
+    assert data.features.shape == (len(data.label), len(FEATURES))
+    assert np.isfinite(data.features[:]).all()
     ranker = train(index, options)
     assert ranker is not None
-    raw = ranker.raw(data.pairs.features)
+    raw = ranker.raw(data.features[:])
     probability = ranker.probability(np.sort(raw))
     assert (np.diff(probability) >= 0).all()
     assert probability.min() >= 0
