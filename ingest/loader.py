@@ -7,13 +7,14 @@ a file does not speak about keep what they hold.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import chain, count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import connection
 
-from ingest.links import LinkRow
+from ingest.links import Links
 from ingest.normalise import category_key
 from ingest.pages import PageRow
 from ingest.queries import QueryRow
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Future
     from datetime import datetime
+
+    from numpy.typing import NDArray
 
     from ingest.pages import PathOfNames, Trails
     from linker.models import Project
@@ -49,7 +52,13 @@ CREATE TEMP TABLE stage_query (
 """
 CHECKS_OFF: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = replica", ())
 CHECKS_ON: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = origin", ())
-MERGE_ROWS = 100_000  # links merged at a time while more are read
+HELD_LINKS = 200_000  # of one page, held until the next page's begin
+ANCHOR_KEY = "hashtextextended(anchor, 0)"  # as in the unique index of links
+# Counts that are the same already are not written: each write is a new version of the whole page.
+SET_COUNTS = (
+    "UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks FROM {} c "
+    "WHERE p.id = c.id AND (p.inlinks, p.outlinks) IS DISTINCT FROM (c.inlinks, c.outlinks)"
+)
 PAGE_COLUMNS = tuple(PageRow.__dataclass_fields__)
 _PAGE_CELLS = attrgetter(*PAGE_COLUMNS)
 
@@ -325,12 +334,12 @@ def page_ids(project: Project) -> dict[str, int]:
 
 # One that the same import has written before is followed where one of the two is. Links go in by the order of their
 # index, which is then written from one end to the other.
-MERGE_LINKS = """
+MERGE_LINKS = f"""
 WITH merged AS (
     INSERT INTO linker_existinglink (project_id, source_id, target_id, in_body, anchor, follow, last_seen_at)
-    SELECT %s, source, target, in_body, anchor, bool_or(follow), %s FROM stage_link
-    GROUP BY source, target, in_body, anchor ORDER BY source, target, in_body
-    ON CONFLICT (source_id, target_id, in_body, md5(anchor)) DO UPDATE SET
+    SELECT %s, source, target, in_body, min(anchor), bool_or(follow), %s FROM stage_link
+    GROUP BY source, target, in_body, {ANCHOR_KEY} ORDER BY source, target, in_body
+    ON CONFLICT (source_id, target_id, in_body, {ANCHOR_KEY}) DO UPDATE SET
     follow = excluded.follow OR linker_existinglink.follow AND linker_existinglink.last_seen_at = excluded.last_seen_at,
     last_seen_at = excluded.last_seen_at, missing_since = NULL
     RETURNING xmax = 0 AS fresh, in_body
@@ -343,24 +352,35 @@ count(*) FILTER (WHERE NOT fresh AND in_body), count(*) FILTER (WHERE NOT fresh 
 class LinkStage:
     """The stage of links, filled in the background while more rows are read.
 
-    With `at_once`, links of a project that has none are also merged in the background: nothing has to be known of all
-    of them before. `rows` were staged. The pages must be held, see `page_ids`.
+    With `at_once`, links of a project that has none go straight into the table: nothing has to be known of all of them
+    before. `rows` were staged or written. `ids` are the ids of all pages, ascending; they must be held, see `page_ids`.
+
+    What is written straight must not be there twice. Files hold the links of a page together, or those to a page. A
+    part of the file is therefore cut before the links of its last page; then a link is new where its source or its
+    target stood in no part before, and the few others are staged and merged.
     """
 
-    def __init__(self, project: Project, seen_at: datetime, *, at_once: bool) -> None:
-        self.rows = self._waiting = 0
+    def __init__(self, project: Project, seen_at: datetime, ids: NDArray[np.int64], *, at_once: bool) -> None:
+        self.project, self.seen_at = project, seen_at
+        self.rows = self._staged = self._new_body = self._new_template = 0
+        self._ids = ids
         self._merge: list[tuple[str, Sequence[Any]]] = [
             ("ANALYZE stage_link", ()),
             (MERGE_LINKS, (project.pk, seen_at)),
             ("TRUNCATE stage_link", ()),
         ]
-        if may_leave_checks_out():
+        self._checked = not may_leave_checks_out()
+        if not self._checked:
             self._merge = [CHECKS_OFF, *self._merge, CHECKS_ON]
         self._merged: list[Future[Any]] = []
         self.at_once = False
         if at_once and not has_links(project):
             lock(project)
             self.at_once = not has_links(project)  # another import may have been first
+        if self.at_once:
+            self._gave, self._got = np.zeros(len(ids), dtype=bool), np.zeros(len(ids), dtype=bool)
+            self._outlinks, self._inlinks = np.zeros(len(ids), dtype=np.int64), np.zeros(len(ids), dtype=np.int64)
+            self._held = Links.of([])
         _run(STAGE_LINKS)
         self._background = store.Background()
         self.wait = self._background.wait
@@ -371,29 +391,109 @@ class LinkStage:
     def __exit__(self, *error: Any) -> None:
         self._background.__exit__(*error)
 
-    def add(self, lines: Sequence[str]) -> None:
-        """Adds lines of COPY's text form of LinkRow; waits for those before, so that few are held at a time."""
-        self.rows += len(lines)
-        self._waiting += len(lines)
+    def add(self, parts: Sequence[Links]) -> None:
+        """Adds links; waits for those before, so that few are held at a time."""
+        links = Links.joined(parts)
+        self.rows += len(links)
+        if not self.at_once:
+            self._stage(links)
+            return
+        links = Links.joined([self._held, links])
+        held = _of_last_page(links)
+        self._held = links.take(np.flatnonzero(held))
+        self._write(links.take(np.flatnonzero(~held)))
+
+    def _stage(self, links: Links) -> None:
+        self._staged += len(links)
         self.wait()
-        self._background.copy_lines("stage_link", LinkRow._fields, lines)
-        if self.at_once and self._waiting >= MERGE_ROWS:
-            self._merged.append(self._background.execute(*self._merge))
-            self._waiting = 0
+        columns = [("source", ">i8", links.source), ("target", ">i8", links.target), ("in_body", "?", links.in_body),
+                   ("follow", "?", links.follow)]  # fmt: skip
+        self._background.copy_in("stage_link", columns, "anchor", links.anchor)
+
+    def _write(self, links: Links) -> None:
+        """Writes those that are new, each once and by the order of their index, and stages the others."""
+        links, pair = self._once(links)
+        source, target = pair >> 32, pair & 0xFFFFFFFF
+        known = self._gave[source] & self._got[target]
+        self._gave[source] = self._got[target] = True
+        if known.any():
+            self._stage(links.take(np.flatnonzero(known)))
+            links, pair = links.take(np.flatnonzero(~known)), pair[~known]
+        body = pair[links.in_body]
+        body = body[np.diff(body, prepend=-1) != 0]
+        np.add.at(self._outlinks, body >> 32, 1)
+        np.add.at(self._inlinks, body & 0xFFFFFFFF, 1)
+        self._new_body += int(links.in_body.sum())
+        self._new_template += len(links) - int(links.in_body.sum())
+        self.wait()
+        if not self._checked:
+            self._background.execute(CHECKS_OFF)
+        self._background.copy_in(
+            "linker_existinglink",
+            [
+                ("project_id", ">i8", np.full(len(links), self.project.pk)),
+                ("source_id", ">i8", links.source),
+                ("target_id", ">i8", links.target),
+                ("in_body", "?", links.in_body),
+                ("follow", "?", links.follow),
+                ("last_seen_at", ">i8", np.full(len(links), store.timestamp(self.seen_at))),
+            ],
+            "anchor",
+            links.anchor,
+        )
+        if not self._checked:
+            self._background.execute(CHECKS_ON)
+
+    def _once(self, links: Links) -> tuple[Links, NDArray[np.int64]]:
+        """Each link once, followed where one of the same is, by source and target; and the places of both in `ids`."""
+        pair = np.searchsorted(self._ids, links.source) << 32 | np.searchsorted(self._ids, links.target)
+        numbers: dict[str, int] = {}
+        anchor = np.array(list(map(numbers.setdefault, links.anchor, count())), dtype=np.int64)
+        kind = links.in_body.astype(np.int64) << 32 | anchor
+        order = np.lexsort((~links.follow, kind, pair))
+        pair, kind = pair[order], kind[order]
+        first = (np.diff(pair, prepend=-1) != 0) | (np.diff(kind, prepend=-1) != 0)
+        return links.take(order[first]), pair[first]
 
     def merge(self) -> dict[str, int]:
         """Inserts and updates the links that are left. Returns counts of `new`, `seen_before`, `body`, `template`."""
-        self._merged.append(self._background.execute(*self._merge))
+        if self.at_once:
+            self._write(self._held)
+            self._held = Links.of([])
+        merging = self._background.execute(*self._merge)
         self.wait()
-        new_body, new_template, body, template = map(sum, zip(*(done.result() for done in self._merged), strict=True))
+        new_body, new_template, body, template = merging.result()
         if self.at_once:  # there were none: these stood in several parts of the file
-            body = template = 0
+            new_body, new_template, body, template = new_body + self._new_body, new_template + self._new_template, 0, 0
         return {
             "new": new_body + new_template,
             "seen_before": body + template,
             "body": new_body + body,
             "template": new_template + template,
         }
+
+    def count_page_links(self) -> None:
+        """Sets the pages' counts, see the function of this name: as they were counted on the way, where they were."""
+        if not self.at_once or self._staged:
+            count_page_links(self.project)
+            return
+        _run("CREATE TEMP TABLE stage_count (id bigint, inlinks int, outlinks int)")
+        columns = [("id", ">i8", self._ids), ("inlinks", ">i4", self._inlinks), ("outlinks", ">i4", self._outlinks)]
+        store.copy_in("stage_count", columns)
+        _run("ANALYZE stage_count")
+        _run(SET_COUNTS.format("stage_count"))
+        _run("DROP TABLE stage_count")
+
+
+def _of_last_page(links: Links) -> NDArray[np.bool_]:
+    """Which links are of the page that more may follow of: the last source, or target where links stand by target.
+
+    None where they are too many to be held until the next are read.
+    """
+    by_source = np.count_nonzero(np.diff(links.source)) <= np.count_nonzero(np.diff(links.target))
+    side = links.source if by_source else links.target
+    held = side == side[-1:]
+    return held if np.count_nonzero(held) <= HELD_LINKS else np.zeros(len(links), dtype=bool)
 
 
 def has_links(project: Project) -> bool:
@@ -412,7 +512,7 @@ def count_live_links(project: Project) -> int:
 
 def count_staged_links() -> int:
     """Links in the stage, each once."""
-    return _number("SELECT count(*) FROM (SELECT DISTINCT source, target, in_body, md5(anchor) FROM stage_link) once")
+    return _number(f"SELECT count(*) FROM (SELECT DISTINCT source, target, in_body, {ANCHOR_KEY} FROM stage_link) once")
 
 
 def part_repeated_links(least: int = 20, share: float = 0.3) -> int:
@@ -453,8 +553,7 @@ def count_page_links(project: Project) -> None:
         "gets AS (SELECT target_id AS id, count(*) AS n FROM pair GROUP BY 1), "
         "counted AS (SELECT p.id, coalesce(gets.n, 0) AS inlinks, coalesce(gives.n, 0) AS outlinks FROM linker_page p "
         "LEFT JOIN gets ON gets.id = p.id LEFT JOIN gives ON gives.id = p.id WHERE p.project_id = %s) "
-        "UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks FROM counted c "
-        "WHERE p.id = c.id AND (p.inlinks, p.outlinks) IS DISTINCT FROM (c.inlinks, c.outlinks)",
+        + SET_COUNTS.format("counted"),
         [project.pk, project.pk],
     )
 
@@ -479,8 +578,8 @@ def drop_query_stage() -> None:
     _run("DROP TABLE stage_query")
 
 
-def stage_queries(rows: Sequence[QueryRow]) -> None:
-    store.copy_rows_in("stage_query", QueryRow._fields, rows)
+def stage_queries(parts: Sequence[Sequence[QueryRow]]) -> None:
+    store.copy_rows_in("stage_query", QueryRow._fields, chain.from_iterable(parts))
 
 
 def count_staged_queries() -> int:

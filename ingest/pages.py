@@ -133,7 +133,7 @@ class PageParser:
             direct |= {"indexable", "indexability_status"}
         return sorted(direct)
 
-    def parse(self, line: int, cells: list[str]) -> PageRow | None:
+    def parse(self, line: int, cells: Sequence[str]) -> PageRow | None:
         """The page of a row; None where the row is skipped or is no page."""
         if len(cells) != self.width:
             address = cells[self.url_at] if self.url_at < len(cells) else ""
@@ -168,7 +168,7 @@ class PageParser:
         row.category = self.trails.number(self._trail(row, cells))
         return row
 
-    def vector(self, line: int, url: str, cells: list[str]) -> tuple[np.ndarray, bytes] | None:
+    def vector(self, line: int, url: str, cells: Sequence[str]) -> tuple[np.ndarray, bytes] | None:
         """The unit vector of a row with the sha256 of its cell; None where there is none or it is broken."""
         text = cells[self.at["vector"][0]].strip()
         if not text:
@@ -196,13 +196,13 @@ class PageParser:
     def _bad_cell(self, line: int, name: str, url: str, text: str) -> None:
         self.skipped.add(line, "bad_cell", column=self.mapping[name][0], address=url, value=text)
 
-    def _many(self, row: PageRow, cells: list[str]) -> None:
+    def _many(self, row: PageRow, cells: Sequence[str]) -> None:
         for name in ("headings", "body"):
             if name in self.at:
                 parts = [part for index in self.at[name] if (part := cells[index].strip())]
                 setattr(row, name, parts if name == "headings" else "\n\n".join(parts))
 
-    def _indexable(self, row: PageRow, cells: list[str]) -> None:
+    def _indexable(self, row: PageRow, cells: Sequence[str]) -> None:
         """As the file says; where it does not, a page that answers 200 and is its own canonical."""
         if "indexability" in self.at:
             text = cells[self.at["indexability"][0]].strip()
@@ -227,14 +227,14 @@ class PageParser:
 
     # -------------------------------------------------------------------------------------------- categories
 
-    def _trail(self, row: PageRow, cells: list[str]) -> PathOfNames:
+    def _trail(self, row: PageRow, cells: Sequence[str]) -> PathOfNames:
         if self.source == "folders":
             return folders(row.canonical_url)
         if self.source == "json-ld":
             return self._structured_trail(row, cells)
         return self._column_trail(row, cells)
 
-    def _column_trail(self, row: PageRow, cells: list[str]) -> PathOfNames:
+    def _column_trail(self, row: PageRow, cells: Sequence[str]) -> PathOfNames:
         filled = [cells[index] for index in self.at["breadcrumb"]]
         if len(filled) == 1:
             filled = _ONE_CELL_TRAIL.split(filled[0])
@@ -243,7 +243,7 @@ class PageParser:
             names.pop()
         return tuple(names)
 
-    def _structured_trail(self, row: PageRow, cells: list[str]) -> PathOfNames:
+    def _structured_trail(self, row: PageRow, cells: Sequence[str]) -> PathOfNames:
         for index in self.at["breadcrumb"]:
             text = cells[index]
             if "BreadcrumbList" not in text:

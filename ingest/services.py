@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -23,7 +24,7 @@ from ingest.pages import PageParser
 from ingest.queries import QueryParser
 from ingest.readers import generic
 from ingest.skipped import REASONS, Skipped
-from ingest.sniff import CHUNK, Table, inspect
+from ingest.sniff import CHUNK, Records, Table, inspect
 from linker.models import Project, QuerySource, RunKind
 from linker.models.project import UrlPolicy
 from linker.runs import no_progress, start_run
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    import numpy as np
     from django.contrib.auth.models import AbstractBaseUser
     from django.core.files.uploadedfile import UploadedFile
 
@@ -136,7 +136,7 @@ class Look:
     kind: str
     table: Table
     mapping: schema.Columns
-    samples: list[list[str]]
+    samples: list[Sequence[str]]
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -505,7 +505,8 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     if not ids:
         raise FileError(table.name, "The project has no pages yet. Import the pages first, then their links.")
     parser = LinkParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
-    with loader.LinkStage(project, seen_at, at_once=parser.says_position) as stage:
+    held = np.sort(np.fromiter(ids.values(), dtype=np.int64, count=len(ids)))
+    with loader.LinkStage(project, seen_at, held, at_once=parser.says_position) as stage:
         rows = _stage(table, parser.parse_all, stage.add, progress)
         stage.wait()
         report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
@@ -523,7 +524,7 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     report["missing"] = loader.mark_missing_links(project, seen_at)
     progress(table.size - 1, table.size, "Counting links")
     loader.refresh_statistics("linker_existinglink")
-    loader.count_page_links(project)
+    stage.count_page_links()
     loader.drop_link_stage()
     progress(table.size, table.size, "Done")
     return report | _skipped_report(skipped) | {"mapping": looked.mapping}
@@ -531,15 +532,15 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
 
 def _stage(
     table: Table,
-    parse: Callable[[Sequence[int], list[list[str]]], list[Any]],
+    parse: Callable[[Records], Any],
     stage: Callable[[list[Any]], None],
     progress: Progress,
 ) -> int:
-    """Reads all rows into the stage. Returns how many there were."""
+    """Reads all rows into the stage, what `parse` makes of some at a time. Returns how many there were."""
     found: list[Any] = []
     rows = staged = 0
-    for lines, records in table.chunks():
-        found += parse(lines, records)
+    for records in table.chunks():
+        found.append(parse(records))
         rows += len(records)
         if rows >= staged + STAGE_ROWS:
             stage(found)
