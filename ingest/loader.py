@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from itertools import chain, count
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import connection
 
+from ingest import pages
 from ingest.links import Links
 from ingest.normalise import category_key
-from ingest.pages import PageRow
 from ingest.queries import QueryRow
 from linker import store
 from linker.models import Category, EmbeddingModel
@@ -35,10 +34,11 @@ LOCK_SPACE = 7304  # merges into one project's pages and links come one after th
 
 STAGE_PAGES = """
 CREATE TEMP TABLE stage_page (
-    line bigint, url text, canonical_url text, html boolean, title text, h1 text, headings text[], description text,
-    body text, language text, word_count int, status_code int, indexable boolean, indexability_status text,
-    canonical_link text, redirect_url text, crawl_depth int, last_modified timestamptz, clicks int, impressions int,
-    position float8, category int
+    line bigint, url text, canonical_url text, html boolean DEFAULT true, title text DEFAULT '', h1 text DEFAULT '',
+    headings text[] DEFAULT '{}', description text DEFAULT '', body text DEFAULT '', language text DEFAULT '',
+    word_count int, status_code int, indexable boolean DEFAULT true, indexability_status text DEFAULT '',
+    canonical_link text DEFAULT '', redirect_url text DEFAULT '', crawl_depth int, last_modified timestamptz,
+    clicks int, impressions int, position float8, category int
 );
 CREATE TEMP TABLE stage_vector (line bigint, dimensions int, sha256 bytea, vector halfvec);
 """
@@ -50,6 +50,7 @@ CREATE TEMP TABLE stage_query (
     page bigint, query text, clicks int, impressions int, position float8, importance float8
 )
 """
+STAGED_PAGES = "stage_page s LEFT JOIN stage_category c ON c.number = s.category"
 CHECKS_OFF: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = replica", ())
 CHECKS_ON: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = origin", ())
 HELD_LINKS = 200_000  # of one page, held until the next page's begin
@@ -59,8 +60,7 @@ SET_COUNTS = (
     "UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks FROM {} c "
     "WHERE p.id = c.id AND (p.inlinks, p.outlinks) IS DISTINCT FROM (c.inlinks, c.outlinks)"
 )
-PAGE_COLUMNS = tuple(PageRow.__dataclass_fields__)
-_PAGE_CELLS = attrgetter(*PAGE_COLUMNS)
+PAGE_COLUMNS = tuple(name for name in pages.COLUMNS if name not in ("line", "html", "category"))
 
 # The row that stands for its page where a file holds the page several times.
 BETTER_ROW = "(status_code = 200) DESC NULLS LAST, indexable DESC, line DESC"
@@ -119,11 +119,30 @@ def create_page_stage() -> None:
 
 
 def drop_page_stage() -> None:
-    _run("DROP TABLE stage_page, stage_vector, stage_category, stage_match")
+    _run("DROP TABLE stage_page, stage_vector, stage_category; DROP TABLE IF EXISTS stage_match")
 
 
-def stage_pages(rows: Iterable[PageRow]) -> None:
-    store.copy_rows_in("stage_page", PAGE_COLUMNS, map(_PAGE_CELLS, rows))
+def stage_pages(background: store.Background, some: pages.Pages) -> None:
+    """Begins to write pages into the stage."""
+    cells = [_copy_cells(name, column) for name, column in some.columns.items()]
+    lines = [f"{line}\n" for line in map("\t".join, zip(*cells, strict=True))]
+    background.copy_lines("stage_page", list(some.columns), lines)
+
+
+def _copy_cells(name: str, column: Sequence[Any]) -> Sequence[str]:
+    """A column's cells in COPY's text form."""
+    if name in pages.LISTS:
+        return [store.copy_text(_list_text(cells)) for cells in column]
+    if name in pages.TEXTS:
+        return column if store.is_copy_text("".join(column)) else list(map(store.copy_text, column))
+    known = {value: "\\N" if value is None else str(value) for value in set(column)}
+    return list(map(known.__getitem__, column))
+
+
+def _list_text(texts: Sequence[str]) -> str:
+    """The text form of an array of texts."""
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
 
 
 def stage_vectors(lines: Sequence[int], vectors: Sequence[np.ndarray], digests: Sequence[bytes]) -> None:
@@ -243,13 +262,15 @@ def merge_pages(
 
     `filled` are the columns the file speaks about. A strong category replaces a page's, a weak one fills a gap.
     """
+    if not _rows("SELECT 1 FROM linker_page WHERE project_id = %s LIMIT 1", [project.pk]):
+        return {"new": _insert_pages(project, STAGED_PAGES, seen_at), "updated": 0, "unchanged": 0}
     values = {column: f"s.{column}" for column in ("url", *filled)}
     if strong_category:
         values["category_id"] = "c.id"
     elif weak_category:
         values["category_id"] = "coalesce(p.category_id, c.id)"
     columns = list(values)
-    staged = "stage_page s LEFT JOIN stage_category c ON c.number = s.category"
+    staged = STAGED_PAGES
     old = ", ".join(f"p.{column}" for column in columns)
     new = ", ".join(values[column] for column in columns)
     _run(
@@ -271,16 +292,15 @@ def merge_pages(
         "WHERE m.page_id = p.id AND NOT m.changed",
         [seen_at],
     )
-    return {"new": _insert_pages(project, staged, seen_at), "updated": updated, "unchanged": unchanged}
+    new = f"{staged} JOIN stage_match m ON m.line = s.line AND m.page_id IS NULL"
+    return {"new": _insert_pages(project, new, seen_at), "updated": updated, "unchanged": unchanged}
 
 
 def _insert_pages(project: Project, staged: str, seen_at: datetime) -> int:
-    staged_columns = [column for column in PAGE_COLUMNS if column not in ("line", "html", "category")]
     return _run(
-        f"INSERT INTO linker_page (project_id, {', '.join(staged_columns)}, category_id, status, inlinks, outlinks, "
-        f"first_seen_at, last_seen_at) SELECT %s, {', '.join(f's.{column}' for column in staged_columns)}, c.id, "
-        f"'live', 0, 0, %s, %s FROM {staged} JOIN stage_match m ON m.line = s.line WHERE m.page_id IS NULL "
-        "ORDER BY s.line",
+        f"INSERT INTO linker_page (project_id, {', '.join(PAGE_COLUMNS)}, category_id, status, inlinks, outlinks, "
+        f"first_seen_at, last_seen_at) SELECT %s, {', '.join(f's.{column}' for column in PAGE_COLUMNS)}, c.id, "
+        f"'live', 0, 0, %s, %s FROM {staged} ORDER BY s.line",
         [project.pk, seen_at, seen_at],
     )
 

@@ -114,7 +114,12 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 def copy_text(text: str) -> str:
     """`text` as a value of a line of COPY's text form, see `Background.copy_lines`."""
-    return text.translate(_ESCAPES) if _SPECIAL.search(text) else text
+    return text if is_copy_text(text) else text.translate(_ESCAPES)
+
+
+def is_copy_text(text: str) -> bool:
+    """Whether `text` is the same in COPY's text form."""
+    return _SPECIAL.search(text) is None
 
 
 class Background:
