@@ -7,25 +7,29 @@ what is left when no rule of the crawler's matched, not a promise.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
 
 from ingest.normalise import AnotherSite, NotAnAddress
 from ingest.readers import screaming_frog
 from ingest.values import parse_flag
-from linker.store import copy_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from ingest.normalise import Site
     from ingest.schema import Columns
     from ingest.skipped import Skipped
+    from ingest.sniff import Records
 
 MEMO = 500_000  # addresses, or pairs, remembered before the memory is emptied
 MAX_ANCHOR = 2_000
 _SKIP_LINK_STARTS = frozenset(letter for first in screaming_frog.SKIP_LINK_STARTS for letter in (first, first.upper()))
-_ALL, _NONE = repeat(True), repeat(None)
 
 # Why a row is not a link for us; counted, not listed.
 IGNORED = {
@@ -49,6 +53,53 @@ class LinkRow(NamedTuple):
     anchor: str
 
 
+@dataclass
+class Links:
+    """Links as columns of one length: `source` and `target` int64, `in_body` and `follow` bool, `anchor` texts."""
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    in_body: NDArray[np.bool_]
+    follow: NDArray[np.bool_]
+    anchor: list[str]
+
+    def __len__(self) -> int:
+        return len(self.anchor)
+
+    @classmethod
+    def of(cls, rows: Sequence[LinkRow]) -> Self:
+        source, target, in_body, follow, anchor = zip(*rows, strict=True) if rows else ((),) * 5
+        return cls(
+            np.array(source, dtype=np.int64),
+            np.array(target, dtype=np.int64),
+            np.array(in_body, dtype=bool),
+            np.array(follow, dtype=bool),
+            list(anchor),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Links]) -> Self:
+        if not parts:
+            return cls.of([])
+        return cls(
+            np.concatenate([part.source for part in parts]),
+            np.concatenate([part.target for part in parts]),
+            np.concatenate([part.in_body for part in parts]),
+            np.concatenate([part.follow for part in parts]),
+            [anchor for part in parts for anchor in part.anchor],
+        )
+
+    def take(self, places: NDArray[np.intp]) -> Links:
+        """The links at some places, in their order."""
+        return Links(
+            self.source[places],
+            self.target[places],
+            self.in_body[places],
+            self.follow[places],
+            list(map(self.anchor.__getitem__, places.tolist())),
+        )
+
+
 class PageIds:
     """Finds pages by address. Addresses are mostly written as their key is; others are remembered for a while."""
 
@@ -66,16 +117,18 @@ class PageIds:
             self.memo[address] = found
         return found
 
-    def find_all(self, addresses: Sequence[str]) -> Sequence[int | None]:
-        """The pages' ids; None also where it takes `find` to know, or where a “#” at the end tells a placeholder."""
-        found = list(map(self.ids.get, addresses))
-        if None in found:
-            found = [self._known(address) if id is None else id for id, address in zip(found, addresses, strict=True)]
+    def find_all(self, addresses: Sequence[str]) -> NDArray[np.int64]:
+        """The pages' ids [n]; 0 where there is none, or where a “#” at the end tells a placeholder."""
+        found = np.array(list(map(self.ids.get, addresses, repeat(0))), dtype=np.int64)
+        missing = np.flatnonzero(found == 0).tolist()
+        if missing:
+            others = {address: self._page(address) for address in {addresses[n] for n in missing}}
+            found[missing] = [others[addresses[n]] for n in missing]
         return found
 
-    def _known(self, address: str) -> int | None:
-        found = self.memo.get(address)
-        return found if isinstance(found, int) and not address.rstrip().endswith("#") else None
+    def _page(self, address: str) -> int:
+        found = self.find(address)
+        return found if isinstance(found, int) and not address.rstrip().endswith("#") else 0
 
     def _look(self, address: str) -> int | str:
         if not address.strip():
@@ -109,7 +162,11 @@ class LinkParser:
     def says_position(self) -> bool:
         return self.position_at is not None
 
-    def parse(self, line: int, cells: list[str]) -> LinkRow | None:
+    @staticmethod
+    def _cell(cells: Sequence[str], place: int | None) -> str | None:
+        return cells[place] if place is not None else None
+
+    def parse(self, line: int, cells: Sequence[str]) -> LinkRow | None:
         """The link of a row; None where it is skipped or ignored."""
         if len(cells) != self.width:
             self.skipped.add(line, "bad_width", value=f"{len(cells)} cells, not {self.width}")
@@ -123,7 +180,7 @@ class LinkParser:
         anchor = cells[self.anchor_at].strip() if self.anchor_at is not None else ""
         if not anchor and self.alt_at is not None:
             anchor = cells[self.alt_at].strip()
-        in_body = self._in_body(cells)
+        in_body = self._in_body(self._cell(cells, self.position_at), self._cell(cells, self.path_at))
         if in_body and not anchor and self.anchor_at is not None:
             self.ignored["no_text"] += 1
             return None
@@ -138,57 +195,58 @@ class LinkParser:
                 self._template_pairs.clear()
             self._template_pairs.add(pair)
             anchor = ""
-        return LinkRow(*pair, in_body, self._follow(cells), " ".join(anchor.split())[:MAX_ANCHOR])
+        follow = self._follow(self._cell(cells, self.follow_at), self._cell(cells, self.rel_at))
+        return LinkRow(*pair, in_body, follow, " ".join(anchor.split())[:MAX_ANCHOR])
 
-    def parse_all(self, lines: Sequence[int], rows: Sequence[list[str]]) -> list[str]:
-        """The links of many rows, as lines of COPY's text form of LinkRow.
+    def parse_all(self, records: Records) -> Links:
+        """The links of many rows.
 
-        Rows whose cells are all known and plain are put together column by column; the others go through `parse`,
+        What the cells of most rows say is found out once for each different cell; the other rows go through `parse`,
         in their place among them.
         """
-        if {self.width} != set(map(len, rows)):
-            return [copy_line(row) for row in map(self.parse, lines, rows) if row is not None]
-        columns = list(zip(*rows, strict=True))
-        nothing = ("",) * len(rows)
+        columns = records.columns
+        if columns is None:
+            return Links.of([row for row in map(self.parse, records.lines, records.rows) if row is not None])
+        size = len(records)
+        source, target = self.pages.find_all(columns[self.source_at]), self.pages.find_all(columns[self.target_at])
+        in_body = _told(self._in_body, size, *self._columns(columns, self.position_at, self.path_at))
+        follow = _told(self._follow, size, *self._columns(columns, self.follow_at, self.rel_at))
+        anchors = self._anchors(columns, size)
+        odd = (source == 0) | (target == 0) | (source == target)
+        if self.type_at is not None:
+            odd |= ~_told(self._is_link, size, columns[self.type_at])
+        if None in anchors:
+            odd |= np.array([anchor is None for anchor in anchors])
+        taken = ~odd
+        links = Links(source, target, in_body, follow, anchors)
+        for n in np.flatnonzero(odd | ~in_body).tolist():
+            pair = int(source[n]), int(target[n])
+            if odd[n] or pair in self._template_pairs or len(self._template_pairs) >= MEMO:
+                row = self.parse(records.lines[n], [column[n] for column in columns])
+                taken[n] = row is not None
+                if row is not None:
+                    source[n], target[n], in_body[n], follow[n], anchors[n] = row
+            else:
+                self._template_pairs.add(pair)
+                anchors[n] = ""
+        return links if taken.all() else links.take(np.flatnonzero(taken))
 
-        def column(at: int | None) -> Sequence[str]:
-            return columns[at] if at is not None else nothing
+    def _columns(self, columns: Sequence[Sequence[str]], *places: int | None) -> list[Sequence[str] | None]:
+        return [columns[place] if place is not None else None for place in places]
 
-        kinds: Iterable[bool | None] = map(self._types.get, column(self.type_at)) if self.type_at is not None else _ALL
-        positions = column(self.position_at) if self.position_at is not None else _NONE
-        places = map(self._places.get, zip(positions, column(self.path_at), strict=False))
-        follows = map(self._follows.get, zip(column(self.follow_at), column(self.rel_at), strict=True))
-        anchors = column(self.anchor_at)
+    def _anchors(self, columns: Sequence[Sequence[str]], size: int) -> list[Any]:
+        """Anchors as they are staged; None where it takes `parse` to tell."""
+        if self.anchor_at is None:
+            return [None if self.alt_at is not None else ""] * size
+        anchors = columns[self.anchor_at]
         texts = {
-            anchor: anchor if anchor.isprintable() and "  " not in f" {anchor} " and "\\" not in anchor
+            anchor: anchor if anchor.isprintable() and "  " not in f" {anchor} "
             and anchor[0] not in _SKIP_LINK_STARTS and len(anchor) <= MAX_ANCHOR else _plain(anchor)
             for anchor in set(anchors)
         }  # fmt: skip
-        pairs = self._template_pairs
-        out: list[str] = []
-        cells = zip(
-            self.pages.find_all(column(self.source_at)),
-            self.pages.find_all(column(self.target_at)),
-            kinds,
-            places,
-            follows,
-            map(texts.__getitem__, anchors),
-            strict=False,
-        )
-        for n, (source, target, kind, in_body, follow, text) in enumerate(cells):
-            odd = source is None or target is None or source == target or not kind or follow is None or text is None
-            if in_body and not odd:
-                out.append(f"{source}\t{target}\tt\t{follow}\t{text}\n")
-            elif odd or in_body is None or (source, target) in pairs or len(pairs) >= MEMO:
-                row = self.parse(lines[n], rows[n])
-                if row is not None:
-                    out.append(copy_line(row))
-            else:
-                pairs.add((source, target))
-                out.append(f"{source}\t{target}\tf\t{follow}\t\n")
-        return out
+        return list(map(texts.__getitem__, anchors))
 
-    def _pair(self, line: int, cells: list[str]) -> tuple[int, int] | None:
+    def _pair(self, line: int, cells: Sequence[str]) -> tuple[int, int] | None:
         source, target = self.pages.find(cells[self.source_at]), self.pages.find(cells[self.target_at])
         if isinstance(target, str) and target == "external":
             self.ignored["external"] += 1
@@ -219,9 +277,8 @@ class LinkParser:
             known = self._types[kind] = kind.strip().casefold() in screaming_frog.LINK_TYPES
         return known
 
-    def _in_body(self, cells: list[str]) -> bool:
-        position = cells[self.position_at] if self.position_at is not None else None
-        place = (position, cells[self.path_at] if self.path_at is not None else "")
+    def _in_body(self, position: str | None, path: str | None) -> bool:
+        place = (position, path or "")
         known = self._places.get(place)
         if known is None:
             if len(self._places) >= MEMO:
@@ -229,11 +286,8 @@ class LinkParser:
             known = self._places[place] = screaming_frog.in_body(*place)
         return known
 
-    def _follow(self, cells: list[str]) -> bool:
-        said = (
-            cells[self.follow_at] if self.follow_at is not None else "",
-            cells[self.rel_at] if self.rel_at is not None else "",
-        )
+    def _follow(self, follow: str | None, rel: str | None) -> bool:
+        said = (follow or "", rel or "")
         known = self._follows.get(said)
         if known is None:
             if len(self._follows) >= MEMO:
@@ -242,18 +296,19 @@ class LinkParser:
         return known
 
 
+def _told(tell: Callable[..., bool], size: int, *columns: Sequence[str] | None) -> NDArray[np.bool_]:
+    """What `tell` says of the cells of each row [size], asked once for each that differ; None is no column."""
+    rows = list(islice(zip(*(repeat(None) if column is None else column for column in columns), strict=False), size))
+    known = {cells: tell(*cells) for cells in set(rows)}
+    return np.array(list(map(known.__getitem__, rows)), dtype=bool)
+
+
 def _plain(anchor: str) -> str | None:
     """An anchor as it is staged; None where it takes more than a look to tell."""
     text = " ".join(anchor.split())
     if not text or len(text) > MAX_ANCHOR or screaming_frog.is_skip_link(text):
         return None
-    return copy_text(text)
-
-
-def copy_line(row: LinkRow) -> str:
-    """The row as a line of COPY's text form."""
-    source, target, in_body, follow, anchor = row
-    return f"{source}\t{target}\t{in_body}\t{follow}\t{copy_text(anchor)}\n"
+    return text
 
 
 def _follows(follow: str, rel: str) -> bool:

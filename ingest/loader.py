@@ -7,15 +7,15 @@ a file does not speak about keep what they hold.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from operator import attrgetter
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import connection
 
-from ingest.links import LinkRow
+from ingest import pages
+from ingest.links import Links
 from ingest.normalise import category_key
-from ingest.pages import PageRow
 from ingest.queries import QueryRow
 from linker import store
 from linker.models import Category, EmbeddingModel
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from datetime import datetime
 
+    from numpy.typing import NDArray
+
     from ingest.pages import PathOfNames, Trails
     from linker.models import Project
 
@@ -32,10 +34,11 @@ LOCK_SPACE = 7304  # merges into one project's pages and links come one after th
 
 STAGE_PAGES = """
 CREATE TEMP TABLE stage_page (
-    line bigint, url text, canonical_url text, html boolean, title text, h1 text, headings text[], description text,
-    body text, language text, word_count int, status_code int, indexable boolean, indexability_status text,
-    canonical_link text, redirect_url text, crawl_depth int, last_modified timestamptz, clicks int, impressions int,
-    position float8, category int
+    line bigint, url text, canonical_url text, html boolean DEFAULT true, title text DEFAULT '', h1 text DEFAULT '',
+    headings text[] DEFAULT '{}', description text DEFAULT '', body text DEFAULT '', language text DEFAULT '',
+    word_count int, status_code int, indexable boolean DEFAULT true, indexability_status text DEFAULT '',
+    canonical_link text DEFAULT '', redirect_url text DEFAULT '', crawl_depth int, last_modified timestamptz,
+    clicks int, impressions int, position float8, category int
 );
 CREATE TEMP TABLE stage_vector (line bigint, dimensions int, sha256 bytea, vector halfvec);
 """
@@ -47,11 +50,17 @@ CREATE TEMP TABLE stage_query (
     page bigint, query text, clicks int, impressions int, position float8, importance float8
 )
 """
+STAGED_PAGES = "stage_page s LEFT JOIN stage_category c ON c.number = s.category"
 CHECKS_OFF: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = replica", ())
 CHECKS_ON: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = origin", ())
-MERGE_ROWS = 100_000  # links merged at a time while more are read
-PAGE_COLUMNS = tuple(PageRow.__dataclass_fields__)
-_PAGE_CELLS = attrgetter(*PAGE_COLUMNS)
+HELD_LINKS = 200_000  # of one page, held until the next page's begin
+ANCHOR_KEY = "hashtextextended(anchor, 0)"  # as in the unique index of links
+# Counts that are the same already are not written: each write is a new version of the whole page.
+SET_COUNTS = (
+    "UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks FROM {} c "
+    "WHERE p.id = c.id AND (p.inlinks, p.outlinks) IS DISTINCT FROM (c.inlinks, c.outlinks)"
+)
+PAGE_COLUMNS = tuple(name for name in pages.COLUMNS if name not in ("line", "html", "category"))
 
 # The row that stands for its page where a file holds the page several times.
 BETTER_ROW = "(status_code = 200) DESC NULLS LAST, indexable DESC, line DESC"
@@ -110,11 +119,30 @@ def create_page_stage() -> None:
 
 
 def drop_page_stage() -> None:
-    _run("DROP TABLE stage_page, stage_vector, stage_category, stage_match")
+    _run("DROP TABLE stage_page, stage_vector, stage_category; DROP TABLE IF EXISTS stage_match")
 
 
-def stage_pages(rows: Iterable[PageRow]) -> None:
-    store.copy_rows_in("stage_page", PAGE_COLUMNS, map(_PAGE_CELLS, rows))
+def stage_pages(background: store.Background, some: pages.Pages) -> None:
+    """Begins to write pages into the stage."""
+    cells = [_copy_cells(name, column) for name, column in some.columns.items()]
+    lines = [f"{line}\n" for line in map("\t".join, zip(*cells, strict=True))]
+    background.copy_lines("stage_page", list(some.columns), lines)
+
+
+def _copy_cells(name: str, column: Sequence[Any]) -> Sequence[str]:
+    """A column's cells in COPY's text form."""
+    if name in pages.LISTS:
+        return [store.copy_text(_list_text(cells)) for cells in column]
+    if name in pages.TEXTS:
+        return column if store.is_copy_text("".join(column)) else list(map(store.copy_text, column))
+    known = {value: "\\N" if value is None else str(value) for value in set(column)}
+    return list(map(known.__getitem__, column))
+
+
+def _list_text(texts: Sequence[str]) -> str:
+    """The text form of an array of texts."""
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
 
 
 def stage_vectors(lines: Sequence[int], vectors: Sequence[np.ndarray], digests: Sequence[bytes]) -> None:
@@ -234,13 +262,15 @@ def merge_pages(
 
     `filled` are the columns the file speaks about. A strong category replaces a page's, a weak one fills a gap.
     """
+    if not _rows("SELECT 1 FROM linker_page WHERE project_id = %s LIMIT 1", [project.pk]):
+        return {"new": _insert_pages(project, STAGED_PAGES, seen_at), "updated": 0, "unchanged": 0}
     values = {column: f"s.{column}" for column in ("url", *filled)}
     if strong_category:
         values["category_id"] = "c.id"
     elif weak_category:
         values["category_id"] = "coalesce(p.category_id, c.id)"
     columns = list(values)
-    staged = "stage_page s LEFT JOIN stage_category c ON c.number = s.category"
+    staged = STAGED_PAGES
     old = ", ".join(f"p.{column}" for column in columns)
     new = ", ".join(values[column] for column in columns)
     _run(
@@ -262,16 +292,15 @@ def merge_pages(
         "WHERE m.page_id = p.id AND NOT m.changed",
         [seen_at],
     )
-    return {"new": _insert_pages(project, staged, seen_at), "updated": updated, "unchanged": unchanged}
+    new = f"{staged} JOIN stage_match m ON m.line = s.line AND m.page_id IS NULL"
+    return {"new": _insert_pages(project, new, seen_at), "updated": updated, "unchanged": unchanged}
 
 
 def _insert_pages(project: Project, staged: str, seen_at: datetime) -> int:
-    staged_columns = [column for column in PAGE_COLUMNS if column not in ("line", "html", "category")]
     return _run(
-        f"INSERT INTO linker_page (project_id, {', '.join(staged_columns)}, category_id, status, inlinks, outlinks, "
-        f"first_seen_at, last_seen_at) SELECT %s, {', '.join(f's.{column}' for column in staged_columns)}, c.id, "
-        f"'live', 0, 0, %s, %s FROM {staged} JOIN stage_match m ON m.line = s.line WHERE m.page_id IS NULL "
-        "ORDER BY s.line",
+        f"INSERT INTO linker_page (project_id, {', '.join(PAGE_COLUMNS)}, category_id, status, inlinks, outlinks, "
+        f"first_seen_at, last_seen_at) SELECT %s, {', '.join(f's.{column}' for column in PAGE_COLUMNS)}, c.id, "
+        f"'live', 0, 0, %s, %s FROM {staged} ORDER BY s.line",
         [project.pk, seen_at, seen_at],
     )
 
@@ -325,12 +354,12 @@ def page_ids(project: Project) -> dict[str, int]:
 
 # One that the same import has written before is followed where one of the two is. Links go in by the order of their
 # index, which is then written from one end to the other.
-MERGE_LINKS = """
+MERGE_LINKS = f"""
 WITH merged AS (
     INSERT INTO linker_existinglink (project_id, source_id, target_id, in_body, anchor, follow, last_seen_at)
-    SELECT %s, source, target, in_body, anchor, bool_or(follow), %s FROM stage_link
-    GROUP BY source, target, in_body, anchor ORDER BY source, target, in_body
-    ON CONFLICT (source_id, target_id, in_body, md5(anchor)) DO UPDATE SET
+    SELECT %s, source, target, in_body, min(anchor), bool_or(follow), %s FROM stage_link
+    GROUP BY source, target, in_body, {ANCHOR_KEY} ORDER BY source, target, in_body
+    ON CONFLICT (source_id, target_id, in_body, {ANCHOR_KEY}) DO UPDATE SET
     follow = excluded.follow OR linker_existinglink.follow AND linker_existinglink.last_seen_at = excluded.last_seen_at,
     last_seen_at = excluded.last_seen_at, missing_since = NULL
     RETURNING xmax = 0 AS fresh, in_body
@@ -343,24 +372,35 @@ count(*) FILTER (WHERE NOT fresh AND in_body), count(*) FILTER (WHERE NOT fresh 
 class LinkStage:
     """The stage of links, filled in the background while more rows are read.
 
-    With `at_once`, links of a project that has none are also merged in the background: nothing has to be known of all
-    of them before. `rows` were staged. The pages must be held, see `page_ids`.
+    With `at_once`, links of a project that has none go straight into the table: nothing has to be known of all of them
+    before. `rows` were staged or written. `ids` are the ids of all pages, ascending; they must be held, see `page_ids`.
+
+    What is written straight must not be there twice. Files hold the links of a page together, or those to a page. A
+    part of the file is therefore cut before the links of its last page; then a link is new where its source or its
+    target stood in no part before, and the few others are staged and merged.
     """
 
-    def __init__(self, project: Project, seen_at: datetime, *, at_once: bool) -> None:
-        self.rows = self._waiting = 0
+    def __init__(self, project: Project, seen_at: datetime, ids: NDArray[np.int64], *, at_once: bool) -> None:
+        self.project, self.seen_at = project, seen_at
+        self.rows = self._staged = self._new_body = self._new_template = 0
+        self._ids = ids
         self._merge: list[tuple[str, Sequence[Any]]] = [
             ("ANALYZE stage_link", ()),
             (MERGE_LINKS, (project.pk, seen_at)),
             ("TRUNCATE stage_link", ()),
         ]
-        if may_leave_checks_out():
+        self._checked = not may_leave_checks_out()
+        if not self._checked:
             self._merge = [CHECKS_OFF, *self._merge, CHECKS_ON]
         self._merged: list[Future[Any]] = []
         self.at_once = False
         if at_once and not has_links(project):
             lock(project)
             self.at_once = not has_links(project)  # another import may have been first
+        if self.at_once:
+            self._gave, self._got = np.zeros(len(ids), dtype=bool), np.zeros(len(ids), dtype=bool)
+            self._outlinks, self._inlinks = np.zeros(len(ids), dtype=np.int64), np.zeros(len(ids), dtype=np.int64)
+            self._held = Links.of([])
         _run(STAGE_LINKS)
         self._background = store.Background()
         self.wait = self._background.wait
@@ -371,29 +411,109 @@ class LinkStage:
     def __exit__(self, *error: Any) -> None:
         self._background.__exit__(*error)
 
-    def add(self, lines: Sequence[str]) -> None:
-        """Adds lines of COPY's text form of LinkRow; waits for those before, so that few are held at a time."""
-        self.rows += len(lines)
-        self._waiting += len(lines)
+    def add(self, parts: Sequence[Links]) -> None:
+        """Adds links; waits for those before, so that few are held at a time."""
+        links = Links.joined(parts)
+        self.rows += len(links)
+        if not self.at_once:
+            self._stage(links)
+            return
+        links = Links.joined([self._held, links])
+        held = _of_last_page(links)
+        self._held = links.take(np.flatnonzero(held))
+        self._write(links.take(np.flatnonzero(~held)))
+
+    def _stage(self, links: Links) -> None:
+        self._staged += len(links)
         self.wait()
-        self._background.copy_lines("stage_link", LinkRow._fields, lines)
-        if self.at_once and self._waiting >= MERGE_ROWS:
-            self._merged.append(self._background.execute(*self._merge))
-            self._waiting = 0
+        columns = [("source", ">i8", links.source), ("target", ">i8", links.target), ("in_body", "?", links.in_body),
+                   ("follow", "?", links.follow)]  # fmt: skip
+        self._background.copy_in("stage_link", columns, "anchor", links.anchor)
+
+    def _write(self, links: Links) -> None:
+        """Writes those that are new, each once and by the order of their index, and stages the others."""
+        links, pair = self._once(links)
+        source, target = pair >> 32, pair & 0xFFFFFFFF
+        known = self._gave[source] & self._got[target]
+        self._gave[source] = self._got[target] = True
+        if known.any():
+            self._stage(links.take(np.flatnonzero(known)))
+            links, pair = links.take(np.flatnonzero(~known)), pair[~known]
+        body = pair[links.in_body]
+        body = body[np.diff(body, prepend=-1) != 0]
+        np.add.at(self._outlinks, body >> 32, 1)
+        np.add.at(self._inlinks, body & 0xFFFFFFFF, 1)
+        self._new_body += int(links.in_body.sum())
+        self._new_template += len(links) - int(links.in_body.sum())
+        self.wait()
+        if not self._checked:
+            self._background.execute(CHECKS_OFF)
+        self._background.copy_in(
+            "linker_existinglink",
+            [
+                ("project_id", ">i8", np.full(len(links), self.project.pk)),
+                ("source_id", ">i8", links.source),
+                ("target_id", ">i8", links.target),
+                ("in_body", "?", links.in_body),
+                ("follow", "?", links.follow),
+                ("last_seen_at", ">i8", np.full(len(links), store.timestamp(self.seen_at))),
+            ],
+            "anchor",
+            links.anchor,
+        )
+        if not self._checked:
+            self._background.execute(CHECKS_ON)
+
+    def _once(self, links: Links) -> tuple[Links, NDArray[np.int64]]:
+        """Each link once, followed where one of the same is, by source and target; and the places of both in `ids`."""
+        pair = np.searchsorted(self._ids, links.source) << 32 | np.searchsorted(self._ids, links.target)
+        numbers: dict[str, int] = {}
+        anchor = np.array(list(map(numbers.setdefault, links.anchor, count())), dtype=np.int64)
+        kind = links.in_body.astype(np.int64) << 32 | anchor
+        order = np.lexsort((~links.follow, kind, pair))
+        pair, kind = pair[order], kind[order]
+        first = (np.diff(pair, prepend=-1) != 0) | (np.diff(kind, prepend=-1) != 0)
+        return links.take(order[first]), pair[first]
 
     def merge(self) -> dict[str, int]:
         """Inserts and updates the links that are left. Returns counts of `new`, `seen_before`, `body`, `template`."""
-        self._merged.append(self._background.execute(*self._merge))
+        if self.at_once:
+            self._write(self._held)
+            self._held = Links.of([])
+        merging = self._background.execute(*self._merge)
         self.wait()
-        new_body, new_template, body, template = map(sum, zip(*(done.result() for done in self._merged), strict=True))
+        new_body, new_template, body, template = merging.result()
         if self.at_once:  # there were none: these stood in several parts of the file
-            body = template = 0
+            new_body, new_template, body, template = new_body + self._new_body, new_template + self._new_template, 0, 0
         return {
             "new": new_body + new_template,
             "seen_before": body + template,
             "body": new_body + body,
             "template": new_template + template,
         }
+
+    def count_page_links(self) -> None:
+        """Sets the pages' counts, see the function of this name: as they were counted on the way, where they were."""
+        if not self.at_once or self._staged:
+            count_page_links(self.project)
+            return
+        _run("CREATE TEMP TABLE stage_count (id bigint, inlinks int, outlinks int)")
+        columns = [("id", ">i8", self._ids), ("inlinks", ">i4", self._inlinks), ("outlinks", ">i4", self._outlinks)]
+        store.copy_in("stage_count", columns)
+        _run("ANALYZE stage_count")
+        _run(SET_COUNTS.format("stage_count"))
+        _run("DROP TABLE stage_count")
+
+
+def _of_last_page(links: Links) -> NDArray[np.bool_]:
+    """Which links are of the page that more may follow of: the last source, or target where links stand by target.
+
+    None where they are too many to be held until the next are read.
+    """
+    by_source = np.count_nonzero(np.diff(links.source)) <= np.count_nonzero(np.diff(links.target))
+    side = links.source if by_source else links.target
+    held = side == side[-1:]
+    return held if np.count_nonzero(held) <= HELD_LINKS else np.zeros(len(links), dtype=bool)
 
 
 def has_links(project: Project) -> bool:
@@ -412,7 +532,7 @@ def count_live_links(project: Project) -> int:
 
 def count_staged_links() -> int:
     """Links in the stage, each once."""
-    return _number("SELECT count(*) FROM (SELECT DISTINCT source, target, in_body, md5(anchor) FROM stage_link) once")
+    return _number(f"SELECT count(*) FROM (SELECT DISTINCT source, target, in_body, {ANCHOR_KEY} FROM stage_link) once")
 
 
 def part_repeated_links(least: int = 20, share: float = 0.3) -> int:
@@ -453,8 +573,7 @@ def count_page_links(project: Project) -> None:
         "gets AS (SELECT target_id AS id, count(*) AS n FROM pair GROUP BY 1), "
         "counted AS (SELECT p.id, coalesce(gets.n, 0) AS inlinks, coalesce(gives.n, 0) AS outlinks FROM linker_page p "
         "LEFT JOIN gets ON gets.id = p.id LEFT JOIN gives ON gives.id = p.id WHERE p.project_id = %s) "
-        "UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks FROM counted c "
-        "WHERE p.id = c.id AND (p.inlinks, p.outlinks) IS DISTINCT FROM (c.inlinks, c.outlinks)",
+        + SET_COUNTS.format("counted"),
         [project.pk, project.pk],
     )
 
@@ -479,8 +598,8 @@ def drop_query_stage() -> None:
     _run("DROP TABLE stage_query")
 
 
-def stage_queries(rows: Sequence[QueryRow]) -> None:
-    store.copy_rows_in("stage_query", QueryRow._fields, rows)
+def stage_queries(parts: Sequence[Sequence[QueryRow]]) -> None:
+    store.copy_rows_in("stage_query", QueryRow._fields, chain.from_iterable(parts))
 
 
 def count_staged_queries() -> int:

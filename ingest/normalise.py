@@ -15,7 +15,8 @@ TRACKING = re.compile(
     r"|_hs(?:enc|mi)|hsctatracking|mkt_tok|srsltid|oly_(?:anon|enc)_id|wickedid|vero_(?:conv|id)|s_kwcid|ef_id|epik)",
     re.IGNORECASE,
 )
-_PLAIN = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?:[A-Za-z0-9_~-]+(?:[/.][A-Za-z0-9_~-]+)*/?)?")
+_PLAIN_PATH = r"[A-Za-z0-9_~-]+(?:[/.][A-Za-z0-9_~-]+)*"
+_PLAIN = re.compile(rf"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?:{_PLAIN_PATH}/?)?")
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -60,7 +61,19 @@ class Site:
         percent-encoding; without a trailing slash and `www.` where the project says so. An address that begins with
         a slash is read against `base_url`. Raises NotAnAddress, AnotherSite.
         """
-        return self._checked(_canonical(address.strip(), self.base_url, self.strip_slash, self.strip_www))
+        address = address.strip()
+        if self._plain is not None and self._plain.fullmatch(address):
+            return address
+        return self._checked(_canonical(address, self.base_url, self.strip_slash, self.strip_www))
+
+    @cached_property
+    def _plain(self) -> re.Pattern[str] | None:
+        """What addresses of the site match that are their own keys; None where it takes a look at each."""
+        host, path = self._own
+        if path != "/" or not _PLAIN.fullmatch(f"http://{host}/") or _NUMERIC_LABEL.search(host.rpartition(".")[2]):
+            return None
+        www, slash = "" if self.strip_www else r"(?:www\.)?", "" if self.strip_slash else "/?"
+        return re.compile(rf"https?://{www}{re.escape(host)}/(?:{_PLAIN_PATH}{slash})?")
 
     def _checked(self, url: str) -> str:
         host, path = _host_and_path(url)
@@ -124,13 +137,14 @@ def clean_name(name: str) -> str:
     return " ".join(name.replace(SEPARATOR, " ").split())[:MAX_NAME].rstrip()
 
 
-def folders(canonical_url: str) -> tuple[str, ...]:
-    """The folders an address stands in, its last segment left out: the weakest source of categories."""
-    return _folders(canonical_url.partition("?")[0].rstrip("/").rpartition("/")[0])
+def folder(canonical_url: str) -> str:
+    """The start of an address up to its last segment."""
+    return canonical_url.partition("?")[0].rstrip("/").rpartition("/")[0]
 
 
 @lru_cache(10_000)
-def _folders(start: str) -> tuple[str, ...]:
-    _, path = _host_and_path(start)
+def folder_names(folder: str) -> tuple[str, ...]:
+    """The names of the folders that an address stands in: the weakest source of categories."""
+    _, path = _host_and_path(folder)
     names = (clean_name(unquote(segment).replace("\0", "")) for segment in path.split("/"))
     return tuple(name for name in names if name)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ingest.links import PageIds
     from ingest.schema import Columns
     from ingest.skipped import Skipped
+    from ingest.sniff import Records
 
 MAX_QUERY = 2_000
 
@@ -49,7 +50,7 @@ class QueryParser:
         """The numbers that the file speaks about."""
         return [name for name, place, _ in self.numbers if place is not None]
 
-    def parse(self, line: int, cells: list[str]) -> QueryRow | None:
+    def parse(self, line: int, cells: Sequence[str]) -> QueryRow | None:
         """The query of a row; None where the row is skipped."""
         if len(cells) != self.width:
             self.skipped.add(line, "bad_width", value=f"{len(cells)} cells, not {self.width}")
@@ -64,9 +65,9 @@ class QueryParser:
             return None
         return QueryRow(page, query, *(self._number(line, cells, *number) for number in self.numbers))
 
-    def parse_all(self, lines: Sequence[int], rows: Sequence[list[str]]) -> list[QueryRow]:
+    def parse_all(self, records: Records) -> list[QueryRow]:
         """The queries of many rows."""
-        return [row for row in map(self.parse, lines, rows) if row is not None]
+        return [row for row in map(self.parse, records.lines, records.rows) if row is not None]
 
     def _page(self, line: int, address: str) -> int | None:
         found = self.pages.find(address)
@@ -77,7 +78,9 @@ class QueryParser:
         self.skipped.add(line, reasons[found], column=self.mapping["url"][0], address=address)
         return None
 
-    def _number(self, line: int, cells: list[str], name: str, place: int | None, parse: Callable[[str], Any]) -> Any:
+    def _number(
+        self, line: int, cells: Sequence[str], name: str, place: int | None, parse: Callable[[str], Any]
+    ) -> Any:
         text = cells[place].strip() if place is not None else ""
         if not text:
             return None

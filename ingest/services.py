@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -23,7 +24,8 @@ from ingest.pages import PageParser
 from ingest.queries import QueryParser
 from ingest.readers import generic
 from ingest.skipped import REASONS, Skipped
-from ingest.sniff import CHUNK, Table, inspect
+from ingest.sniff import CHUNK, Records, Table, inspect
+from linker import store
 from linker.models import Project, QuerySource, RunKind
 from linker.models.project import UrlPolicy
 from linker.runs import no_progress, start_run
@@ -33,17 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    import numpy as np
     from django.contrib.auth.models import AbstractBaseUser
     from django.core.files.uploadedfile import UploadedFile
 
-    from ingest.pages import PageRow
     from linker.models import Run
     from linker.runs import Progress
 
 MAX_SAMPLE = 300  # characters of a value shown
 SAMPLES = 50  # rows looked at for guesses
-CHUNK_ROWS, CHUNK_BYTES = 5_000, 16 * 2**20
 STAGE_ROWS = 20_000
 SHRINK_FROM, SHRINK_TO = 20, 0.8
 RUN_KINDS = {
@@ -136,7 +135,7 @@ class Look:
     kind: str
     table: Table
     mapping: schema.Columns
-    samples: list[list[str]]
+    samples: list[Sequence[str]]
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -328,16 +327,24 @@ class _PagesLoad:
         self.seen_at: datetime = timezone.now()
         # A file without titles adds numbers or vectors to pages; it is no crawl, so it makes and misses none.
         self.is_crawl = bool(schema.TEXTS & set(looked.mapping))
-        self.rows = self.vector_rows = 0
+        self.rows = 0
+        self._keys: list[np.ndarray] = []  # hashes of the pages' keys
 
     def read(self) -> Report:
         loader.create_page_stage()
-        for pages, vectors in self._chunks():
-            loader.stage_pages(pages)
-            if vectors:
-                loader.stage_vectors(*zip(*vectors, strict=True))
-        for line, url in loader.drop_duplicates():
-            self.skipped.add(line, "duplicate", address=url)
+        with store.Background() as background:
+            for records in self.looked.table.chunks():
+                self.rows += len(records)
+                pages = self.parser.parse_all(records)
+                self._keys.append(np.array(list(map(hash, pages.columns["canonical_url"])), dtype=np.int64))
+                background.wait()
+                if pages.vectors:
+                    loader.stage_vectors(*zip(*pages.vectors, strict=True))
+                loader.stage_pages(background, pages)
+                self._read_so_far()
+        if self._may_repeat():
+            for line, url in loader.drop_duplicates():
+                self.skipped.add(line, "duplicate", address=url)
         if not self.is_crawl:
             for line, url in loader.drop_unknown(self.project):
                 self.skipped.add(line, "unknown_page", address=url)
@@ -350,29 +357,10 @@ class _PagesLoad:
             "not_pages": self.parser.not_pages,
         }
 
-    def _chunks(self) -> Iterator[tuple[list[PageRow], list[tuple[int, np.ndarray, bytes]]]]:
-        """Pages and vectors in chunks bounded by rows and by the length of their text."""
-        pages: list[PageRow] = []
-        vectors: list[tuple[int, np.ndarray, bytes]] = []
-        size = 0
-        for line, cells in self.looked.table:
-            self.rows += 1
-            page = self.parser.parse(line, cells)
-            if page is None:
-                continue
-            pages.append(page)
-            size += len(page.body) + 500
-            if "vector" in self.looked.mapping:
-                found = self.parser.vector(line, page.url, cells)
-                if found is not None:
-                    vectors.append((line, *found))
-                    size += 4 * len(found[0])
-            if len(pages) >= CHUNK_ROWS or size >= CHUNK_BYTES:
-                self._read_so_far()
-                yield pages, vectors
-                pages, vectors, size = [], [], 0
-        self._read_so_far()
-        yield pages, vectors
+    def _may_repeat(self) -> bool:
+        """Whether a page may stand in the file several times: keys that differ have, but for chance, other hashes."""
+        keys = np.concatenate([*self._keys, np.empty(0, dtype=np.int64)])
+        return len(np.unique(keys)) < len(keys)
 
     def _read_so_far(self) -> None:
         table = self.looked.table
@@ -505,7 +493,8 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     if not ids:
         raise FileError(table.name, "The project has no pages yet. Import the pages first, then their links.")
     parser = LinkParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
-    with loader.LinkStage(project, seen_at, at_once=parser.says_position) as stage:
+    held = np.sort(np.fromiter(ids.values(), dtype=np.int64, count=len(ids)))
+    with loader.LinkStage(project, seen_at, held, at_once=parser.says_position) as stage:
         rows = _stage(table, parser.parse_all, stage.add, progress)
         stage.wait()
         report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
@@ -523,7 +512,7 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     report["missing"] = loader.mark_missing_links(project, seen_at)
     progress(table.size - 1, table.size, "Counting links")
     loader.refresh_statistics("linker_existinglink")
-    loader.count_page_links(project)
+    stage.count_page_links()
     loader.drop_link_stage()
     progress(table.size, table.size, "Done")
     return report | _skipped_report(skipped) | {"mapping": looked.mapping}
@@ -531,15 +520,15 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
 
 def _stage(
     table: Table,
-    parse: Callable[[Sequence[int], list[list[str]]], list[Any]],
+    parse: Callable[[Records], Any],
     stage: Callable[[list[Any]], None],
     progress: Progress,
 ) -> int:
-    """Reads all rows into the stage. Returns how many there were."""
+    """Reads all rows into the stage, what `parse` makes of some at a time. Returns how many there were."""
     found: list[Any] = []
     rows = staged = 0
-    for lines, records in table.chunks():
-        found += parse(lines, records)
+    for records in table.chunks():
+        found.append(parse(records))
         rows += len(records)
         if rows >= staged + STAGE_ROWS:
             stage(found)

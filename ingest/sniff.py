@@ -17,9 +17,10 @@ import zlib
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import accumulate, chain, islice
+from itertools import accumulate, islice
 from typing import IO, TYPE_CHECKING, cast
 
+import numpy as np
 from charset_normalizer import from_bytes
 from django.conf import settings
 
@@ -34,7 +35,6 @@ HEAD = 2**18
 MAX_CELL = 2**23  # characters
 MAX_LINE = 2 * MAX_CELL
 PIECE = 2**18  # bytes unpacked at once
-STEP = 32  # records
 MAX_RATIO, RATIO_FROM = 500, 2**23  # a CSV packs 10 to 100 times; a bomb of zeros 1,000 times
 DELIMITERS = (",", ";", "\t", "|")
 ENCODINGS = {
@@ -345,17 +345,17 @@ def unique_names(cells: list[str]) -> tuple[str, ...]:
 
 
 class _Blocks:
-    """A text in blocks of whole lines, each a stream of them, so that the lines are told apart outside of Python.
+    """A text in blocks of whole lines. `cut_off`: the last block does not end with a line break.
 
-    `count` blocks were read so far; `cut_off`: the last of them does not end with a line break.
+    `line`, which the reader sets, is the line of the first record not read yet.
     """
 
     def __init__(self, text: _Text) -> None:
         self.text = text
-        self.count = self.lines = 0
+        self.line = 1
         self.cut_off = False
 
-    def __iter__(self) -> Iterator[io.StringIO]:
+    def __iter__(self) -> Iterator[str]:
         rest = ""
         for piece in self.text:
             piece = rest + piece
@@ -363,24 +363,87 @@ class _Blocks:
             end = max(piece.rfind("\n"), piece.rfind("\r", 0, -1)) + 1
             block, rest = piece[:end], piece[end:]
             if block:
-                yield self._block(block)
+                self.cut_off = False
+                yield block
             if len(rest) >= MAX_LINE:
-                raise FileError(
-                    self.text.name, f"The line is longer than {MAX_LINE:,} characters.", line=self.lines + 1
-                )
+                raise FileError(self.text.name, f"The line is longer than {MAX_LINE:,} characters.", line=self.line)
         if rest:
-            yield self._block(rest)
-
-    def _block(self, block: str) -> io.StringIO:
-        self.count += 1
-        self.lines += _breaks([block])
-        self.cut_off = not block.endswith(("\n", "\r"))
-        return io.StringIO(block, newline="")
+            self.cut_off = not rest.endswith("\r")
+            yield rest
 
 
-def _breaks(texts: list[str]) -> int:
+def _breaks(texts: Sequence[str]) -> int:
     """How many line breaks of any kind the texts hold."""
     return sum(text.count("\n") + text.count("\r") - text.count("\r\n") for text in texts)
+
+
+def _plain_columns(block: str, delimiter: str, width: int) -> list[list[str]] | None:
+    """The cells of a block of whole lines by column, where it takes no parser to tell them apart.
+
+    That is so where each line has `width` cells, all of them in quotes or none, without a quote or line break inside.
+    None where it is not so.
+    """
+    if width < 2 or len(block) > MAX_CELL:
+        return None
+    end = "\r\n" if "\r" in block else "\n"
+    if not block.endswith(end):
+        return None
+    raw = np.frombuffer(block.encode(), dtype=np.uint8)
+    breaks = np.flatnonzero(raw == ord("\n"))
+    if "\r" in block and (np.count_nonzero(raw == ord("\r")) > len(breaks) or (raw[breaks - 1] != ord("\r")).any()):
+        return None
+    if block.startswith('"'):
+        quotes = np.flatnonzero(raw == ord('"'))
+        ends = quotes[1::2] + 1
+        after = ends[:-1] + 1 + (raw[ends[:-1]] == ord("\r"))
+        if len(quotes) != 2 * width * len(breaks) or (quotes[2::2] != after).any():
+            return None
+        marks, last, apart = raw[ends], ord(end[0]), f'"{delimiter}"'
+        by_cell = block[1 : -1 - len(end)].replace(f'"{end}"', apart)
+    else:
+        marks, last, apart = raw[(raw == ord(delimiter)) | (raw == ord("\n"))], ord("\n"), delimiter
+        if '"' in block or len(marks) != width * len(breaks):
+            return None
+        by_cell = block[: -len(end)].replace(end, apart)
+    by_line = marks.reshape(-1, width)
+    if (by_line[:, :-1] != ord(delimiter)).any() or (by_line[:, -1] != last).any():
+        return None
+    cells = by_cell.split(apart)
+    return [cells[at::width] for at in range(width)]
+
+
+def _is_unfinished(error: csv.Error) -> bool:
+    """Whether the text ended in the middle of a record."""
+    return "unexpected end of data" in str(error)
+
+
+def _from_line(block: str, lines_before: int) -> str:
+    """The block without its first lines."""
+    lines = io.StringIO(block, newline="")
+    return "".join(islice(lines, lines_before, None))
+
+
+class Records:
+    """Some records of a file with the line each begins on, as rows or as columns, whichever is asked for."""
+
+    def __init__(self, lines: Sequence[int], width: int, rows: list[list[str]], columns: list[list[str]]) -> None:
+        self.lines = lines
+        self._width, self._rows, self._columns = width, rows, columns
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @property
+    def rows(self) -> Sequence[Sequence[str]]:
+        """The records' cells, as many as there are in each."""
+        return self._rows or list(zip(*self._columns, strict=True))
+
+    @property
+    def columns(self) -> Sequence[Sequence[str]] | None:
+        """The cells by column of the header; None where a record has more or fewer."""
+        if self._columns:
+            return self._columns
+        return list(zip(*self._rows, strict=True)) if {*map(len, self._rows)} == {self._width} else None
 
 
 class Table:
@@ -394,61 +457,65 @@ class Table:
         self.size = path.stat().st_size
         self.position = 0
 
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+    def __iter__(self) -> Iterator[tuple[int, Sequence[str]]]:
         """Yields (line the record begins on, cells), as many cells as there are; blank records are left out.
 
         Raises FileError with the line where the file is cut off, badly quoted or not in its encoding.
         """
-        for lines, rows in self.chunks():
-            yield from zip(lines, rows, strict=True)
+        for records in self.chunks():
+            yield from zip(records.lines, records.rows, strict=True)
 
-    def chunks(self) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
-        """The same in lists of records, of about a PIECE of the file together; the first is short, for a look."""
+    def chunks(self) -> Iterator[Records]:
+        """The same, the records of about a PIECE of the file together."""
         with ExitStack() as stack:
             opened = _open(stack, self.path, self.name, self.preferred)
             packed = self.size if self.format.compression else None
-            text = _Text(opened.source, self.name, self.format.encoding, packed)
-            yield from self._records(_Blocks(text), opened.raw)
+            blocks = _Blocks(_Text(opened.source, self.name, self.format.encoding, packed))
+            for records in self._records(blocks):
+                self.position = opened.raw.tell()
+                yield records
             self.position = self.size
 
-    def _records(self, blocks: _Blocks, raw: IO[bytes]) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
-        reader = csv.reader(chain.from_iterable(blocks), delimiter=self.format.delimiter, strict=True)
+    def _records(self, blocks: _Blocks) -> Iterator[Records]:
         width, headers = len(self.format.header), self.format.header_records
         start, short = 1, 0
-        last: tuple[int, list[str]] = (1, [])
-        error: Exception | None = None
-        ended = False
-        while not ended:
+        last: tuple[int, Sequence[str]] = (1, [])
+        rest = ""  # of a block: a record that ends in the next one
+        error: csv.Error | None = None
+        for block in blocks:
+            block, rest, error, first = rest + block, "", None, start
             rows: list[list[str]] = []
-            before, block = reader.line_num, blocks.count
-            try:
-                while not ended and (not rows or blocks.count == block):
-                    read = len(rows)
-                    rows.extend(islice(reader, STEP))  # keeps those read before an error
-                    ended = len(rows) < read + STEP
-            except (csv.Error, FileError) as raised:
-                error, ended = raised, True
-            lines: Sequence[int]
-            if error is None and reader.line_num - before == len(rows):
-                lines = range(start, start + len(rows) + 1)
+            columns = _plain_columns(block, self.format.delimiter, width)
+            if columns is not None:
+                lines: Sequence[int] = range(start, start + len(columns[0]) + 1)
+                last = (lines[-2], [column[-1] for column in columns])
+                columns = [column[headers:] for column in columns] if headers else columns
             else:
+                columns = []
+                reader = csv.reader(io.StringIO(block, newline=""), delimiter=self.format.delimiter, strict=True)
+                try:
+                    rows.extend(reader)  # keeps those read before an error
+                except csv.Error as raised:
+                    error = raised
                 lines = list(accumulate((1 + _breaks(row) for row in rows), initial=start))
-            start = lines[-1]
-            if rows:
-                last = (lines[len(rows) - 1], rows[-1])
+                if rows:
+                    last = (lines[len(rows) - 1], rows[-1])
+            start = blocks.line = lines[-1]
+            read = len(lines) - 1
             lines = lines[headers:-1]
-            rows, headers = rows[headers:], max(0, headers - len(rows))
+            rows, headers = rows[headers:], max(0, headers - read)
             if not all(rows):
                 lines = [line for line, row in zip(lines, rows, strict=True) if row]
                 rows = [row for row in rows if row]
             short += sum(map(width.__gt__, map(len, rows)))
-            self.position = raw.tell()
-            if rows:
-                yield lines, rows
-        if isinstance(error, csv.Error):
-            raise self._quoting_error(error, start) from None
+            if len(lines):
+                yield Records(lines, width, rows, columns)
+            if error is not None:
+                if not _is_unfinished(error):
+                    break
+                rest = _from_line(block, lines_before=start - first)
         if error is not None:
-            raise error
+            raise self._quoting_error(error, start) from None
         line, row = last
         if short == 1 and len(row) < width and blocks.cut_off:
             raise FileError(
@@ -458,7 +525,7 @@ class Table:
             )
 
     def _quoting_error(self, error: csv.Error, line: int) -> FileError:
-        if "unexpected end of data" in str(error):
+        if _is_unfinished(error):
             text = (
                 "The row that begins here opens a quote that is never closed: the file was cut off, or a quote is "
                 "missing. Export it again."

@@ -14,6 +14,8 @@ import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,17 +74,34 @@ def copy_in(table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]]) -> int
 
     Returns the number of rows.
     """
+    rows = _packed(columns)
+    with connection.cursor() as cursor, _copy(cursor, _copy_statement(table, columns)) as copy:
+        copy.write(_SIGNATURE)
+        copy.write(rows.view(np.uint8).data if len(rows) else b"")
+        copy.write(_TRAILER)
+    return len(rows)
+
+
+def _copy_statement(table: str, columns: Sequence[tuple[str, Any, Any]]) -> str:
+    names = ", ".join(f'"{name}"' for name, *_ in columns)
+    return f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
+
+
+def _packed(columns: Sequence[tuple[str, Any, NDArray[Any]]]) -> NDArray[Any]:
     rows = np.empty(len(columns[0][2]), dtype=_row_dtype([(name, form) for name, form, _ in columns]))
     rows["_fields"] = len(columns)
     for name, form, values in columns:
         rows[f"_len_{name}"] = np.dtype(form).itemsize
         rows[name] = values
-    names = ", ".join(f'"{name}"' for name, _, _ in columns)
-    with connection.cursor() as cursor, _copy(cursor, f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
-        copy.write(_SIGNATURE)
-        copy.write(rows.view(np.uint8).data if len(rows) else b"")
-        copy.write(_TRAILER)
-    return len(rows)
+    return rows
+
+
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def timestamp(time: datetime) -> int:
+    """The binary form of a timestamptz: microseconds since 2000."""
+    return (time - _EPOCH) // timedelta(microseconds=1)
 
 
 def copy_rows_in(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -99,7 +118,12 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 def copy_text(text: str) -> str:
     """`text` as a value of a line of COPY's text form, see `Background.copy_lines`."""
-    return text.translate(_ESCAPES) if _SPECIAL.search(text) else text
+    return text if is_copy_text(text) else text.translate(_ESCAPES)
+
+
+def is_copy_text(text: str) -> bool:
+    """Whether `text` is the same in COPY's text form."""
+    return _SPECIAL.search(text) is None
 
 
 @contextmanager
@@ -166,6 +190,24 @@ class Background:
         sys.setswitchinterval(self._interval)
         if error is None:
             self.wait()
+
+    def copy_in(
+        self, table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]], text: str, values: Sequence[str]
+    ) -> None:
+        """Begins to write rows of columns as the function of this name takes them and, last, of a column of texts."""
+        if values:
+            self._running.append(self._pool.submit(self._copy_in, table, columns, text, values))
+
+    def _copy_in(
+        self, table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]], text: str, values: Sequence[str]
+    ) -> None:
+        encoded = [value.encode() for value in values]
+        rows = _packed([*columns, (text, "V0", np.zeros(len(values), dtype="V0"))])
+        rows["_fields"], rows[f"_len_{text}"] = len(columns) + 1, list(map(len, encoded))
+        starts = rows.view(f"V{rows.dtype.itemsize}").tolist()
+        statement = _copy_statement(table, [*columns, (text, None, None)])
+        with self._raw.cursor() as cursor, cursor.copy(statement) as copy:
+            copy.write(b"".join([_SIGNATURE, *chain.from_iterable(zip(starts, encoded, strict=True)), _TRAILER]))
 
     def copy_lines(self, table: str, columns: Sequence[str], lines: Sequence[str]) -> None:
         """Begins to write lines, values of `columns` apart by tabs, each with its line break."""

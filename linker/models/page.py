@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models.functions import MD5
 from pgvector.django import HalfVectorField
@@ -49,7 +50,7 @@ class Page(models.Model):
     same page is found again (ingest.normalise). Numbers are null where no file gave them.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pages")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pages", db_index=False)
     url = models.TextField()
     canonical_url = models.TextField()
     status = models.CharField(max_length=10, choices=PageStatus.choices, default=PageStatus.LIVE)
@@ -182,7 +183,7 @@ class PageEmbedding(models.Model):
 class ExistingLink(models.Model):
     """A link the site already has. Links in the body are kept apart from navigation, header and footer links."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
     source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links_out", db_index=False)
     target = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links_in")
     in_body = models.BooleanField()
@@ -193,5 +194,16 @@ class ExistingLink(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint("source", "target", "in_body", MD5("anchor"), name="existing_link_once"),
+            # The hash keeps anchors of any length indexable, in eight bytes.
+            models.UniqueConstraint(
+                "source",
+                "target",
+                "in_body",
+                models.Func(models.F("anchor"), models.Value(0), function="hashtextextended"),
+                name="existing_link_once",
+            ),
+        ]
+        indexes = [
+            # An import's links lie together, so that the blocks of a project's take no index of each row.
+            BrinIndex(fields=["project"], name="existing_link_by_project"),
         ]

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest import schema
-from ingest.links import LinkParser, PageIds, copy_line
+from ingest.links import LinkParser, Links, PageIds
 from ingest.normalise import Site
 from ingest.skipped import Skipped
+from ingest.sniff import Records
 from tests.ingest.files import LINK_HEADER, SITE
 
 ADDRESSES = (
@@ -77,9 +78,12 @@ def test_columns_and_rows_say_the_same(rows, size, bare):
     rows = [row[1:3] if bare and len(row) > 2 else row for row in rows]
     one, many = parser(header), parser(header)
     lines = range(2, 2 + len(rows))
-    expected = [copy_line(link) for link in map(one.parse, lines, rows) if link is not None]
-    parts = range(0, len(rows), size)
-    found = [line for at in parts for line in many.parse_all(lines[at : at + size], rows[at : at + size])]
-    assert found == expected
+    expected = [tuple(link) for link in map(one.parse, lines, rows) if link is not None]
+    records = [
+        Records(lines[at : at + size], len(header), rows[at : at + size], []) for at in range(0, len(rows), size)
+    ]
+    found = Links.joined([many.parse_all(some) for some in records])
+    columns = (found.source, found.target, found.in_body, found.follow)
+    assert list(zip(*(column.tolist() for column in columns), found.anchor, strict=True)) == expected
     assert many.ignored == one.ignored
     assert (many.skipped.counts, many.skipped.first) == (one.skipped.counts, one.skipped.first)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
+from random import Random
 
 import pytest
 
-from ingest import loader, services
+from ingest import loader, services, sniff
 from ingest.errors import FileError, ImportStopped
 from linker.models import ExistingLink, Page
 from tests.factories import make_page
@@ -197,19 +199,61 @@ def test_the_shrink_guard_holds_for_links(project, pages, tmp_path):
     assert load(project, tmp_path, *rows[:15], allow_shrink=True)["missing"] == 5
 
 
-def test_links_merged_in_parts_are_those_merged_at_once(project, pages, tmp_path, monkeypatch):
+def test_links_written_in_parts_are_those_written_at_once(project, pages, tmp_path, monkeypatch):
     numbers = [n % 60 for n in range(300)]
     rows = [link("/a", "/b", f"words {n}", follow=str(i > 200 and n < 30).lower()) for i, n in enumerate(numbers)]
     rows += [link("/c", "/b", "menu", position="Header", follow=word) for word in ("false", "true")]
     expected = load(project, tmp_path, *rows)
     links = list(ExistingLink.objects.order_by("anchor").values_list("anchor", "in_body", "follow"))
     ExistingLink.objects.all().delete()
-    monkeypatch.setattr(services, "STAGE_ROWS", 1)
-    monkeypatch.setattr(loader, "MERGE_ROWS", 1)
+    in_parts(monkeypatch)
     assert load(project, tmp_path, *rows) == expected
     assert (expected["links"], expected["new"], expected["body"], expected["seen_before"]) == (61, 61, 60, 0)
     assert list(ExistingLink.objects.order_by("anchor").values_list("anchor", "in_body", "follow")) == links
     assert [follow for _, _, follow in links].count(True) == 30
+
+
+def in_parts(monkeypatch) -> None:
+    """Files are read, and links written, some rows at a time."""
+    monkeypatch.setattr(services, "STAGE_ROWS", 1)
+    monkeypatch.setattr(sniff, "PIECE", 1000)
+    monkeypatch.setattr(loader, "HELD_LINKS", 8)
+
+
+@pytest.mark.parametrize("order", ["by source", "by target", "none"])
+def test_links_come_in_once_and_are_counted_however_the_file_is_ordered(project, tmp_path, monkeypatch, order):
+    pages = {f"/{n}": make_page(project, f"/{n}", inlinks=9) for n in range(12)}
+    random = Random(3)
+    some = [(random.choice(list(pages)), random.choice(list(pages)), random.choice("xyz")) for _ in range(400)]
+    some += [("/3", f"/{n}", word) for n in range(12) for word in "vwxyz"]  # a page with more links than are held
+    key = {"by source": lambda row: row[0], "by target": lambda row: row[1], "none": lambda row: 0}[order]
+    rows = [
+        link(source, target, word, position="Content" if word < "z" else "Footer", follow=random.choice(("true", "no")))
+        for source, target, word in sorted(some, key=key)
+    ]
+    in_parts(monkeypatch)
+    first = load(project, tmp_path, *rows)
+    links = {
+        (source, target, word < "z", word if word < "z" else "") for source, target, word in some if source != target
+    }
+    assert stored() == links
+    assert (first["links"], first["new"], first["seen_before"]) == (len(links), len(links), 0)
+    followed = {
+        (row[1], row[2], row[4]) for row in rows if row[5] == "true" and row[8] == "Content" and row[1] != row[2]
+    }
+    found = ExistingLink.objects.filter(in_body=True, follow=True).values_list("source__url", "target__url", "anchor")
+    assert set(found) == followed
+    body = {(source, target) for source, target, in_body, _ in links if in_body}
+    gives, gets = Counter(source for source, _ in body), Counter(target for _, target in body)
+
+    def counted() -> dict[str, tuple[int, int]]:
+        return {url[len(SITE) :]: counts for url, *counts in Page.objects.values_list("url", "outlinks", "inlinks")}
+
+    expected = {path: [gives[path], gets[path]] for path in pages}
+    assert counted() == expected
+    again = load(project, tmp_path, *rows)
+    assert (again["links"], again["new"], again["missing"]) == (len(links), 0, 0)
+    assert (stored(), counted()) == (links, expected)
 
 
 def test_links_need_pages_first(project, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.normalise import AnotherSite, NotAnAddress, Site, category_key, clean_name, folders
+from ingest.normalise import AnotherSite, NotAnAddress, Site, category_key, clean_name, folder, folder_names
 
 SITE = Site("https://www.shop.example")
 
@@ -95,6 +95,6 @@ def test_a_category_is_keyed_by_its_names():
 
 
 def test_folders_leave_the_page_itself_out():
-    assert folders("https://shop.example/camping/tents/dome-2/") == ("camping", "tents")
-    assert folders("https://shop.example/camping/gr%C3%BC%C3%9Fe/x?y=/z") == ("camping", "grüße")
-    assert folders("https://shop.example/") == ()
+    assert folder_names(folder("https://shop.example/camping/tents/dome-2/")) == ("camping", "tents")
+    assert folder_names(folder("https://shop.example/camping/gr%C3%BC%C3%9Fe/x?y=/z")) == ("camping", "grüße")
+    assert folder_names(folder("https://shop.example/")) == ()
