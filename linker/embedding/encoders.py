@@ -8,6 +8,7 @@ import os
 import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -80,14 +81,12 @@ class SentenceTransformerEncoder:
     @cached_property
     def version(self) -> str:
         """The start of the sha256 of the model's files, or of its weights where it came from a hub."""
-        content = hashlib.sha256()
         if self._folder is not None:
-            for file in sorted(self._folder.rglob("*")):
-                if file.suffix in {".safetensors", ".bin", ".json", ".txt", ".model"}:
-                    content.update(file.name.encode() + file.read_bytes())
-        else:
-            for name, tensor in sorted(self._model.state_dict().items()):
-                content.update(name.encode() + tensor.detach().cpu().float().numpy().tobytes())
+            suffixes = {".safetensors", ".bin", ".json", ".txt", ".model"}
+            return _version_of(sorted(file for file in self._folder.rglob("*") if file.suffix in suffixes))
+        content = hashlib.sha256()
+        for name, tensor in sorted(self._model.state_dict().items()):
+            content.update(name.encode() + tensor.detach().cpu().float().numpy().tobytes())
         return content.hexdigest()[:12]
 
     @cached_property
@@ -132,6 +131,28 @@ class SentenceTransformerEncoder:
             texts, batch_size=batch_size, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
         )
         return np.asarray(vectors, dtype=np.float32)
+
+
+def _version_of(files: Sequence[Path]) -> str:
+    """The start of the sha256 of the files' names and contents.
+
+    It is kept for as long as their sizes and times stay: reading a model takes most of the time of an embed that finds
+    nothing new.
+    """
+    state = repr([(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files])
+    kept = settings.VAR / "model-versions" / hashlib.sha256(state.encode()).hexdigest()[:32]
+    with suppress(OSError):
+        return kept.read_text()
+    content = hashlib.sha256()
+    for file in files:
+        content.update(file.name.encode() + file.read_bytes())
+    version = content.hexdigest()[:12]
+    with suppress(OSError):  # it is read again next time
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        new = kept.with_suffix(f".{os.getpid()}")
+        new.write_text(version)
+        new.replace(kept)
+    return version
 
 
 def _batches(texts: Sequence[str]) -> list[list[str]]:

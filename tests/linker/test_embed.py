@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -66,6 +69,29 @@ def test_the_packaged_model_gives_unit_vectors_that_mean_something():
     assert np.allclose((vectors**2).sum(axis=1), 1, atol=1e-5)
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
     assert len(encoder.version) == 12
+
+
+def test_a_models_files_are_read_again_only_when_they_change(settings, tmp_path):
+    settings.VAR = tmp_path / "var"
+    weights = tmp_path / "model" / "model.safetensors"
+    weights.parent.mkdir()
+    weights.write_bytes(b"one")
+    first = encoder_for(str(weights.parent), 1).version
+    assert first == hashlib.sha256(b"model.safetensorsone").hexdigest()[:12]
+    time = weights.stat().st_mtime_ns
+    weights.write_bytes(b"two")
+    os.utime(weights, ns=(time, time))
+    assert encoder_for(str(weights.parent), 1).version == first  # of the same size and time: not read
+    os.utime(weights, ns=(time, time + 1))
+    assert encoder_for(str(weights.parent), 1).version == hashlib.sha256(b"model.safetensorstwo").hexdigest()[:12]
+
+
+def test_the_version_is_known_where_nothing_can_be_kept(settings, tmp_path):
+    settings.VAR = tmp_path / "a file"
+    settings.VAR.write_text("")
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    assert len(encoder_for(str(tmp_path / "model"), 1).version) == 12
 
 
 def test_small_batches_on_several_cores_give_the_vectors_of_one():
