@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import islice, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -219,9 +219,10 @@ class LinkParser:
             odd |= np.array([anchor is None for anchor in anchors])
         taken = ~odd
         links = Links(source, target, in_body, follow, anchors)
-        for n in np.flatnonzero(odd | ~in_body).tolist():
-            pair = int(source[n]), int(target[n])
-            if odd[n] or pair in self._template_pairs or len(self._template_pairs) >= MEMO:
+        looked_at = np.flatnonzero(odd | ~in_body)
+        pairs = zip(source[looked_at].tolist(), target[looked_at].tolist(), strict=True)
+        for n, pair, is_odd in zip(looked_at.tolist(), pairs, odd[looked_at].tolist(), strict=True):
+            if is_odd or pair in self._template_pairs or len(self._template_pairs) >= MEMO:
                 row = self.parse(records.lines[n], [column[n] for column in columns])
                 taken[n] = row is not None
                 if row is not None:
@@ -298,9 +299,15 @@ class LinkParser:
 
 def _told(tell: Callable[..., bool], size: int, *columns: Sequence[str] | None) -> NDArray[np.bool_]:
     """What `tell` says of the cells of each row [size], asked once for each that differ; None is no column."""
-    rows = list(islice(zip(*(repeat(None) if column is None else column for column in columns), strict=False), size))
-    known = {cells: tell(*cells) for cells in set(rows)}
-    return np.array(list(map(known.__getitem__, rows)), dtype=bool)
+    given = [column for column in columns if column is not None]
+    cells: Sequence[Any] = given[0] if len(given) == 1 else list(zip(*given, strict=True))
+    known: dict[Any, bool] = {}
+    for said in set(cells):
+        values = iter((said,) if len(given) == 1 else said)
+        known[said] = tell(*(None if column is None else next(values) for column in columns))
+    if len(known) < 2:
+        return np.full(size, known[cells[0]] if known else tell(*columns))
+    return np.fromiter(map(known.__getitem__, cells), dtype=np.bool_, count=size)
 
 
 def _plain(anchor: str) -> str | None:

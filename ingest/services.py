@@ -509,7 +509,7 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
         loader.lock(project)
         report |= stage.merge()
     report["links"] = report["new"] + report["seen_before"]
-    report["missing"] = loader.mark_missing_links(project, seen_at)
+    report["missing"] = 0 if stage.at_once else loader.mark_missing_links(project, seen_at)
     progress(table.size - 1, table.size, "Counting links")
     loader.refresh_statistics("linker_existinglink")
     stage.count_page_links()

@@ -124,7 +124,8 @@ class _Text:
                 raise not_decodable(self.name, self.encoding, error, self.newlines + before + 1) from None
             self.newlines += text.count("\n")
             if text:
-                yield text.removeprefix(mark or "").replace("\0", "")
+                text = text.removeprefix(mark or "")
+                yield text.replace("\0", "") if "\0" in text else text
                 mark = None
 
     def _read(self) -> bytes:
@@ -398,17 +399,17 @@ def _plain_columns(block: str, delimiter: str, width: int) -> list[list[str]] | 
         after = ends[:-1] + 1 + (raw[ends[:-1]] == ord("\r"))
         if len(quotes) != 2 * width * len(breaks) or (quotes[2::2] != after).any():
             return None
-        marks, last, apart = raw[ends], ord(end[0]), f'"{delimiter}"'
-        by_cell = block[1 : -1 - len(end)].replace(f'"{end}"', apart)
+        marks, last, edge = raw[ends], ord(end[0]), '"'
     else:
-        marks, last, apart = raw[(raw == ord(delimiter)) | (raw == ord("\n"))], ord("\n"), delimiter
+        marks, last, edge = raw[(raw == ord(delimiter)) | (raw == ord("\n"))], ord("\n"), ""
         if '"' in block or len(marks) != width * len(breaks):
             return None
-        by_cell = block[: -len(end)].replace(end, apart)
     by_line = marks.reshape(-1, width)
     if (by_line[:, :-1] != ord(delimiter)).any() or (by_line[:, -1] != last).any():
         return None
-    cells = by_cell.split(apart)
+    one_line = raw[raw != ord("\r")]
+    one_line[one_line == ord("\n")] = ord(delimiter)
+    cells = one_line[len(edge) : -1 - len(edge)].tobytes().decode().split(f"{edge}{delimiter}{edge}")
     return [cells[at::width] for at in range(width)]
 
 

@@ -45,6 +45,23 @@ class Migration(migrations.Migration):
                 to="linker.project",
             ),
         ),
+        migrations.AlterField(
+            model_name="page",
+            name="category",
+            field=models.ForeignKey(
+                blank=True,
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="pages",
+                to="linker.category",
+            ),
+        ),
+        migrations.RemoveIndex(model_name="page", name="page_by_category"),
+        migrations.AddIndex(
+            model_name="page",
+            index=models.Index(fields=["category", "project"], name="page_by_category"),
+        ),
         # Room for a second version of each page in its own block: an import of links gives most pages new counts, and
         # one of pages a new day, which then touches no index. The room was taken before, too, by versions left behind.
         migrations.RunSQL(

@@ -98,3 +98,28 @@ def test_folders_leave_the_page_itself_out():
     assert folder_names(folder("https://shop.example/camping/tents/dome-2/")) == ("camping", "tents")
     assert folder_names(folder("https://shop.example/camping/gr%C3%BC%C3%9Fe/x?y=/z")) == ("camping", "grüße")
     assert folder_names(folder("https://shop.example/")) == ()
+
+
+@settings(max_examples=500)
+@given(
+    st.builds(
+        "{}://{}{}/{}".format,
+        st.sampled_from(("http", "https", "HTTPS", "ftp")),
+        st.sampled_from(("", "www.")),
+        st.sampled_from(("shop.example", "shop.example:443", "Shop.example", "other.example")),
+        st.text("ab/.-_~%7?=", max_size=12),
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+def test_plain_addresses_are_told_apart_as_all_others_are(address, strip_slash, strip_www):
+    site = Site("https://shop.example", strip_slash=strip_slash, strip_www=strip_www)
+
+    def key(text: str) -> str:
+        try:
+            return site.canonical_url(text)
+        except (NotAnAddress, AnotherSite) as error:
+            return type(error).__name__
+
+    with_query = f"{address}{'&' if '?' in address else '?'}utm_source=x"  # no plain address, and of the same page
+    assert key(address) == key(with_query)

@@ -13,6 +13,7 @@ import pytest
 from ingest import services
 from ingest.errors import FileError, ImportStopped
 from linker.models import Category, EmbeddingModel, Page, PageEmbedding
+from tests.factories import make_page, make_project
 from tests.ingest.files import SITE, csv_text, write, write_pages
 
 REAL_HEADER = (
@@ -364,6 +365,64 @@ def test_importing_again_updates_in_place_and_counts_it(project, tmp_path):
         "missing": 0,
     }
     assert (page("/b").pk, page("/b").title) == (ids[f"{SITE}/b"], "New title")
+
+
+ODD = ("back\\slash", "tab\tand\nbreak", 'a "quote", {braces}', "NULL", "\\N", "", "é☃", "\\.")
+
+
+def test_pages_of_a_new_project_are_those_that_come_to_pages_that_are_there(project, tmp_path):
+    rows = [
+        real_row(
+            f"/camping/{n % 3}/{n}?x={word.encode().hex()}",
+            **{"Title 1": word, "H1-1": word, "H2-1": word, "H2-2": "second", "Content 1": word},
+            **{"Word Count": str(n or ""), "Indexability": "", "Status Code": ("200", "404", "", "x")[n % 4]},
+        )
+        for n, word in enumerate(ODD * 2)
+    ]
+    rows += [
+        real_row("/twice", **{"Status Code": "404"}),
+        real_row("/twice"),
+        real_row("/style.css", **{"Content Type": "text/css"}),
+    ]
+    path = write(tmp_path / "internal_html.csv", REAL_HEADER, rows)
+    other = make_project("other", base_url=SITE)
+    make_page(other, f"{SITE}/twice")
+    first, second = (services.import_pages(each, path) for each in (project, other))
+    columns = (
+        *("url", "title", "h1", "headings", "body", "word_count", "status_code", "indexable", "indexability_status"),
+        *("category__path", "inlinks", "missing_since"),
+    )
+    stored, beside = (
+        list(Page.objects.filter(project=each).order_by("url").values_list(*columns)) for each in (project, other)
+    )
+    assert stored == beside
+    assert {row[1] for row in stored} == {word.strip() for word in ODD} | {"Title of /twice"}
+    assert (first["new"], first["duplicates"], first["not_pages"]) == (len(ODD) * 2 + 1, 1, 1)
+    assert {**second, "new": 0, "updated": 0} == {**first, "new": 0, "updated": 0}
+    again = services.import_pages(project, path)
+    assert (again["new"], again["updated"], again["unchanged"]) == (0, 0, first["new"])
+    assert list(Page.objects.filter(project=project).order_by("url").values_list(*columns)) == stored
+
+
+def test_what_is_left_out_is_listed_by_line(project, tmp_path):
+    rows = [
+        real_row("/a", **{"Word Count": "many", "Last Modified": "soon"}),
+        ("too", "short"),
+        real_row("/b", **{"Indexability": "perhaps", "Status Code": "x"}),
+        real_row("", **{"Address": "https://other.example/", "URL Encoded Address": "https://other.example/"}),
+    ]
+    path = tmp_path / "skipped.csv"
+    services.import_pages(project, write(tmp_path / "internal_html.csv", REAL_HEADER, rows), skipped_file=path)
+    with path.open(encoding="utf-8-sig", newline="") as content:
+        listed = [(row["line"], row["column"]) for row in csv.DictReader(content)]
+    assert listed == [
+        ("2", "Word Count"),
+        ("2", "Last Modified"),
+        ("3", ""),
+        ("4", "Status Code"),
+        ("4", "Indexability"),
+        ("5", "URL Encoded Address"),
+    ]
 
 
 def test_columns_that_a_file_lacks_keep_what_they_hold(project, tmp_path):
