@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from linker.ranking.spans import SpanFinder
 
-SLICE = 512  # donors ranked at a time
+SLICE = 256  # donors ranked at a time
 _OF_REASONS = [FEATURES.index(name) for name in REASONS]
 
 

@@ -222,6 +222,7 @@ def _spots(index: TextIndex, meanings: Meanings, src: NDArray[np.int64], anchor:
     has_link = np.concatenate([[0], np.cumsum(lines > 0)])
     columns = [_spots_of(index, block, begin, lines, has_link) for block, begin in zip(blocks, linked, strict=True)]
     joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
+    found.let_go()
     joined.append(np.searchsorted(joined[0], np.arange(len(index.site) + 1)))
     return Spots(*joined)
 

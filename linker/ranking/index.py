@@ -25,7 +25,7 @@ from linker.matching.generators import nearest, nearest_in_category
 from linker.matching.vectors import slices
 from linker.ranking.memory import give_back
 from linker.ranking.site import Site
-from linker.ranking.spool import Texts
+from linker.ranking.spool import Texts, in_file, let_go
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,8 @@ def no_progress(_done: int, _total: int, _stage: str) -> None:
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Mentions of the site's phrases in its texts, by page and place; arrays [m].
+    """Mentions of the site's phrases in its texts, by page and place; arrays [m], in files: they are read when evidence
+    is made and when anchors are chosen, and not in between.
 
     As `linker.anchors.mentions.Mentions`, with `at` and `line` counted over all texts of the site, and `capital`:
     the first letter stands in upper case.
@@ -66,6 +67,10 @@ class Occurrences:
     line: NDArray[np.int32]
     alone: NDArray[np.bool_]
     leads: NDArray[np.bool_]
+
+    def let_go(self) -> None:
+        """Takes no memory until they are read again."""
+        let_go(*vars(self).values())
 
 
 @dataclass(frozen=True)
@@ -357,7 +362,7 @@ def _read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook) -> _Read:
         line_counts.append(np.add.reduceat((tokens.words == 0).astype(np.int64), tokens.bounds[:-1]))
         tokens_before += len(tokens.words)
         lines_before += int(line[-1])
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    columns = [in_file(np.concatenate(column)) for column in zip(*found, strict=True)]
     return _Read(Occurrences(*columns), counted, np.concatenate(lengths), np.concatenate(line_counts))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import mmap
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, overload
+from typing import IO, TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -92,6 +93,27 @@ class Rows:
             found[done : done + len(some)] = some
             done += len(some)
         return found
+
+
+def in_file(values: NDArray[Any]) -> NDArray[Any]:
+    """The same values, read from a file as they are used. See `let_go`."""
+    if not values.nbytes:
+        return values
+    with _file() as file:
+        file.write(np.ascontiguousarray(values).data)
+        file.flush()
+        pages = mmap.mmap(file.fileno(), values.nbytes, access=mmap.ACCESS_READ)
+    return np.frombuffer(pages, dtype=values.dtype).reshape(values.shape)
+
+
+def let_go(*arrays: NDArray[Any]) -> None:
+    """Until they are used again, arrays that `in_file` returned take no memory of the process."""
+    for array in arrays:
+        base = array.base
+        while isinstance(base, np.ndarray):
+            base = base.base
+        if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            base.madvise(mmap.MADV_DONTNEED)
 
 
 def _file() -> IO[bytes]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.ranking.spool import Rows, Texts
+from linker.ranking.spool import Rows, Texts, in_file, let_go
 
 texts = st.lists(st.text(st.characters(), max_size=20), max_size=12)
 
@@ -44,3 +44,14 @@ def test_rows_come_back_by_slices_and_by_what_is_wanted() -> None:
     assert np.array_equal(kept[wanted], every[wanted])
     assert kept[~wanted & wanted].shape == (0, 3)
     assert Rows(3)[:].shape == (0, 3)
+
+
+def test_arrays_in_a_file_are_what_they_were_and_are_read_again_after_they_were_let_go() -> None:
+    every = np.arange(30_000, dtype=np.int32).reshape(-1, 3)
+    kept = in_file(every)
+    assert np.array_equal(kept, every)
+    let_go(kept, every)
+    assert np.array_equal(kept[::-1], every[::-1])
+    assert kept.dtype == every.dtype
+    assert not kept.flags.writeable
+    assert in_file(every[:0]).shape == (0, 3)
