@@ -292,7 +292,7 @@ def merge_pages(
         "WHERE m.page_id = p.id AND NOT m.changed",
         [seen_at],
     )
-    new = f"{staged} JOIN stage_match m ON m.line = s.line AND m.page_id IS NULL"
+    new = f"{staged} JOIN stage_match m ON m.line = s.line AND m.page_id IS NULL ORDER BY s.line"
     return {"new": _insert_pages(project, new, seen_at), "updated": updated, "unchanged": unchanged}
 
 
@@ -300,7 +300,7 @@ def _insert_pages(project: Project, staged: str, seen_at: datetime) -> int:
     return _run(
         f"INSERT INTO linker_page (project_id, {', '.join(PAGE_COLUMNS)}, category_id, status, inlinks, outlinks, "
         f"first_seen_at, last_seen_at) SELECT %s, {', '.join(f's.{column}' for column in PAGE_COLUMNS)}, c.id, "
-        f"'live', 0, 0, %s, %s FROM {staged} ORDER BY s.line",
+        f"'live', 0, 0, %s, %s FROM {staged}",
         [project.pk, seen_at, seen_at],
     )
 
