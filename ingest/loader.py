@@ -6,7 +6,6 @@ a file does not speak about keep what they hold.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from linker import store
 from linker.models import Category, EmbeddingModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
     from concurrent.futures import Future
     from datetime import datetime
 
@@ -51,8 +50,6 @@ CREATE TEMP TABLE stage_query (
 )
 """
 STAGED_PAGES = "stage_page s LEFT JOIN stage_category c ON c.number = s.category"
-CHECKS_OFF: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = replica", ())
-CHECKS_ON: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = origin", ())
 HELD_LINKS = 200_000  # of one page, held until the next page's begin
 ANCHOR_KEY = "hashtextextended(anchor, 0)"  # as in the unique index of links
 # Counts that are the same already are not written: each write is a new version of the whole page.
@@ -86,29 +83,6 @@ def _number(query: str, params: Sequence[Any] = ()) -> int:
 def lock(project: Project) -> None:
     """Waits for other merges into the project; held until the transaction ends."""
     _run("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, project.pk])
-
-
-@contextmanager
-def references_held(project: Project, table: str, ids: Iterable[int]) -> Iterator[None]:
-    """Rows written in here refer to the project and to rows `ids` of `table` and need not be checked one by one.
-
-    PostgreSQL looks each foreign key of each row up, which takes longer than to write ten million links. Here the rows
-    referred to are locked at once, as those checks would lock them: until the transaction ends none can be deleted.
-    Where one is gone already, and for a role that may not leave the checks out, they run.
-    """
-    there = _rows("SELECT id FROM linker_project WHERE id = %s FOR KEY SHARE", [project.pk])
-    locked = {id for (id,) in _rows(f"SELECT id FROM {table} WHERE project_id = %s FOR KEY SHARE", [project.pk])}
-    if not (there and locked.issuperset(ids) and may_leave_checks_out()):
-        yield
-        return
-    _run(*CHECKS_OFF)
-    yield
-    _run(*CHECKS_ON)
-
-
-def may_leave_checks_out() -> bool:
-    """Whether the role may write without PostgreSQL's own checks of foreign keys: superusers, and roles granted it."""
-    return _rows("SELECT has_parameter_privilege('session_replication_role', 'SET')")[0][0]
 
 
 # --------------------------------------------------------------------------------------------------- staging pages
@@ -389,9 +363,9 @@ class LinkStage:
             (MERGE_LINKS, (project.pk, seen_at)),
             ("TRUNCATE stage_link", ()),
         ]
-        self._checked = not may_leave_checks_out()
+        self._checked = not store.may_leave_checks_out()
         if not self._checked:
-            self._merge = [CHECKS_OFF, *self._merge, CHECKS_ON]
+            self._merge = [store.CHECKS_OFF, *self._merge, store.CHECKS_ON]
         self._merged: list[Future[Any]] = []
         self.at_once = False
         if at_once and not has_links(project):
@@ -447,7 +421,7 @@ class LinkStage:
         self._new_template += len(links) - int(links.in_body.sum())
         self.wait()
         if not self._checked:
-            self._background.execute(CHECKS_OFF)
+            self._background.execute(store.CHECKS_OFF)
         self._background.copy_in(
             "linker_existinglink",
             [
@@ -462,7 +436,7 @@ class LinkStage:
             links.anchor,
         )
         if not self._checked:
-            self._background.execute(CHECKS_ON)
+            self._background.execute(store.CHECKS_ON)
 
     def _once(self, links: Links) -> tuple[Links, NDArray[np.int64]]:
         """Each link once, followed where one of the same is, by source and target; and the places of both in `ids`."""

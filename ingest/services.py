@@ -387,7 +387,8 @@ class _PagesLoad:
         report["categories"] = loader.merge_categories(self.project, self.parser.trails)
         report["category_source"] = source
         self.progress(size - 1, size, "Saving pages")
-        with loader.references_held(self.project, "linker_category", loader.staged_categories()):
+        held = {"linker_project": [self.project.pk], "linker_category": loader.staged_categories()}
+        with store.references_held(held):
             report |= loader.merge_pages(
                 self.project,
                 self.parser.filled,

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+CHECKS_OFF: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = replica", ())
+CHECKS_ON: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = origin", ())
 HELD_AT_A_TIME = 50_000
 SWITCH_SECONDS = 0.0002
 _SIGNATURE = b"PGCOPY\n\xff\r\n\x00" + struct.pack(">ii", 0, 0)
@@ -135,13 +137,13 @@ def references_held(references: Mapping[str, Sequence[int] | NDArray[np.int64]])
     is gone already, and for a role that may not leave the checks out, they run. For use in a transaction.
     """
     held = all(_hold(table, np.unique(np.asarray(ids, dtype=np.int64))) for table, ids in references.items())
-    if not (held and _may_leave_checks_out()):
+    if not (held and may_leave_checks_out()):
         yield
         return
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(*CHECKS_OFF)
         yield
-        cursor.execute("SET LOCAL session_replication_role = origin")
+        cursor.execute(*CHECKS_ON)
 
 
 def _hold(table: str, ids: NDArray[np.int64]) -> bool:
@@ -157,8 +159,8 @@ def _hold(table: str, ids: NDArray[np.int64]) -> bool:
     return found == len(ids)
 
 
-def _may_leave_checks_out() -> bool:
-    """Superusers may, and roles granted it."""
+def may_leave_checks_out() -> bool:
+    """Whether the role may write without PostgreSQL's own checks of foreign keys: superusers, and roles granted it."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT has_parameter_privilege('session_replication_role', 'SET')")
         return bool(cursor.fetchone()[0])
