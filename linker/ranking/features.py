@@ -55,6 +55,8 @@ PER_GENERATOR = {
 }
 
 
+PAIRS = 2048  # pairs whose vectors, or words, are compared together
+
 _NO_FEATURES = np.empty((0, len(FEATURES)), dtype=np.float32)
 
 
@@ -339,7 +341,7 @@ def _meaning_features(
     own = unit[donors]
     receiving = mean_directions(evidence.graph.links[donors], unit).astype(np.float32)
     found = {name: np.empty(len(row), dtype=np.float32) for name in ("cosine", "giving", "receiving")}
-    for part in slices(len(row)):
+    for part in slices(len(row), PAIRS):
         mine, others = own[row[part]], unit[target[part]]
         for name, left, right in (
             ("cosine", mine, others),
@@ -355,8 +357,7 @@ def sparse_dots(
 ) -> NDArray[np.float32]:
     """Inner products of pairs of sparse rows, float32 [k]; `rows` in ascending runs is fastest."""
     result = np.empty(len(rows), dtype=np.float32)
-    for first in range(0, len(rows), 16384):
-        part = slice(first, first + 16384)
+    for part in slices(len(rows), PAIRS):
         result[part] = np.asarray(left[rows[part]].multiply(right[columns[part]]).sum(axis=1)).ravel()
     return result
 

@@ -124,19 +124,16 @@ class SiteIndex(TextIndex):
     """What is computed once for a site of n pages.
 
     `title_unit` [n, v]: tf-idf of title and H1, rows of length 1. `near`, `near_words` [n, n]: cosines of the NEAR
-    nearest targets; `near_category` of the IN_CATEGORY nearest in the page's category.
+    nearest targets; `around` of the FEW nearest by meaning; `near_category` of the IN_CATEGORY nearest in the page's
+    category.
     """
 
     title_unit: sparse.csr_matrix
     near: sparse.csr_matrix
+    around: sparse.csr_matrix
     near_category: sparse.csr_matrix
     near_words: sparse.csr_matrix
     address: AddressTree
-
-    @cached_property
-    def around(self) -> sparse.csr_matrix:
-        """The FEW nearest targets of each page by meaning, [n, n]."""
-        return top_rows(self.near, FEW)
 
     def texts_alone(self) -> TextIndex:
         """What is needed when all pairs are ranked, without the vectors."""
@@ -270,6 +267,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
         lines=read.lines,
         title_unit=title_unit,
         near=near,
+        around=top_rows(near, FEW),
         near_category=near_category,
         near_words=near_words,
         address=address_tree(site.urls),

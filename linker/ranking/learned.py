@@ -225,6 +225,7 @@ def training_set(
         hidden = (share == number) & usable
         visible = np.flatnonzero(share[of_link] != number)
         evidence = build_evidence(index, visible)
+        give_back()
         donors = np.unique(distinct[hidden] // pages)
         donors = np.sort(rng.permutation(donors))
         room = max(options.most_pairs // options.folds, 1)
