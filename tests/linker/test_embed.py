@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker import runs, services, store
-from linker.embedding.encoders import encoder_for
+from linker.embedding.encoders import _batches, encoder_for
 from linker.embedding.text import digest, text_to_embed
 from linker.errors import UserError
 from linker.matching.vectors import HalfVectors
@@ -100,6 +100,17 @@ def test_small_batches_on_several_cores_give_the_vectors_of_one():
     plain = encoder._model.encode(texts, normalize_embeddings=True)
     assert np.abs(encoder.encode(texts) - plain).max() < 1e-5
     assert encoder.encode([]).shape == (0, 384)
+
+
+def test_texts_longer_than_the_model_reads_give_its_vectors_too():
+    encoder = encoder_for("all-MiniLM-L6-v2", 0)
+    texts = [f"Page {size} says {'camping stoves and tents ' * size}" for size in (1, 60, 400, 3, 900, 45, 200)]
+    assert np.abs(encoder.encode(texts) - encoder._model.encode(texts, normalize_embeddings=True)).max() < 1e-5
+
+
+def test_a_batch_counts_only_what_the_model_reads_of_a_text():
+    assert [len(batch) for batch in _batches(["a" * 9000] * 7, 1024)] == [3, 3, 1]
+    assert [len(batch) for batch in _batches(["a" * 9000] * 2 + ["a" * 100] * 40, 9000)] == [1, 1, 30, 10]
 
 
 def test_a_static_model_is_fitted_once_and_finds_what_its_teacher_finds(settings, tmp_path):
