@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def _original_span(text: str, offsets: list[int], start: int, end: int) -> tuple
     first = bisect_left(offsets, start + 1) - 1
     if offsets[first] != start or offsets[last] != end:
         return None
-    while last < len(text) and not is_boundary(text, last):  # accents that follow the last letter
+    while last < len(text) and unicodedata.category(text[last]).startswith("M"):  # accents of the last letter
         last += 1
     return first, last
 

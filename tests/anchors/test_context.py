@@ -87,6 +87,7 @@ texts = st.tuples(words, st.sampled_from([" ", "  ", "\n", "-", "", "\u0301", "\
 @given(texts | hostile_text, words.map(" ".join) | st.text(max_size=3))
 @example("½ 1 x", "1 x")
 @example("te\u0301nt \u0301tent", "tent")
+@example("漢字\u0301tent", "漢字")
 @settings(max_examples=300)
 def test_it_finds_what_trying_every_span_finds(text: str, phrase: str) -> None:
     span, expected = find_phrase(text, phrase), slowly(text, phrase)
