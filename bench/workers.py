@@ -142,7 +142,7 @@ def main() -> None:
     row(
         f"comparison of pages by {cores} workers against 1, times {cores}",
         size,
-        f"{compared_by_all:.1f} s x {cores}, {load.cores:.1f} cores busy",
+        f"{compared_by_all:.1f} s x {cores}",
         f"{compared:.1f} s",
         compared_by_all * cores / compared,
         1.3,
