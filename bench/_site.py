@@ -77,15 +77,7 @@ def make_site(pages: int, *, slug: str = "", seed: int = 7, one_block: bool = Fa
 
 def _pages(project: Project, model: EmbeddingModel, size: NDArray[np.int64], random: np.random.Generator) -> None:
     names = [f"Category {number}" for number in range(1, len(size) + 1)]
-    categories = Category.objects.bulk_create(
-        [
-            Category(project=project, name=name, path=[name], depth=1,
-                     path_key=hashlib.sha256(name.encode()).hexdigest())
-            for name in names
-        ],
-        batch_size=2000,
-    )  # fmt: skip
-    ids = np.array([category.pk for category in categories], dtype=np.int64)
+    ids = make_categories(project, names)
     words = _words(5000, random)
     first = next_id("linker_page", int(size.sum()))
     place = 0
@@ -116,6 +108,19 @@ def next_id(table: str, count: int) -> int:
         first = cursor.fetchone()[0]
         cursor.execute(f"SELECT setval('{table}_id_seq', %s)", [first + count])
     return int(first)
+
+
+def make_categories(project: Project, names: list[str]) -> NDArray[np.int64]:
+    """The ids of new categories of these names."""
+    made = Category.objects.bulk_create(
+        [
+            Category(project=project, name=name, path=[name], depth=1,
+                     path_key=hashlib.sha256(name.encode()).hexdigest())
+            for name in names
+        ],
+        batch_size=2000,
+    )  # fmt: skip
+    return np.array([category.pk for category in made], dtype=np.int64)
 
 
 def _copy_pages(

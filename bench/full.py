@@ -10,7 +10,6 @@ The row compares the time a page of both sizes, which should hardly grow, and gi
 from __future__ import annotations
 
 import argparse
-import hashlib
 import subprocess
 import sys
 import time
@@ -18,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 from _common import head, load_of_ours, migrate, note, row, timed
-from _site import DIMENSIONS, next_id
+from _site import DIMENSIONS, make_categories, next_id
 from _texts import TextSite, make_texts
 from django.db import connection, transaction
 
 from linker import store
-from linker.models import Category, EmbeddingModel, Project, Run, RunKind
+from linker.models import EmbeddingModel, Project, Run, RunKind
 from linker.models.project import VectorSource
 from linker.projects import create_project
 
@@ -48,18 +47,11 @@ def stored(pages: int) -> Project:
         project.save()
         model = EmbeddingModel.objects.create(name=slug, version="1", dimensions=DIMENSIONS, project=project)
         names = [f"Category {number}" for number in range(int(site.category.max()) + 1)]
-        categories = Category.objects.bulk_create(
-            [
-                Category(project=project, name=name, path=[name], depth=1,
-                         path_key=hashlib.sha256(name.encode()).hexdigest())
-                for name in names
-            ],
-            batch_size=2000,
-        )  # fmt: skip
+        categories = make_categories(project, names)
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = replica")
         first = next_id("linker_page", pages)
-        _copy_pages(project, site, np.array([category.pk for category in categories]), first)
+        _copy_pages(project, site, categories, first)
         for start in range(0, pages, CHUNK):
             _copy_vectors(model, first + start, site.unit[start : start + CHUNK])
         store.copy_rows_in(

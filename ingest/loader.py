@@ -380,6 +380,7 @@ class LinkStage:
         self.wait = self._background.wait
 
     def __enter__(self) -> LinkStage:
+        self._background.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:

@@ -9,7 +9,7 @@ import re2
 from linker.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    pass
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
@@ -55,9 +55,3 @@ def _column(text: str, message: str) -> int:
     first = next(prefix for prefix in prefixes if _fault(prefix).partition(": ")[0] == kind)
     place = text.find(fragment, max(0, len(first) - len(fragment))) if fragment not in ("", text) else -1
     return place + 1 if place >= 0 else len(first)
-
-
-def matching(pattern: str, addresses: Iterable[str]) -> Iterable[str]:
-    """The addresses in which the pattern is found, in their order. Raises PatternError."""
-    compiled = compile_pattern(pattern)
-    return (address for address in addresses if compiled.search(address))

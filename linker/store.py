@@ -275,13 +275,6 @@ class PageVectors:
     ids: NDArray[np.int64]
     unit: NDArray[np.float32]
 
-    def take(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of `ids` [m] as [m, d]. Raises KeyError where one is not there."""
-        places = np.searchsorted(self.ids, ids)
-        if len(ids) and (places.max(initial=0) >= len(self.ids) or (self.ids[places] != ids).any()):
-            raise KeyError("a page has no vector")
-        return self.unit[places]
-
 
 def normalised(vectors: NDArray[Any]) -> NDArray[np.float32]:
     """Rows scaled to length 1 in float32; zero rows stay zero."""
