@@ -1,11 +1,13 @@
 # make demo [SITE=folder] [PORT=8000]   a running Anchorline with a sample site, or with your own crawl
 # make test [ARGS="tests/x.py -k name"] the whole test suite
+# make faults [ARGS="--repeat 10"]       servers and workers killed in the middle of the work, for an hour
+# make fuzz [FILES=2300]                as many damaged files, and what became of them
 # make lint                             ruff, mypy, import-linter
 # make bench [ARGS="--share 0.01"]       speed and memory as ratios; at full size it takes hours
 # make lock                             the lock files anew from pyproject.toml
 # make clean                            removes the virtual environment; make clean-data removes the data
 #
-# TORCH_INDEX=address of a package index that holds CPU builds of PyTorch; see docs/install.md.
+# TORCH=cpu or cuda: the build of PyTorch, if not the one this machine can use; TORCH_INDEX=URL: where it comes from.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -17,29 +19,27 @@ ifndef PYTHON
 PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$python" -c '$(IS_NEW_ENOUGH)' 2>/dev/null && { echo "$$python"; break; }; done)
 endif
-PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
-TORCH := $(shell grep -oE '^torch==[0-9.]+' requirements.lock)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+TORCH ?= auto
 PORT ?= 8000
 WORKERS ?= 2
 TEST_PROCESSES ?= 2
 
-.PHONY: help install demo test lint bench lock clean clean-data
+.PHONY: help install demo test fuzz faults lint bench lock clean clean-data
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
 
 install: .venv/installed
 
-# Nothing is resolved: the locks name everything, so --no-deps takes exactly that. PyTorch goes first and alone, since
-# only it has different builds; without TORCH_INDEX it brings what the build of this platform needs.
+# Nothing is resolved: the locks name everything. Which build of PyTorch is taken: docker/install.py.
 .venv/installed: requirements.lock requirements-dev.lock
 	@"$(PYTHON)" -c '$(IS_NEW_ENOUGH)' 2>/dev/null || { echo "Anchorline needs Python 3.11 or newer," \
 	  "found: $(or $(PYTHON),none). Install it, or name it: make install PYTHON=/path/to/python3.12" >&2; exit 1; }
 	@echo "Installing into .venv (a few minutes the first time) ..."
 	@.venv/bin/python -c '' 2>/dev/null || "$(PYTHON)" -m venv --clear .venv
-	@if [ -n "$(TORCH_INDEX)" ]; then $(PIP) install --no-deps --index-url "$(TORCH_INDEX)" $(TORCH); \
-	  else $(PIP) install --constraint requirements.lock $(TORCH); fi
-	@$(PIP) install --no-deps -r requirements.lock -r requirements-dev.lock
+	@.venv/bin/python docker/install.py requirements.lock requirements-dev.lock --torch "$(TORCH)" \
+	  --torch-index "$(TORCH_INDEX)"
 	@touch .venv/installed
 
 demo: install
@@ -48,6 +48,14 @@ demo: install
 test: install
 	@.venv/bin/python -m tests.chromium
 	.venv/bin/python -m pytest -n $(TEST_PROCESSES) $(ARGS)
+
+faults: install
+	.venv/bin/python -m tests.faults $(ARGS)
+
+FILES ?= 2300
+
+fuzz: install
+	LOG_LEVEL=ERROR FUZZ_FILES=$(FILES) .venv/bin/python -m pytest -s -p no:logging tests/ingest/test_damaged_files.py
 
 lint: install
 	.venv/bin/ruff check .

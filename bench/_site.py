@@ -187,7 +187,7 @@ def _links(project: Project, size: NDArray[np.int64], random: np.random.Generato
                 ("project_id", ">i8", np.full(count, project.pk)),
                 ("source_id", ">i8", pair[:, 0] + first),
                 ("target_id", ">i8", pair[:, 1] + first),
-                ("in_body", "?", np.ones(count, dtype=bool)),
+                ("block", ">i2", np.ones(count, dtype=np.int16)),
                 ("anchor", "S6", np.full(count, b"a link")),
                 ("follow", "?", np.ones(count, dtype=bool)),
                 ("last_seen_at", ">i8", np.zeros(count, dtype=np.int64)),

@@ -56,9 +56,9 @@ def stored(pages: int) -> Project:
             _copy_vectors(model, first + start, site.unit[start : start + CHUNK])
         store.copy_rows_in(
             "linker_existinglink",
-            ["project_id", "source_id", "target_id", "in_body", "anchor", "follow", "last_seen_at"],
+            ["project_id", "source_id", "target_id", "block", "anchor", "follow", "last_seen_at"],
             (
-                (project.pk, first + source, first + target, True, anchor, True, "2026-01-01")
+                (project.pk, first + source, first + target, 1, anchor, True, "2026-01-01")
                 for source, target, anchor in zip(site.src.tolist(), site.dst.tolist(), site.anchors, strict=True)
             ),
         )

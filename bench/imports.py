@@ -4,10 +4,10 @@
 
 The files are made up (seeded) as a crawler writes them: pages with Address, Status Code, Indexability, Title 1, H1-1,
 Meta Description 1, Crawl Depth; links with Type, Source, Destination, Anchor, Follow, Link Position, donors evenly,
-targets by a Zipf law, a quarter in the navigation. Both sides read a small site first, so that no module is loaded
-within the times taken. The floor is pandas.read_csv of each file plus COPY of the rows that the import wrote (written
-out by COPY before, which is not counted) into tables without keys or indexes. What the import does beyond that:
-addresses become keys, links find their pages, and both tables have their indexes.
+targets by a Zipf law, a quarter in the navigation and a tenth beside the text. Both sides read a small site first, so
+that no module is loaded within the times taken. The floor is pandas.read_csv of each file plus COPY of the rows that
+the import wrote (written out by COPY before, which is not counted) into tables without keys or indexes. What the import
+does beyond that: addresses become keys, links find their pages, and both tables have their indexes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def write(folder: Path, pages: int, a_page: int) -> dict[str, Path]:
         writer.writerow(["Type", "Source", "Destination", "Anchor", "Follow", "Link Position"])
         for n in range(pages):
             for target in (random.zipf(1.3, a_page) * 7919 + n) % pages:
-                place = "Navigation" if random.random() < 0.25 else "Content"
+                place = random.choice(["Content", "Navigation", "Aside"], p=[0.65, 0.25, 0.1])
                 words = f"thing {target} of kind {target % 997}"
                 writer.writerow(["Hyperlink", address(n), address(int(target)), words, "true", place])
     return files

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linker.errors import UserError
+
+if TYPE_CHECKING:
+    from ingest.known import Known
 
 
 class FileError(UserError):
@@ -17,6 +20,21 @@ class FileError(UserError):
         where = name if line is None else f"{name}, line {line:,}"
         super().__init__(f"{where}: {text} Nothing was imported.")
         self.report: dict[str, Any] = {}
+
+
+class UnusableFile(FileError):
+    """A file that nothing can be read from, whichever columns are chosen: damaged, no table, out of bounds.
+
+    An upload that ends so is removed.
+    """
+
+
+class KnownFileError(FileError):
+    """A file that is known, and that this import does not take."""
+
+    def __init__(self, name: str, known: Known, text: str = "") -> None:
+        super().__init__(name, text or known.text)
+        self.known, self.name = known, name
 
 
 class ImportStopped(UserError):

@@ -35,10 +35,6 @@ class Crawl:
     links: Path | None
     queries: Path | None
 
-    @property
-    def is_sample(self) -> bool:
-        return self.pages.resolve().parent == SAMPLE
-
 
 def find_crawl(folder: Path) -> Crawl:
     """The crawl in a folder; the site is the one most of its first pages belong to.

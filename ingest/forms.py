@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 
 from ingest import schema
+from ingest.periods import parse_period
 from ingest.sniff import ENCODINGS
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 class UploadForm(forms.Form):
     file = forms.FileField(
         label="File",
-        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, Search Console's rows of "
-        "page and query or any CSV with a header; plain, .gz or .zip",
+        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, Search Console's export or "
+        "its rows of page and query, or any CSV with a header; plain, .gz or .zip",
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.gz,.zip,text/csv"}),
         max_length=255,
         allow_empty_file=True,  # an empty file has a message of its own
@@ -36,6 +38,7 @@ class UploadForm(forms.Form):
             (schema.PAGES, "Pages"),
             (schema.LINKS, "Links between pages"),
             (schema.QUERIES, "Search queries of pages"),
+            (schema.TRAFFIC, "Traffic of pages: clicks, impressions, hits"),
         ],
         required=False,
     )
@@ -45,6 +48,12 @@ class UploadForm(forms.Form):
         required=False,
         help_text="Only for files that are neither",
     )
+
+    def __init__(self, *args: Any, refused: str = "", **kwargs: Any) -> None:
+        """`refused` says why a file that was sent did not arrive."""
+        super().__init__(*args, **kwargs)
+        if refused:
+            self.fields["file"].error_messages["required"] = refused
 
     def clean_file(self) -> UploadedFile:
         file = self.cleaned_data["file"]
@@ -64,18 +73,48 @@ class MappingForm(forms.Form):
         self.kind, self.looked = kind, looked
         for field in schema.FIELDS[kind]:
             current = looked.mapping.get(field.name, [])
+            if field.text:
+                self.fields[field.name] = forms.CharField(
+                    label=field.label,
+                    help_text="For a column of handles or of addresses without a host: /products/",
+                    initial="".join(current),
+                    required=False,
+                    max_length=500,
+                    validators=[RegexValidator(schema.PREFIX, "Begin it with / or https://.")],
+                )
+                continue
             self.fields[field.name] = forms.ChoiceField(
                 label=field.label,
                 choices=[("[]", "(none)"), *self._choices(field, current)],
                 initial=json.dumps(current),
                 required=False,
             )
-        if kind != schema.QUERIES:  # an import of queries marks nothing as missing
+        if kind in schema.MARKS_MISSING:
             self.fields["allow_shrink"] = forms.BooleanField(
                 label="Import even if the file holds far less than the project has",
                 help_text="Without this, an import that would mark more than a fifth as missing stops.",
                 required=False,
             )
+
+        if kind == schema.TRAFFIC:
+            self.fields["period"] = forms.CharField(
+                label="Period",
+                help_text="A month (2026-01), or the first and the last day (2026-01-01 to 2026-03-31). Empty: what "
+                "the file says, else unknown.",
+                required=False,
+                max_length=60,
+            )
+
+    def clean_period(self) -> str:
+        text = self.cleaned_data["period"]
+        try:
+            period = parse_period(text) if text else ""
+        except ValueError:
+            raise ValidationError(
+                "This is not a period. Write a month (2026-01), or the first and the last day "
+                "(2026-01-01 to 2026-03-31)."
+            ) from None
+        return str(period)
 
     def _choices(self, field: schema.Field, current: list[str]) -> Iterator[tuple[str, str]]:
         found = {json.dumps([column]): column[:80] for column in self.looked.header}
@@ -84,20 +123,25 @@ class MappingForm(forms.Form):
                 if len(columns) > 1:
                     found[json.dumps(columns)] = f"{name[:60]} (all {len(columns)})"
         if current:
-            found.setdefault(json.dumps(current), ", ".join(current)[:80])
+            found.setdefault(json.dumps(current), (", else " if field.first else ", ").join(current)[:80])
         yield from found.items()
 
     def mapping(self) -> schema.Columns:
-        """Every field with the columns chosen for it; an empty list says none."""
-        return {field.name: json.loads(self.cleaned_data[field.name] or "[]") for field in schema.FIELDS[self.kind]}
+        """Every field with the columns, or the text, chosen for it; an empty list says none."""
+        chosen = {}
+        for field in schema.FIELDS[self.kind]:
+            value = self.cleaned_data[field.name]
+            chosen[field.name] = ([value] if value else []) if field.text else json.loads(value or "[]")
+        return chosen
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """What the preview shows of each field."""
         for field in schema.FIELDS[self.kind]:
-            columns = self.looked.mapping.get(field.name, [])
+            filled = bool(self.looked.mapping.get(field.name))
             yield {
                 "field": self[field.name],
                 "required": field.required,
-                "filled": bool(columns),
-                "values": self.looked.values(columns) if columns else [],
+                "filled": filled,
+                "text": field.text,
+                "values": self.looked.values(field) if filled and not field.text else [],
             }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import repeat
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from ingest.normalise import AnotherSite, NotAnAddress
 from ingest.readers import screaming_frog
 from ingest.values import parse_flag
+from linker.models import Block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
     from ingest.skipped import Skipped
     from ingest.sniff import Records
 
-MEMO = 500_000  # addresses, or pairs, remembered before the memory is emptied
+MEMO = 500_000  # answers, or pairs, remembered before the memory is emptied
+MEMO_BYTES = 2**26  # of the texts that were asked about, likewise
+MEMO_LENGTH = 500  # characters; longer texts are rare, or meant to fill the memory
 MAX_ANCHOR = 2_000
+WITH_ANCHOR = (Block.CONTENT, Block.ASIDE)  # blocks whose links say something of the page they lead to
 _SKIP_LINK_STARTS = frozenset(letter for first in screaming_frog.SKIP_LINK_STARTS for letter in (first, first.upper()))
 
 # Why a row is not a link for us; counted, not listed.
@@ -39,27 +44,28 @@ IGNORED = {
     "placeholder": "To “#”",
     "skip_link": "Skip links",
     "no_text": "Without anchor or alt text",
-    "repeated": "Template links from the same page to the same page, kept once",
+    "repeated": "Template links from the same block to the same page, kept once",
 }
 
 
 class LinkRow(NamedTuple):
-    """A link as staged: ids of pages. A template link's anchor is empty: one is kept for a pair of pages."""
+    """A link as staged: ids of pages. Outside of WITH_ANCHOR the anchor is empty: one is kept for two pages and the
+    block."""
 
     source: int
     target: int
-    in_body: bool
+    block: int
     follow: bool
     anchor: str
 
 
 @dataclass
 class Links:
-    """Links as columns of one length: `source` and `target` int64, `in_body` and `follow` bool, `anchor` texts."""
+    """Links as columns of one length: `source` and `target` int64, `block` int16, `follow` bool, `anchor` texts."""
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
-    in_body: NDArray[np.bool_]
+    block: NDArray[np.int16]
     follow: NDArray[np.bool_]
     anchor: list[str]
 
@@ -68,11 +74,11 @@ class Links:
 
     @classmethod
     def of(cls, rows: Sequence[LinkRow]) -> Self:
-        source, target, in_body, follow, anchor = zip(*rows, strict=True) if rows else ((),) * 5
+        source, target, block, follow, anchor = zip(*rows, strict=True) if rows else ((),) * 5
         return cls(
             np.array(source, dtype=np.int64),
             np.array(target, dtype=np.int64),
-            np.array(in_body, dtype=bool),
+            np.array(block, dtype=np.int16),
             np.array(follow, dtype=bool),
             list(anchor),
         )
@@ -84,7 +90,7 @@ class Links:
         return cls(
             np.concatenate([part.source for part in parts]),
             np.concatenate([part.target for part in parts]),
-            np.concatenate([part.in_body for part in parts]),
+            np.concatenate([part.block for part in parts]),
             np.concatenate([part.follow for part in parts]),
             [anchor for part in parts for anchor in part.anchor],
         )
@@ -94,28 +100,44 @@ class Links:
         return Links(
             self.source[places],
             self.target[places],
-            self.in_body[places],
+            self.block[places],
             self.follow[places],
             list(map(self.anchor.__getitem__, places.tolist())),
         )
 
 
+class Memo(dict[Any, Any]):
+    """Answers by the text, or the texts, that were asked about; bounded in number and in bytes. Read as a dict."""
+
+    bytes = 0
+
+    def keep(self, asked: str | tuple[str | None, ...], answer: Any) -> Any:
+        """Remembers an answer, and returns it."""
+        texts = (asked,) if isinstance(asked, str) else asked
+        if sum(len(text or "") for text in texts) <= MEMO_LENGTH:
+            size = sum(map(getsizeof, texts))
+            if len(self) >= MEMO or self.bytes + size > MEMO_BYTES:
+                self.clear()
+                self.bytes = 0
+            self.bytes += size
+            self[asked] = answer
+        return answer
+
+
 class PageIds:
     """Finds pages by address. Addresses are mostly written as their key is; others are remembered for a while."""
 
-    def __init__(self, ids: Mapping[str, int], site: Site) -> None:
-        self.ids, self.site = ids, site
-        self.memo: dict[str, int | str] = {}
+    def __init__(self, ids: Mapping[str, int], site: Site, ends: Mapping[int, int] | None = None) -> None:
+        """`ends`: where links to some pages lead in the end: past redirects, and to the canonical address."""
+        self.ids, self.site, self.ends = ids, site, ends or {}
+        self._led = np.array(sorted(self.ends), dtype=np.int64)
+        self._to = np.array([self.ends[page] for page in sorted(self.ends)], dtype=np.int64)
+        self.memo = Memo()
 
     def find(self, address: str) -> int | str:
         """The page's id, or why there is none: `unknown`, `external`, `bad`."""
-        found = self.ids.get(address) or self.memo.get(address)
-        if found is None:
-            found = self._look(address)
-            if len(self.memo) >= MEMO:
-                self.memo.clear()
-            self.memo[address] = found
-        return found
+        found: int | str | None = self.ids.get(address) or self.memo.get(address)
+        return self.memo.keep(address, self._look(address)) if found is None else found
 
     def find_all(self, addresses: Sequence[str]) -> NDArray[np.int64]:
         """The pages' ids [n]; 0 where there is none, or where a “#” at the end tells a placeholder."""
@@ -126,6 +148,18 @@ class PageIds:
             found[missing] = [others[addresses[n]] for n in missing]
         return found
 
+    def find_end(self, address: str) -> int | str:
+        """As `find`, the page that a link to the address leads to in the end."""
+        found = self.find(address)
+        return self.ends.get(found, found) if isinstance(found, int) else found
+
+    def ends_of(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The pages that links to these [n] lead to in the end."""
+        if not len(self._led):
+            return pages
+        places = np.minimum(np.searchsorted(self._led, pages), len(self._led) - 1)
+        return np.where(self._led[places] == pages, self._to[places], pages)
+
     def _page(self, address: str) -> int:
         found = self.find(address)
         return found if isinstance(found, int) and not address.rstrip().endswith("#") else 0
@@ -134,11 +168,17 @@ class PageIds:
         if not address.strip():
             return "bad"
         try:
-            return self.ids.get(self.site.canonical_url(address), "unknown")
+            return find_key(self.ids, self.site.canonical_url(address)) or "unknown"
         except NotAnAddress:
             return "bad"
         except AnotherSite:
             return "external"
+
+
+def find_key(ids: Mapping[str, int], key: str) -> int | None:
+    """The page of a key; that of the other scheme, http or https, where it alone is known."""
+    scheme, _, rest = key.partition("://")
+    return ids.get(key) or ids.get(f"{'http' if scheme == 'https' else 'https'}://{rest}")
 
 
 class LinkParser:
@@ -153,10 +193,8 @@ class LinkParser:
         self.anchor_at, self.alt_at = at.get("anchor"), at.get("alt")
         self.position_at, self.path_at = at.get("link_position"), at.get("link_path")
         self.ignored: Counter[str] = Counter()
-        self._types: dict[str, bool] = {}
-        self._places: dict[tuple[str | None, str], bool] = {}
-        self._follows: dict[tuple[str, str], bool] = {}
-        self._template_pairs: set[tuple[int, int]] = set()
+        self._types, self._places, self._follows = Memo(), Memo(), Memo()
+        self._template_links: set[tuple[int, int, int]] = set()
 
     @property
     def says_position(self) -> bool:
@@ -180,23 +218,23 @@ class LinkParser:
         anchor = cells[self.anchor_at].strip() if self.anchor_at is not None else ""
         if not anchor and self.alt_at is not None:
             anchor = cells[self.alt_at].strip()
-        in_body = self._in_body(self._cell(cells, self.position_at), self._cell(cells, self.path_at))
-        if in_body and not anchor and self.anchor_at is not None:
+        block = self._block(self._cell(cells, self.position_at), self._cell(cells, self.path_at))
+        if block == Block.CONTENT and not anchor and self.anchor_at is not None:
             self.ignored["no_text"] += 1
             return None
         if screaming_frog.is_skip_link(anchor):
             self.ignored["skip_link"] += 1
             return None
-        if not in_body:
-            if pair in self._template_pairs:
+        if block not in WITH_ANCHOR:
+            if (*pair, block) in self._template_links:
                 self.ignored["repeated"] += 1
                 return None
-            if len(self._template_pairs) >= MEMO:
-                self._template_pairs.clear()
-            self._template_pairs.add(pair)
+            if len(self._template_links) >= MEMO:
+                self._template_links.clear()
+            self._template_links.add((*pair, block))
             anchor = ""
         follow = self._follow(self._cell(cells, self.follow_at), self._cell(cells, self.rel_at))
-        return LinkRow(*pair, in_body, follow, " ".join(anchor.split())[:MAX_ANCHOR])
+        return LinkRow(*pair, block, follow, " ".join(anchor.split())[:MAX_ANCHOR])
 
     def parse_all(self, records: Records) -> Links:
         """The links of many rows.
@@ -208,27 +246,28 @@ class LinkParser:
         if columns is None:
             return Links.of([row for row in map(self.parse, records.lines, records.rows) if row is not None])
         size = len(records)
-        source, target = self.pages.find_all(columns[self.source_at]), self.pages.find_all(columns[self.target_at])
-        in_body = _told(self._in_body, size, *self._columns(columns, self.position_at, self.path_at))
-        follow = _told(self._follow, size, *self._columns(columns, self.follow_at, self.rel_at))
+        source = self.pages.find_all(columns[self.source_at])
+        target = self.pages.ends_of(self.pages.find_all(columns[self.target_at]))
+        block = _told(self._block, np.int16, size, *self._columns(columns, self.position_at, self.path_at))
+        follow = _told(self._follow, np.bool_, size, *self._columns(columns, self.follow_at, self.rel_at))
         anchors = self._anchors(columns, size)
         odd = (source == 0) | (target == 0) | (source == target)
         if self.type_at is not None:
-            odd |= ~_told(self._is_link, size, columns[self.type_at])
+            odd |= ~_told(self._is_link, np.bool_, size, columns[self.type_at])
         if None in anchors:
             odd |= np.array([anchor is None for anchor in anchors])
         taken = ~odd
-        links = Links(source, target, in_body, follow, anchors)
-        looked_at = np.flatnonzero(odd | ~in_body)
-        pairs = zip(source[looked_at].tolist(), target[looked_at].tolist(), strict=True)
-        for n, pair, is_odd in zip(looked_at.tolist(), pairs, odd[looked_at].tolist(), strict=True):
-            if is_odd or pair in self._template_pairs or len(self._template_pairs) >= MEMO:
+        links = Links(source, target, block, follow, anchors)
+        looked_at = np.flatnonzero(odd | ~np.isin(block, WITH_ANCHOR))
+        found = zip(*(column[looked_at].tolist() for column in (source, target, block)), strict=True)
+        for n, link, is_odd in zip(looked_at.tolist(), found, odd[looked_at].tolist(), strict=True):
+            if is_odd or link in self._template_links or len(self._template_links) >= MEMO:
                 row = self.parse(records.lines[n], [column[n] for column in columns])
                 taken[n] = row is not None
                 if row is not None:
-                    source[n], target[n], in_body[n], follow[n], anchors[n] = row
+                    source[n], target[n], block[n], follow[n], anchors[n] = row
             else:
-                self._template_pairs.add(pair)
+                self._template_links.add(link)
                 anchors[n] = ""
         return links if taken.all() else links.take(np.flatnonzero(taken))
 
@@ -248,7 +287,7 @@ class LinkParser:
         return list(map(texts.__getitem__, anchors))
 
     def _pair(self, line: int, cells: Sequence[str]) -> tuple[int, int] | None:
-        source, target = self.pages.find(cells[self.source_at]), self.pages.find(cells[self.target_at])
+        source, target = self.pages.find(cells[self.source_at]), self.pages.find_end(cells[self.target_at])
         if isinstance(target, str) and target == "external":
             self.ignored["external"] += 1
             return None
@@ -273,41 +312,33 @@ class LinkParser:
         self.skipped.add(line, reason, column=self.mapping[side][0], address=address)
 
     def _is_link(self, kind: str) -> bool:
-        known = self._types.get(kind)
+        known: bool | None = self._types.get(kind)
         if known is None:
-            known = self._types[kind] = kind.strip().casefold() in screaming_frog.LINK_TYPES
+            return bool(self._types.keep(kind, kind.strip().casefold() in screaming_frog.LINK_TYPES))
         return known
 
-    def _in_body(self, position: str | None, path: str | None) -> bool:
+    def _block(self, position: str | None, path: str | None) -> int:
         place = (position, path or "")
-        known = self._places.get(place)
-        if known is None:
-            if len(self._places) >= MEMO:
-                self._places.clear()
-            known = self._places[place] = screaming_frog.in_body(*place)
-        return known
+        known: int | None = self._places.get(place)
+        return self._places.keep(place, int(screaming_frog.block(*place))) if known is None else known
 
     def _follow(self, follow: str | None, rel: str | None) -> bool:
         said = (follow or "", rel or "")
-        known = self._follows.get(said)
-        if known is None:
-            if len(self._follows) >= MEMO:
-                self._follows.clear()
-            known = self._follows[said] = _follows(*said)
-        return known
+        known: bool | None = self._follows.get(said)
+        return self._follows.keep(said, _follows(*said)) if known is None else known
 
 
-def _told(tell: Callable[..., bool], size: int, *columns: Sequence[str] | None) -> NDArray[np.bool_]:
+def _told(tell: Callable[..., Any], dtype: type, size: int, *columns: Sequence[str] | None) -> NDArray[Any]:
     """What `tell` says of the cells of each row [size], asked once for each that differ; None is no column."""
     given = [column for column in columns if column is not None]
     cells: Sequence[Any] = given[0] if len(given) == 1 else list(zip(*given, strict=True))
-    known: dict[Any, bool] = {}
+    known: dict[Any, Any] = {}
     for said in set(cells):
         values = iter((said,) if len(given) == 1 else said)
         known[said] = tell(*(None if column is None else next(values) for column in columns))
     if len(known) < 2:
-        return np.full(size, known[cells[0]] if known else tell(*columns))
-    return np.fromiter(map(known.__getitem__, cells), dtype=np.bool_, count=size)
+        return np.full(size, known[cells[0]] if known else tell(*columns), dtype=dtype)
+    return np.fromiter(map(known.__getitem__, cells), dtype=dtype, count=size)
 
 
 def _plain(anchor: str) -> str | None:

@@ -6,27 +6,34 @@ a file does not speak about keep what they hold.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 import numpy as np
 from django.db import connection
 
 from ingest import pages
-from ingest.links import Links
-from ingest.normalise import category_key
+from ingest.links import Links, find_key
+from ingest.normalise import AnotherSite, NotAnAddress, category_key
 from ingest.queries import QueryRow
-from linker import store
-from linker.models import Category, EmbeddingModel
+from linker import store, traffic
+from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
+from linker.linked import IN_TEXT
+from linker.models import Block, Category, EmbeddingModel, TrafficPeriod
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
     from datetime import datetime
 
     from numpy.typing import NDArray
 
+    from ingest.normalise import Site
     from ingest.pages import PathOfNames, Trails
+    from ingest.periods import Period
+    from ingest.traffic import Traffic
     from linker.models import Project
 
 LOCK_SPACE = 7304  # merges into one project's pages and links come one after the other
@@ -37,17 +44,20 @@ CREATE TEMP TABLE stage_page (
     headings text[] DEFAULT '{}', description text DEFAULT '', body text DEFAULT '', language text DEFAULT '',
     word_count int, status_code int, indexable boolean DEFAULT true, indexability_status text DEFAULT '',
     canonical_link text DEFAULT '', redirect_url text DEFAULT '', crawl_depth int, last_modified timestamptz,
-    clicks int, impressions int, position float8, category int
+    clicks bigint, impressions bigint, position float8, category int
 );
 CREATE TEMP TABLE stage_vector (line bigint, dimensions int, sha256 bytea, vector halfvec);
 """
 STAGE_LINKS = """
-CREATE TEMP TABLE stage_link (source bigint, target bigint, in_body boolean, follow boolean, anchor text)
+CREATE TEMP TABLE stage_link (source bigint, target bigint, block smallint, follow boolean, anchor text)
 """
 STAGE_QUERIES = """
 CREATE TEMP TABLE stage_query (
     page bigint, query text, clicks int, impressions int, position float8, importance float8
 )
+"""
+STAGE_TRAFFIC = """
+CREATE TEMP TABLE stage_traffic (page bigint, clicks bigint, impressions bigint, position float8, hits bigint)
 """
 STAGED_PAGES = "stage_page s LEFT JOIN stage_category c ON c.number = s.category"
 HELD_LINKS = 200_000  # of one page, held until the next page's begin
@@ -59,8 +69,29 @@ SET_COUNTS = (
 )
 PAGE_COLUMNS = tuple(name for name in pages.COLUMNS if name not in ("line", "html", "category"))
 
-# The row that stands for its page where a file holds the page several times.
-BETTER_ROW = "(status_code = 200) DESC NULLS LAST, indexable DESC, line DESC"
+COUNTS = ("clicks", "impressions")
+# Pages hold them in four bytes. (least() of a number and null is the number.)
+MOST_CLICKS = "CASE WHEN {0}.{1} > 2147483647 THEN 2147483647 ELSE {0}.{1}::int END"
+
+# What several rows of a page come to. Positions are weighted by impressions, where there are any; numeric sums are the
+# same in whatever order the rows stand.
+TRAFFIC_SUMS = {
+    "clicks": "sum(clicks)::bigint",
+    "impressions": "sum(impressions)::bigint",
+    "position": "coalesce(sum(position::numeric * impressions) / nullif(sum(impressions) FILTER "
+    "(WHERE position IS NOT NULL), 0), avg(position::numeric))::float8",
+    "hits": "sum(hits)::bigint",
+}
+
+# The row that stands for its page where a file holds the page several times: the one that answers 200; the one that is
+# indexable; that is its own canonical; whose address is the page's key; that has neither tracking parameters nor a
+# fragment (see PageParser); with the shortest address; then by what the rows hold. Their order in the file says
+# nothing: rows alike to the last are the same.
+_HELD = ", ".join(f"s.{name}" for name in pages.COLUMNS if name not in ("line", "category"))
+BETTER_ROW = (
+    'w.worth DESC, length(s.url), s.url COLLATE "C", '  # as in pages.address_order
+    f'md5(ROW({_HELD})::text) COLLATE "C", t.path COLLATE "C" NULLS LAST, v.sha256 NULLS LAST, s.line'
+)
 
 
 def _run(query: str, params: Sequence[Any] = ()) -> int:
@@ -136,16 +167,49 @@ def stage_vectors(lines: Sequence[int], vectors: Sequence[np.ndarray], digests: 
         store.copy_in("stage_vector", columns)
 
 
-def drop_duplicates() -> list[tuple[int, str]]:
-    """Leaves one row a page in the stage. Returns (line, address) of the others, by line."""
-    _run("CREATE INDEX ON stage_page (line); ANALYZE stage_page")
-    return sorted(
-        _rows(
-            "WITH gone AS (SELECT line FROM (SELECT line, row_number() OVER (PARTITION BY md5(canonical_url) "
-            f"ORDER BY {BETTER_ROW}) AS place FROM stage_page) ranked WHERE place > 1) "
-            "DELETE FROM stage_page s USING gone WHERE s.line = gone.line RETURNING s.line, s.url"
-        )
+def drop_duplicates(trails: Trails, worth: Callable[..., int], *, add_up: bool) -> list[tuple[int, str]]:
+    """Leaves one row a page in the stage, see BETTER_ROW. Returns (line, address) of the others, by line.
+
+    `worth` is PageParser's, and asked for the rows alone whose page has several. With `add_up` the row that is left has
+    the traffic of all of them; one that repeats another's address and numbers counts once.
+    """
+    _run("CREATE INDEX ON stage_page (line); ANALYZE stage_page, stage_vector")
+    _run(
+        "CREATE TEMP TABLE stage_repeated AS SELECT md5(canonical_url) AS key FROM stage_page "
+        "GROUP BY 1 HAVING count(*) > 1"
     )
+    _run("CREATE TEMP TABLE stage_trail (number int, path text)")
+    store.copy_rows_in(
+        "stage_trail", ("number", "path"), ((n, "\x1f".join(path)) for path, n in trails.numbers.items())
+    )
+    _run("CREATE TEMP TABLE stage_worth (line bigint, worth int)")
+    repeated = store.stream(
+        "repeated",
+        "SELECT s.line, s.url, s.canonical_url, s.status_code, s.indexable, s.canonical_link "
+        "FROM stage_page s JOIN stage_repeated r ON md5(s.canonical_url) = r.key",
+        [],
+    )
+    weighed = [(line, worth(*row)) for line, *row in repeated]
+    store.copy_rows_in("stage_worth", ("line", "worth"), weighed)
+    _run("ANALYZE stage_repeated, stage_trail, stage_worth")
+    if add_up:
+        sums = ", ".join(f"{TRAFFIC_SUMS[name]} AS {name}" for name in sorted(pages.TRAFFIC))
+        _run(
+            f"UPDATE stage_page s SET clicks = summed.clicks, impressions = summed.impressions, "
+            f"position = summed.position FROM (SELECT key, {sums} FROM (SELECT DISTINCT r.key, s.url, s.clicks, "
+            "s.impressions, s.position FROM stage_page s JOIN stage_repeated r ON md5(s.canonical_url) = r.key) once "
+            "GROUP BY key) summed WHERE md5(s.canonical_url) = summed.key"
+        )
+    gone = _rows(
+        "WITH gone AS (SELECT line FROM (SELECT s.line, row_number() OVER (PARTITION BY r.key "
+        f"ORDER BY {BETTER_ROW}) AS place FROM stage_page s JOIN stage_repeated r ON md5(s.canonical_url) = r.key "
+        "JOIN stage_worth w ON w.line = s.line LEFT JOIN stage_trail t ON t.number = s.category "
+        "LEFT JOIN stage_vector v ON v.line = s.line) ranked "
+        "WHERE place > 1) "
+        "DELETE FROM stage_page s USING gone WHERE s.line = gone.line RETURNING s.line, s.url"
+    )
+    _run("DROP TABLE stage_repeated, stage_trail, stage_worth")
+    return sorted(gone)
 
 
 def drop_unknown(project: Project) -> list[tuple[int, str]]:
@@ -230,15 +294,25 @@ def _category(project: Project, path: PathOfNames, ids: dict[str, int]) -> Categ
 
 
 def merge_pages(
-    project: Project, filled: Sequence[str], *, weak_category: bool, strong_category: bool, seen_at: datetime
+    project: Project,
+    filled: Sequence[str],
+    *,
+    is_crawl: bool,
+    weak_category: bool,
+    strong_category: bool,
+    seen_at: datetime,
 ) -> dict[str, int]:
-    """Inserts and updates the staged pages. Returns counts of `new`, `updated`, `unchanged`.
+    """Inserts and updates the staged pages. Returns counts of `new`, `updated`, `unchanged`, and of a crawl that has
+    pages which were missing, `came_back`: those count as nothing else.
 
-    `filled` are the columns the file speaks about. A strong category replaces a page's, a weak one fills a gap.
+    `filled` are the columns the file speaks about. A strong category replaces a page's, a weak one fills a gap. A file
+    that is no crawl does not say how a page is addressed, nor that it is there.
     """
     if not _rows("SELECT 1 FROM linker_page WHERE project_id = %s LIMIT 1", [project.pk]):
         return {"new": _insert_pages(project, STAGED_PAGES, seen_at), "updated": 0, "unchanged": 0}
-    values = {column: f"s.{column}" for column in ("url", *filled)}
+    if is_crawl:
+        _keep_cleaner_addresses(project)
+    values = {column: f"s.{column}" for column in (("url", *filled) if is_crawl else filled)}
     if strong_category:
         values["category_id"] = "c.id"
     elif weak_category:
@@ -249,31 +323,67 @@ def merge_pages(
     new = ", ".join(values[column] for column in columns)
     _run(
         "CREATE TEMP TABLE stage_match AS SELECT s.line, p.id AS page_id, "
-        f"ROW({old}) IS DISTINCT FROM ROW({new}) AS changed FROM {staged} "
+        f"ROW({old}) IS DISTINCT FROM ROW({new}) AS changed, p.missing_since IS NOT NULL AS missing FROM {staged} "
         "LEFT JOIN linker_page p ON p.project_id = %s AND md5(p.canonical_url) = md5(s.canonical_url)",
         [project.pk],
     )
     _run("CREATE INDEX ON stage_match (line); ANALYZE stage_match")
-    assignments = ", ".join(f"{column} = {value}" for column, value in values.items())
-    updated = _run(
-        f"UPDATE linker_page p SET {assignments}, last_seen_at = %s, missing_since = NULL "
-        f"FROM stage_match m JOIN {staged.replace('stage_page s', 'stage_page s ON s.line = m.line', 1)} "
-        "WHERE m.page_id = p.id AND m.changed",
-        [seen_at],
-    )
+    assignments = [f"{column} = {value}" for column, value in values.items()]
+    seen = ["last_seen_at = %s", "missing_since = NULL"] if is_crawl else []
+    params = [seen_at] if is_crawl else []
+    updated = unchanged = 0
+    if assignments:
+        updated = _run(
+            f"UPDATE linker_page p SET {', '.join(assignments + seen)} "
+            f"FROM stage_match m JOIN {staged.replace('stage_page s', 'stage_page s ON s.line = m.line', 1)} "
+            "WHERE m.page_id = p.id AND m.changed",
+            params,
+        )
+    if not is_crawl:
+        unchanged = _number("SELECT count(*) FROM stage_match WHERE NOT changed")
+        return {"new": 0, "updated": updated, "unchanged": unchanged}
     unchanged = _run(
-        "UPDATE linker_page p SET last_seen_at = %s, missing_since = NULL FROM stage_match m "
-        "WHERE m.page_id = p.id AND NOT m.changed",
-        [seen_at],
+        f"UPDATE linker_page p SET {', '.join(seen)} FROM stage_match m WHERE m.page_id = p.id AND NOT m.changed",
+        params,
     )
+    back = dict(_rows("SELECT changed, count(*) FROM stage_match WHERE missing AND page_id IS NOT NULL GROUP BY 1"))
+    updated, unchanged = updated - back.get(True, 0), unchanged - back.get(False, 0)
     new = f"{staged} JOIN stage_match m ON m.line = s.line AND m.page_id IS NULL ORDER BY s.line"
-    return {"new": _insert_pages(project, new, seen_at), "updated": updated, "unchanged": unchanged}
+    counts = {"new": _insert_pages(project, new, seen_at), "updated": updated, "unchanged": unchanged}
+    return counts | ({"came_back": sum(back.values())} if back else {})
+
+
+def _keep_cleaner_addresses(project: Project) -> None:
+    """Gives staged pages the address that the project knows them by, where their own is worse.
+
+    One that answers 200 replaces any that did not.
+    """
+    other = store.stream(
+        "addresses",
+        "SELECT s.line, s.url, p.url, s.canonical_url FROM stage_page s JOIN linker_page p ON p.project_id = %s "
+        "AND md5(p.canonical_url) = md5(s.canonical_url) WHERE s.url <> p.url "
+        "AND NOT coalesce(s.status_code = 200 AND p.status_code <> 200, false)",
+        [project.pk],
+    )
+    worse = [
+        (line, known)
+        for line, url, known, key in other
+        if pages.address_order(url, key) > pages.address_order(known, key)
+    ]
+    if not worse:
+        return
+    _run("CREATE TEMP TABLE stage_kept (line bigint, url text)")
+    store.copy_rows_in("stage_kept", ("line", "url"), worse)
+    _run("ANALYZE stage_kept")
+    _run("UPDATE stage_page s SET url = k.url FROM stage_kept k WHERE k.line = s.line")
+    _run("DROP TABLE stage_kept")
 
 
 def _insert_pages(project: Project, staged: str, seen_at: datetime) -> int:
+    values = ", ".join(MOST_CLICKS.format("s", name) if name in COUNTS else f"s.{name}" for name in PAGE_COLUMNS)
     return _run(
         f"INSERT INTO linker_page (project_id, {', '.join(PAGE_COLUMNS)}, category_id, status, inlinks, outlinks, "
-        f"first_seen_at, last_seen_at) SELECT %s, {', '.join(f's.{column}' for column in PAGE_COLUMNS)}, c.id, "
+        f"first_seen_at, last_seen_at) SELECT %s, {values}, c.id, "
         f"'live', 0, 0, %s, %s FROM {staged}",
         [project.pk, seen_at, seen_at],
     )
@@ -313,7 +423,14 @@ def _imported_model(project: Project, name: str, dimensions: int) -> EmbeddingMo
     if known is not None:
         return known
     version = f"as crawled, {dimensions} numbers" if models.exists() else "as crawled"
-    return EmbeddingModel.objects.create(project=project, name=name, version=version, dimensions=dimensions)
+    return EmbeddingModel.objects.create(
+        project=project,
+        name=name,
+        version=version,
+        dimensions=dimensions,
+        recipe=CRAWLER,
+        made_of=MADE_BY_CRAWLER,
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- links
@@ -326,20 +443,68 @@ def page_ids(project: Project) -> dict[str, int]:
         return dict(cursor.fetchall())
 
 
+def link_ends(project: Project, ids: Mapping[str, int], site: Site) -> dict[int, int]:
+    """Where links to pages lead that are not the page meant: to the page that they redirect to, or that a page which
+    is not indexed names as its canonical. By id; none where that page is not known, or where it leads in a circle."""
+    steps: dict[int, int] = {}
+    for page, url, redirect, canonical in _rows(
+        "SELECT id, url, redirect_url, canonical_link FROM linker_page WHERE project_id = %s AND missing_since IS NULL "
+        "AND (redirect_url <> '' OR NOT indexable AND canonical_link NOT IN ('', url, canonical_url))",
+        [project.pk],
+    ):
+        with suppress(NotAnAddress, AnotherSite, ValueError):
+            step = find_key(ids, site.canonical_url(urljoin(url, redirect or canonical)))
+            if step is not None and step != page:
+                steps[page] = step
+    ends = {page: _end(page, steps) for page in steps}
+    return {page: end for page, end in ends.items() if end is not None}
+
+
+def _end(page: int, steps: Mapping[int, int]) -> int | None:
+    """Where the steps from a page end; None in a circle."""
+    seen = {page}
+    while page in steps:
+        page = steps[page]
+        if page in seen:
+            return None
+        seen.add(page)
+    return page
+
+
 # One that the same import has written before is followed where one of the two is. Links go in by the order of their
 # index, which is then written from one end to the other.
 MERGE_LINKS = f"""
 WITH merged AS (
-    INSERT INTO linker_existinglink (project_id, source_id, target_id, in_body, anchor, follow, last_seen_at)
-    SELECT %s, source, target, in_body, min(anchor), bool_or(follow), %s FROM stage_link
-    GROUP BY source, target, in_body, {ANCHOR_KEY} ORDER BY source, target, in_body
-    ON CONFLICT (source_id, target_id, in_body, {ANCHOR_KEY}) DO UPDATE SET
+    INSERT INTO linker_existinglink (project_id, source_id, target_id, block, anchor, follow, last_seen_at)
+    SELECT %s, source, target, block, min(anchor), bool_or(follow), %s FROM stage_link
+    GROUP BY source, target, block, {ANCHOR_KEY} ORDER BY source, target, block
+    ON CONFLICT (source_id, target_id, block, {ANCHOR_KEY}) DO UPDATE SET
     follow = excluded.follow OR linker_existinglink.follow AND linker_existinglink.last_seen_at = excluded.last_seen_at,
     last_seen_at = excluded.last_seen_at, missing_since = NULL
-    RETURNING xmax = 0 AS fresh, in_body
+    RETURNING xmax = 0 AS fresh, block
 )
-SELECT count(*) FILTER (WHERE fresh AND in_body), count(*) FILTER (WHERE fresh AND NOT in_body),
-count(*) FILTER (WHERE NOT fresh AND in_body), count(*) FILTER (WHERE NOT fresh AND NOT in_body) FROM merged
+SELECT array_agg(block), array_agg(new), array_agg(known) FROM (
+    SELECT block, count(*) FILTER (WHERE fresh) AS new, count(*) FILTER (WHERE NOT fresh) AS known FROM merged
+    GROUP BY block
+) counts
+"""
+
+_ANALYZE_STAGE: tuple[str, Sequence[Any]] = ("ANALYZE stage_link", ())
+# Links of which nobody knew the block, as all around the text were before blocks were kept, and which the file names:
+# they stay the same links, instead of being gone and new ones beside them. Their words were not kept then.
+NAME_BLOCKS = f"""
+UPDATE linker_existinglink e SET block = named.block, anchor = named.anchor FROM (
+    SELECT o.id, min(s.block) AS block, (array_agg(s.anchor ORDER BY s.block, s.anchor))[1] AS anchor
+    FROM linker_existinglink o
+    JOIN stage_link s ON s.source = o.source_id AND s.target = o.target_id
+        AND o.anchor IN ('', s.anchor) AND s.block <> {Block.CONTENT.value}
+    WHERE o.project_id = %s AND o.block = {Block.UNKNOWN.value}
+    GROUP BY o.id HAVING min(s.block) <> {Block.UNKNOWN.value}
+) named
+WHERE e.id = named.id AND NOT EXISTS (
+    SELECT FROM linker_existinglink k WHERE k.source_id = e.source_id AND k.target_id = e.target_id
+        AND k.block = named.block AND hashtextextended(k.anchor, 0) = hashtextextended(named.anchor, 0)
+)
 """
 
 
@@ -356,10 +521,11 @@ class LinkStage:
 
     def __init__(self, project: Project, seen_at: datetime, ids: NDArray[np.int64], *, at_once: bool) -> None:
         self.project, self.seen_at = project, seen_at
-        self.rows = self._staged = self._new_body = self._new_template = 0
+        self.rows = self._staged = 0
+        self._new = np.zeros(max(Block.values) + 1, dtype=np.int64)  # by block
         self._ids = ids
         self._merge: list[tuple[str, Sequence[Any]]] = [
-            ("ANALYZE stage_link", ()),
+            _ANALYZE_STAGE,
             (MERGE_LINKS, (project.pk, seen_at)),
             ("TRUNCATE stage_link", ()),
         ]
@@ -401,8 +567,12 @@ class LinkStage:
     def _stage(self, links: Links) -> None:
         self._staged += len(links)
         self.wait()
-        columns = [("source", ">i8", links.source), ("target", ">i8", links.target), ("in_body", "?", links.in_body),
-                   ("follow", "?", links.follow)]  # fmt: skip
+        columns: list[tuple[str, Any, NDArray[Any]]] = [
+            ("source", ">i8", links.source),
+            ("target", ">i8", links.target),
+            ("block", ">i2", links.block),
+            ("follow", "?", links.follow),
+        ]
         self._background.copy_in("stage_link", columns, "anchor", links.anchor)
 
     def _write(self, links: Links) -> None:
@@ -414,12 +584,11 @@ class LinkStage:
         if known.any():
             self._stage(links.take(np.flatnonzero(known)))
             links, pair = links.take(np.flatnonzero(~known)), pair[~known]
-        body = pair[links.in_body]
+        body = pair[links.block == Block.CONTENT]
         body = body[np.diff(body, prepend=-1) != 0]
         np.add.at(self._outlinks, body >> 32, 1)
         np.add.at(self._inlinks, body & 0xFFFFFFFF, 1)
-        self._new_body += int(links.in_body.sum())
-        self._new_template += len(links) - int(links.in_body.sum())
+        self._new += np.bincount(links.block, minlength=len(self._new))
         self.wait()
         if not self._checked:
             self._background.execute(store.CHECKS_OFF)
@@ -429,7 +598,7 @@ class LinkStage:
                 ("project_id", ">i8", np.full(len(links), self.project.pk)),
                 ("source_id", ">i8", links.source),
                 ("target_id", ">i8", links.target),
-                ("in_body", "?", links.in_body),
+                ("block", ">i2", links.block),
                 ("follow", "?", links.follow),
                 ("last_seen_at", ">i8", np.full(len(links), store.timestamp(self.seen_at))),
             ],
@@ -444,27 +613,35 @@ class LinkStage:
         pair = np.searchsorted(self._ids, links.source) << 32 | np.searchsorted(self._ids, links.target)
         numbers: dict[str, int] = {}
         anchor = np.array(list(map(numbers.setdefault, links.anchor, count())), dtype=np.int64)
-        kind = links.in_body.astype(np.int64) << 32 | anchor
+        kind = links.block.astype(np.int64) << 32 | anchor
         order = np.lexsort((~links.follow, kind, pair))
         pair, kind = pair[order], kind[order]
         first = (np.diff(pair, prepend=-1) != 0) | (np.diff(kind, prepend=-1) != 0)
         return links.take(order[first]), pair[first]
 
-    def merge(self) -> dict[str, int]:
-        """Inserts and updates the links that are left. Returns counts of `new`, `seen_before`, `body`, `template`."""
+    def merge(self) -> dict[str, Any]:
+        """Inserts and updates the links that are left.
+
+        Returns counts of `new`, `seen_before`, `body`, `template`, and of `links_by_block`, by the block's name.
+        """
         if self.at_once:
             self._write(self._held)
             self._held = Links.of([])
+        elif has_links(self.project, Block.UNKNOWN):
+            self._merge.insert(self._merge.index(_ANALYZE_STAGE) + 1, (NAME_BLOCKS, (self.project.pk,)))
         merging = self._background.execute(*self._merge)
         self.wait()
-        new_body, new_template, body, template = merging.result()
-        if self.at_once:  # there were none: these stood in several parts of the file
-            new_body, new_template, body, template = new_body + self._new_body, new_template + self._new_template, 0, 0
+        new, seen = self._new, np.zeros_like(self._new)
+        for block, fresh, before in zip(*(column or () for column in merging.result()), strict=True):
+            new[block] += fresh
+            seen[block] += 0 if self.at_once else before  # there were none: these stood in several parts of the file
+        blocks = (new + seen).tolist()
         return {
-            "new": new_body + new_template,
-            "seen_before": body + template,
-            "body": new_body + body,
-            "template": new_template + template,
+            "new": int(new.sum()),
+            "seen_before": int(seen.sum()),
+            "body": blocks[Block.CONTENT],
+            "template": sum(blocks) - blocks[Block.CONTENT],
+            "links_by_block": {str(block.label): blocks[block] for block in Block if blocks[block]},
         }
 
     def count_page_links(self) -> None:
@@ -491,8 +668,14 @@ def _of_last_page(links: Links) -> NDArray[np.bool_]:
     return held if np.count_nonzero(held) <= HELD_LINKS else np.zeros(len(links), dtype=bool)
 
 
-def has_links(project: Project) -> bool:
-    return bool(_rows("SELECT 1 FROM linker_existinglink WHERE project_id = %s LIMIT 1", [project.pk]))
+def has_links(project: Project, *blocks: Block) -> bool:
+    """Whether the project has links, in these blocks or in any."""
+    return bool(
+        _rows(
+            "SELECT 1 FROM linker_existinglink WHERE project_id = %s AND block = ANY(%s) LIMIT 1",
+            [project.pk, list(blocks or Block)],
+        )
+    )
 
 
 def drop_link_stage() -> None:
@@ -507,11 +690,11 @@ def count_live_links(project: Project) -> int:
 
 def count_staged_links() -> int:
     """Links in the stage, each once."""
-    return _number(f"SELECT count(*) FROM (SELECT DISTINCT source, target, in_body, {ANCHOR_KEY} FROM stage_link) once")
+    return _number(f"SELECT count(*) FROM (SELECT DISTINCT source, target, block, {ANCHOR_KEY} FROM stage_link) once")
 
 
 def part_repeated_links(least: int = 20, share: float = 0.3) -> int:
-    """Makes template links of those that many pages have alike, for files that do not say where a link stands.
+    """Makes links of the navigation of those that many pages have alike, for files that do not say where a link stands.
 
     A target under one anchor counts as repeated where at least `least` pages and `share` of all linking pages have
     it. Returns how many staged rows that were.
@@ -519,9 +702,9 @@ def part_repeated_links(least: int = 20, share: float = 0.3) -> int:
     return _run(
         "WITH repeated AS (SELECT target, anchor FROM stage_link GROUP BY 1, 2 HAVING count(DISTINCT source) >= "
         "greatest(%s, %s * (SELECT count(DISTINCT source) FROM stage_link))) "
-        "UPDATE stage_link s SET in_body = false, anchor = '' FROM repeated r "
-        "WHERE s.in_body AND s.target = r.target AND s.anchor = r.anchor",
-        [least, share],
+        "UPDATE stage_link s SET block = %s, anchor = '' FROM repeated r "
+        "WHERE s.block = %s AND s.target = r.target AND s.anchor = r.anchor",
+        [least, share, Block.NAVIGATION, Block.CONTENT],
     )
 
 
@@ -543,7 +726,7 @@ def count_page_links(project: Project) -> None:
     """Sets every page's `inlinks` and `outlinks`: distinct pages, body links only, missing ones left out."""
     _run(
         "WITH pair AS (SELECT DISTINCT source_id, target_id FROM linker_existinglink "
-        "WHERE project_id = %s AND in_body AND missing_since IS NULL), "
+        f"WHERE project_id = %s AND {IN_TEXT} AND missing_since IS NULL), "
         "gives AS (SELECT source_id AS id, count(*) AS n FROM pair GROUP BY 1), "
         "gets AS (SELECT target_id AS id, count(*) AS n FROM pair GROUP BY 1), "
         "counted AS (SELECT p.id, coalesce(gets.n, 0) AS inlinks, coalesce(gives.n, 0) AS outlinks FROM linker_page p "
@@ -601,3 +784,148 @@ def merge_queries(source: str, filled: Sequence[str], seen_at: datetime) -> dict
         [source, seen_at],
     )
     return dict(zip(("queries", "query_pages", "new", "seen_before"), row, strict=True))
+
+
+# -------------------------------------------------------------------------------------------------------- traffic
+
+
+def create_traffic_stage() -> None:
+    _run(STAGE_TRAFFIC)
+
+
+def drop_traffic_stage() -> None:
+    _run("DROP TABLE IF EXISTS stage_traffic, stage_sum")
+
+
+def stage_traffic(background: store.Background, some: Traffic) -> None:
+    """Begins to write numbers of pages into the stage."""
+    columns = {"page": some.page.tolist(), **some.numbers}
+    cells = [_copy_cells(name, column) for name, column in columns.items()]
+    lines = [f"{line}\n" for line in map("\t".join, zip(*cells, strict=True))]
+    background.copy_lines("stage_traffic", list(columns), lines)
+
+
+def sum_traffic() -> int:
+    """Adds the staged rows of each page up. Returns how many rows that say something there were."""
+    some = " OR ".join(f"{name} IS NOT NULL" for name in TRAFFIC_SUMS)
+    sums = ", ".join(f"{expression} AS {name}" for name, expression in TRAFFIC_SUMS.items())
+    _run(
+        f"CREATE TEMP TABLE stage_sum AS SELECT page, {sums}, count(*) AS rows FROM stage_traffic "
+        f"WHERE {some} GROUP BY page"
+    )
+    return _number("SELECT coalesce(sum(rows), 0)::bigint FROM stage_sum")
+
+
+def sum_crawled_traffic(project: Project, moves: Mapping[int, int]) -> None:
+    """The same of the staged pages, which must be in the table of pages; of those that move, where they lead."""
+    rows = (
+        "SELECT p.id AS page, s.clicks, s.impressions, s.position, NULL::bigint AS hits FROM stage_page s "
+        "JOIN linker_page p ON p.project_id = %s AND md5(p.canonical_url) = md5(s.canonical_url) "
+        "WHERE s.clicks IS NOT NULL OR s.impressions IS NOT NULL OR s.position IS NOT NULL"
+    )
+    if not moves:
+        _run(f"CREATE TEMP TABLE stage_sum AS {rows}", [project.pk])
+        return
+    _run("CREATE TEMP TABLE stage_move (page bigint, destination bigint)")
+    store.copy_rows_in("stage_move", ("page", "destination"), moves.items())
+    _run("ANALYZE stage_move")
+    sums = ", ".join(f"{expression} AS {name}" for name, expression in TRAFFIC_SUMS.items())
+    _run(
+        f"CREATE TEMP TABLE stage_sum AS SELECT coalesce(m.destination, r.page) AS page, {sums} FROM ({rows}) r "
+        "LEFT JOIN stage_move m ON m.page = r.page GROUP BY 1",
+        [project.pk],
+    )
+    _run("DROP TABLE stage_move")
+
+
+def page_moves(project: Project, keys: Callable[[str], Iterable[str]]) -> Iterator[tuple[int, int]]:
+    """Pairs of a page and the page of the project that it redirects to, else has as its canonical.
+
+    `keys` gives, for an address, the keys that its page may have, the likeliest first.
+    """
+    _run("CREATE TEMP TABLE stage_move (page bigint, rank int, key text)")
+    pages = _rows(
+        "SELECT id, coalesce(nullif(redirect_url, ''), canonical_link) FROM linker_page WHERE project_id = %s "
+        "AND (redirect_url <> '' OR canonical_link NOT IN ('', url, canonical_url))",
+        [project.pk],
+    )
+    rows = ((page, rank, key) for page, address in pages for rank, key in enumerate(keys(address)))
+    store.copy_rows_in("stage_move", ("page", "rank", "key"), rows)
+    _run("ANALYZE stage_move")
+    yield from _rows(
+        "SELECT DISTINCT ON (m.page) m.page, p.id FROM stage_move m JOIN linker_page p ON p.project_id = %s "
+        "AND md5(p.canonical_url) = md5(m.key) ORDER BY m.page, m.rank",
+        [project.pk],
+    )
+    _run("DROP TABLE stage_move")
+
+
+def merge_traffic(
+    project: Project,
+    source: str,
+    period: Period | None,
+    imported_at: datetime,
+    *,
+    replaces: bool,
+    loose: Sequence[int] | None = None,
+) -> dict[str, int]:
+    """Stores the sums of what was staged as the source's of the period, and sets the pages' own numbers.
+
+    Returns counts of `pages`, `new`, `updated`, `unchanged`, `gone` and `set`: pages whose own numbers changed. With
+    `replaces`, pages that the stage lacks lose what they had from the source in the period. `loose` are the pages that
+    the transaction has not locked yet; None: any of them.
+    """
+    _run("ANALYZE stage_sum")
+    staged = _number("SELECT count(*) FROM stage_sum")
+    found, _ = TrafficPeriod.objects.update_or_create(
+        project=project,
+        source=source,
+        starts=period.starts if period else None,
+        ends=period.ends if period else None,
+        defaults={"imported_at": imported_at},
+    )
+    gone = 0
+    if replaces:
+        gone = _run(
+            "DELETE FROM linker_pagetraffic t WHERE t.period_id = %s "
+            "AND NOT EXISTS (SELECT FROM stage_sum s WHERE s.page = t.page_id)",
+            [found.pk],
+        )
+    if loose is None:
+        loose = [page for (page,) in _rows("SELECT page FROM stage_sum")]
+    with store.references_held({"linker_trafficperiod": [found.pk], "linker_page": loose}):
+        names = ", ".join(TRAFFIC_SUMS)
+        old, new = (", ".join(f"{table}.{name}" for name in TRAFFIC_SUMS) for table in ("t", "excluded"))
+        changes = ", ".join(f"{name} = excluded.{name}" for name in TRAFFIC_SUMS)
+        [(fresh, updated)] = _rows(
+            f"WITH merged AS (INSERT INTO linker_pagetraffic AS t (period_id, page_id, {names}) "
+            f"SELECT %s, page, {names} FROM stage_sum ORDER BY page ON CONFLICT (period_id, page_id) "
+            f"DO UPDATE SET {changes} WHERE ({old}) IS DISTINCT FROM ({new}) RETURNING xmax = 0 AS fresh) "
+            "SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh) FROM merged",
+            [found.pk],
+        )
+    refresh_statistics("linker_pagetraffic")
+    return {
+        "pages": staged,
+        "new": fresh,
+        "updated": updated,
+        "unchanged": staged - fresh - updated,
+        "gone": gone,
+        "set": set_page_traffic(project),
+    }
+
+
+def set_page_traffic(project: Project) -> int:
+    """Sets every page's clicks, impressions and position as linker.traffic reads them. Returns how many changed."""
+    first, second = [*(period.pk for period in traffic.periods_read(project)), None, None][:2]
+    numbers = {name: f"CASE WHEN a.page_id IS NULL THEN b.{name} ELSE a.{name} END" for name in sorted(pages.TRAFFIC)}
+    columns = ", ".join(numbers)
+    read = ", ".join(f"{value} AS {name}" for name, value in numbers.items())
+    capped = ", ".join(MOST_CLICKS.format("r", name) if name in COUNTS else f"r.{name}" for name in numbers)
+    return _run(
+        f"UPDATE linker_page p SET ({columns}) = ({capped}) FROM (SELECT own.id, {read} FROM linker_page own "
+        "LEFT JOIN linker_pagetraffic a ON a.page_id = own.id AND a.period_id = %s "
+        "LEFT JOIN linker_pagetraffic b ON b.page_id = own.id AND b.period_id = %s WHERE own.project_id = %s) r "
+        f"WHERE p.id = r.id AND ({', '.join(f'p.{name}' for name in numbers)}) IS DISTINCT FROM ({capped})",
+        [first, second, project.pk],
+    )

@@ -14,10 +14,12 @@ class UploadKind(models.TextChoices):
     PAGES = "pages", "Pages"
     LINKS = "links", "Links"
     QUERIES = "queries", "Search queries"
+    TRAFFIC = "traffic", "Traffic"
 
 
 class Upload(models.Model):
-    """A file to import: `path` is relative to UPLOAD_ROOT for a browser's upload, absolute for the command line's.
+    """A file to import: `path` is relative to UPLOAD_ROOT for a browser's upload, absolute for the command line's, and
+    empty where the file was removed (see ingest.uploads).
 
     `mapping` and `encoding` are what the user confirmed last; each run freezes its own copy.
     """
@@ -43,6 +45,15 @@ class Upload(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the file is a copy of ours, to be removed one day."""
+        return bool(self.path) and not Path(self.path).is_absolute()
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self.path) and self.file.is_file()
 
     @property
     def file(self) -> Path:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
+from itertools import islice
 from urllib.parse import unquote
 
 import ada_url
@@ -20,9 +21,12 @@ _PLAIN = re.compile(rf"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?:{_PLAIN_PATH}/?)?
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_NUMERIC_LABEL = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)$")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_NUMERIC_LABEL = re.compile(r"0x[0-9a-f]*|[0-9]+")
 SEPARATOR = "\x1f"
+MAX_ADDRESS = 8_000  # characters; what servers and browsers take at least, by RFC 9110, and few take more
 MAX_NAME = 200
+MAX_DEPTH = 20  # levels of categories; what lies deeper comes into the twentieth
 
 
 class NotAnAddress(ValueError):
@@ -31,6 +35,12 @@ class NotAnAddress(ValueError):
 
 class AnotherSite(ValueError):
     """The address does not belong to the project's site."""
+
+
+def is_clean(address: str) -> bool:
+    """Whether an address has neither a fragment nor tracking parameters."""
+    query = address.partition("?")[2]
+    return "#" not in address and not any(TRACKING.fullmatch(part.partition("=")[0]) for part in query.split("&"))
 
 
 def _unescape(match: re.Match[str]) -> str:
@@ -59,9 +69,12 @@ class Site:
 
         Scheme and host in lower case, no default port, credentials, fragment or tracking parameters, one form of
         percent-encoding; without a trailing slash and `www.` where the project says so. An address that begins with
-        a slash is read against `base_url`. Raises NotAnAddress, AnotherSite.
+        a slash is read against `base_url`. Raises NotAnAddress, also for more than MAX_ADDRESS characters, and
+        AnotherSite.
         """
         address = address.strip()
+        if len(address) > MAX_ADDRESS:
+            raise NotAnAddress(address)
         if self._plain is not None and self._plain.fullmatch(address):
             return address
         return self._checked(_canonical(address, self.base_url, self.strip_slash, self.strip_www))
@@ -70,10 +83,24 @@ class Site:
     def _plain(self) -> re.Pattern[str] | None:
         """What addresses of the site match that are their own keys; None where it takes a look at each."""
         host, path = self._own
-        if path != "/" or not _PLAIN.fullmatch(f"http://{host}/") or _NUMERIC_LABEL.search(host.rpartition(".")[2]):
+        if path != "/" or not _PLAIN.fullmatch(f"http://{host}/") or _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
             return None
         www, slash = "" if self.strip_www else r"(?:www\.)?", "" if self.strip_slash else "/?"
         return re.compile(rf"https?://{www}{re.escape(host)}/(?:{_PLAIN_PATH}{slash})?")
+
+    def full_address(self, address: str, prefix: str = "") -> str:
+        """An address as it is written, a relative one completed: by `prefix` in front, then by the site's host.
+
+        What is neither an address nor begins with a slash comes back as it is.
+        """
+        if not address or _SCHEME.match(address):
+            return address
+        if prefix:
+            address = prefix + (address.lstrip("/") if prefix.endswith("/") else address)
+        scheme, _, rest = self.base_url.partition("://")
+        if address.startswith("//"):
+            return f"{scheme}:{address}"
+        return f"{scheme}://{rest.partition('/')[0]}{address}" if address.startswith("/") else address
 
     def _checked(self, url: str) -> str:
         host, path = _host_and_path(url)
@@ -97,7 +124,7 @@ def _host_and_path(url: str) -> tuple[str, str]:
 
 
 def _canonical(address: str, base: str, strip_slash: bool, strip_www: bool) -> str:
-    if _PLAIN.fullmatch(address) and not _NUMERIC_LABEL.search(address.split("/", 3)[2].rpartition(".")[2]):
+    if _PLAIN.fullmatch(address) and not _NUMERIC_LABEL.fullmatch(address.split("/", 3)[2].rpartition(".")[2]):
         url = address
     else:
         url = _parsed(address, base)
@@ -137,6 +164,14 @@ def clean_name(name: str) -> str:
     return " ".join(name.replace(SEPARATOR, " ").split())[:MAX_NAME].rstrip()
 
 
+def is_storable(text: str) -> bool:
+    """Whether the database can hold a text: no NUL, and no half of a surrogate pair."""
+    try:
+        return "\0" not in text and text.encode() is not None
+    except UnicodeEncodeError:
+        return False
+
+
 def folder(canonical_url: str) -> str:
     """The start of an address up to its last segment."""
     return canonical_url.partition("?")[0].rstrip("/").rpartition("/")[0]
@@ -144,7 +179,10 @@ def folder(canonical_url: str) -> str:
 
 @lru_cache(10_000)
 def folder_names(folder: str) -> tuple[str, ...]:
-    """The names of the folders that an address stands in: the weakest source of categories."""
+    """The names of the folders that an address stands in: the weakest source of categories.
+
+    At most one more than MAX_DEPTH, which tells that there are more.
+    """
     _, path = _host_and_path(folder)
     names = (clean_name(unquote(segment).replace("\0", "")) for segment in path.split("/"))
-    return tuple(name for name in names if name)
+    return tuple(islice(filter(None, names), MAX_DEPTH + 1))

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property, partial
 from hashlib import sha256
 from itertools import compress
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from urllib.parse import unquote, urlsplit
 
 from ingest import values
-from ingest.normalise import AnotherSite, NotAnAddress, clean_name, folder, folder_names
-from ingest.readers import screaming_frog
+from ingest.markup import text_of
+from ingest.normalise import MAX_DEPTH, AnotherSite, NotAnAddress, clean_name, folder, folder_names, is_clean
+from ingest.readers import screaming_frog, shopify
+from ingest.schema import columns_of
+from ingest.sniff import header_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,8 +36,8 @@ _HOME = re.compile(
     r"|strona główna|главная|ホーム|トップ|top|index|hauptseite|⌂|🏠",
     re.IGNORECASE,
 )
-_ONE_CELL_TRAIL = re.compile(r"\s*[>›»→]\s*|\s+[/|]\s+")
-_SUFFIX = re.compile(r"\s*[|·•–—:-]\s")
+_ONE_CELL_TRAIL = re.compile(r"[>›»→]|(?<=\s)[/|](?=\s)")  # single characters: the blanks around are cleaned away
+_SUFFIX = re.compile(r"[|·•–—:-]\s")
 
 
 # What is staged of a page: a line of the file, and the columns of the table of pages.
@@ -46,6 +51,7 @@ TEXTS = frozenset(
     | {"canonical_link", "redirect_url"}
 )
 LISTS = frozenset({"headings"})
+TRAFFIC = frozenset({"clicks", "impressions", "position"})
 
 
 @dataclass
@@ -63,23 +69,70 @@ class Pages:
 
 
 class Trails:
-    """The paths of categories met so far, each with a number, in the order they were met."""
+    """The paths of categories met so far, each with a number, in the order they were met.
+
+    A breadcrumb that ends in the page itself makes a category of each page. Where the last name is the page's title or
+    H1 the parser drops it; a shorter or older name only shows in the whole: OWN_CRUMBS and more of the paths that end
+    at a depth, and most of them, then stand for one page alone and name it. The last name of these is dropped.
+    """
+
+    OWN_CRUMBS = 5
 
     def __init__(self) -> None:
         self.numbers: dict[PathOfNames, int] = {}
         self.rows: Counter[int] = Counter()
+        self._only: dict[int, str] = {}  # number: key of the only page, of those that name it
 
     def number(self, path: PathOfNames) -> int | None:
         return self.numbers.setdefault(path, len(self.numbers)) if path else None
+
+    def number_of(self, path: PathOfNames, key: str, is_named: Callable[[str], bool]) -> int | None:
+        """As number(), of a breadcrumb of the page with that key; `is_named` tells whether a name may be the page's."""
+        if not path:
+            return None
+        known = len(self.numbers)
+        number = self.numbers.setdefault(path, known)
+        if number == known and is_named(path[-1]):
+            self._only[number] = key
+        elif number in self._only and self._only[number] != key:
+            del self._only[number]
+        return number
 
     def count(self, numbers: Iterable[int | None]) -> None:
         """Notes the numbers of some rows."""
         self.rows.update(number for number in numbers if number is not None)
 
     def paths(self) -> list[PathOfNames]:
-        """Path by number, without a “Home” that nearly all rows begin with; one may come out empty."""
-        home = self._home()
-        return [path[1:] if path[0] == home else path for path in self.numbers]
+        """Path by number, without the page's own name and a “Home” that nearly all begin with; some may be empty."""
+        home, own = self._home(), self._own_crumbs
+        found = []
+        for path, number in self.numbers.items():
+            rest = path[:-1] if number in own else path
+            found.append(rest[1:] if rest and rest[0] == home else rest)
+        return found
+
+    @property
+    def own_crumbs(self) -> int:
+        """How many paths ended in a page."""
+        return len(self._own_crumbs)
+
+    @cached_property
+    def _own_crumbs(self) -> frozenset[int]:
+        """The numbers of the paths whose last name is dropped; to be asked for when all rows were met."""
+        inner: set[PathOfNames] = set()
+        for path in self.numbers:
+            while (path := path[:-1]) and path not in inner:
+                inner.add(path)
+        leaves: dict[int, list[int]] = {}
+        for path, number in self.numbers.items():
+            if path not in inner:
+                leaves.setdefault(len(path), []).append(number)
+        own: set[int] = set()
+        for numbers in leaves.values():
+            named = [number for number in numbers if number in self._only]
+            if len(named) >= self.OWN_CRUMBS and len(named) * 2 > len(numbers):
+                own.update(named)
+        return frozenset(own)
 
     def _home(self) -> str | None:
         rows: Counter[str] = Counter()
@@ -95,7 +148,8 @@ class PageParser:
     """Parses the rows of one pages file.
 
     `source` says where categories come from: `columns`, `json-ld`, `folders`. Rows and cells that are left out go to
-    `skipped`; rows that are no pages (scripts, images) are counted in `not_pages`.
+    `skipped`; rows that are no pages (scripts, images) are counted in `not_pages`, further rows of a shop's product in
+    `more_rows`.
     """
 
     NUMBERS: tuple[tuple[str, Callable[[str], Any]], ...] = (
@@ -110,30 +164,51 @@ class PageParser:
     TEXTS = ("title", "h1", "description", "language", "indexability_status", "canonical_link", "redirect_url")
     LIMITS = {"language": 35, "indexability_status": 100}
 
-    def __init__(self, header: Sequence[str], mapping: Columns, site: Site, skipped: Skipped, json_ld: bool) -> None:
-        self.site, self.skipped, self.mapping = site, skipped, mapping
+    def __init__(
+        self,
+        header: Sequence[str],
+        mapping: Columns,
+        site: Site,
+        skipped: Skipped,
+        *,
+        json_ld: bool = False,
+        markup: bool = False,
+    ) -> None:
+        """`json_ld` and `markup` say that the breadcrumb is JSON-LD and the main text HTML."""
+        self.site, self.skipped, self.mapping, self.markup = site, skipped, mapping, markup
         self.width = len(header)
-        self.at = {name: [header.index(column) for column in columns] for name, columns in mapping.items()}
-        self.url_at = self.at["url"][0]
+        columns = columns_of(mapping)
+        self.at = {name: [header.index(column) for column in found] for name, found in columns.items()}
+        self.urls_at = self.at["url"]
+        self.prefix = next(iter(mapping.get("prefix", [])), "")
         self.source = "folders" if "breadcrumb" not in mapping else "json-ld" if json_ld else "columns"
         self.trails = Trails()
         self.not_pages = 0
+        self.more_rows = 0
+        self.products = _Products.of(header, mapping)
         self._left_out: list[tuple[int, str, str, str, str]] = []
 
     @property
     def filled(self) -> list[str]:
-        """The columns of the pages table that the file speaks about."""
-        direct = {
-            name for name in self.at if name not in ("url", "vector", "breadcrumb", "content_type", "indexability")
-        }
-        if {"indexability", "status_code", "canonical_link"} & set(self.at):
+        """The columns of the pages table that the file speaks about, but for those that traffic is read from."""
+        others = {"url", "vector", "breadcrumb", "content_type", "indexability", *TRAFFIC}
+        direct = set(self.at) - others
+        if self.products is not None or {"indexability", "status_code", "canonical_link"} & set(self.at):
             direct |= {"indexable", "indexability_status"}
         return sorted(direct)
+
+    @property
+    def has_traffic(self) -> bool:
+        return not TRAFFIC.isdisjoint(self.at)
 
     def parse_all(self, records: Records) -> Pages:
         """The pages of many rows."""
         lines, cells = self._of_width(records)
-        urls = [url.strip() for url in cells[self.url_at]]
+        if self.products is not None:
+            first = self.products.are_first(cells)
+            self.more_rows += len(first) - sum(first)
+            lines, cells = list(compress(lines, first)), [list(compress(column, first)) for column in cells]
+        urls = self._addresses(cells)
         keys = [self._key(line, url) for line, url in zip(lines, urls, strict=True)]
         columns: dict[str, list[Any]] = {"line": list(lines), "url": urls, "canonical_url": keys}
         cells = _keep(columns, cells, [key is not None for key in keys])
@@ -146,13 +221,12 @@ class PageParser:
         for name, parse in self.NUMBERS:
             if name in self.at:
                 columns[name] = self._told(name, parse, columns, cells[self.at[name][0]])
-        if "content_type" in self.at:
-            cells = self._keep_pages(columns, cells)
+        cells = self._keep_pages(columns, cells)
         if "headings" in self.at:
             columns["headings"] = [_filled(row) for row in zip(*(cells[i] for i in self.at["headings"]), strict=True)]
         if "body" in self.at:
             rows = zip(*(cells[i] for i in self.at["body"]), strict=True)
-            columns["body"] = ["\n\n".join(_filled(row)) for row in rows]
+            columns["body"] = ["\n\n".join(_filled(map(text_of, row) if self.markup else row)) for row in rows]
         self._indexable(columns, cells)
         columns["category"] = self._categories(columns, cells)
         vectors = self._vectors(columns, cells) if "vector" in self.at else []
@@ -170,10 +244,36 @@ class PageParser:
             if len(row) == self.width:
                 lines.append(line)
                 rows.append(row)
+            elif self._is_no_page(row):
+                self.not_pages += 1
             else:
-                url = row[self.url_at] if self.url_at < len(row) else ""
-                self._leave_out(line, "bad_width", url, f"{len(row)} cells, not {self.width}")
+                self._leave_out(line, "bad_width", self._address(row), f"{len(row)} cells, not {self.width}")
         return lines, list(zip(*rows, strict=True)) or [()] * self.width
+
+    def _address(self, row: Sequence[str]) -> str:
+        """The address in a row of any width."""
+        return next(filter(None, (row[place].strip() for place in self.urls_at if place < len(row))), "")
+
+    def _is_no_page(self, row: Sequence[str]) -> bool:
+        """Whether a row of another width than the header's is one of a script, a style or a picture.
+
+        Rows that lack their last cells are common among those, and nothing is lost with them.
+        """
+        if screaming_frog.is_asset(self._address(row)):
+            return True
+        place = self.at.get("content_type", [self.width])[0]
+        kind = row[place].strip() if place < len(row) else ""
+        return screaming_frog.is_content_type(kind) and not screaming_frog.is_html(kind)
+
+    def _addresses(self, cells: Sequence[Sequence[str]]) -> list[str]:
+        """Each row's address in full, out of the first of its columns that the row fills."""
+        urls = [url.strip() for url in cells[self.urls_at[0]]]
+        for place in self.urls_at[1:]:
+            if all(urls):
+                break
+            urls = [url or other.strip() for url, other in zip(urls, cells[place], strict=True)]
+        full = self.site.full_address
+        return [url if url.startswith(("https://", "http://")) else full(url, self.prefix) for url in urls]
 
     def _leave_out(self, line: int, reason: str, url: str, value: str = "", *, column: str = "") -> None:
         """Notes a row or cell for `skipped`, where they stand by line."""
@@ -212,7 +312,11 @@ class PageParser:
         return list(map(known.__getitem__, cells))
 
     def _keep_pages(self, columns: dict[str, list[Any]], cells: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-        """Leaves the rows that are pages, and says which of them are HTML. Returns their cells."""
+        """Leaves the rows that are pages, and says which of them are HTML where the file does. Returns their cells."""
+        if "content_type" not in self.at:
+            kept = [not screaming_frog.is_asset(url) for url in columns["url"]]
+            self.not_pages += len(kept) - sum(kept)
+            return _keep(columns, cells, kept)
         types = [cell.strip() for cell in cells[self.at["content_type"][0]]]
         codes = columns.get("status_code") or [None] * len(types)
         columns["html"] = list(map({kind: screaming_frog.is_html(kind) for kind in set(types)}.__getitem__, types))
@@ -236,6 +340,11 @@ class PageParser:
 
     def _indexable(self, columns: dict[str, list[Any]], cells: Sequence[Sequence[str]]) -> None:
         """As the file says; where it does not, a page that answers 200 and is its own canonical."""
+        if self.products is not None:
+            hidden = self.products.why_hidden(cells)
+            columns["indexable"] = [not reason for reason in hidden]
+            columns["indexability_status"] = hidden
+            return
         if not {"indexability", "status_code", "canonical_link"} & set(self.at):
             return
         size = len(columns["line"])
@@ -255,6 +364,15 @@ class PageParser:
                 reasons[n] = reasons[n] or reason
         columns["indexable"] = said
 
+    def worth(self, url: str, key: str, status_code: int | None, indexable: bool, canonical_link: str) -> int:
+        """How well a row stands for its page where several do, see loader.BETTER_ROW.
+
+        16 where it answers 200, 8 where it is indexable, 4 where it is its own canonical or states none, 2 where its
+        address is the page's key, 1 where that has neither tracking parameters nor a fragment; added up.
+        """
+        answers, is_own = status_code == 200, not canonical_link or self._is_own(canonical_link, key)
+        return 16 * answers + 8 * indexable + 4 * is_own + address_worth(url, key)
+
     def _is_own(self, address: str, canonical: str) -> bool:
         try:
             return self.site.canonical_url(address) == canonical
@@ -267,10 +385,16 @@ class PageParser:
         """The number of each row's trail."""
         if self.source == "folders":
             starts = list(map(folder, columns["canonical_url"]))
-            known = {start: self.trails.number(folder_names(start)) for start in dict.fromkeys(starts)}
+            names = {start: folder_names(start) for start in dict.fromkeys(starts)}
+            known = {start: self.trails.number(path[:MAX_DEPTH]) for start, path in names.items()}
             numbers = list(map(known.__getitem__, starts))
+            if max(map(len, names.values()), default=0) > MAX_DEPTH:
+                for line, url, start in zip(columns["line"], columns["url"], starts, strict=True):
+                    self._cut(line, url, names[start])
         else:
             trail = self._structured_trail if self.source == "json-ld" else self._column_trail
+            if self.products is not None:
+                trail = self.products.trail
             nothing = [""] * len(columns["line"])
             rows = zip(
                 *(columns["line"], columns["url"], columns["canonical_url"]),
@@ -278,9 +402,22 @@ class PageParser:
                 zip(*(cells[index] for index in self.at["breadcrumb"]), strict=True),
                 strict=True,
             )
-            numbers = [self.trails.number(trail(_Row(*row))) for row in rows]
+            found = ((row, self._cut(row.line, row.url, trail(row))) for row in map(_Row._make, rows))
+            if self.source == "columns" and self.products is None:
+                numbers = [
+                    self.trails.number_of(path, row.canonical_url, partial(_may_be_page, row=row))
+                    for row, path in found
+                ]
+            else:
+                numbers = [self.trails.number(path) for _, path in found]
         self.trails.count(numbers)
         return numbers
+
+    def _cut(self, line: int, url: str, path: PathOfNames) -> PathOfNames:
+        """A path of MAX_DEPTH names at most; what is cut is listed."""
+        if len(path) > MAX_DEPTH:
+            self._leave_out(line, "deep_category", url, path[MAX_DEPTH])
+        return path[:MAX_DEPTH]
 
     def _column_trail(self, row: _Row) -> PathOfNames:
         filled = row.crumbs if len(row.crumbs) > 1 else _ONE_CELL_TRAIL.split(row.crumbs[0])
@@ -321,6 +458,58 @@ class _Row(NamedTuple):
     crumbs: tuple[str, ...]
 
 
+class _Products:
+    """What is particular to a shop's product file: several rows a product, and its own ways to say what is live."""
+
+    def __init__(self, at: dict[str, int], is_tags: bool) -> None:
+        self.at, self.is_tags = at, is_tags
+        self._seen: set[str] = set()
+
+    @classmethod
+    def of(cls, header: Sequence[str], mapping: Columns) -> Self | None:
+        """None where the file is none of products, or its address comes from another column than the handle."""
+        if not shopify.is_products(header) or mapping["url"] != [shopify.column(header, "url")]:
+            return None
+        columns = {field: shopify.column(header, field) for field in shopify.NAMES}
+        at = {field: header.index(column) for field, column in columns.items() if column is not None}
+        return cls(at, [header_key(column) for column in mapping.get("breadcrumb", [])] == ["tags"])
+
+    def are_first(self, cells: Sequence[Sequence[str]]) -> list[bool]:
+        """Which rows begin a product: the first with its handle that has a title."""
+        first = []
+        for handle, title in zip(cells[self.at["url"]], cells[self.at["title"]], strict=True):
+            begins = bool(title.strip()) and handle not in self._seen
+            if begins:
+                self._seen.add(handle)
+            first.append(begins)
+        return first
+
+    def why_hidden(self, cells: Sequence[Sequence[str]]) -> list[str]:
+        """Why each product cannot be found; empty where it can."""
+        nothing = [""] * len(cells[0])
+        status, published = (
+            cells[self.at[field]] if field in self.at else nothing for field in ("indexability_status", "indexability")
+        )
+        return list(map(shopify.why_hidden, status, published))
+
+    def trail(self, row: _Row) -> PathOfNames:
+        """The category in a product's type, its taxonomy or its first tag: never the product itself."""
+        cell = shopify.category(row.crumbs[0])
+        names = [shopify.first_tag(cell)] if self.is_tags else _ONE_CELL_TRAIL.split(cell)
+        return tuple(name for text in names if (name := clean_name(text)))
+
+
+def address_worth(url: str, key: str) -> int:
+    """How clean an address of a page is: 2 where it is the page's key, 1 where it has neither tracking parameters nor
+    a fragment; added up."""
+    return 2 * (url == key) + is_clean(url)
+
+
+def address_order(url: str, key: str) -> tuple[int, int, str]:
+    """Sorts a page's addresses, the one to know it by first: the cleanest, the shortest, by alphabet."""
+    return -address_worth(url, key), len(url), url
+
+
 def _filled(cells: Iterable[str]) -> list[str]:
     return [text for cell in cells if (text := cell.strip())]
 
@@ -341,7 +530,29 @@ def _is_page_itself(crumb: str, row: _Row) -> bool:
     title = row.title.casefold()
     if folded in (row.h1.casefold(), title):
         return True
-    return title.startswith(folded) and _SUFFIX.match(title, len(folded)) is not None
+    return title.startswith(folded) and _SUFFIX.match(title[len(folded) :].lstrip()) is not None
+
+
+def _may_be_page(crumb: str, row: _Row) -> bool:
+    """Whether a breadcrumb's last name may be a short or old one of the page, and not of what the page is in.
+
+    It shares two thirds of its words with the title, the H1 or the last part of the address, and has more than half of
+    the words there: “Roofing” does not name “Metal roofs and other roofing”. Nor does the name of a folder of the
+    address: in /stoves/lite/ “Stoves” is no name of the page.
+    """
+    words = _words(crumb)
+    *folders, last = urlsplit(row.canonical_url).path.rstrip("/").split("/")
+    if not words or any(_words(folder) == words for folder in folders):
+        return False
+    for name in (last, row.h1, _SUFFIX.split(row.title, maxsplit=1)[0]):
+        own = _words(name)
+        if 3 * len(words & own) >= 2 * len(words) and 2 * len(words & own) > len(own):
+            return True
+    return False
+
+
+def _words(text: str) -> set[str]:
+    return set(header_key(unquote(text)).split())
 
 
 def _status_reason(code: int) -> str:

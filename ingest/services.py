@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import uuid
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +16,24 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from ingest import loader, schema
-from ingest.errors import FileError, ImportStopped
+from ingest import known, loader, peek, schema, uploads
+from ingest.errors import FileError, ImportStopped, KnownFileError, UnusableFile
 from ingest.links import IGNORED, LinkParser, PageIds
+from ingest.markup import is_markup
 from ingest.models import Upload
-from ingest.normalise import Site
-from ingest.pages import PageParser
+from ingest.normalise import AnotherSite, NotAnAddress, Site
+from ingest.pages import PageParser, Trails
+from ingest.periods import Period, parse_period, told_by_file
 from ingest.queries import QueryParser
-from ingest.readers import generic
-from ingest.skipped import REASONS, Skipped
-from ingest.sniff import CHUNK, Records, Table, inspect
+from ingest.readers import generic, shopify
+from ingest.skipped import OF_CELLS, OF_ROWS, REASONS, Skipped
+from ingest.sniff import Records, Table, inspect
+from ingest.traffic import PageFinder, TrafficParser, destinations, variants
 from linker import store
-from linker.models import Project, QuerySource, RunKind
+from linker.models import PageTraffic, Project, QuerySource, RunKind, TrafficPeriod, TrafficSource
 from linker.models.project import UrlPolicy
 from linker.runs import no_progress, start_run
-from linker.services import mark_sensitive
+from linker.services import find_sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,12 +47,14 @@ if TYPE_CHECKING:
 
 MAX_SAMPLE = 300  # characters of a value shown
 SAMPLES = 50  # rows looked at for guesses
+SAMPLE_CHARACTERS = 2**22  # of these rows together
 STAGE_ROWS = 20_000
 SHRINK_FROM, SHRINK_TO = 20, 0.8
 RUN_KINDS = {
     schema.PAGES: RunKind.IMPORT_PAGES,
     schema.LINKS: RunKind.IMPORT_LINKS,
     schema.QUERIES: RunKind.IMPORT_QUERIES,
+    schema.TRAFFIC: RunKind.IMPORT_TRAFFIC,
 }
 Report = dict[str, Any]
 
@@ -67,23 +73,24 @@ def site_of(project: Project) -> Site:
 def take_upload(
     project: Project, user: AbstractBaseUser | None, *, file: UploadedFile, kind: str = "", encoding: str = ""
 ) -> Upload:
-    """Copies an uploaded file under UPLOAD_ROOT, in constant memory; an empty kind is found out.
+    """Copies an uploaded file under UPLOAD_ROOT, in constant memory; an empty kind is found out, and what was taken
+    for pages but holds traffic is traffic.
 
-    Raises FileError, and keeps nothing, where it is no file we can read.
+    Whatever it raises, it keeps nothing: FileError where it is no file we can read, or where there is no room for it.
     """
     name = file.name or "upload"
     path = f"{project.pk}/{uuid.uuid4().hex}"
     target = settings.UPLOAD_ROOT / path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as copy:
-        shutil.copyfileobj(file, copy, CHUNK)
     try:
-        kind = kind or find_kind(target, name, encoding)
+        uploads.copy(file, name, target)
+        if kind in ("", schema.PAGES):
+            found = find_kind(target, name, encoding)
+            kind = found if found == schema.TRAFFIC else kind or found
         look(project, kind, target, name, None, encoding)
-    except FileError:
-        target.unlink()
+        return _upload(project, kind, name, path, target, user, encoding)
+    except BaseException:
+        target.unlink(missing_ok=True)
         raise
-    return _upload(project, kind, name, path, target, user, encoding)
 
 
 def register_file(
@@ -130,22 +137,34 @@ class Note:
 
 @dataclass(frozen=True)
 class Look:
-    """A file looked at: how it is read, which columns fill which fields, and its first rows."""
+    """A file looked at: how it is read, which columns fill which fields, and its first rows.
 
+    `period`: the user's word on the days that a file of traffic is about.
+    """
+
+    project: Project
     kind: str
     table: Table
     mapping: schema.Columns
     samples: list[Sequence[str]]
+    site: Site
+    known: known.Known | None
+    period: Period | None = None
 
     @property
     def header(self) -> tuple[str, ...]:
         return self.table.format.header
 
-    def values(self, columns: Sequence[str], most: int = 3) -> list[str]:
-        """The first `most` values the columns hold, several columns' joined."""
-        places = [self.header.index(column) for column in columns]
-        joined = (" › ".join(row[i].strip() for i in places if row[i].strip()) for row in self.samples)
-        return [value[:MAX_SAMPLE] for value, _ in zip(filter(None, joined), range(most), strict=False)]
+    def values(self, field: schema.Field, most: int = 3) -> list[str]:
+        """The first `most` values of a field as they would be imported, several columns' joined."""
+        places = [self.header.index(column) for column in self.mapping.get(field.name, [])]
+        filled = ([row[i].strip() for i in places if row[i].strip()] for row in self.samples)
+        if field.first:
+            prefix = next(iter(self.mapping.get("prefix", [])), "")
+            found = (self.site.full_address(cells[0], prefix) for cells in filled if cells)
+        else:
+            found = (" › ".join(cells) for cells in filled if cells)
+        return [value[:MAX_SAMPLE] for value, _ in zip(found, range(most), strict=False)]
 
     def cells(self, column: str) -> list[str]:
         """The first rows' cells of a column."""
@@ -155,7 +174,7 @@ class Look:
     @property
     def left_out(self) -> list[str]:
         """Columns that no field takes."""
-        taken = {column for columns in self.mapping.values() for column in columns}
+        taken = {column for columns in schema.columns_of(self.mapping).values() for column in columns}
         return [column for column in self.header if column not in taken]
 
     @property
@@ -164,8 +183,42 @@ class Look:
         return generic.vector_columns(self.header, self.samples)
 
     @property
+    def better_kind(self) -> str:
+        """The import that takes the file, where that is another than this one; empty where none is known."""
+        if self.known is None:
+            return schema.better_kind(self.kind, self.header, self.mapping)
+        kind = self.known.kind
+        return kind if kind != self.kind and kind in schema.FIELDS else ""
+
+    @property
+    def is_for_this(self) -> bool:
+        """Whether nothing is known of the file that speaks against importing it as this kind."""
+        return not self.better_kind if self.known is None else self.known.kind == self.kind
+
+    @property
+    def warns(self) -> bool:
+        """Whether what is known of the file is a warning."""
+        return not self.is_for_this or (self.known is not None and self.known.doubt)
+
+    @property
+    def objection(self) -> str:
+        """Why the file is not one to be imported as this kind, and what to do instead; empty where it is."""
+        if self.is_for_this:
+            return ""
+        if self.known is None:
+            return schema.what_is_missing(self.kind, self.header, self.mapping)
+        if self.better_kind:
+            better = self.better_kind
+            return f"{self.known.what} It is a file of {better}, not of {self.kind}: import it as {better}."
+        return self.known.text
+
+    @property
     def notes(self) -> list[Note]:
         """What the user should know before confirming."""
+        if not self.is_for_this:
+            return []
+        if self.is_empty:
+            return [Note("The file has a header but no rows below it, so there is nothing to import.", True)]
         missing = schema.what_is_missing(self.kind, self.header, self.mapping)
         if missing:
             return [Note(missing, True)]
@@ -173,7 +226,27 @@ class Look:
             return _link_notes(self)
         if self.kind == schema.QUERIES:
             return [_query_note(self)]
-        return [_breadcrumb_note(self), *_vector_notes(self), *_crawl_notes(self)]
+        if self.kind == schema.TRAFFIC:
+            return _traffic_notes(self)
+        return [*_breadcrumb_notes(self), *_vector_notes(self), *_crawl_notes(self)]
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether the file has a header and no row below it."""
+        return not self.samples and next(iter(self.table), None) is None
+
+    @property
+    def has_crumbs(self) -> bool:
+        """Whether one of the first rows fills one of the breadcrumb's columns."""
+        return any(cell for column in self.mapping.get("breadcrumb", []) for cell in self.cells(column))
+
+    @property
+    def without_crumbs(self) -> Look:
+        """The same file with the categories' next source: JSON-LD in other columns, else the addresses' folders."""
+        chosen = self.mapping.get("breadcrumb", [])
+        structured = [name for name in generic.json_ld_columns(self.header, self.samples) if name not in chosen]
+        rest = {field: columns for field, columns in self.mapping.items() if field != "breadcrumb"}
+        return replace(self, mapping=rest | ({"breadcrumb": structured} if structured else {}))
 
     @property
     def has_json_ld(self) -> bool:
@@ -181,14 +254,40 @@ class Look:
         chosen = set(self.mapping.get("breadcrumb", []))
         return bool(chosen & set(generic.json_ld_columns(self.header, self.samples)))
 
+    @property
+    def has_markup(self) -> bool:
+        """Whether the main text is HTML."""
+        cells = [cell for column in self.mapping.get("body", []) for cell in self.cells(column) if cell]
+        return is_markup(cells)
 
-def _breadcrumb_note(looked: Look) -> Note:
+
+def _breadcrumb_notes(looked: Look) -> list[Note]:
     if "breadcrumb" not in looked.mapping:
-        return Note("Categories come from the folders of the addresses, for want of a breadcrumb: a weak source.", True)
+        if not _is_crawl(looked):
+            return []
+        text = "Categories come from the folders of the addresses, for want of a breadcrumb: a weak source."
+        return [Note(text, True)]
     columns = looked.mapping["breadcrumb"]
+    if not looked.has_crumbs:
+        return [Note(_no_crumbs(looked, columns), True)]
+    if shopify.is_products(looked.header):
+        return [Note(f"Categories come from “{columns[0]}”.")]
     where = columns[0] if len(columns) == 1 else f"{columns[0]} and {len(columns) - 1} more"
     how = "JSON-LD in " if looked.has_json_ld else ""
-    return Note(f"Categories come from the breadcrumb in {how}{where}.")
+    return [Note(f"Categories come from the breadcrumb in {how}{where}.")]
+
+
+def _no_crumbs(looked: Look, columns: list[str]) -> str:
+    """What becomes of the categories where the first rows leave the breadcrumb's columns empty."""
+    others = looked.without_crumbs.mapping.get("breadcrumb")
+    empty = f"“{columns[0]}” is" if len(columns) == 1 else f"“{columns[0]}” and {len(columns) - 1} more are"
+    if others:
+        instead = f"categories come from the breadcrumb in JSON-LD in {others[0]}"
+    elif _is_crawl(looked):
+        instead = "categories come from the folders of the addresses, a weak source"
+    else:
+        instead = "the pages keep the categories they have"
+    return f"{empty} empty in the first rows. If no row of the file holds a breadcrumb, {instead}."
 
 
 def _vector_notes(looked: Look) -> list[Note]:
@@ -208,8 +307,13 @@ def _vector_notes(looked: Look) -> list[Note]:
     return notes
 
 
+def _is_crawl(looked: Look) -> bool:
+    """Whether a file says which pages there are. One without titles and texts adds numbers or vectors to pages."""
+    return bool(schema.TEXTS & set(looked.mapping))
+
+
 def _crawl_notes(looked: Look) -> list[Note]:
-    if schema.TEXTS & set(looked.mapping):
+    if _is_crawl(looked):
         return []
     return [
         Note(
@@ -239,32 +343,151 @@ def _query_note(looked: Look) -> Note:
     return Note("The file has neither impressions nor importance: all queries of a page weigh the same.", True)
 
 
+def _traffic_notes(looked: Look) -> list[Note]:
+    source = schema.traffic_source(looked.mapping)
+    told = looked.period or told_by_file(looked.table)
+    is_told = told is not None or "date" in looked.mapping
+    if looked.period is not None:
+        when = f"The numbers count as those of {looked.period}."
+    elif told is not None:
+        when = f"The file names its period: {told}."
+    elif "date" in looked.mapping:
+        when = f"The period goes from the first day to the last in “{looked.mapping['date'][0]}”."
+    else:
+        when = "The file does not name its period. Write it below, or it counts as unknown."
+    return [
+        Note(
+            f"The numbers are added to the pages that the addresses mean, as those of {source.label}. Nothing else of "
+            "a page changes, and no page is made or marked as missing."
+        ),
+        Note(f"{when} What was imported of the same source and period is replaced.", warn=not is_told),
+        *_replaced_notes(looked, source, told),
+        *_filter_notes(looked.table),
+    ]
+
+
+def _replaced_notes(looked: Look, source: TrafficSource, told: Period | None) -> list[Note]:
+    """Which numbers there are that the file takes the place of, or may: its days are known only when all is read."""
+    periods = TrafficPeriod.objects.filter(project=looked.project, source=source).order_by("-ends")
+    if told is None and "date" in looked.mapping:
+        if not (known_days := [str(period) for period in periods[:5]]):
+            return []
+        return [Note(f"There are numbers of {source.label} of these days already: {', '.join(known_days)}.")]
+    same = periods.filter(starts=told.starts, ends=told.ends) if told else periods.filter(starts=None)
+    pages = PageTraffic.objects.filter(period__in=same).count()
+    if not pages:
+        return []
+    have = "1 page has" if pages == 1 else f"{pages:,} pages have"
+    return [
+        Note(
+            f"{have} numbers of this source and period ({told or 'unknown'}) already. This import replaces them, and "
+            "those that the file lacks lose theirs. Exports of parts (folder by folder, or web and then image search) "
+            "do not add up: import one export of the whole site.",
+            warn=True,
+        )
+    ]
+
+
+def _filter_notes(table: Table) -> list[Note]:
+    """What narrowed an export of Search Console down, by the table of filters that its archive holds."""
+    for _, columns in peek.tables_of(table.path):
+        found = known.of_columns(columns)
+        if found is None or found.key != "console_filters":
+            continue
+        filters = [f"{name} {value}"[:MAX_SAMPLE] for name, value in known.narrowing(columns.rows)]
+        if filters:
+            text = f"The export was made with a filter, so it holds a part of the site’s numbers: {'; '.join(filters)}."
+            return [Note(text, warn=True)]
+    return []
+
+
 def look(
-    project: Project, kind: str, path: Path, name: str, mapping: Mapping[str, Sequence[str]] | None, encoding: str = ""
+    project: Project,
+    kind: str,
+    path: Path,
+    name: str,
+    mapping: Mapping[str, Sequence[str]] | None,
+    encoding: str = "",
+    period: Period | None = None,
 ) -> Look:
     """Looks at the first rows of a file and settles its mapping, required fields or not. Raises FileError."""
-    preferred = schema.PREFERRED[kind]
-    found = inspect(path, name, known=schema.KNOWN[kind], preferred=preferred, encoding=encoding)
+    start = _recognise(path, name)
+    preferred = _members(path, kind) or schema.PREFERRED[kind]
+    found = inspect(path, name, known=_column_names(), preferred=preferred, encoding=encoding)
     table = Table(path, name, found, preferred)
-    width = len(found.header)
-    samples = [cells for _, (_, cells) in zip(range(SAMPLES), table, strict=False) if len(cells) == width]
+    samples = _first_rows(table)
     remembered = project.import_mappings.get(kind, {})
     resolved = schema.resolve(kind, name, found.header, samples, remembered, mapping or {})
-    return Look(kind, table, resolved, samples)
+    told = start or known.of_columns(peek.Columns(name, found.header, samples))
+    if told is not None and told.personal:
+        raise KnownFileError(name, told)
+    return Look(project, kind, table, resolved, samples, site_of(project), told, period)
 
 
-def look_at_upload(project: Project, upload: Upload, mapping: Mapping[str, Sequence[str]] | None = None) -> Look:
-    """Looks at an upload with a mapping, or with the one that was confirmed last. Raises FileError."""
-    if not upload.file.is_file():
+def _recognise(path: Path, name: str) -> known.Known | None:
+    """What the beginning of a file says it is. Raises KnownFileError where it is known and no table to import."""
+    told = known.of_start(peek.start_of(path, name))
+    if told is None or told.kind:
+        return told
+    inside = known.of_columns(peek.workbook_columns(path)) if told.key == "excel" else None
+    raise KnownFileError(name, told, f"{told.text} By its columns: {inside.text}" if inside is not None else "")
+
+
+def _column_names() -> set[str]:
+    """What columns are called in files of any kind, by which the header row is found whatever a file is taken for."""
+    return set[str]().union(*schema.KNOWN.values())
+
+
+def _members(path: Path, kind: str) -> frozenset[str]:
+    """The name of the table to take out of an archive of several, where one is known for what it is."""
+    member = known.member_for(kind, peek.tables_of(path))
+    return frozenset({member.rpartition("/")[2].lower()} - {""})
+
+
+def _first_rows(table: Table) -> list[Sequence[str]]:
+    """The first rows that are as wide as the header, as many as are quickly looked at."""
+    found, left = [], SAMPLE_CHARACTERS
+    for _, cells in islice(table, SAMPLES):
+        left -= sum(map(len, cells))
+        if left < 0:
+            break
+        if len(cells) == len(table.format.header):
+            found.append(cells)
+    return found
+
+
+def look_at_upload(
+    project: Project, upload: Upload, mapping: Mapping[str, Sequence[str]] | None = None, period: str = ""
+) -> Look:
+    """Looks at an upload with a mapping, or with the one that was confirmed last, and a period as a user writes it.
+
+    Raises FileError; a file that turns out to be unusable is removed.
+    """
+    if not upload.is_there:
         raise FileError(upload.name, "The file is no longer there. Upload it again.")
-    return look(project, upload.kind, upload.file, upload.name, mapping or upload.mapping, upload.encoding)
+    try:
+        said = read_period(upload.name, period)
+        return look(project, upload.kind, upload.file, upload.name, mapping or upload.mapping, upload.encoding, said)
+    except UnusableFile:
+        uploads.discard(upload)
+        raise
 
 
 def find_kind(path: Path, name: str, encoding: str = "") -> str:
     """Whether a file holds pages, links or queries. Raises FileError."""
-    known = set[str]().union(*schema.KNOWN.values())
-    preferred = set[str]().union(*schema.PREFERRED.values())
-    return schema.kind_of(inspect(path, name, known=known, preferred=preferred, encoding=encoding).header)
+    start = _recognise(path, name)
+    preferred = _members(path, "") or set[str]().union(*schema.PREFERRED.values())
+    found = inspect(path, name, known=_column_names(), preferred=preferred, encoding=encoding)
+    rows = [cells for _, (_, cells) in zip(range(SAMPLES), Table(path, name, found, preferred), strict=False)]
+    told = start or known.of_columns(peek.Columns(name, found.header, rows))
+    return told.kind if told is not None and told.kind in schema.FIELDS else schema.kind_of(found.header)
+
+
+def change_kind(upload: Upload, kind: str) -> None:
+    """Reads an upload as another kind, with columns yet to be chosen. Raises FileError where there is no such kind."""
+    if kind not in schema.FIELDS:
+        raise FileError(upload.name, f"There is no import of “{kind}”.")
+    Upload.objects.filter(pk=upload.pk).update(kind=kind, mapping={})
 
 
 def remember_mapping(project: Project, kind: str, looked: Look) -> None:
@@ -276,6 +499,8 @@ def remember_mapping(project: Project, kind: str, looked: Look) -> None:
         for field in fields
         if looked.mapping.get(field, []) != guessed.get(field, [])
     }
+    if "prefix" in changed:
+        changed["url"] = looked.mapping.get("url", [])
     with transaction.atomic():
         locked = Project.objects.select_for_update().get(pk=project.pk)
         locked.import_mappings[kind] = changed
@@ -286,6 +511,9 @@ def _look_to_load(
     project: Project, kind: str, path: Path, name: str, mapping: Mapping[str, Sequence[str]] | None, encoding: str
 ) -> Look:
     looked = look(project, kind, path, name or path.name, mapping, encoding)
+    if looked.objection and looked.known is not None and not schema.columns_of(mapping or {}):
+        command = f" The command is import_{looked.better_kind}." if looked.better_kind else ""
+        raise KnownFileError(looked.table.name, looked.known, looked.objection + command)
     schema.check_required(kind, looked.table.name, looked.header, looked.mapping)
     return looked
 
@@ -322,11 +550,19 @@ class _PagesLoad:
     """One import of pages: read into the stage, checked, saved."""
 
     def __init__(self, project: Project, looked: Look, skipped: Skipped, progress: Progress) -> None:
+        self.empty_crumbs = _empty_crumbs(looked)
+        looked = looked.without_crumbs if self.empty_crumbs else looked
         self.project, self.looked, self.skipped, self.progress = project, looked, skipped, progress
-        self.parser = PageParser(looked.header, looked.mapping, site_of(project), skipped, looked.has_json_ld)
+        self.parser = PageParser(
+            looked.header,
+            looked.mapping,
+            site_of(project),
+            skipped,
+            json_ld=looked.has_json_ld,
+            markup=looked.has_markup,
+        )
         self.seen_at: datetime = timezone.now()
-        # A file without titles adds numbers or vectors to pages; it is no crawl, so it makes and misses none.
-        self.is_crawl = bool(schema.TEXTS & set(looked.mapping))
+        self.is_crawl = _is_crawl(looked)
         self.rows = 0
         self._keys: list[np.ndarray] = []  # hashes of the pages' keys
 
@@ -343,7 +579,8 @@ class _PagesLoad:
                 loader.stage_pages(background, pages)
                 self._read_so_far()
         if self._may_repeat():
-            for line, url in loader.drop_duplicates():
+            parser = self.parser
+            for line, url in loader.drop_duplicates(parser.trails, parser.worth, add_up=parser.has_traffic):
                 self.skipped.add(line, "duplicate", address=url)
         if not self.is_crawl:
             for line, url in loader.drop_unknown(self.project):
@@ -355,6 +592,7 @@ class _PagesLoad:
             **loader.count_staged(),
             "duplicates": self.skipped.counts["duplicate"],
             "not_pages": self.parser.not_pages,
+            **({"more_rows": self.parser.more_rows} if self.parser.more_rows else {}),
         }
 
     def _may_repeat(self) -> bool:
@@ -384,28 +622,55 @@ class _PagesLoad:
         self.progress(size - 1, size, "Saving categories")
         loader.lock(self.project)
         source = self.parser.source
-        report["categories"] = loader.merge_categories(self.project, self.parser.trails)
-        report["category_source"] = source
+        # Folders are a guess at what a crawl leaves open; a file of vectors or numbers is no reason to guess.
+        has_categories = self.is_crawl or source != "folders"
+        trails = self.parser.trails if has_categories else Trails()
+        report["categories"] = loader.merge_categories(self.project, trails)
+        report["category_source"] = source if has_categories else ""
+        if self.empty_crumbs:
+            report["empty_breadcrumb"] = self.empty_crumbs
+        if trails.own_crumbs:
+            report["own_crumbs"] = trails.own_crumbs
         self.progress(size - 1, size, "Saving pages")
         held = {"linker_project": [self.project.pk], "linker_category": loader.staged_categories()}
         with store.references_held(held):
             report |= loader.merge_pages(
                 self.project,
                 self.parser.filled,
-                weak_category=source == "folders",
+                is_crawl=self.is_crawl,
+                weak_category=has_categories and source == "folders",
                 strong_category=source != "folders",
                 seen_at=self.seen_at,
             )
         report["missing"] = loader.mark_missing_pages(self.project, self.seen_at) if self.is_crawl else 0
+        if self.parser.has_traffic:
+            self.progress(size - 1, size, "Saving clicks and impressions")
+            report["page_traffic"] = self._save_traffic()
         if "vector" in self.looked.mapping:
             report["vectors"] = self._save_vectors()
         report |= self._skipped_report()
         report["mapping"] = self.looked.mapping
         loader.drop_page_stage()
         loader.refresh_statistics("linker_page", "linker_pageembedding", "linker_category")
-        self.progress(size - 1, size, "Marking sensitive suggestions")
-        mark_sensitive(self.project)  # a page may have come into a sensitive category
+        self.progress(size - 1, size, "Looking for sensitive pages")
+        report |= find_sensitive(self.project, lambda done, total, stage="": self.progress(size - 1, size, stage))
         self.progress(size, size, "Done")
+
+    def _save_traffic(self) -> Report:
+        """What a crawl knows of Search Console: of its own source, whose period nobody knows."""
+        moves = page_moves(self.project)
+        loader.sum_crawled_traffic(self.project, moves)
+        counts = loader.merge_traffic(
+            self.project,
+            TrafficSource.CRAWL.value,
+            None,
+            self.seen_at,
+            replaces=self.is_crawl,
+            # The pages of a crawl have all been written just now.
+            loose=list(moves.values()) if self.is_crawl else None,
+        )
+        loader.drop_traffic_stage()
+        return {key: counts[key] for key in ("pages", "new", "updated", "unchanged", "gone")}
 
     def _save_vectors(self) -> Report:
         """Keeps the most common length; the others are reported, never padded."""
@@ -433,6 +698,16 @@ class _PagesLoad:
         return _skipped_report(self.skipped)
 
 
+def _empty_crumbs(looked: Look) -> list[str]:
+    """The breadcrumb's columns where no row of the file fills any of them; reads it as far as the first that does."""
+    columns = looked.mapping.get("breadcrumb", [])
+    if not columns or looked.has_crumbs:
+        return []
+    places, width = [looked.header.index(column) for column in columns], len(looked.header)
+    rows = (cells for _, cells in looked.table if len(cells) == width)
+    return [] if any(cells[place].strip() for cells in rows for place in places) else columns
+
+
 def shrinks(before: int, now: int) -> bool:
     """Whether a new import holds suspiciously fewer than what is there."""
     return before >= SHRINK_FROM and now < SHRINK_TO * before
@@ -440,21 +715,37 @@ def shrinks(before: int, now: int) -> bool:
 
 @contextmanager
 def _listing(path: Path | None) -> Iterator[Skipped]:
-    """Rows left out; a FileError half-way carries what has been listed until then."""
+    """Rows left out; a FileError half-way carries what has been listed until then.
+
+    What nobody will be told of leaves no list behind, nor does what a killed worker had listed of the same import.
+    """
     with Skipped(path) as skipped:
+        skipped.drop()
         try:
             yield skipped
         except FileError as error:
             error.report = _skipped_report(skipped) if skipped.counts else {}
             raise
+        except ImportStopped:
+            raise
+        except BaseException:
+            skipped.drop()
+            raise
 
 
 def _skipped_report(skipped: Skipped) -> Report:
-    return {
+    """What was left out; no more is listed after this."""
+    skipped.close()
+    report: Report = {
         "skipped": {REASONS[reason]: count for reason, count in skipped.counts.most_common()},
+        "skipped_rows": skipped.count(OF_ROWS),
+        "skipped_cells": skipped.count(OF_CELLS),
         "skipped_listed": skipped.listed,
         "skipped_file": bool(skipped.listed),
     }
+    if skipped.lost:
+        report["skipped_lost"] = True
+    return report
 
 
 def _none_usable(project: Project, name: str, skipped: Skipped, what: str = "a page") -> str:
@@ -493,7 +784,10 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     ids = loader.page_ids(project)
     if not ids:
         raise FileError(table.name, "The project has no pages yet. Import the pages first, then their links.")
-    parser = LinkParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
+    site = site_of(project)
+    parser = LinkParser(
+        looked.header, looked.mapping, PageIds(ids, site, loader.link_ends(project, ids, site)), skipped
+    )
     held = np.sort(np.fromiter(ids.values(), dtype=np.int64, count=len(ids)))
     with loader.LinkStage(project, seen_at, held, at_once=parser.says_position) as stage:
         rows = _stage(table, parser.parse_all, stage.add, progress)
@@ -601,6 +895,104 @@ def _load_queries(project: Project, looked: Look, skipped: Skipped, progress: Pr
     return report | _skipped_report(skipped) | {"mapping": looked.mapping}
 
 
+# -------------------------------------------------------------------------------------------------------- traffic
+
+
+def import_traffic(
+    project: Project,
+    path: Path,
+    *,
+    name: str = "",
+    mapping: Mapping[str, Sequence[str]] | None = None,
+    encoding: str = "",
+    period: str = "",
+    skipped_file: Path | None = None,
+    progress: Progress = no_progress,
+) -> Report:
+    """Reads a file of clicks, impressions, positions or hits and adds it to the pages it means, all or nothing.
+
+    `period` is the user's word on the days that were counted, see periods.parse_period; empty takes what the file
+    tells, else it is unknown. What was imported of the same source and period is replaced. Returns the report; raises
+    as import_pages does.
+    """
+    looked = _look_to_load(project, schema.TRAFFIC, path, name, mapping, encoding)
+    said = read_period(looked.table.name, period)
+    with _listing(skipped_file) as skipped, transaction.atomic():
+        return _load_traffic(project, looked, said, skipped, progress)
+
+
+def read_period(name: str, text: str) -> Period | None:
+    """The period that a user wrote; None where nothing is written. Raises FileError where it is none."""
+    try:
+        return parse_period(text) if text.strip() else None
+    except ValueError:
+        raise FileError(
+            name,
+            f"“{text.strip()[:100]}” is not a period. Write a month (2026-01), a day, a year, or the first and the "
+            "last day (2026-01-01 to 2026-03-31).",
+        ) from None
+
+
+def page_moves(project: Project) -> dict[int, int]:
+    """Pages that redirect to another page of the project or have it as their canonical, and where they lead."""
+    site = site_of(project)
+
+    def keys(address: str) -> list[str]:
+        try:
+            return list(variants(site.canonical_url(address)))
+        except (NotAnAddress, AnotherSite):
+            return []
+
+    return destinations(loader.page_moves(project, keys))
+
+
+def _load_traffic(project: Project, looked: Look, said: Period | None, skipped: Skipped, progress: Progress) -> Report:
+    seen_at = timezone.now()
+    table = looked.table
+    ids = loader.page_ids(project)
+    if not ids:
+        raise FileError(table.name, "The project has no pages yet. Import the pages first, then their traffic.")
+    finder = PageFinder(ids, site_of(project))
+    parser = TrafficParser(looked.header, looked.mapping, finder, page_moves(project), skipped)
+    loader.create_traffic_stage()
+    rows = 0
+    with store.Background() as background:
+        for records in table.chunks():
+            rows += len(records)
+            traffic = parser.parse_all(records)
+            background.wait()
+            loader.stage_traffic(background, traffic)
+            progress(min(table.position, table.size - 1), table.size, "Reading rows")
+    report: Report = {"file": table.name, **table.format.describe(), "rows": rows, **_accounts(parser)}
+    if not parser.rows["on_pages"]:
+        text = _none_usable(project, table.name, skipped, "traffic of a page") if rows else f"{table.name} has no rows."
+        raise ImportStopped(text, report | _skipped_report(skipped))
+    progress(table.size - 1, table.size, "Saving traffic")
+    loader.lock(project)
+    source = schema.traffic_source(looked.mapping)
+    period = said or told_by_file(table) or parser.period
+    rows_with_numbers = loader.sum_traffic()
+    counts = loader.merge_traffic(project, source.value, period, seen_at, replaces=True, loose=())
+    loader.drop_traffic_stage()
+    report |= {"traffic_source": source.value, "period": str(period or ""), "traffic": counts.pop("pages"), **counts}
+    report["rows_added"] = rows_with_numbers - report["traffic"]
+    if report["set"]:
+        loader.refresh_statistics("linker_page")
+    progress(table.size, table.size, "Done")
+    return report | _skipped_report(skipped) | {"mapping": looked.mapping}
+
+
+def _accounts(parser: TrafficParser) -> Report:
+    """Where each number of the file went, so that the parts add up to the whole."""
+    aside = {"rows_moved": parser.moved, "total_rows": parser.totals, "other_tables": parser.other_tables}
+    accounts: Report = {name: count for name, count in aside.items() if count}
+    for name in parser.counted:
+        parts = {where: sums[name] for where, sums in parser.sums.items()}
+        accounts[name] = {"in_file": sum(parts.values()), **parts}
+    accounts["rows_of"] = {where: parser.rows[where] for where in parser.sums}
+    return accounts
+
+
 # ----------------------------------------------------------------------------------------------------------- runs
 
 
@@ -611,17 +1003,24 @@ def start_import(
     user: AbstractBaseUser | None,
     *,
     allow_shrink: bool = False,
+    anyway: bool = False,
+    period: str = "",
 ) -> Run:
     """Starts the import of an upload with the mapping the user confirmed, and remembers the mapping.
 
-    Raises FileError where a required field has no column, RunIsActive where such an import is under way.
+    Raises FileError where a required field has no column, or where the file is known to be another (`anyway` imports
+    it all the same), RunIsActive where such an import is under way.
     """
+    if looked.objection and looked.known is not None and not anyway:
+        raise KnownFileError(upload.name, looked.known, looked.objection)
     schema.check_required(upload.kind, upload.name, looked.header, looked.mapping)
     fields = [field.name for field in schema.FIELDS[upload.kind]]
     mapping = {field: looked.mapping.get(field, []) for field in fields}
     params = {"upload": upload.pk, "mapping": mapping, "encoding": upload.encoding}
-    if upload.kind != schema.QUERIES:
+    if upload.kind in schema.MARKS_MISSING:
         params["allow_shrink"] = allow_shrink
+    if period:
+        params["period"] = period
     with transaction.atomic():
         run = start_run(project, RUN_KINDS[upload.kind], params, user)
         Upload.objects.filter(pk=upload.pk).update(mapping=mapping)
@@ -630,10 +1029,18 @@ def start_import(
 
 
 def run_import(run: Run, progress: Progress) -> Report:
-    """The work of an import run; its params are `upload`, `mapping`, `encoding`, `allow_shrink`."""
+    """The work of an import run; its params are `upload`, `mapping`, `encoding`, `allow_shrink` or `period`."""
     upload = Upload.objects.get(pk=run.params["upload"], project=run.project)
-    if not upload.file.is_file():
-        raise FileError(upload.name, "The file is no longer there. Hand it in again.")
+    if not upload.is_there:
+        raise FileError(upload.name, "The file is no longer there. Upload it again.")
+    try:
+        return _import(run, upload, progress)
+    except UnusableFile:
+        uploads.discard(upload)
+        raise
+
+
+def _import(run: Run, upload: Upload, progress: Progress) -> Report:
     options: dict[str, Any] = {
         "name": upload.name,
         "mapping": run.params.get("mapping"),
@@ -643,5 +1050,7 @@ def run_import(run: Run, progress: Progress) -> Report:
     }
     if upload.kind == schema.QUERIES:
         return import_queries(run.project, upload.file, **options)
+    if upload.kind == schema.TRAFFIC:
+        return import_traffic(run.project, upload.file, period=run.params.get("period", ""), **options)
     work = import_pages if upload.kind == schema.PAGES else import_links
     return work(run.project, upload.file, allow_shrink=run.params.get("allow_shrink", False), **options)

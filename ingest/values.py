@@ -10,7 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ingest.normalise import is_storable
+
 INT_MAX = 2**31 - 1
+MAX_SHORT = 100  # characters of a number or time
+MAX_JSON_LD = 2**20  # characters; read, JSON takes many times its length
 MAX_DIMENSIONS = 16_000  # what a halfvec column can hold
 _SPACES = str.maketrans("", "", " \u00a0\u202f\u2009'\u2019")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
@@ -22,6 +26,8 @@ _VECTOR_START = re.compile(rf"[\[{{(\s]*{_NUMBER}\s*,\s*{_NUMBER}\s*,")
 
 def parse_number(text: str) -> float:
     """A number as people and exports write it: `1,234.5`, `1.234,5`, `24 541`, `1,5`, `10,00 %` (0.1)."""
+    if len(text) > MAX_SHORT:
+        raise ValueError("too long for a number")
     plain = text.translate(_SPACES)
     share = plain.endswith("%")
     plain = plain.removesuffix("%")
@@ -45,7 +51,7 @@ def parse_count(text: str) -> int:
     if text.isdecimal() and text.isascii():
         number = int(text) if len(text) <= 10 else INT_MAX + 1
     else:
-        plain = text.translate(_SPACES)
+        plain = text[: MAX_SHORT + 1].translate(_SPACES)
         plain = re.sub("[.,]", "", plain) if _THOUSANDS.fullmatch(plain) else plain
         number = round(parse_number(plain))
     if not 0 <= number <= INT_MAX:
@@ -99,15 +105,20 @@ def parse_indexable(text: str) -> bool:
 def parse_time(text: str) -> datetime:
     """RFC 1123 (`Thu, 12 Feb 2026 16:48:29 GMT`) or ISO 8601; without a zone it is read as UTC."""
     text = text.strip()
+    if len(text) > MAX_SHORT:
+        raise ValueError("too long for a time")
+    try:
+        return _time(text).astimezone(UTC)
+    except (OverflowError, TypeError, IndexError):  # the last two where only a part of RFC 1123 is there
+        raise ValueError("a time out of range") from None
+
+
+def _time(text: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
         time = parsedate_to_datetime(text)
-    time = time if time.tzinfo else time.replace(tzinfo=UTC)
-    try:
-        return time.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("a time out of range") from None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 # ------------------------------------------------------------------------------------------------------ vectors
@@ -148,8 +159,11 @@ def parse_vector(text: str) -> np.ndarray:
 def parse_json_ld(text: str) -> list[tuple[str, str]]:
     """The first BreadcrumbList of a JSON-LD cell as (name, address) by position; empty where there is none.
 
-    Looks inside arrays and `@graph`; an entry's `item` is an address, an object or missing.
+    Looks inside arrays and `@graph`; an entry's `item` is an address, an object or missing. Names that the database
+    cannot hold (JSON's escapes write NUL and halves of surrogate pairs) are not understood.
     """
+    if len(text) > MAX_JSON_LD:
+        raise ValueError("too long")
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -158,7 +172,10 @@ def parse_json_ld(text: str) -> list[tuple[str, str]]:
     entries = trail.get("itemListElement", []) if trail else []
     crumbs = [entry for entry in (entries if isinstance(entries, list) else [entries]) if isinstance(entry, dict)]
     crumbs.sort(key=_crumb_position)
-    return [crumb for crumb in map(_crumb, crumbs) if crumb[0]]
+    found = [crumb for crumb in map(_crumb, crumbs) if crumb[0]]
+    if not all(is_storable(name) for name, _ in found):
+        raise ValueError("not text")
+    return found
 
 
 def _find_breadcrumbs(data: Any) -> dict[str, Any] | None:
@@ -179,7 +196,7 @@ def _find_breadcrumbs(data: Any) -> dict[str, Any] | None:
 def _crumb_position(entry: dict[str, Any]) -> float:
     try:
         return float(entry.get("position", 0))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0.0
 
 

@@ -10,19 +10,19 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ingest import reads, services
+from ingest.errors import KnownFileError
 from ingest.forms import MappingForm, UploadForm
 from ingest.models import Upload
 from linker import access
 from linker.errors import UserError
-from linker.models import Role, Run, RunKind
+from linker.models import Role, Run
+from linker.models.run import IMPORTS
 from linker.runs import RunIsActive
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from linker.models import Membership
-
-IMPORTS = (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.IMPORT_QUERIES)
 
 
 def _context(membership: Membership, **more: Any) -> dict[str, Any]:
@@ -34,15 +34,20 @@ def import_(request: HttpRequest, slug: str) -> HttpResponse:
     """The form for a file, and the imports so far."""
     membership = access.member(request, slug, needs=Role.MANAGER)
     posted = request.method == "POST"
-    form = UploadForm(request.POST, request.FILES) if posted else UploadForm()
+    form, refused = UploadForm(), None
+    if posted:
+        data, files = request.POST, request.FILES  # reading them tells whether the file arrived
+        form = UploadForm(data, files, refused=getattr(request, "upload_error", ""))
     if posted and form.is_valid():
         try:
             upload = services.take_upload(membership.project, membership.user, **form.cleaned_data)
+        except KnownFileError as error:
+            refused = error
         except UserError as error:
             form.add_error("file", str(error))
         else:
             return redirect("import_preview", slug, upload.pk)
-    context = _context(membership, form=form, imports=reads.recent_imports(membership.project))
+    context = _context(membership, form=form, refused=refused, imports=reads.recent_imports(membership.project))
     return render(request, "ingest/import.html", context, status=422 if posted else 200)
 
 
@@ -54,25 +59,37 @@ def import_preview(request: HttpRequest, slug: str, upload_id: int) -> HttpRespo
     upload = get_object_or_404(Upload, project=project, pk=upload_id)
     try:
         looked = services.look_at_upload(project, upload)
+        if kind := request.POST.get("kind"):
+            return _read_as(request, membership, upload, kind)
+        form = MappingForm(request.POST or None, kind=upload.kind, looked=looked)
+        if request.method == "POST" and form.is_valid():
+            form.looked = services.look_at_upload(project, upload, form.mapping(), form.cleaned_data.get("period", ""))
     except UserError as error:
         messages.error(request, str(error))
         return redirect("import", slug)
-    form = MappingForm(request.POST or None, kind=upload.kind, looked=looked)
     status = 200
-    if request.method == "POST" and form.is_valid():
-        form.looked = services.look_at_upload(project, upload, form.mapping())
-        if request.POST.get("action") == "start":
-            allow_shrink = form.cleaned_data.get("allow_shrink", False)
-            try:
-                run = services.start_import(project, upload, form.looked, membership.user, allow_shrink=allow_shrink)
-            except UserError as error:
-                form.add_error(None, str(error))
-                status = 409 if isinstance(error, RunIsActive) else 422
-            else:
-                return redirect("run", slug, run.pk)
+    if request.method == "POST" and form.is_valid() and (action := request.POST.get("action")) in ("start", "anyway"):
+        options: dict[str, Any] = {"anyway": action == "anyway"}
+        options |= {name: form.cleaned_data[name] for name in ("allow_shrink", "period") if name in form.fields}
+        try:
+            run = services.start_import(project, upload, form.looked, membership.user, **options)
+        except UserError as error:
+            form.add_error(None, str(error))
+            status = 409 if isinstance(error, RunIsActive) else 422
+        else:
+            return redirect("run", slug, run.pk)
     details = form.looked.table.format.describe()
     context = _context(membership, upload=upload, looked=form.looked, form=form, format=details)
     return render(request, "ingest/preview.html", context, status=status)
+
+
+def _read_as(request: HttpRequest, membership: Membership, upload: Upload, kind: str) -> HttpResponse:
+    """Takes a file for one of another kind, and shows it anew."""
+    try:
+        services.change_kind(upload, kind)
+    except UserError as error:
+        messages.error(request, str(error))
+    return redirect("import_preview", membership.project.slug, upload.pk)
 
 
 @require_safe
@@ -81,7 +98,7 @@ def import_skipped(request: HttpRequest, slug: str, run_id: int) -> HttpResponse
     membership = access.member(request, slug, needs=Role.MANAGER)
     run = get_object_or_404(Run, project=membership.project, kind__in=IMPORTS, pk=run_id)
     path = services.skipped_path(membership.project.pk, run.pk)
-    if not path.is_file():
+    if not run.report.get("skipped_file") or not path.is_file():  # the list of an import under way is not whole
         raise Http404("The import left nothing out")
     name = f"{membership.project.slug}-skipped-{run.pk}.csv"
     return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8")

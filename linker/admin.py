@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.db import transaction
 
-from linker import policies
-from linker.forms import PatternField, TierForm
-from linker.models import Category, ExclusionRule, Membership, Page, Project, Run, SensitiveCategory, Tier
-from linker.projects import create_project
+from linker import audit, policies
+from linker.forms import PatternField, TierForm, WordField, check_names_one_thing
+from linker.models import Category, ChangeKind, ExclusionRule, Membership, Page, Project, Run, SensitiveRule, Tier
+from linker.projects import create_project, save_project
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from django.db.models import QuerySet
     from django.http import HttpRequest
 
@@ -35,6 +38,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+def _roles(project: Project) -> Iterable[tuple[str, str]]:
+    return Membership.objects.filter(project=project).values_list("user__username", "role")
 
 
 class MembershipInline(admin.TabularInline):
@@ -86,7 +93,15 @@ class ProjectAdmin(admin.ModelAdmin):
             made = create_project(slug=obj.slug, name=obj.name, base_url=obj.base_url)
             obj.pk, obj.base_url, obj.created_at = made.pk, made.base_url, made.created_at
             obj._state.adding = False
-        super().save_model(request, obj, form, change=True)
+        save_project(obj, request.user)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """Members, in the log of changes as those that managers change."""
+        with transaction.atomic():
+            before = dict(_roles(form.instance))
+            formset.save()
+            after = dict(_roles(form.instance))
+            audit.record(form.instance, ChangeKind.MEMBERS, user=request.user, before=before, after=after)
 
 
 class OfProjectAdmin(admin.ModelAdmin):
@@ -137,38 +152,38 @@ class TierAdmin(OfProjectAdmin):
 
 
 class SensitiveAdminForm(forms.ModelForm):
+    word = WordField(required=False)
     url_pattern = PatternField(required=False)
 
     class Meta:
-        model = SensitiveCategory
-        fields = ["project", "kind", "category", "url_pattern"]
+        model = SensitiveRule
+        fields = ["project", "kind", "word", "category", "url_pattern"]
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         category, project = values.get("category"), values.get("project") or getattr(self.instance, "project", None)
         if category is not None and project is not None and category.project_id != project.pk:
             raise ValidationError({"category": f"This category belongs to another project than {project}."})
-        if not self.errors and bool(category) == bool(values.get("url_pattern")):
-            raise ValidationError("Choose a category or write a pattern: one of the two.")
-        return values
+        return check_names_one_thing(self, values)
 
 
-@admin.register(SensitiveCategory)
-class SensitiveCategoryAdmin(OfProjectAdmin):
-    """Saving or deleting a rule marks the suggestions anew."""
+@admin.register(SensitiveRule)
+class SensitiveRuleAdmin(OfProjectAdmin):
+    """Saving or deleting a rule marks the suggestions anew; deleting one that an import proposed dismisses it."""
 
     form = SensitiveAdminForm
-    list_display = ["__str__", "project", "kind", "category", "url_pattern"]
+    list_display = ["__str__", "project", "kind", "state", "pages"]
+    list_filter = ["project", "kind", "state"]
     list_select_related = ["project", "category"]
     autocomplete_fields = ["project", "category"]
 
-    def save_model(self, request: HttpRequest, obj: SensitiveCategory, form: Any, change: bool) -> None:
-        policies.add_sensitive(obj)
+    def save_model(self, request: HttpRequest, obj: SensitiveRule, form: Any, change: bool) -> None:
+        policies.add_sensitive(obj, request.user)
 
-    def delete_model(self, request: HttpRequest, obj: SensitiveCategory) -> None:
-        policies.remove_sensitive(obj.project, obj.pk)
+    def delete_model(self, request: HttpRequest, obj: SensitiveRule) -> None:
+        policies.remove_sensitive(obj.project, obj.pk, request.user)
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[SensitiveCategory]) -> None:
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[SensitiveRule]) -> None:
         for rule in queryset.select_related("project"):
             self.delete_model(request, rule)
 
@@ -186,6 +201,16 @@ class ExclusionRuleAdmin(OfProjectAdmin):
     form = ExclusionAdminForm
     list_display = ["pattern", "project", "side", "note"]
     search_fields = ["pattern", "note"]
+
+    def save_model(self, request: HttpRequest, obj: ExclusionRule, form: Any, change: bool) -> None:
+        policies.add_exclusion(obj, request.user)
+
+    def delete_model(self, request: HttpRequest, obj: ExclusionRule) -> None:
+        policies.remove_exclusion(obj.project, obj.pk, request.user)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ExclusionRule]) -> None:
+        for rule in queryset.select_related("project"):
+            self.delete_model(request, rule)
 
 
 @admin.register(Category)

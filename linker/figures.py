@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, IntegerField, OuterRef, Q, Subquery
+from django.db.models import Count, F, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
-from linker import services
+from linker import looks, services
 from linker.errors import UserError
 from linker.models import (
     Basis,
+    Block,
     CandidateEdge,
     Category,
     EdgeStatus,
@@ -23,10 +24,18 @@ from linker.models import (
     Run,
     RunKind,
     RunStatus,
+    SensitiveRule,
+    SensitiveState,
     Tier,
 )
+from linker.models.policy import Sensitivity
+from linker.models.project import VectorSource
+from linker.models.run import IMPORTS
+from linker.report_summaries import count
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
     from django.db.models import QuerySet
 
@@ -74,7 +83,7 @@ def site_figures(project: Project) -> SiteFigures:
         rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
         exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
     )
-    body_links = ExistingLink.objects.filter(project=project, in_body=True, missing_since__isnull=True).count()
+    body_links = ExistingLink.objects.filter(project=project, block=Block.CONTENT, missing_since__isnull=True).count()
     return SiteFigures(
         pages=pages["live_count"],
         missing=pages["missing_count"],
@@ -183,45 +192,168 @@ def _count(rows: QuerySet) -> Coalesce:
     return Coalesce(Subquery(counted.values("rows"), output_field=IntegerField()), 0)
 
 
+# ------------------------------------------------------------------------------------------------ what is sensitive
+
+SHOWN_RULES = 200  # of a kind; the others are counted
+
+
+def sensitive_to_check(project: Project) -> QuerySet[SensitiveRule]:
+    """What was proposed and nobody has decided on; not what a confirmed rule on the whole site takes anyway."""
+    rules = SensitiveRule.objects.filter(project=project)
+    settled = rules.filter(whole_site=True, state=SensitiveState.CONFIRMED).values("kind")
+    return rules.filter(state=SensitiveState.PROPOSED).exclude(kind__in=settled)
+
+
+@dataclass(frozen=True)
+class SensitiveGroup:
+    """Rules of one kind, those that take most pages first: the first SHOWN_RULES, and how many in all."""
+
+    kind: str
+    label: str
+    rules: list[SensitiveRule]
+    count: int
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.rules)
+
+
+def sensitive_groups(project: Project) -> list[SensitiveGroup]:
+    """What is to be checked, by kind."""
+    return _by_kind(sensitive_to_check(project))
+
+
+def sensitive_decided(project: Project) -> list[tuple[SensitiveState, int, list[SensitiveGroup]]]:
+    """Rules that were confirmed, then those dismissed: how many, and by kind."""
+    rules = SensitiveRule.objects.filter(project=project)
+    states = (SensitiveState.CONFIRMED, SensitiveState.DISMISSED)
+    found = [(state, _by_kind(rules.filter(state=state))) for state in states]
+    return [(state, sum(group.count for group in groups), groups) for state, groups in found]
+
+
+def _by_kind(rules: QuerySet[SensitiveRule]) -> list[SensitiveGroup]:
+    counts = dict(rules.order_by().values_list("kind").annotate(n=Count("pk")))
+    chosen = rules.select_related("category", "decided_by")
+    order = ("-whole_site", F("pages").desc(nulls_last=True), "pk")
+    return [
+        SensitiveGroup(kind, label, list(chosen.filter(kind=kind).order_by(*order)[:SHOWN_RULES]), counts[kind])
+        for kind, label in Sensitivity.choices
+        if kind in counts
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------- what comes next
+
+MATCH_RESTS_ON = (*IMPORTS, RunKind.EMBED)
+
+
 @dataclass(frozen=True)
 class Step:
-    """What makes sense to do next. `done` says whether the project is past it."""
+    """What makes sense to do next. `done` says whether the project is past it; nobody has to do an optional one.
+    `waits` says whether there is something to do it with."""
 
     name: str
     text: str
     url_name: str
     manager_only: bool
     done: bool
+    optional: bool = False
+    waits: bool = True
 
 
 def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
     """The way from a crawl to a file, in order."""
-    kinds = set(
-        Run.objects.filter(project=project, status=RunStatus.SUCCEEDED).values_list("kind", flat=True).distinct()
-    )
+    last = _Last(project)
     return [
-        Step("Import pages", "Upload the crawl's pages.", "import", True, figures.pages > 0),
+        Step("Import pages", "Upload the crawl’s pages.", "import", True, figures.pages > 0),
         Step(
             "Import links",
             "Upload the links the site already has, so that none is suggested twice.",
             "import",
             True,
-            figures.body_links > 0 or RunKind.IMPORT_LINKS in kinds,
+            figures.body_links > 0 or RunKind.IMPORT_LINKS in last.asked,
         ),
-        Step("Embed", "Turn every page's text into a vector.", "match", True, figures.with_vectors > 0),
-        Step("Match", "Look for links worth proposing.", "match", True, figures.suggestions > 0),
+        Step(
+            "Import queries",
+            "If you have them: what people search for makes better anchors.",
+            "import",
+            True,
+            RunKind.IMPORT_QUERIES in last.asked,
+            optional=True,
+        ),
+        _check_step(project, figures),
+        _embed_step(project, figures, last),
+        _match_step(last),
         Step(
             "Review",
-            "Accept, edit or reject what was proposed.",
+            f"{count(figures.to_review, 'suggestion waits', 'suggestions wait')} for a decision."
+            if figures.to_review
+            else "Accept, edit or reject what was proposed.",
             "queue",
             False,
             figures.suggestions > 0 and figures.to_review == 0,
+            waits=figures.to_review > 0,
         ),
         Step(
             "Export",
-            "Hand the accepted links to the developers.",
+            f"{count(figures.accepted, 'accepted link has', 'accepted links have')} not left yet."
+            if figures.accepted
+            else "Hand the accepted links to the developers.",
             "releases",
             False,
             figures.exported > 0 and figures.accepted == 0,
+            waits=figures.accepted > 0,
         ),
     ]
+
+
+def next_step(steps: Iterable[Step]) -> Step | None:
+    """The first that is not done and has to be."""
+    return next((step for step in steps if not (step.done or step.optional)), None)
+
+
+def own_steps(steps: Iterable[Step]) -> list[Step]:
+    """Those with which somebody who is no manager can go on now."""
+    return [step for step in steps if not step.manager_only and step.waits]
+
+
+class _Last:
+    """When the last run of each kind that ended well was asked for."""
+
+    def __init__(self, project: Project) -> None:
+        self._done = Run.objects.filter(project=project, status=RunStatus.SUCCEEDED)
+        newest = self._done.order_by("kind", "-pk").distinct("kind")
+        self.asked = dict(newest.values_list("kind", "created_at"))
+
+    def is_behind(self, kind: RunKind, *others: RunKind) -> bool:
+        """Whether runs of other kinds have changed something since the last of this kind was asked for."""
+        later = self._done.filter(kind__in=others, finished_at__gt=self.asked[kind])
+        counts = later.values_list(*(f"report__{name}" for name in ("new", "updated", "missing", "embedded", "set")))
+        return any(any(row) for row in counts)
+
+
+def _check_step(project: Project, figures: SiteFigures) -> Step:
+    rules = sensitive_to_check(project).count()
+    text = "Medicine, law and money always need a person: see what was found."
+    if rules:
+        text = f"{count(rules, 'rule', 'rules')} proposed; each counts until a manager says otherwise."
+    done = figures.pages > 0 and not rules and looks.was_looked_through(project)
+    return Step("Check what is sensitive", text, "settings_sensitive", True, done)
+
+
+def _embed_step(project: Project, figures: SiteFigures, last: _Last) -> Step:
+    text, done = "Turn every page’s text into a vector.", figures.with_vectors > 0
+    comes_along = project.vector_source == VectorSource.IMPORTED
+    if done and not comes_along and RunKind.EMBED in last.asked:
+        done = not last.is_behind(RunKind.EMBED, RunKind.IMPORT_PAGES)
+        text = text if done else "Pages were imported since: new and changed ones need a vector."
+    return Step("Embed", text, "match", True, done)
+
+
+def _match_step(last: _Last) -> Step:
+    matched = RunKind.MATCH in last.asked
+    done = matched and not last.is_behind(RunKind.MATCH, *MATCH_RESTS_ON)
+    text = "Look for links worth proposing."
+    if matched and not done:
+        text = "Something was imported or embedded since the last match: match again."
+    return Step("Match", text, "match", True, done)

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.models import BaseModelFormSet, modelformset_factory
+from django.utils.text import slugify
 
 from linker.errors import UserError
 from linker.matching.generators import LABELS
 from linker.matching.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking
 from linker.members import find_user
-from linker.models import Basis, Category, ExclusionRule, Project, Role, Run, RunKind, SensitiveCategory, Tier
+from linker.models import Basis, Category, ExclusionRule, Project, Role, Run, RunKind, SensitiveRule, Tier
+from linker.models.policy import Sensitivity
 from linker.patterns import PatternError, compile_pattern
-from linker.projects import create_project
+from linker.projects import SETTINGS, create_project
 from linker.ranking.formula import TAKEN_OFF, FormulaWeights
+from linker.sensitive.words import tokens
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -82,15 +85,34 @@ def categories_of(project: Project) -> QuerySet[Category]:
 # ------------------------------------------------------------------------------------------------------- projects
 
 
+SLUG_LENGTH = 50
+
+
 class ProjectCreateForm(forms.ModelForm):
     class Meta:
         model = Project
         fields = ["name", "slug", "base_url"]
         labels = {"name": "Name", "slug": "Short name in addresses", "base_url": "Address of the site"}
         help_texts = {
-            "slug": "Small letters, digits and hyphens. It cannot be changed later.",
+            "slug": "Small letters, digits and hyphens. Left empty, it is made from the name. It cannot be changed "
+            "later.",
             "base_url": "The start of every address of the site, such as https://www.example.com",
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+        self.fields["slug"].widget.attrs |= {"data-filled-from": "id_name", "maxlength": SLUG_LENGTH}
+
+    def clean_slug(self) -> str:
+        """What was written, else what the name gives."""
+        written = self.cleaned_data["slug"]
+        slug = written or slugify(self.cleaned_data.get("name", ""))[:SLUG_LENGTH].strip("-")
+        if not slug:
+            raise ValidationError("The name gives no short name. Write one of small letters, digits and hyphens.")
+        if Project.objects.filter(slug=slug).exists():
+            raise ValidationError(f"There is a project with the short name “{slug}” already. Write another one.")
+        return slug
 
     def create(self, manager: AbstractBaseUser | AnonymousUser) -> Project:
         return create_project(
@@ -114,21 +136,7 @@ class ProjectForm(forms.ModelForm):
 
     class Meta:
         model = Project
-        fields = [
-            "name",
-            "base_url",
-            "trailing_slash",
-            "www",
-            "parameter_urls",
-            "vector_source",
-            "model_name",
-            "text_recipe",
-            "title_patterns",
-            "banned_anchors",
-            "anchor_max_length",
-            "identical_anchor_limit",
-            "query_blend",
-        ]
+        fields = list(SETTINGS)
         widgets = {"query_blend": forms.NumberInput(attrs={"step": "0.01", "min": 0, "max": 1})}
         labels = {
             "base_url": "Address of the site",
@@ -137,16 +145,16 @@ class ProjectForm(forms.ModelForm):
             "parameter_urls": "Addresses with a query",
             "vector_source": "Vectors",
             "model_name": "Embedding model",
-            "text_recipe": "Text of a page",
+            "text_recipe": "Text read from a page",
             "anchor_max_length": "Longest anchor, in characters",
-            "identical_anchor_limit": "Same anchor for one page, at most",
+            "identical_anchor_limit": "Most links to a page with the same anchor",
             "query_blend": "Weight of search queries",
         }
         help_texts = {
             "base_url": "Pages of another site are refused at import.",
             "trailing_slash": "Takes effect at the next import of pages.",
             "www": "Takes effect at the next import of pages.",
-            "parameter_urls": "Which of them may be suggested as targets.",
+            "parameter_urls": "Which of them may be suggested as acceptors.",
             "vector_source": "",
             "model_name": "A sentence-transformers model. “static:” before its name is for very large sites: "
             "word vectors fitted to the model and these pages, many times faster, a little less exact. Another model "
@@ -280,13 +288,41 @@ class FormulaForm(forms.Form):
 # ------------------------------------------------------------------------------------------- sensitive, exclusions
 
 
+def check_word(text: str) -> str:
+    """A manager's own word: forms apart by commas, each of letters or digits, perhaps with a star at an end."""
+    forms = [form.strip() for form in text.split(",")]
+    for form in forms:
+        letters = sum(len(token) for token in tokens(form) if token.isalnum())
+        if letters < 2 or (letters < 4 and "*" in form):
+            raise ValidationError(f"“{form}” is too short to be looked for.")
+        if "*" in form.strip("*"):
+            raise ValidationError(f"“{form}”: a star stands at the beginning or at the end of a word.")
+    return ", ".join(forms)
+
+
+class WordField(forms.CharField):
+    """A word with its other forms, apart by commas."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"max_length": 100, **kwargs})
+
+    def clean(self, value: Any) -> str:
+        text = super().clean(value)
+        return check_word(text) if text else ""
+
+
 class SensitiveForm(forms.ModelForm):
+    word = WordField(
+        required=False,
+        label="Word in titles, H1 and addresses",
+        help_text="With its other forms, apart by commas: hypnosis, hypnotist, hypnother*",
+    )
     url_pattern = PatternField(required=False, label="or addresses that match")
 
     class Meta:
-        model = SensitiveCategory
-        fields = ["kind", "category", "url_pattern"]
-        labels = {"kind": "Kind", "category": "Category, with everything below it"}
+        model = SensitiveRule
+        fields = ["kind", "word", "category", "url_pattern"]
+        labels = {"kind": "Kind", "category": "or a category, with everything below it"}
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -297,9 +333,27 @@ class SensitiveForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
-        if not self.errors and bool(values.get("category")) == bool(values.get("url_pattern")):
-            raise ValidationError("Choose a category or write a pattern: one of the two.")
-        return values
+        return check_names_one_thing(self, values)
+
+
+def check_names_one_thing(form: forms.BaseForm, values: dict[str, Any]) -> dict[str, Any]:
+    """Of a sensitive rule's word, category and pattern, one is given."""
+    if not form.errors and sum(bool(values.get(name)) for name in ("word", "category", "url_pattern")) != 1:
+        raise ValidationError("Write a word, choose a category or write a pattern: one of the three.")
+    return values
+
+
+class LeaveOutForm(forms.Form):
+    """A word of the lists that means nothing sensitive on this site."""
+
+    kind = forms.ChoiceField(choices=Sensitivity.choices[:3], label="Kind")
+    word = WordField(label="Word of the lists")
+
+    def clean_word(self) -> str:
+        word = self.cleaned_data["word"].split(",")[0]
+        if "*" in word:
+            raise ValidationError("Write the word itself, without a star.")
+        return word
 
 
 class ExclusionForm(forms.ModelForm):
@@ -391,7 +445,7 @@ class MatchForm(forms.Form):
         label="Candidates come from",
         widget=forms.CheckboxSelectMultiple,
         choices=LABELS,
-        help_text="Ranking by similarity knows categories alone.",
+        help_text="Ranking by similarity finds candidates by category only.",
         error_messages={"required": "Choose at least one place where candidates come from."},
     )
     threshold = forms.FloatField(
@@ -402,10 +456,36 @@ class MatchForm(forms.Form):
         help_text="Nothing below is kept. Empty: the ranking’s own.",
         widget=forms.NumberInput(attrs={"step": "0.001"}),
     )
-    inline_per_donor = forms.IntegerField(min_value=0, max_value=1000, label="Links in a page’s text, at most")
-    related_per_donor = forms.IntegerField(min_value=0, max_value=1000, label="Links beside it, at most")
+    inline_per_donor = forms.IntegerField(
+        min_value=0,
+        max_value=1000,
+        label="Most new links in a page’s text",
+        help_text="Suggestions and accepted links. One that the crawl has seen on the page is no longer new.",
+    )
+    related_per_donor = forms.IntegerField(min_value=0, max_value=1000, label="Most new links beside the text")
+    inline_in_all = forms.IntegerField(
+        min_value=0,
+        max_value=10_000,
+        label="Most links in a page’s text in all",
+        help_text="With those it has already: a page that has so many gets no new ones. 0: no cap.",
+    )
+    per_1000_words = forms.IntegerField(
+        min_value=0,
+        max_value=1000,
+        label="… and for each 1,000 words",
+        help_text="With those it has already. 0: no cap.",
+    )
+    related_in_all = forms.IntegerField(
+        min_value=0,
+        max_value=10_000,
+        label="Most links beside the text in all",
+        help_text="With those that are in an aside already. 0: no cap.",
+    )
     per_target = forms.IntegerField(
-        min_value=0, max_value=1_000_000, label="Links a page receives, at most", help_text="0: no cap."
+        min_value=0,
+        max_value=1_000_000,
+        label="Most new links that a page receives",
+        help_text="Links that it has already do not count; the acceptors’ filter has “Links in”. 0: no cap.",
     )
     target_share = forms.FloatField(
         min_value=0.01,
@@ -418,7 +498,7 @@ class MatchForm(forms.Form):
         required=False,
         min_value=0,
         max_value=1000,
-        label="Links of a page that link back, at most",
+        label="Most links of a page that link back",
         help_text="Empty: no limit.",
     )
     mode = forms.ChoiceField(
@@ -440,13 +520,16 @@ class MatchForm(forms.Form):
     level_penalty = forms.FloatField(
         min_value=0,
         max_value=1,
-        label="Penalty a level",
+        label="Penalty for each level",
         help_text="Taken off the similarity for each level.",
         widget=forms.NumberInput(attrs={"step": "0.005"}),
     )
 
     CANDIDATES = ("generators", "threshold")
-    CAPS = ("inline_per_donor", "related_per_donor", "per_target", "target_share", "reciprocal", "mode")
+    CAPS = (
+        *("inline_per_donor", "related_per_donor", "inline_in_all", "per_1000_words", "related_in_all"),
+        *("per_target", "target_share", "reciprocal", "mode"),
+    )
     COSINE = ("levels_up", "level_penalty")
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:

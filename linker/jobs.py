@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from linker import runs, services
+from linker import outages, runs, services
 from linker.models import Run, RunStatus
 from linker.queue import JobKey, enqueue
+
+
+def find_sensitive(run_id: int) -> None:
+    runs.execute(run_id, services.run_find_sensitive)
 
 
 def embed(run_id: int) -> None:
@@ -19,11 +23,16 @@ def match(run_id: int) -> None:
 
 
 def match_batch(run_id: int, number: int) -> None:
+    outages.outlast(lambda: _match_batch(run_id, number))
+
+
+def _match_batch(run_id: int, number: int) -> None:
     run = Run.objects.select_related("project", "model").get(pk=run_id)
     try:
         services.run_batch(run, number)
     except Exception as error:
-        runs.fail_run(run_id, f"An unexpected error stopped batch {number}: {error!r}")
+        if not outages.is_away(error):
+            runs.fail_run(run_id, f"An unexpected error stopped batch {number}: {error!r}")
         raise
     if run.is_active and not services.batches_left(run):
         enqueue(JobKey("match_finish", (run_id,)))

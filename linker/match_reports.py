@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from linker.matching.generators import LABELS
 from linker.models import Basis, Placement, Ranker, Run, RunKind, RunStatus
 from linker.ranking.formula import TAKEN_OFF
+from linker.reports import against_best_first
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -280,12 +281,35 @@ def _bars(values: dict[str, float], *, percent: bool = False) -> list[Part]:
 def _allocation(report: dict[str, Any]) -> str:
     if not report:
         return ""
-    said = f"{MODES.get(report.get('mode', ''), report.get('mode', ''))}, with a total score of {report['total']:,.1f}"
-    gain = report.get("gain")
-    if gain is None:
-        return f"{said}."
-    more = "more" if gain >= 0 else "less"
-    return f"{said}: {abs(gain):.2%} {more} than the {report.get('best_first', 0):,.1f} of best first."
+    mode = report.get("mode", "")
+    parts = [f"{MODES.get(mode, mode)}, with a total score of {report['total']:,.1f}{_against(report, mode)}."]
+    lost = report.get("without_place", 0)
+    if lost:
+        links = "1 link" if lost == 1 else f"{lost:,} links"
+        parts.append(f"Of it {links} with {report['lost']:,.1f} found no place, neither in the text nor beside it.")
+    less, none = report.get("donors_with_less_room", 0), report.get("donors_without_room", 0)
+    if less:
+        donors = "1 donor has" if less == 1 else f"{less:,} donors have"
+        parts.append(
+            f"{donors} less room than others, for the links there are already; {none:,} of them no room at all."
+        )
+    return " ".join(parts)
+
+
+def _against(report: dict[str, Any], mode: str) -> str:
+    """How the total compares with that of best first."""
+    best = report.get("best_first")
+    if best is None:
+        return ""
+    # Reports of before say the gain as a share, of what was taken in the end.
+    difference = report.get("against_best_first", round(report["total"] - best, 4))
+    if not difference:
+        return f": as much as best first, {best:,.1f}"
+    share = f" ({abs(difference) / best:.2%})" if best > 0 else ""
+    said = f"{against_best_first(difference, share)} than the {best:,.1f} of best first"
+    if difference < 0 and mode == "optimal":
+        return f". The plan itself came to {said}, so best first was taken"
+    return f": {said}"
 
 
 # ------------------------------------------------------------------------------------------------ beside the run before

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 
+from linker import audit
 from linker.errors import UserError
-from linker.models import Membership, Project, Role
+from linker.models import ChangeKind, Membership, Project, Role
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AbstractBaseUser
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+    Actor = AbstractBaseUser | AnonymousUser | None
 
 
 class LastManager(UserError):
@@ -29,36 +32,46 @@ def find_user(username: str) -> AbstractBaseUser:
     return user
 
 
-def add_member(project: Project, user: AbstractBaseUser, role: Role) -> Membership:
-    """Raises UserError where the user is a member already."""
+def add_member(project: Project, user: AbstractBaseUser, role: Role, *, by: Actor = None) -> Membership:
+    """`by` is who adds them. Raises UserError where the user is a member already."""
     try:
         with transaction.atomic():
-            return Membership.objects.create(project=project, user_id=user.pk, role=role)
+            membership = Membership.objects.create(project=project, user_id=user.pk, role=role)
+            _record(membership, by, before={}, after={"role": role})
+            return membership
     except IntegrityError:
         raise UserError(f"{user} is a member already; change the role in the list.") from None
 
 
+def _record(membership: Membership, by: Actor, *, before: dict[str, str], after: dict[str, str]) -> None:
+    audit.record(
+        membership.project, ChangeKind.MEMBERS, user=by, subject=str(membership.user), before=before, after=after
+    )
+
+
 @transaction.atomic
-def change_role(project: Project, membership_id: int, role: Role) -> Membership | None:
+def change_role(project: Project, membership_id: int, role: Role, *, by: Actor = None) -> Membership | None:
     """None where the membership is gone. Raises LastManager."""
     membership = _locked(project, membership_id)
     if membership is None:
         return None
     if role != Role.MANAGER:
         _keep_a_manager(membership)
-    membership.role = role
+    before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
+    _record(membership, by, before={"role": before}, after={"role": role})
     return membership
 
 
 @transaction.atomic
-def remove_member(project: Project, membership_id: int) -> Membership | None:
+def remove_member(project: Project, membership_id: int, *, by: Actor = None) -> Membership | None:
     """Returns who was removed, None where the membership is gone already. Raises LastManager."""
     membership = _locked(project, membership_id)
     if membership is None:
         return None
     _keep_a_manager(membership)
     Membership.objects.filter(pk=membership.pk).delete()
+    _record(membership, by, before={"role": membership.role}, after={})
     return membership
 
 

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from csp.constants import SELF, UNSAFE_INLINE
-from csp.decorators import csp_update
-from django.urls import reverse
+from linker.views.health import healthz
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.http import HttpRequest, HttpResponseBase
 
+    Answer = Callable[[HttpRequest], HttpResponseBase]
 
-def dashboard_csp(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Allows inline scripts and styles below django-rq's dashboard, whose templates hold some, and nowhere else."""
-    relaxed = csp_update({"script-src": [SELF, UNSAFE_INLINE], "style-src": [SELF, UNSAFE_INLINE]})(get_response)
+
+def health(get_response: Answer) -> Answer:
+    """Answers a load balancer before anything asks for the host's name, a cookie or HTTPS: it has none of them.
+
+    The answer tells nothing that depends on the request.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        on_dashboard = request.path.startswith(reverse("django_rq:home"))
-        return relaxed(request) if on_dashboard else get_response(request)
+        return healthz(request) if request.path_info == "/healthz" else get_response(request)
+
+    return middleware
+
+
+def not_stored(get_response: Answer) -> Answer:
+    """Keeps pages out of every cache, the browser's too, unless a view has said otherwise.
+
+    They hold what only one person may read, and what they show changes with each decision: going back asks again.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
 
     return middleware

@@ -16,7 +16,17 @@ from django.db.models import F, Q
 from django.db.models.functions import MD5, Coalesce
 
 from linker.figures import LIVE, ORPHAN
-from linker.models import CandidateEdge, Category, ExistingLink, Page, PageStatus, Project
+from linker.models import (
+    Block,
+    CandidateEdge,
+    Category,
+    ExistingLink,
+    Page,
+    PageStatus,
+    Project,
+    SensitivePage,
+    SensitiveRule,
+)
 from linker.patterns import compile_pattern
 
 if TYPE_CHECKING:
@@ -54,6 +64,7 @@ class PageQuery:
     category: int | None = None
     show: str = "live"
     order: str = "crawl"
+    rule: int | None = None
     after: tuple[int, int] | None = None
 
     @classmethod
@@ -64,12 +75,14 @@ class PageQuery:
             category=_number(query.get("category", "")),
             show=show if show in SHOW else "live",
             order=order if order in ORDERS else "crawl",
+            rule=_number(query.get("sensitive", "")),
             after=_keyset(query.get("after", "")),
         )
 
     def to_query(self) -> dict[str, str]:
         """The filters without the place in the list, defaults left out."""
         values = {"q": self.text, "category": str(self.category or ""), "show": self.show, "order": self.order}
+        values["sensitive"] = str(self.rule or "")
         defaults = {"show": "live", "order": "crawl"}
         return {name: value for name, value in values.items() if value and value != defaults.get(name)}
 
@@ -100,7 +113,23 @@ def chosen_pages(project: Project, query: PageQuery) -> QuerySet[Page]:
     if query.category is not None:
         category = Category.objects.filter(project=project, pk=query.category).first()
         pages = pages.filter(category__in=subtree(category)) if category else pages.none()
+    if query.rule is not None:
+        rule = sensitive_rule(project, query.rule)
+        pages = _taken_by(pages, rule) if rule else pages.none()
     return pages
+
+
+def sensitive_rule(project: Project, rule_id: int) -> SensitiveRule | None:
+    return SensitiveRule.objects.filter(project=project, pk=rule_id).select_related("category").first()
+
+
+def _taken_by(pages: QuerySet[Page], rule: SensitiveRule) -> QuerySet[Page]:
+    """Those of the pages that a sensitive rule takes."""
+    if rule.whole_site:
+        return pages
+    if rule.category is not None:
+        return pages.filter(category__in=subtree(rule.category))
+    return pages.filter(pk__in=SensitivePage.objects.filter(rule=rule).values("page"))
 
 
 def page_list(project: Project, query: PageQuery, size: int = PAGE_SIZE) -> tuple[list[Page], str]:
@@ -190,7 +219,7 @@ def nearest_addresses(project: Project, address: str, limit: int = 5, searched: 
 def body_links(page: Page, *, inward: bool, limit: int = 50) -> tuple[list[ExistingLink], int]:
     """The page's live links in the body text, inward or outward, by id; the first `limit`, and how many in all."""
     side, other = ("target", "source") if inward else ("source", "target")
-    links = ExistingLink.objects.filter(**{side: page}, in_body=True, missing_since__isnull=True)
+    links = ExistingLink.objects.filter(**{side: page}, block=Block.CONTENT, missing_since__isnull=True)
     rows = links.select_related(other).defer(*(f"{other}__{name}" for name in WIDE)).order_by("pk")
     return list(rows[:limit]), links.count()
 

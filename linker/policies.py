@@ -1,34 +1,46 @@
-"""Writes: a project's tiers, sensitive categories and exclusions, each with what it changes on the suggestions."""
+"""Writes: a project's tiers, sensitive pages and exclusions, each with what it changes on the suggestions."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
-from linker import runs, services
+from linker import audit, runs, services
 from linker.figures import tier_counts
 from linker.models import (
     Basis,
     CandidateEdge,
+    ChangeKind,
     EdgeStatus,
     ExclusionRule,
     Page,
     Project,
     RunKind,
-    SensitiveCategory,
+    SensitiveRule,
+    SensitiveState,
     Tier,
 )
 from linker.pages import LIVE, addresses
 from linker.patterns import compile_pattern
+from linker.ranking.formula import FormulaWeights
+from linker.sensitive.words import word_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+    Actor = AbstractBaseUser | AnonymousUser | None
+
+
+SENSITIVE_FIELDS = ("kind", "category", "word", "url_pattern", "whole_site", "state")
+EXCLUSION_FIELDS = ("pattern", "side", "note")
+TIER_FIELDS = ("lower_bound", "placement", "rel", "confirmed_rel", "export_unreviewed", "held")
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,7 @@ def change_tiers(
     project: Project,
     kept: Sequence[Tier],
     deleted: Sequence[Tier] = (),
-    user: AbstractBaseUser | AnonymousUser | None = None,
+    user: Actor = None,
     *,
     basis: Basis | None = None,
     use: Basis | None = None,
@@ -57,7 +69,7 @@ def change_tiers(
     _wait_for_others(project)
     before = tier_counts(project)
     changed = {tier.basis for tier in (*kept, *deleted)} | ({basis} if basis else set())
-    bounds = _bounds(project, changed)
+    bounds, rows = _bounds(project, changed), _tiers(project, changed, project.tier_basis)
     if deleted:
         _lock_edges(project, deleted)
     Tier.objects.filter(project=project, pk__in=[tier.pk for tier in deleted]).delete()
@@ -71,6 +83,8 @@ def change_tiers(
         project.save(update_fields=["tier_basis"])
     services.retier(project)
     change = TierChange(before, tier_counts(project))
+    after = _tiers(project, changed, use or project.tier_basis)
+    audit.record(project, ChangeKind.TIERS, user=user, before=rows, after=after)
     runs.record_run(
         project,
         RunKind.RETIER,
@@ -86,10 +100,21 @@ def change_tiers(
     return change
 
 
-def set_formula_weights(project: Project, weights: dict[str, float]) -> None:
+@transaction.atomic
+def set_formula_weights(project: Project, weights: dict[str, float], user: Actor) -> None:
     """From the next match run on; what was suggested stays."""
+    before = Project.objects.select_for_update(no_key=True).get(pk=project.pk).formula_weights
     project.formula_weights = weights
     project.save(update_fields=["formula_weights"])
+    usual = asdict(FormulaWeights())
+    audit.record(
+        project,
+        ChangeKind.RANKING,
+        user=user,
+        subject="Weights of the formula",
+        before=usual | before,
+        after=usual | weights,
+    )
 
 
 def _wait_for_others(project: Project) -> None:
@@ -114,6 +139,14 @@ def _bounds(project: Project, bases: Iterable[str]) -> dict[str, str]:
     }
 
 
+def _tiers(project: Project, bases: Iterable[str], in_use: str) -> dict[str, Any]:
+    """Every tier of some bases, and the basis in use, for the log of changes."""
+    tiers = Tier.objects.filter(project=project, basis__in=bases)
+    return {"read by": Basis(in_use).label} | {
+        f"{tier.get_basis_display()}, {tier.name}": audit.values(tier, TIER_FIELDS) for tier in tiers
+    }
+
+
 def _named(counts: dict[str, int]) -> dict[str, int]:
     return {name or "below every tier": count for name, count in counts.items()}
 
@@ -130,25 +163,119 @@ def _step_aside(project: Project, kept: Sequence[Tier]) -> None:
 
 
 @transaction.atomic
-def add_sensitive(rule: SensitiveCategory) -> int:
-    """Saves the rule and marks the suggestions; returns how many need a person now."""
+def add_sensitive(rule: SensitiveRule, user: Actor = None) -> int:
+    """Saves a manager's rule, looks for its pages and marks the suggestions; returns how many need a person now.
+
+    A word, or the whole site, that there is a rule about is decided on instead.
+    """
     _wait_for_others(rule.project)
+    rule.word_key = word_key(rule.word.split(",")[0])[:200]
+    known = _same(rule)
+    if known is not None:
+        return decide_sensitive(rule.project, [known.pk], SensitiveState.CONFIRMED, user).marked
+    before = _told(SensitiveRule.objects.get(pk=rule.pk)) if rule.pk else {}
+    rule.state, rule.decided_by_id, rule.decided_at = SensitiveState.CONFIRMED, _id(user), timezone.now()
     rule.save()
+    after = _told(rule)
+    audit.record(rule.project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before, after=after)
+    services.find_pages_of(rule)
     return services.mark_sensitive(rule.project)
 
 
+def _told(rule: SensitiveRule) -> dict[str, Any]:
+    """A rule as the log of changes has it: its category by its path, since a number says nothing once it is gone."""
+    category = str(rule.category) if rule.category is not None else None
+    return audit.values(rule, SENSITIVE_FIELDS) | {"category": category}
+
+
+def _same(rule: SensitiveRule) -> SensitiveRule | None:
+    """The rule that is there already about the same word, or the whole site."""
+    if not rule.word and not rule.whole_site:
+        return None
+    others = SensitiveRule.objects.filter(project=rule.project, kind=rule.kind).exclude(pk=rule.pk)
+    return others.filter(word_key=rule.word_key, whole_site=rule.whole_site).exclude(word="", whole_site=False).first()
+
+
 @transaction.atomic
-def remove_sensitive(project: Project, rule_id: int) -> int | None:
-    """Returns how many suggestions need a person now; None where the rule is gone already."""
+def leave_out_word(project: Project, kind: str, word: str, user: Actor = None) -> int:
+    """A word of the lists that never makes a page of this project sensitive. Returns how many suggestions need a person
+    now."""
     _wait_for_others(project)
-    deleted, _ = SensitiveCategory.objects.filter(project=project, pk=rule_id).delete()
-    return services.mark_sensitive(project) if deleted else None
+    rule = SensitiveRule(project=project, kind=kind, word=word, word_key=word_key(word)[:200], proposed=True)
+    known = _same(rule)
+    if known is None:
+        rule.state, rule.pages = SensitiveState.PROPOSED, 0
+        rule.save()
+        known = rule
+    return decide_sensitive(project, [known.pk], SensitiveState.DISMISSED, user).marked
 
 
-def remove_exclusion(project: Project, rule_id: int) -> bool:
+@dataclass(frozen=True)
+class SensitiveChange:
+    """How many rules were decided otherwise than before, and how many suggestions need a person now."""
+
+    decided: int
+    marked: int
+
+
+@transaction.atomic
+def decide_sensitive(
+    project: Project, rule_ids: Iterable[int], state: SensitiveState, user: Actor = None
+) -> SensitiveChange:
+    """Confirms or dismisses rules; dismissed ones stay, so that no import proposes them again."""
+    _wait_for_others(project)
+    rules = SensitiveRule.objects.filter(project=project, pk__in=list(rule_ids)).exclude(state=state)
+    changed = list(rules.select_related("category").order_by("pk"))
+    for rule in changed:
+        before = _told(rule)
+        rule.state, rule.decided_by_id, rule.decided_at = state, _id(user), timezone.now()
+        after = _told(rule)
+        audit.record(project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before, after=after)
+    SensitiveRule.objects.bulk_update(changed, ["state", "decided_by", "decided_at"])
+    return SensitiveChange(len(changed), services.mark_sensitive(project))
+
+
+def _id(user: Actor) -> int | None:
+    return user.pk if user is not None else None
+
+
+@transaction.atomic
+def remove_sensitive(project: Project, rule_id: int, user: Actor = None) -> int | None:
+    """Removes a manager's rule, and dismisses one that an import proposed, which would come back otherwise.
+
+    Returns how many suggestions need a person now; None where the rule is gone already.
+    """
+    _wait_for_others(project)
+    rule = SensitiveRule.objects.filter(project=project, pk=rule_id).select_related("category").first()
+    if rule is None:
+        return None
+    if rule.proposed:
+        return decide_sensitive(project, [rule.pk], SensitiveState.DISMISSED, user).marked
+    before = _told(rule)
+    audit.record(project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before)
+    rule.delete()
+    return services.mark_sensitive(project)
+
+
+@transaction.atomic
+def add_exclusion(rule: ExclusionRule, user: Actor) -> None:
+    """Saves a new rule, or a changed one. It applies from the next match run on."""
+    before = audit.values(ExclusionRule.objects.get(pk=rule.pk), EXCLUSION_FIELDS) if rule.pk else {}
+    rule.save()
+    after = audit.values(rule, EXCLUSION_FIELDS)
+    audit.record(rule.project, ChangeKind.EXCLUSIONS, user=user, subject=rule.pattern, before=before, after=after)
+
+
+@transaction.atomic
+def remove_exclusion(project: Project, rule_id: int, user: Actor) -> bool:
     """False where the rule is gone already."""
-    deleted, _ = ExclusionRule.objects.filter(project=project, pk=rule_id).delete()
-    return bool(deleted)
+    rule = ExclusionRule.objects.select_for_update().filter(project=project, pk=rule_id).first()
+    if rule is None:
+        return False
+    before = audit.values(rule, EXCLUSION_FIELDS)
+    audit.record(project, ChangeKind.EXCLUSIONS, user=user, subject=rule.pattern, before=before)
+    rule.delete()
+    return True
 
 
 @dataclass(frozen=True)

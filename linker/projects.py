@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
-from linker.models import Basis, Membership, Placement, Project, Rel, Role, Tier
+from linker import audit
+from linker.models import Basis, ChangeKind, Membership, Placement, Project, Rel, Role, Tier
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -22,6 +23,23 @@ DEFAULT_BOUNDS = {
     Basis.QUANTILE: (0.80, 0.40, 0.00),
     Basis.COSINE: (0.80, 0.65, 0.50),
 }
+
+# What a manager sets on the project's own page; tiers and weights are set by linker.policies.
+SETTINGS = (
+    "name",
+    "base_url",
+    "trailing_slash",
+    "www",
+    "parameter_urls",
+    "vector_source",
+    "model_name",
+    "text_recipe",
+    "title_patterns",
+    "banned_anchors",
+    "anchor_max_length",
+    "identical_anchor_limit",
+    "query_blend",
+)
 
 
 @transaction.atomic
@@ -40,6 +58,18 @@ def create_project(
         for basis, bounds in DEFAULT_BOUNDS.items()
         for (name, placement, rel, held), bound in zip(_TIERS, bounds, strict=True)
     )
+    after: dict[str, Any] = audit.values(project, SETTINGS)
     if manager is not None and manager.pk is not None:
         Membership.objects.create(project=project, user_id=manager.pk, role=Role.MANAGER)
+        after["manager"] = str(manager)
+    audit.record(project, ChangeKind.PROJECT, user=manager, subject=name, after=after)
     return project
+
+
+@transaction.atomic
+def save_project(project: Project, user: AbstractBaseUser | AnonymousUser | None) -> None:
+    """Saves changed settings. What they do to vectors and suggestions shows after the next embed and match."""
+    stored = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    project.save()
+    before, after = audit.values(stored, SETTINGS), audit.values(project, SETTINGS)
+    audit.record(project, ChangeKind.SETTINGS, user=user, before=before, after=after)

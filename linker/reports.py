@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linker.matching.generators import LABELS as GENERATORS
-from linker.models import Basis, Category, QuerySource, RunKind
+from linker.models import Basis, Category, QuerySource, RunKind, TrafficSource
+from linker.models.run import IMPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -16,23 +17,33 @@ Row = tuple[str, str]
 
 LABELS = {
     "levels_up": "Levels up",
-    "level_penalty": "Penalty a level",
+    "level_penalty": "Penalty for each level",
     "threshold": "Lowest score",
-    "per_donor": "Links a page gives, at most",
-    "inline_per_donor": "Links in a page’s text, at most",
-    "related_per_donor": "Links beside it, at most",
-    "target_share": "Share of the links for one page, at most",
-    "reciprocal": "Links of a page that link back, at most",
+    "per_donor": "Most links that a page gives",
+    "inline_per_donor": "Most new links in a page’s text",
+    "related_per_donor": "Most new links beside the text",
+    "inline_in_all": "Most links in a page’s text, with those it has",
+    "related_in_all": "Most links beside the text, with those it has",
+    "per_1000_words": "Most links for each 1,000 words of text",
+    "links_by_block": "Links",
+    "donors_with_less_room": "Donors with less room because of the links they have",
+    "donors_without_room": "Donors without any room",
+    "without_place": "Links that found no place",
+    "lost": "Score of the links that found no place",
+    "best_first": "Total score, best first",
+    "against_best_first": "Compared with best first",
+    "target_share": "Largest share of the links for one page",
+    "reciprocal": "Most links of a page that link back",
     "generators": "Candidates come from",
     "weights": "Weights of the formula",
-    "per_target": "Links a page receives, at most",
-    "pool": "Targets kept for each donor",
+    "per_target": "Most new links that a page receives",
+    "pool": "Acceptors kept for each donor",
     "mode": "How links are given out",
     "ranking": "Ranking",
     "ranked_why": "Why",
     "basis": "Tiers read by",
     "read_by": "Tiers read by",
-    "bounds": "Tiers from",
+    "bounds": "Where tiers begin",
     "donors": "Donors",
     "acceptors": "Acceptors",
     "url_pattern": "addresses match",
@@ -42,26 +53,69 @@ LABELS = {
     "min_inlinks": "links in from",
     "max_inlinks": "links in to",
     "categories": "categories",
-    "allow_shrink": "May shrink",
+    "allow_shrink": "May be smaller than before",
     "upload": "Upload",
     "mapping": "Columns",
     "model": "Model",
+    "made_of": "Text read from a page",
     "edges": "Links proposed",
     "new": "New",
     "refreshed": "Proposed before",
     "stale": "No longer proposed",
+    "other_vectors": "Of them, made with other vectors",
     "pairs": "Pairs compared",
     "candidates": "Pairs above the lowest score",
     "donors_with_full_pool": "Donors with more candidates than were kept",
-    "sensitive": "Sensitive, a person must look",
+    "sensitive": "Sensitive, so a person must look",
+    "sensitive_pages": "Pages that count as sensitive",
+    "sensitive_proposed": "New rules on what is sensitive, still to check",
     "left_out": "Left out",
+    "skipped_lost": "There was no room on the server’s disk for the list of what was left out",
     "html": "HTML pages",
     "without_text": "Pages without text",
     "queries": "Queries of pages",
     "query_pages": "Pages with queries",
     "query_source": "Read as",
-    "rows_summed": "Rows added to another of the same page and query",
+    "more_rows": "Further rows of a product (variants, pictures)",
+    "own_crumbs": "Breadcrumbs that ended with the page itself",
+    "rows_summed": "Rows added to another row for the same page and query",
+    "rows_added": "Rows added to another row for the same page",
+    "traffic": "Pages with traffic",
+    "page_traffic": "Clicks and impressions",
+    "traffic_source": "Read as",
+    "in_file": "in the file",
+    "on_pages": "on pages",
+    "on_unknown": "on addresses that are not pages of the project",
+    "rows_of": "Rows",
+    "rows_moved": "Rows for redirecting pages, added to the pages they lead to",
+    "total_rows": "Rows with totals, not added",
+    "other_tables": "Rows of other tables below the first, not read",
+    "gone": "No longer in this period",
+    "set": "Pages whose own numbers changed",
+    "body": "Links in the text",
+    "template": "Links around the text",
+    "seen_before": "Known already",
+    "came_back": "Missing before, in the file again",
+    "missing": "No longer in the file",
+    "duplicates": "Further rows for a page that another row stands for",
+    "not_pages": "Rows that are not pages",
+    "skipped_rows": "Rows left out",
+    "skipped_cells": "Cells left out",
+    "skipped_listed": "Entries in the list of what was left out",
+    "category_source": "Categories read from",
+    "empty_breadcrumb": "Breadcrumb columns that are empty in every row",
+    "without_category": "Pages without a category",
+    "header_line": "Line of the header",
+    "packed": "Compressed",
+    "filters": "Only",
+    "bom": "Byte-order mark",
+    "added": "Links added",
+    "changed": "Links changed",
+    "removed": "Links removed",
+    "held": "Held back",
 }
+# The fields of an import's mapping, where their names do not speak for themselves or are those of counts.
+FIELD_LABELS = {"body": "Main text", "url": "Address", "alt": "Alt text", "target": "Destination"}
 NOTHING = "\N{EN DASH}"
 # The database keeps a report's numbers, not their order.
 ORDER = [
@@ -74,17 +128,36 @@ ORDER = [
         "queries",
         "query_pages",
         "query_source",
+        "traffic",
+        "traffic_source",
+        "period",
+        "clicks",
+        "impressions",
+        "hits",
+        "rows_of",
         "rows_summed",
+        "rows_added",
+        "rows_moved",
+        "total_rows",
+        "other_tables",
         "body",
         "template",
+        "links_by_block",
         "new",
         "updated",
+        "came_back",
         "unchanged",
         "seen_before",
+        "gone",
+        "set",
     ),
-    *("missing", "duplicates", "not_pages", "ignored", "skipped", "skipped_listed", "indexable", "categories"),
-    *("category_source", "without_category", "vectors", "encoding", "delimiter", "packed", "header_line"),
-    *("model", "dimensions", "embedded", "without_text", "seconds"),
+    *("missing", "duplicates", "not_pages", "more_rows", "ignored"),
+    *("skipped_rows", "skipped_cells", "skipped", "skipped_listed", "skipped_lost"),
+    *("indexable", "categories", "category_source", "empty_breadcrumb", "own_crumbs", "without_category"),
+    *("page_traffic", "vectors"),
+    *("sensitive_pages", "sensitive_proposed"),
+    *("encoding", "delimiter", "packed", "header_line"),
+    *("model", "made_of", "dimensions", "embedded", "without_text", "seconds"),
     *(
         "ranking",
         "ranked_why",
@@ -101,6 +174,7 @@ ORDER = [
         "edges",
         "refreshed",
         "stale",
+        "other_vectors",
         "sensitive",
         "placements",
         "basis",
@@ -115,6 +189,9 @@ PARAM_ORDER = [
     *("ranking", "generators", "levels_up", "level_penalty", "threshold", "per_donor", "inline_per_donor"),
     *(
         "related_per_donor",
+        "inline_in_all",
+        "related_in_all",
+        "per_1000_words",
         "per_target",
         "target_share",
         "reciprocal",
@@ -124,7 +201,7 @@ PARAM_ORDER = [
         "acceptors",
         "pool",
     ),
-    *("upload", "allow_shrink", "mapping", "basis", "read_by", "before", "after"),
+    *("upload", "period", "allow_shrink", "mapping", "basis", "read_by", "before", "after"),
 ]
 WORDS = {
     "mode": {"best": "best first", "equal": "equal rounds", "optimal": "highest total"},
@@ -132,15 +209,25 @@ WORDS = {
     "generators": GENERATORS,
     "basis": {str(value): str(label).lower() for value, label in Basis.choices},
     "query_source": dict(QuerySource.choices),
+    "traffic_source": dict(TrafficSource.choices),
 }
 # What nothing said means, where that is not simply nothing.
-UNSET = {"threshold": "the ranking’s own", "reciprocal": "no limit", "generators": "everywhere", "weights": "as usual"}
+UNSET = {
+    "threshold": "the ranking’s own",
+    "reciprocal": "no limit",
+    "generators": "everywhere",
+    "weights": "as usual",
+    "period": "unknown",
+}
+UNCAPPED = frozenset({"per_target", "inline_in_all", "related_in_all", "per_1000_words"})  # 0 is no cap
+# How a file was read, as against what it held.
+READING = {"encoding", "delimiter", "packed", "header_line", "mapping"}
 # Plumbing that no reader can use, or uses as a picture only.
 HIDDEN = {"skipped_file", "histogram"}
 
 
-def label(key: str) -> str:
-    text = LABELS.get(key, key.replace("_", " "))
+def label(key: str, labels: dict[str, str] = LABELS) -> str:
+    text = labels.get(key, key.replace("_", " "))
     return text[:1].upper() + text[1:]
 
 
@@ -155,8 +242,10 @@ def value(key: str, raw: Any) -> str:
             return WORDS.get(key, {}).get(raw, raw)
         case bool():
             return "yes" if raw else "no"
-        case int() if key != "upload":
-            return "no cap" if key == "per_target" and raw == 0 else f"{raw:,}"
+        case int():
+            return "no cap" if key in UNCAPPED and raw == 0 else f"{raw:,}"
+        case float() if key == "against_best_first":
+            return against_best_first(raw)
         case float():
             return f"{raw:,.4f}".rstrip("0").rstrip(".")
         case list() | tuple():
@@ -164,15 +253,22 @@ def value(key: str, raw: Any) -> str:
     return str(raw)
 
 
-def _flat(values: dict[str, Any], above: str = "") -> Iterator[Row]:
+def against_best_first(difference: float, share: str = "") -> str:
+    """What a way of giving out the links came to, beside best first; `share` stands behind the number."""
+    if not difference:
+        return "the same"
+    return f"{abs(difference):,.4g}{share} {'more' if difference > 0 else 'less'}"
+
+
+def _flat(values: dict[str, Any], above: str = "", labels: dict[str, str] = LABELS) -> Iterator[Row]:
     for key, raw in values.items():
         if key in HIDDEN:
             continue
-        name = f"{above}: {label(key).lower()}" if above else label(key)
+        name = f"{above}: {label(key, labels).lower()}" if above else label(key)
         if isinstance(raw, dict) and raw and set(raw) <= set(GENERATORS):
             yield from ((f"{name}: {GENERATORS[one].lower()}", value(one, count)) for one, count in raw.items())
         elif isinstance(raw, dict) and raw:
-            yield from _flat(raw, name)
+            yield from _flat(raw, name, FIELD_LABELS if key == "mapping" else LABELS)
         elif isinstance(raw, list) and any(isinstance(entry, dict | list) for entry in raw):
             yield name, f"{len(raw):,} entries"
         else:
@@ -181,7 +277,13 @@ def _flat(values: dict[str, Any], above: str = "") -> Iterator[Row]:
 
 def report_rows(run: Run, without: Container[str] = ()) -> list[Row]:
     """What the run counted, in the order of the work, but for the keys that are told elsewhere."""
-    return list(_flat(_ordered({key: raw for key, raw in run.report.items() if key not in without}, ORDER)))
+    counts = {key: raw for key, raw in run.report.items() if key not in without and key not in READING}
+    return list(_flat(_ordered(counts, ORDER)))
+
+
+def reading_rows(run: Run) -> list[Row]:
+    """How an import read its file: encoding, delimiter, and which column filled which field."""
+    return list(_flat(_ordered({key: raw for key, raw in run.report.items() if key in READING}, ORDER)))
 
 
 def _ordered(values: dict[str, Any], order: list[str]) -> dict[str, Any]:
@@ -192,7 +294,9 @@ def _ordered(values: dict[str, Any], order: list[str]) -> dict[str, Any]:
 
 def param_rows(run: Run) -> list[Row]:
     """What the run was asked to do. Filters that do not restrict are left out."""
-    params = dict(run.params)
+    # The upload's number says nothing to people; its columns stand with what was read.
+    unsaid = {"upload", "mapping", "encoding"} if run.kind in IMPORTS else set()
+    params = {key: raw for key, raw in run.params.items() if key not in unsaid}
     if run.kind == RunKind.MATCH:
         if "cosine" not in (run.report.get("ranking"), params.get("ranking", "cosine")):
             params.pop("levels_up", None)

@@ -7,24 +7,24 @@ and the sweep sees it: no heartbeat can lie. (A pooler in front of PostgreSQL mu
 
 from __future__ import annotations
 
-import functools
-import importlib.metadata
 import logging
-import subprocess
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import psycopg
-from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+import redis.exceptions
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from linker import queue
+from linker import audit, outages, queue
 from linker.errors import RunCancelled, UserError
-from linker.models import Project, Run, RunBatch, RunKind, RunStatus
+from linker.logs import scrub
+from linker.models import ChangeKind, Project, Run, RunBatch, RunKind, RunStatus
+from linker.models.run import IMPORTS
 from linker.queue import JobKey
+from linker.version import code_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +35,10 @@ log = logging.getLogger(__name__)
 
 LOCK_SPACE = 7303
 MAX_ATTEMPTS = 3
+NO_ROOM = (
+    "The database has no room: its disk is full. Nothing is half done. Let the administrator make room, then start the "
+    "run again."
+)
 
 
 class Progress(Protocol):
@@ -56,26 +60,6 @@ class RunIsActive(UserError):
             f"(run {run.pk}). Wait for it to finish, or cancel it."
         )
         self.run = run
-
-
-@functools.cache
-def code_version() -> str:
-    """The version of the code that works: the package's version and, in a checkout, the commit."""
-    version = "0.1.0"
-    with suppress(importlib.metadata.PackageNotFoundError):
-        version = importlib.metadata.version("anchorline")
-    try:
-        commit = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],
-            cwd=settings.BASE_DIR,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        ).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return version
-    return f"{version}+{commit}"
 
 
 # ------------------------------------------------------------------------------------------------------- starting
@@ -198,8 +182,13 @@ def execute(run_id: int, work: Callable[[Run, Progress], dict[str, Any] | None])
     """Claims the run, works, and writes how it ended. None where another worker has it or it is over.
 
     `work` returns the run's report, or None where the run goes on in other jobs. A UserError's text becomes the
-    run's error; any other exception fails the run too and is raised on.
+    run's error; any other exception fails the run too and is raised on. Where PostgreSQL is lost in the middle, the
+    work begins again when it is back.
     """
+    return outages.outlast(lambda: _execute(run_id, work))
+
+
+def _execute(run_id: int, work: Callable[[Run, Progress], dict[str, Any] | None]) -> Run | None:
     with _line(run_id) as line:
         if line is None:
             return None
@@ -223,16 +212,51 @@ def execute(run_id: int, work: Callable[[Run, Progress], dict[str, Any] | None])
             _end(run_id, RunStatus.CANCELLED)
             raise
         except Exception as error:
-            _end(run_id, RunStatus.FAILED, error=f"An unexpected error stopped the run: {error!r}")
+            # After a lost connection the run goes on: in this process, or in whichever the sweep gives it to.
+            if not outages.is_away(error):
+                _end(run_id, RunStatus.FAILED, error=_why(error))
             raise
     return Run.objects.get(pk=run_id)
 
 
+def _why(error: Exception) -> str:
+    if isinstance(error.__cause__ or error, psycopg.errors.DiskFull):
+        return NO_ROOM
+    return f"An unexpected error stopped the run: {error!r}"
+
+
 def _end(run_id: int, status: RunStatus, *, error: str = "", report: dict[str, Any] | None = None) -> None:
-    Run.objects.filter(pk=run_id, status__in=[RunStatus.QUEUED, RunStatus.RUNNING]).update(
-        status=status, error=error, stage="", finished_at=timezone.now(), report=report or {}
-    )
+    try:
+        _write_end(run_id, status, error, report)
+    except DatabaseError as fault:
+        # A database whose disk is full. The sweep writes the end as soon as it takes writes again.
+        if status != RunStatus.FAILED or not error:
+            error = _why(fault)
+        with suppress(redis.exceptions.RedisError):
+            queue.note_end(run_id, scrub(error))
+        raise
+
+
+def _write_end(run_id: int, status: RunStatus, error: str, report: dict[str, Any] | None) -> None:
+    with transaction.atomic():
+        ended = Run.objects.filter(pk=run_id, status__in=[RunStatus.QUEUED, RunStatus.RUNNING]).update(
+            status=status, error=scrub(error), stage="", finished_at=timezone.now(), report=report or {}
+        )
+        if ended and status == RunStatus.SUCCEEDED:
+            _log_import(Run.objects.select_related("project", "created_by").get(pk=run_id))
     log.info("run ended", extra={"run": run_id, "status": str(status), "error": error})
+
+
+_IMPORTED = ("file", "period", "traffic_source", "query_source")  # what else than numbers the log says of an import
+
+
+def _log_import(run: Run) -> None:
+    """What an import did stands among the changes of its project: file, period, source and counts."""
+    if run.kind in IMPORTS:
+        counts = {name: value for name, value in run.report.items() if type(value) is int and value}
+        counts |= {name: run.report[name] for name in _IMPORTED if run.report.get(name)}
+        subject = f"{run.get_kind_display()}, run {run.pk}"
+        audit.record(run.project, ChangeKind.IMPORT, user=run.created_by, subject=subject, after=counts)
 
 
 def succeed(run_id: int, report: dict[str, Any]) -> None:
@@ -263,7 +287,17 @@ def find_lost() -> set[JobKey]:
 
 
 def _is_abandoned(run: Run) -> bool:
-    """Whether nobody works on the run and no job of it waits, at two looks a second apart."""
+    """Whether nobody works on the run and no job of it waits, at two looks a second apart.
+
+    While Redis is away the jobs that wait are not known, and the run is taken for one of them.
+    """
+    try:
+        return _looks_abandoned(run)
+    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError):
+        return False
+
+
+def _looks_abandoned(run: Run) -> bool:
     for look in range(2):
         if look:
             time.sleep(1)
@@ -291,7 +325,10 @@ def _jobs_due(run: Run) -> list[JobKey]:
 
 
 def recover(lost: set[JobKey]) -> int:
-    """Gives lost jobs to the workers again, or fails the run after three losses. Returns how many were given."""
+    """Gives lost jobs to the workers again, or fails the run after three losses. Returns how many were given.
+
+    A job that no worker can have taken, because Redis never got it or has forgotten it, is no loss.
+    """
     given = 0
     for key in sorted(lost):
         run = Run.objects.filter(pk=key.args[0], status__in=[RunStatus.QUEUED, RunStatus.RUNNING]).first()
@@ -299,6 +336,17 @@ def recover(lost: set[JobKey]) -> int:
             continue
         if run.cancel_requested:
             _end(run.pk, RunStatus.CANCELLED)
+            continue
+        told = queue.noted_end(run.pk)
+        if told:
+            fail_run(run.pk, told)
+            continue
+        if queue.is_waiting(key):
+            continue  # another machine has given it out since
+        if not queue.is_known(key):
+            log.warning("job given out that the queue did not have", extra={"job": key.id})
+            queue.enqueue(key)
+            given += 1
             continue
         owner: Run | RunBatch = RunBatch.objects.get(run=run, number=key.args[1]) if len(key.args) > 1 else run
         if owner.attempts >= MAX_ATTEMPTS:

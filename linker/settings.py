@@ -3,14 +3,17 @@
 A value of the wrong form stops the start with a message that names the variable (environs raises EnvError).
 """
 
+import logging
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import structlog
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 from environs import Env
 
-from linker import embedded
+from linker import embedded, logs
 
 env = Env()
 
@@ -19,9 +22,18 @@ VAR = Path(env.str("ANCHORLINE_VAR", str(BASE_DIR / "var"))).resolve()
 DEBUG = env.bool("DEBUG", False)
 PRODUCTION = env.bool("PRODUCTION", False)
 
-# A development key, good on this machine only: linker.checks refuses it where PRODUCTION is set.
+# A development key, good on this machine only.
 DEVELOPMENT_SECRET_KEY = "development-only-and-not-secret-" + "0" * 32
-SECRET_KEY = env.str("SECRET_KEY", DEVELOPMENT_SECRET_KEY)
+SECRET_KEY = env.str("SECRET_KEY", "") or ("" if PRODUCTION else DEVELOPMENT_SECRET_KEY)
+if PRODUCTION:
+    # Here and not in a system check: only manage.py runs checks, and a server is started by other doors too.
+    if len(SECRET_KEY) < 32 or len(set(SECRET_KEY)) < 8 or SECRET_KEY == DEVELOPMENT_SECRET_KEY:
+        raise ImproperlyConfigured(
+            "with PRODUCTION=1, SECRET_KEY must be a long random string that nobody else knows. Make one with "
+            'python -c "import secrets; print(secrets.token_urlsafe(50))"'
+        )
+    if DEBUG:
+        raise ImproperlyConfigured("DEBUG=1 shows code and settings to every visitor; unset it, or unset PRODUCTION.")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 
@@ -35,6 +47,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "django.contrib.postgres",
+    "axes",
     "csp",
     "django_htmx",
     "django_rq",
@@ -45,10 +58,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "linker.middleware.health",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "linker.middleware.not_stored",
     "csp.middleware.CSPMiddleware",
-    "linker.middleware.dashboard_csp",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -58,6 +72,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "linker.urls"
@@ -91,8 +106,11 @@ else:
             "USER": "postgres",
             "HOST": "",
             "CONN_MAX_AGE": 60,
+            "CONN_HEALTH_CHECKS": True,
         }
     }
+# A host that is gone answers nothing at all; without this a connection to it takes minutes to fail.
+DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 10)
 
 REDIS_IS_EMBEDDED = not env.str("REDIS_URL", "")
 REDIS_URL = env.str("REDIS_URL", "") or f"unix://{embedded.redis_socket(VAR)}"
@@ -115,6 +133,7 @@ MATCH_MEMORY_MB = env.int("MATCH_MEMORY_MB", 384)
 UPLOAD_ROOT = Path(env.str("UPLOAD_ROOT", str(VAR / "uploads")))
 UPLOAD_MAX_MB = env.int("UPLOAD_MAX_MB", 4096)
 UNPACKED_MAX_MB = env.int("UNPACKED_MAX_MB", 16384)
+UPLOAD_KEEP_DAYS = env.int("UPLOAD_KEEP_DAYS", 30)
 FILE_UPLOAD_HANDLERS = ["ingest.uploads.ImportUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", None)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20
@@ -143,15 +162,29 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# django-axes counts failed sign-ins; what they cost stands in linker.signin.
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_HANDLER = "linker.signin.Handler"
+AXES_CLIENT_IP_CALLABLE = "linker.signin.client_address"
+AXES_LOCKOUT_CALLABLE = "linker.signin.too_many"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_FAILURE_LIMIT = 5
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_SENSITIVE_PARAMETERS = ["username"]  # some type their password there; the address is of use in a log
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SESSION_COOKIE_HTTPONLY = True
 SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", PRODUCTION)
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 31_536_000 if PRODUCTION else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", PRODUCTION)
 SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", False)
-if env.bool("BEHIND_PROXY", False):
+BEHIND_PROXY = env.bool("BEHIND_PROXY", False)
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+PROXY_COUNT = env.int("PROXY_COUNT", int(BEHIND_PROXY))
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -182,25 +215,39 @@ _SHARED_PROCESSORS: list[Any] = [
     structlog.stdlib.add_logger_name,
     structlog.stdlib.add_log_level,
     structlog.stdlib.ExtraAdder(),
+    logs.expected_in_one_line,
 ]
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         "json": {
-            "()": structlog.stdlib.ProcessorFormatter,
-            "processor": structlog.processors.JSONRenderer(),
-            "foreign_pre_chain": [*_SHARED_PROCESSORS, structlog.processors.format_exc_info],
+            "()": logs.ScrubbedFormatter,
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                structlog.processors.JSONRenderer(),
+            ],
+            "foreign_pre_chain": _SHARED_PROCESSORS,
         },
         "console": {
-            "()": structlog.stdlib.ProcessorFormatter,
-            "processor": structlog.dev.ConsoleRenderer(colors=False),
+            "()": logs.ScrubbedFormatter,
+            "processor": structlog.dev.ConsoleRenderer(colors=False, exception_formatter=logs.plain_traceback),
             "foreign_pre_chain": _SHARED_PROCESSORS,
         },
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO" if PRODUCTION else "WARNING")},
+    # Django's own handlers print and mail what the formatters above would have scrubbed.
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        "django.server": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+    },
 }
+# Refusals are told once, by Django itself.
+DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = logging.INFO
+DEFAULT_EXCEPTION_REPORTER = "linker.logs.Report"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "linker.logs.ReportFilter"
 structlog.configure(
     processors=[
         *_SHARED_PROCESSORS,

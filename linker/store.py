@@ -22,6 +22,8 @@ import numpy as np
 import psycopg
 from django.db import connection, transaction
 
+from linker.linked import BESIDE_TEXT, IN_TEXT
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
@@ -245,7 +247,9 @@ class Background:
                     raise error
 
 
-def stream(name: str, query: str, params: Sequence[Any], size: int = 2000) -> Iterator[tuple[Any, ...]]:
+def stream(
+    name: str, query: str, params: Sequence[Any] | Mapping[str, Any], size: int = 2000
+) -> Iterator[tuple[Any, ...]]:
     """Streams a query through a server-side cursor, in constant memory."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f'DECLARE "{name}" NO SCROLL CURSOR FOR {query}', params)
@@ -346,16 +350,29 @@ def save_vectors(
 
 
 def load_forbidden(donor_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs never to be suggested again: links these donors have in their body, and pairs an editor rejected.
+    """Pairs never to be suggested: links these donors have in their text, and pairs an editor rejected or took off the
+    site.
 
     Returns sources and targets, int64 [n] each, in no order.
     """
     rows = copy_out(
         "SELECT source_id, target_id FROM linker_existinglink "
-        "WHERE in_body AND missing_since IS NULL AND source_id = ANY(%s) "
+        f"WHERE {IN_TEXT} AND missing_since IS NULL AND source_id = ANY(%s) "
         "UNION ALL SELECT source_id, target_id FROM linker_candidateedge "
-        "WHERE status = 'rejected' AND source_id = ANY(%s)",
+        "WHERE status IN ('rejected', 'withdrawn') AND source_id = ANY(%s)",
         [donor_ids.tolist(), donor_ids.tolist()],
+        [("source", ">i8"), ("target", ">i8")],
+    )
+    return rows["source"].astype(np.int64), rows["target"].astype(np.int64)
+
+
+def load_linked_beside(donor_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs that only the text may still link, since these donors link them beside it: sources and targets, int64 [n]
+    each, in no order. One that the text links as well may be among them."""
+    rows = copy_out(
+        "SELECT DISTINCT source_id, target_id FROM linker_existinglink "
+        f"WHERE {BESIDE_TEXT} AND missing_since IS NULL AND source_id = ANY(%s)",
+        [donor_ids.tolist()],
         [("source", ">i8"), ("target", ">i8")],
     )
     return rows["source"].astype(np.int64), rows["target"].astype(np.int64)

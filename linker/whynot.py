@@ -15,12 +15,14 @@ from django.utils.formats import date_format
 
 from linker import services, store
 from linker.errors import UserError
+from linker.linked import BESIDE_ALONE, IN_BLOCK, LINKED_IN, already_linked
 from linker.matching.allocation import Reason
 from linker.matching.params import MatchParams, PageFilter, Ranking
 from linker.matching.search import Side as Pages
 from linker.matching.search import search
 from linker.models import (
     Basis,
+    Block,
     CandidateEdge,
     Category,
     EdgeStatus,
@@ -34,12 +36,11 @@ from linker.models import (
     Run,
     RunKind,
     RunStatus,
-    SensitiveCategory,
     Side,
 )
-from linker.patterns import compile_pattern
 from linker.services.eligibility import Bar, standing_of
 from linker.services.match import category_nodes
+from linker.services.room import Room, rooms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,6 +124,8 @@ def why_not_pair(project: Project, donor: Page, acceptor: Page) -> Answer:
         reasons += [*asked.outside(donor, Side.DONOR), *asked.outside(acceptor, Side.ACCEPTOR)]
         reasons += [*asked.since(donor, Side.DONOR), *asked.since(acceptor, Side.ACCEPTOR)]
         reasons += _of_the_run(asked, asked.run, donor, acceptor, final=not any(reason.stops for reason in reasons))
+    if any(reason.code == "linked-beside" and reason.stops for reason in reasons):  # it says what the note does
+        reasons = [reason for reason in reasons if reason.code != "linked-beside" or reason.stops]
     return Answer("There is no suggestion for this pair.", None, _stops_first(reasons))
 
 
@@ -139,6 +142,7 @@ class _Asked:
         runs = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED)
         self.run = runs.select_related("model").order_by("-pk").first()
         self.params = MatchParams.from_dict(self.run.params) if self.run else MatchParams()
+        self.rooms: dict[int, Room] = {}
         self.no_vectors = ""
         self.model = None
         try:
@@ -150,9 +154,7 @@ class _Asked:
         self.embedded = dict(
             PageEmbedding.objects.filter(model=self.model, page__in=ids).values_list("page_id", "created_at")
         )
-        self.sensitive = list(
-            SensitiveCategory.objects.filter(project=project).select_related("category").order_by("pk")
-        )
+        self.sensitive = services.why_sensitive(project, ids)
 
     def edge(self, donor: Page, acceptor: Page) -> CandidateEdge | None:
         edges = CandidateEdge.objects.filter(project=self.project, source=donor, target=acceptor)
@@ -164,6 +166,32 @@ class _Asked:
 
     def match_again(self) -> Link:
         return self.link("Match", "match", manager=True)
+
+    def using(self, edges: QuerySet[CandidateEdge]) -> QuerySet[CandidateEdge]:
+        """The project's edges that use up caps on new links: not those that the site has by now."""
+        return edges.filter(COUNTS, project=self.project).exclude(
+            DECIDED & Q(pk__in=already_linked(edges).values("pk"))
+        )
+
+    def room(self, page: Page) -> Room:
+        """New links that the page may give under the newest run's caps."""
+        if page.pk not in self.rooms:
+            usual = Room(self.params.inline_per_donor, self.params.related_per_donor)
+            self.rooms[page.pk] = rooms_of(self.project, self.params, [page.pk]).get(page.pk, usual)
+        return self.rooms[page.pk]
+
+    def links_there(self, page: Page) -> str:
+        """What leaves the page less room than others, in a sentence with a space before; empty where nothing does."""
+        room, params, said = self.room(page), self.params, []
+        if room.inline < params.inline_per_donor:
+            caps = [f"{params.inline_in_all} in all"] if params.inline_in_all else []
+            caps += [f"{params.per_1000_words} for each 1,000 words"] if params.per_1000_words else []
+            said.append(f"its text has {_links(page.outlinks)} already, of {' and '.join(caps)} at most")
+        if room.related < params.related_per_donor:
+            aside = ExistingLink.objects.filter(source=page, block=Block.ASIDE, missing_since=None)
+            links = aside.values("target").distinct().count()
+            said.append(f"beside its text there are {links} already, of {params.related_in_all} in all at most")
+        return f" There is less room than on other pages: {'; '.join(said)}." if said else ""
 
     def this_run(self) -> Link | None:
         return self.link(f"Run {self.run.pk}", "run", self.run.pk) if self.run else None
@@ -199,11 +227,11 @@ class _Asked:
                 Side.DONOR,
                 stops=False,
             )
-        for why in self._sensitive(page):
+        for why in self.sensitive.get(page.pk, []):
             yield Finding(
                 "sensitive",
                 f"It is sensitive: {why}. A person must look at its suggestions; that is no reason against one.",
-                link=self.link("Sensitive categories", "settings_sensitive", manager=True),
+                link=self.link("Sensitive pages", "settings_sensitive", manager=True),
                 side=about,
                 stops=False,
             )
@@ -272,15 +300,6 @@ class _Asked:
             side=Side.ACCEPTOR,
         )
 
-    def _sensitive(self, page: Page) -> Iterator[str]:
-        path = page.category.path if page.category else []
-        for rule in self.sensitive:
-            kind = rule.get_kind_display().lower()
-            if rule.category is not None and path[: rule.category.depth] == rule.category.path:
-                yield f"{kind} ({rule.category})"
-            elif rule.url_pattern and compile_pattern(rule.url_pattern).search(page.url):
-                yield f"{kind} (address has {rule.url_pattern})"
-
     # ------------------------------------------------------------------------------------- of it in the newest run
 
     def outside(self, page: Page, side: Side | None = None) -> Iterator[Finding]:
@@ -342,15 +361,16 @@ class _Asked:
 
 def _counts(asked: _Asked, page: Page) -> Iterator[Finding]:
     """How much of its caps the page has used."""
-    params, edges = asked.params, CandidateEdge.objects.filter(COUNTS, project=asked.project)
+    edges = asked.using(CandidateEdge.objects.all())
     given = edges.filter(source=page).aggregate(
         links=Count("pk"), inline=Count("pk", filter=Q(placement=Placement.INLINE))
     )
-    full = given["links"] >= params.per_donor
+    room = asked.room(page)
+    full = given["links"] >= sum(room)
     yield Finding(
         "donor-full" if full else "donor-links",
-        f"It gives {given['links']} of {params.per_donor} links: {given['inline']} of {params.inline_per_donor} in "
-        f"the text, {given['links'] - given['inline']} beside it.",
+        f"It gives {given['links']} of {sum(room)} new links: {given['inline']} of {room.inline} in "
+        f"the text, {given['links'] - given['inline']} of {room.related} beside it.{asked.links_there(page)}",
         "Reject what fits less, or allow more links a page, and match again." if full else "",
         asked.link("Its suggestions", "queue", donor=page.pk, status="all", held=1),
         Side.DONOR,
@@ -361,7 +381,7 @@ def _counts(asked: _Asked, page: Page) -> Iterator[Finding]:
     full = bool(cap) and received >= cap
     yield Finding(
         "acceptor-full" if full else "acceptor-links",
-        f"It receives {received} of {cap} links." if cap else f"It receives {_links(received)}; there is no cap.",
+        f"It receives {received} of {cap} new links." if cap else f"It receives {_new(received)}; there is no cap.",
         "Allow an acceptor more links, and match again." if full else "",
         asked.link("The page", "page", page.pk),
         Side.ACCEPTOR,
@@ -379,9 +399,10 @@ def _target_cap(asked: _Asked) -> int:
 
 def _linked(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
     """The links that the donor has to the acceptor, or had when the newest run began."""
-    links = list(ExistingLink.objects.filter(source=donor, target=acceptor).order_by("-in_body", "pk"))
+    links = list(ExistingLink.objects.filter(source=donor, target=acceptor).order_by("pk"))
     there = [link for link in links if link.missing_since is None]
-    body = [link for link in there if link.in_body]
+    body = [link for link in there if link.block in LINKED_IN[Placement.INLINE]]
+    beside = [link for link in there if link.block in BESIDE_ALONE]
     if body:
         anchors = ", ".join(f"“{link.anchor}”" if link.anchor else "a link without text" for link in body[:5])
         yield Finding(
@@ -390,16 +411,26 @@ def _linked(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
             "Where the link is gone from the page, import the links again.",
             asked.link("The donor’s links", "page", donor.pk),
         )
+    elif beside:
+        edge = asked.edge(donor, acceptor)
+        withdrawn = edge is not None and edge.status == EdgeStatus.SUGGESTED and edge.placement == Placement.RELATED
+        yield Finding(
+            "linked-beside",
+            f"The donor links to it already {_where(beside)}. So a link beside the text would be one too many; one in "
+            "the text may still be proposed.",
+            "Where the link is gone from the page, import the links again.",
+            asked.link("The donor’s links", "page", donor.pk),
+            stops=withdrawn,
+        )
     elif there:
-        anchor = f" (“{there[0].anchor}”)" if there[0].anchor else ""
         yield Finding(
             "navigation-link",
-            f"The donor links to it from its navigation, header or footer{anchor}. Such a link does not count: only "
-            "one in the text keeps a suggestion away.",
+            f"The donor links to it {_where(there)}. Such a link does not count, since a whole site has it: "
+            "only one in the text or beside it keeps a suggestion away.",
             stops=False,
         )
     run = asked.run
-    gone = [link for link in links if link.in_body and link.missing_since is not None]
+    gone = [link for link in links if link.block in LINKED_IN[Placement.INLINE] and link.missing_since is not None]
     if run is not None and gone and not body and max(_when(link) for link in gone) > (run.started_at or run.created_at):
         yield Finding(
             "link-gone",
@@ -408,6 +439,15 @@ def _linked(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
             "Match again.",
             asked.match_again(),
         )
+
+
+def _where(links: Sequence[ExistingLink]) -> str:
+    """In which of the donor's blocks links stand, with their anchors: "beside its text (“Tents”) and in its header"."""
+    anchors: dict[str, list[str]] = {}
+    for link in links:
+        anchors.setdefault(IN_BLOCK[Block(link.block)], []).extend([f"“{link.anchor}”"] if link.anchor else [])
+    said = [f"{block} ({', '.join(words[:5])})" if words else block for block, words in anchors.items()]
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 
 
 def _when(link: ExistingLink) -> datetime:
@@ -443,6 +483,7 @@ _STATES = {
     EdgeStatus.SUGGESTED: "There is a suggestion, and it waits for review.",
     EdgeStatus.ACCEPTED: "There is a suggestion, and it was accepted.",
     EdgeStatus.EXPORTED: "There was a suggestion: it was accepted and exported.",
+    EdgeStatus.WITHDRAWN: "There was a link: it was exported, and withdrawn since.",
 }
 
 
@@ -611,14 +652,16 @@ def _below(asked: _Asked, run: Run, score: float, floor: float, scored: str) -> 
 
 def _capped(asked: _Asked, run: Run, donor: Page, acceptor: Page, compared: _Compared) -> Finding:
     """Why a pair above the floor is no suggestion: nothing was kept of it, so the caps are looked at."""
-    edges = CandidateEdge.objects.filter(COUNTS, project=asked.project)
-    if edges.filter(source=donor).count() >= asked.params.per_donor:
+    edges, room = asked.using(CandidateEdge.objects.all()), asked.room(donor)
+    if _is_linked_beside(donor, acceptor):
+        return _left_out(asked, run, donor, acceptor, compared.score, Reason.LINKED_BESIDE, compared)
+    if edges.filter(source=donor).count() >= sum(room):
         return _left_out(asked, run, donor, acceptor, compared.score, Reason.DONOR_FULL, compared)
     cap = _target_cap(asked)
     if cap and edges.filter(target=acceptor).count() >= cap:
         return _left_out(asked, run, donor, acceptor, compared.score, Reason.TARGET_FULL, compared)
     beside = edges.filter(source=donor, placement=Placement.RELATED).count()
-    if beside >= asked.params.related_per_donor:
+    if beside >= room.related:
         return _left_out(asked, run, donor, acceptor, compared.score, Reason.RELATED_FULL, compared)
     floor = _score(asked.params.floor(Ranking.COSINE))
     return Finding(
@@ -635,17 +678,20 @@ def _left_out(
     asked: _Asked, run: Run, donor: Page, acceptor: Page, score: float, reason: Reason, compared: _Compared | None
 ) -> Finding:
     """Why a pair that the run found was not proposed, with what it would have taken."""
-    params, edges = asked.params, CandidateEdge.objects.filter(COUNTS, project=asked.project)
+    params, edges = asked.params, asked.using(CandidateEdge.objects.all())
     scored = f"It scored {_score(score)} in the newest match run ({run.pk})"
     if reason is Reason.BELOW_FLOOR:
         floor = params.floor(_ranking(run, params))
         return _below(asked, run, score, floor, f"It scored {_score(score)}")
-    if reason is Reason.DONOR_FULL and _fell_short(params, edges.filter(source=donor)):
+    if reason is Reason.LINKED_BESIDE:
+        return _text_alone(asked, run, donor, acceptor, score, compared, scored)
+    if reason is Reason.DONOR_FULL and _fell_short(asked.room(donor), edges.filter(source=donor)):
         return _no_room(asked, run, donor, score, compared, scored, was_placed=False)
     if reason is Reason.DONOR_FULL:
         return Finding(
             "donor-full",
-            f"{scored}. {_lowest(edges.filter(source=donor), 'the donor gives', params.per_donor, score)}",
+            f"{scored}. {_lowest(edges.filter(source=donor), 'the donor gives', sum(asked.room(donor)), score)}"
+            f"{asked.links_there(donor)}",
             "Reject what fits less there, or allow more links a page, and match again.",
             asked.link("The donor’s suggestions", "queue", donor=donor.pk, status="all", held=1),
         )
@@ -667,10 +713,42 @@ def _left_out(
     return _no_room(asked, run, donor, score, compared, scored)
 
 
-def _fell_short(params: MatchParams, edges: QuerySet[CandidateEdge]) -> bool:
+def _is_linked_beside(donor: Page, acceptor: Page) -> bool:
+    links = ExistingLink.objects.filter(source=donor, target=acceptor, missing_since=None)
+    return links.filter(block__in=BESIDE_ALONE).exists()
+
+
+def _text_alone(
+    asked: _Asked, run: Run, donor: Page, acceptor: Page, score: float, compared: _Compared | None, scored: str
+) -> Finding:
+    """Why a pair that is linked beside the text, and may only be linked in it, was not."""
+    links = ExistingLink.objects.filter(source=donor, target=acceptor, block__in=BESIDE_ALONE).order_by("pk")
+    where = f"The donor links to it {_where(list(links))}" if links else "The donor linked to it beside its text"
+    inline = asked.using(CandidateEdge.objects.filter(source=donor, placement=Placement.INLINE)).count()
+    room = asked.room(donor).inline
+    if _wanted(asked, run, score, compared) != Placement.INLINE:
+        why, todo = "that score belongs beside the text", "Have a tier of lower scores placed in the text, or leave it."
+    elif donor.pk not in asked.with_text:
+        why, todo = "the import brought no text of the donor", "Import a crawl that extracts the main text."
+    elif inline >= room:
+        why, todo = f"the donor’s text has its {_new(room)}", "Allow more links in a page’s text, and match again."
+    else:
+        why, todo = (
+            "the donor’s text has no words for it",
+            "Write a sentence that names the acceptor into the donor’s text, import it and match again.",
+        )
+    return Finding(
+        "linked-beside",
+        f"{scored}. {where}, so only its text could take one more; and {why}.{asked.links_there(donor)}",
+        todo,
+        asked.link("The donor", "page", donor.pk),
+    )
+
+
+def _fell_short(room: Room, edges: QuerySet[CandidateEdge]) -> bool:
     """Whether links given to a donor, which has these edges, found no place: the block is full, and it has fewer."""
     figures = edges.aggregate(all=Count("pk"), beside=Count("pk", filter=Q(placement=Placement.RELATED)))
-    return bool(figures["all"] < params.per_donor and figures["beside"] >= params.related_per_donor)
+    return bool(figures["all"] < sum(room) and figures["beside"] >= room.related)
 
 
 def _no_room(
@@ -687,19 +765,19 @@ def _no_room(
 
     `was_placed`: its words were looked for in the text; else the donor's links went to others before that.
     """
-    params = asked.params
-    beside = f"the block beside the text has its {_links(params.related_per_donor)}"
-    inline = CandidateEdge.objects.filter(COUNTS, source=donor, placement=Placement.INLINE).count()
+    room = asked.room(donor)
+    beside = f"the block beside the text has its {_new(room.related)}"
+    inline = asked.using(CandidateEdge.objects.filter(source=donor, placement=Placement.INLINE)).count()
     allow = "Allow more links a page, in the text or beside it, and match again."
     if _wanted(asked, run, score, compared) != Placement.INLINE:
         return Finding(
             "related-full", f"{scored}. That belongs beside the text, and {beside}.", allow, asked.match_again()
         )
-    if inline >= params.inline_per_donor:
-        full = f"The donor’s text has its {_links(params.inline_per_donor)}, and {beside}."
+    if inline >= room.inline:
+        full = f"The donor’s text has its {_new(room.inline)}, and {beside}.{asked.links_there(donor)}"
         return Finding("donor-full", f"{scored}. {full}", allow, asked.match_again())
     if not was_placed:
-        given = f"The donor’s {_links(params.per_donor)} went to others, and not each of those found words in the text"
+        given = f"The donor’s {_new(sum(room))} went to others, and not each of those found words in the text"
         return Finding("donor-full", f"{scored}. {given}; {beside}.", allow, asked.match_again())
     return Finding(
         "no-phrase",
@@ -726,7 +804,7 @@ def _wanted(asked: _Asked, run: Run, score: float, compared: _Compared | None) -
 def _lowest(edges: Any, who: str, cap: int, score: float) -> str:
     """How full one side is, and the score it would have taken to get in."""
     figures = edges.aggregate(links=Count("pk"), lowest=Min("score", filter=~DECIDED))
-    text = f"{who.capitalize()} {_links(cap)} at most, and others came first"
+    text = f"{who.capitalize()} {_new(cap)} at most, and others came first"
     if figures["lowest"] is None:
         return f"{text}."
     text += f"; of the {figures['links']} it has, the lowest that waits for review scored {_score(figures['lowest'])}."
@@ -736,6 +814,10 @@ def _lowest(edges: Any, who: str, cap: int, score: float) -> str:
 
 
 # --------------------------------------------------------------------------------------------------------- words
+
+
+def _new(count: int) -> str:
+    return "1 new link" if count == 1 else f"{count} new links"
 
 
 def _links(count: int) -> str:

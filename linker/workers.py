@@ -9,44 +9,66 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import redis.exceptions
 import structlog
+from django import db
 from django.conf import settings
-from django.db import close_old_connections
 
-from linker import queue, runs
+from linker import embedded, looks, outages, queue, runs
+from linker.queue import JobKey
 
 if TYPE_CHECKING:
     from types import TracebackType
-
-    from linker.queue import JobKey
 
 log = structlog.get_logger(__name__)
 
 GRACE_SECONDS, KILLING_SECONDS = 8, 5
 ORPHAN_GRACE_SECONDS = 3
+CLEAN_SECONDS = 3600
+# A worker that ends sooner than this did not come to work at all; the next one in its place waits, twice as long each
+# time, before it starts.
+SOON_SECONDS, LONGEST_PAUSE_SECONDS = 10, 30
+
+
+@dataclass
+class _Place:
+    """Where one worker of the pool runs, or is to be started again."""
+
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    pause: float = 0.0
 
 
 class WorkerPool:
     """`count` worker processes of this program, each with its share of the cores: `threads` of them.
 
     Use as a context manager and call `watch()` every now and then: it replaces workers that ended and gives out again
-    the jobs of runs that nobody works on. Leaving stops the workers; what they were doing is taken up later. They end
-    by themselves where this process is killed: each holds the end of a pipe that only this process writes to.
+    the jobs of runs that nobody works on. While PostgreSQL or Redis is away it says so and goes on. Leaving stops the
+    workers; what they were doing is taken up later. They end by themselves where this process is killed: each holds
+    the end of a pipe that only this process writes to.
     """
 
     def __init__(self, count: int) -> None:
         self.count = count
         self.threads = max(1, (os.cpu_count() or 1) // count)
         self.command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "run_workers", "--single"]
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.places = [_Place() for _ in range(count)]
         self.suspects: set[JobKey] = set()
         self.swept_at = 0.0
+        self.cleaned_at = float("-inf")
+        self.away, self.refused = "", False
+
+    @property
+    def processes(self) -> list[subprocess.Popen[bytes]]:
+        return [place.process for place in self.places if place.process is not None]
 
     def __enter__(self) -> WorkerPool:
-        self.processes = [self._start() for _ in range(self.count)]
+        for place in self.places:
+            self._start(place)
         return self
 
     def __exit__(
@@ -73,33 +95,86 @@ class WorkerPool:
             time.sleep(0.05)
         return True
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self, place: _Place) -> None:
         environment = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(self.threads))
         # A session of its own: Ctrl-C reaches the pool alone, which then stops its workers in order.
-        return subprocess.Popen(
+        place.process = subprocess.Popen(
             [*self.command, "--until-stdin-ends"],
             stdin=subprocess.PIPE,
             env=environment,
             start_new_session=True,
         )
+        place.started_at = time.monotonic()
 
     def watch(self) -> None:
-        for place, process in enumerate(self.processes):
-            if process.poll() is not None:
-                log.warning("a worker ended and is replaced", code=process.returncode)
-                _forget(process)
-                self.processes[place] = self._start()
+        for place in self.places:
+            self._look_after(place)
         if time.monotonic() - self.swept_at < settings.SWEEP_SECONDS:
             return
         self.swept_at = time.monotonic()
-        close_old_connections()
         try:
-            lost = runs.find_lost()
-            runs.recover(lost & self.suspects)
-        except redis.exceptions.ConnectionError as error:
-            log.warning("Redis does not answer; trying again", error=str(error))
-            return
+            self._sweep()
+        except outages.OF_CONNECTIONS as error:
+            if outages.is_away(error):
+                self._say_away("PostgreSQL", error)
+            else:
+                self._say_refused(error)
+            db.connection.close()
+        except redis.exceptions.RedisError as error:
+            self._say_away("Redis", _start_redis() or error)
+        except embedded.NotStarted as error:
+            self._say_away(error.server, error)
+        else:
+            if self.away or self.refused:
+                log.warning(f"{self.away} answers again" if self.away else "PostgreSQL does again what is asked of it")
+            self.away, self.refused = "", False
+
+    def _look_after(self, place: _Place) -> None:
+        if place.process is not None and place.process.poll() is not None:
+            lived = time.monotonic() - place.started_at
+            place.pause = min(max(1.0, 2 * place.pause), LONGEST_PAUSE_SECONDS) if lived < SOON_SECONDS else 0.0
+            place.ended_at = time.monotonic()
+            log.warning("a worker ended and is replaced", code=place.process.returncode, after_seconds=place.pause)
+            _forget(place.process)
+            place.process = None
+        if place.process is None and time.monotonic() - place.ended_at >= place.pause:
+            self._start(place)
+
+    def _sweep(self) -> None:
+        db.close_old_connections()
+        lost = runs.find_lost()
+        runs.recover(lost & self.suspects)
         self.suspects = lost
+        for run in looks.start_missing():
+            log.warning("a look for sensitive pages was started: the project was never looked through", run=run.pk)
+        self._clean()
+
+    def _clean(self) -> None:
+        if time.monotonic() - self.cleaned_at >= CLEAN_SECONDS:
+            queue.enqueue(JobKey("clean_uploads", ()))
+            self.cleaned_at = time.monotonic()
+
+    def _say_away(self, name: str, error: Exception) -> None:
+        """One line when a server goes away, however long it lasts. What looked lost before has to look so again."""
+        if self.away != name:
+            log.warning(f"{name} does not answer; trying again until it does", error=outages.first_line(error))
+        self.away, self.refused, self.suspects = name, False, set()
+
+    def _say_refused(self, error: Exception) -> None:
+        """One line where PostgreSQL is there and refuses, as with a full disk. What looked lost still does."""
+        if not self.refused:
+            log.warning("PostgreSQL refuses to take note of lost work; trying again", error=outages.first_line(error))
+        self.away, self.refused = "", True
+
+
+def _start_redis() -> embedded.NotStarted | None:
+    """Starts the embedded Redis, where it is that one that is away. Returns why it does not start."""
+    if settings.REDIS_IS_EMBEDDED:
+        try:
+            embedded.start_redis(settings.VAR)
+        except embedded.NotStarted as error:
+            return error
+    return None
 
 
 def _forget(process: subprocess.Popen[bytes]) -> None:

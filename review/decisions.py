@@ -17,19 +17,24 @@ from django.utils import timezone
 from linker import services
 from linker.anchors.clean import collapse, has_word, visible
 from linker.anchors.context import reads_as, sentence_and_heading
-from linker.anchors.generic import is_generic
 from linker.anchors.placement import Page as Placing
+from linker.anchors.sources import EDITOR
 from linker.errors import UserError
-from linker.models import CandidateEdge, EdgeStatus, ExistingLink, Placement, Project, Rel
-from review.models import Decision, Reason, Verb
+from linker.models import Block, CandidateEdge, EdgeStatus, ExistingLink, Placement, Project, Rel
+from linker.services.anchor_use import use_of
+from review.doubts import AnchorWarning, overruled, warnings_about
+from review.models import AFTER_RELEASE, Decision, Reason, Verb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from django.contrib.auth.models import User
 
+    from linker.anchors.diversity import AnchorUse
+
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
-_CHANGED = ("status", "reviewed", "anchor", "rel", "edited", *_PLACE, "updated_at")
+MAX_ANCHOR = 200  # characters, whatever an editor overrules: no project may allow more
+_CHANGED = ("status", "reviewed", "anchor", "anchor_source", "rel", "edited", *_PLACE, "updated_at")
 
 
 class AnchorError(UserError):
@@ -42,13 +47,22 @@ class NothingToUndo(UserError):
 
 @dataclass(frozen=True)
 class Conflict:
-    """An edge that was not changed, as it is now. `by` is the decision that came first; None where a run did."""
+    """An edge that was not changed, as it is now. `by` is the decision that came first; None where a run did.
+
+    `reworded`: its words changed since they were looked at.
+    """
 
     edge: CandidateEdge
     by: Decision | None
+    reworded: bool = False
 
     @property
     def message(self) -> str:
+        if self.reworded:
+            return (
+                "The words have changed since you looked, because too many links to the page would have said the same. "
+                "Look again, then decide."
+            )
         if self.by is None:
             return "A newer match run has refreshed this suggestion since you looked. Look again, then decide."
         who = self.by.user.get_username()
@@ -59,27 +73,34 @@ class Conflict:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """An edge that was not accepted, since there is something to be said against its words that nobody overruled."""
+
+    edge: CandidateEdge
+    anchor: str
+    warnings: tuple[AnchorWarning, ...]
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """`decided` holds the decisions written, by edge id; `conflicts` the edges that others changed before."""
+    """`decided` holds the decisions written, by edge id; `conflicts` the edges that others changed before; `doubts`
+    those that wait for a word of the editor."""
 
     decided: tuple[Decision, ...]
     conflicts: tuple[Conflict, ...]
+    doubts: tuple[Doubt, ...] = ()
 
 
-def clean_anchor(text: str, project: Project, language: str = "") -> str:
+def clean_anchor(text: str) -> str:
     """The anchor with white space collapsed and control and formatting characters taken out.
 
-    `language` is the page's it will stand on. Raises AnchorError where it is empty, too long or generic.
+    Raises AnchorError where no link could have it: it is empty, or longer than any project may allow.
     """
     anchor = collapse(visible(text))
     if not has_word(anchor):
         raise AnchorError("The anchor is empty. Write the words that the link will stand on.")
-    if len(anchor) > project.anchor_max_length:
-        raise AnchorError(
-            f"The anchor has {len(anchor)} characters; this project allows {project.anchor_max_length}. Shorten it."
-        )
-    if is_generic(anchor, language, project.banned_anchors):
-        raise AnchorError(f"“{anchor}” says nothing about the page it leads to. Name the page's subject instead.")
+    if len(anchor) > MAX_ANCHOR:
+        raise AnchorError(f"The anchor has {len(anchor)} characters; no link may have more than {MAX_ANCHOR}.")
     return anchor
 
 
@@ -91,6 +112,8 @@ def decide_edges(
     *,
     expected: EdgeStatus = EdgeStatus.SUGGESTED,
     seen_runs: Mapping[int, int] | None = None,
+    seen_anchors: Mapping[int, str] | None = None,
+    overrules: Mapping[int, Collection[str]] | None = None,
     anchor: str | None = None,
     rel: Rel | None = None,
     reason: str = "",
@@ -104,7 +127,12 @@ def decide_edges(
     accept. An edited anchor is looked for in the donor's text anew: where it stands there, a content gap is closed and
     the link becomes inline; where it does not, the link has no place until somebody changes the copy.
     `rel` is the editor's choice; without one an accepted link takes its tier's confirmed rel. `seen_runs`
-    says, edge by edge, by which run the suggestion was made that the editor saw. More than one edge share a batch.
+    says, edge by edge, by which run the suggestion was made that the editor saw, and `seen_anchors` with which words.
+    More than one edge share a batch.
+
+    Where there is something to be said against the words of an accepted link (see review.doubts), it comes back as a
+    doubt, unchanged, unless `overrules` has the warnings' codes for that edge; the decision keeps what was overruled.
+    Open suggestions of the same targets get other words where too many would say the same now.
 
     Raises AnchorError where the anchor cannot be used, UserError where an edge is not the project's or `expected`
     is a status that cannot be decided on; nothing is written then.
@@ -122,20 +150,67 @@ def decide_edges(
             for edge in edges
             if edge.status == expected and (seen_runs is None or seen_runs.get(edge.pk, edge.run_id) == edge.run_id)
         ]
+        reworded = set()
+        if verb != Verb.REJECT:
+            reworded = {edge.pk for edge in open_edges if not _reads_as_seen(edge, seen_anchors or {})}
+            open_edges = [edge for edge in open_edges if edge.pk not in reworded]
+        doubts: list[Doubt] = []
         decisions = []
+        use = None
+        if verb != Verb.REJECT and open_edges:
+            use = use_of(project, [edge.target_id for edge in open_edges], without=[edge.pk for edge in open_edges])
         for edge in open_edges:
             decision = _seen(edge, verb, user, reason=Reason(reason) if reason else "", note=note, batch=batch)
             decision.position = position
-            if verb == Verb.REJECT:
+            if use is None:
                 edge.status, edge.reviewed = EdgeStatus.REJECTED, True
             else:
-                _accept(edge, decision, anchor if verb == Verb.EDIT else None, rel)
+                wanted = edge.anchor
+                if verb == Verb.EDIT and anchor is not None and anchor.strip() != edge.anchor:
+                    wanted = clean_anchor(anchor)
+                doubt = _doubt(edge, wanted, use, (overrules or {}).get(edge.pk, ()), decision)
+                if doubt is not None:
+                    doubts.append(doubt)
+                    continue
+                _accept(edge, decision, wanted, rel)
+                use.add(edge.target_id, [edge.anchor])
             decisions.append(_after(edge, decision))
-        _write_edges(open_edges)
+        changed = [decision.edge for decision in decisions]
+        _write_edges(changed)
         _write_decisions(decisions)
-        changed = {edge.pk for edge in open_edges}
-        conflicts = _conflicts([edge for edge in edges if edge.pk not in changed], expected)
-    return Outcome(tuple(decisions), conflicts)
+        if changed:
+            services.keep_apart(project, [edge.target_id for edge in changed])
+        told = {edge.pk for edge in changed} | {doubt.edge.pk for doubt in doubts}
+        conflicts = _conflicts([edge for edge in edges if edge.pk not in told], expected, reworded)
+    return Outcome(tuple(decisions), conflicts, tuple(doubts))
+
+
+def _reads_as_seen(edge: CandidateEdge, seen_anchors: Mapping[int, str]) -> bool:
+    return collapse(visible(seen_anchors.get(edge.pk, edge.anchor))) == collapse(visible(edge.anchor))
+
+
+def _doubt(
+    edge: CandidateEdge, anchor: str, use: AnchorUse, overrules: Collection[str], decision: Decision
+) -> Doubt | None:
+    """What nobody overruled yet; where there is nothing left, `decision` keeps what was."""
+    warnings = warnings_about(edge, anchor, use, written=anchor != edge.anchor)
+    if any(warning.code not in overrules for warning in warnings):
+        return Doubt(edge, anchor, tuple(warnings))
+    decision.overruled = overruled(warnings)
+    return None
+
+
+def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
+    """What is to be said against the words of some open edges, accepted one after the other, by edge; without those
+    that nothing is to be said against."""
+    use = use_of(project, [edge.target_id for edge in edges], without=[edge.pk for edge in edges])
+    found = {}
+    for edge in edges:
+        if warnings := warnings_about(edge, edge.anchor, use, written=False):
+            found[edge.pk] = warnings
+        else:
+            use.add(edge.target_id, [edge.anchor])
+    return found
 
 
 def undo(project: Project, user: User, decision: Decision | None = None) -> Outcome:
@@ -149,10 +224,12 @@ def undo(project: Project, user: User, decision: Decision | None = None) -> Outc
         # The tiers must stand still until what is open again was read by them. Before the edges, as releases do.
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if decision is None:
-            decision = standing(project).filter(user=user).order_by("-id").first()
+            decision = standing(project).filter(user=user).exclude(verb__in=AFTER_RELEASE).order_by("-id").first()
             if decision is None:
                 raise NothingToUndo("There is no decision of yours left to undo.")
             together = _together(project, decision)
+        elif decision.verb in AFTER_RELEASE:
+            raise NothingToUndo("The link has left. Take this back on the list of exported links.")
         else:
             together = [decision]
         edges = {edge.pk: edge for edge in _locked(project, [item.edge_id for item in together])}
@@ -188,6 +265,8 @@ def _locked(project: Project, edge_ids: Iterable[int]) -> list[CandidateEdge]:
     )
     if len(edges) != len(wanted):
         raise UserError("Some of these suggestions are not in this project. Reload the queue and try again.")
+    for edge in edges:
+        edge.project = project
     return edges
 
 
@@ -200,6 +279,7 @@ def _seen(edge: CandidateEdge, verb: Verb, user: User, **fields: object) -> Deci
         verb=verb,
         status_before=edge.status,
         anchor_before=edge.anchor,
+        source_before=edge.anchor_source,
         rel_before=edge.rel,
         edited_before=edge.edited,
         seen_run_id=edge.run_id,
@@ -217,19 +297,17 @@ def _seen(edge: CandidateEdge, verb: Verb, user: User, **fields: object) -> Deci
     )
 
 
-def _accept(edge: CandidateEdge, decision: Decision, anchor: str | None, rel: Rel | None) -> None:
+def _accept(edge: CandidateEdge, decision: Decision, anchor: str, rel: Rel | None) -> None:
     edge.status, edge.reviewed = EdgeStatus.ACCEPTED, True
     edge.rel = rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
     decision.verb = Verb.ACCEPT
-    if anchor is None or anchor.strip() == edge.anchor:
+    if anchor == edge.anchor:
         return
-    cleaned = clean_anchor(anchor, edge.project, edge.source.language)
-    if cleaned != edge.anchor:
-        edge.anchor, edge.edited, decision.verb = cleaned, True, Verb.EDIT
-        edge.span_start, edge.span_end = _place(edge) or (None, None)
-        _read_around(edge)
-        if edge.content_gap and edge.span_start is not None:
-            edge.content_gap, edge.placement = False, Placement.INLINE
+    edge.anchor, edge.anchor_source, edge.edited, decision.verb = anchor, EDITOR, True, Verb.EDIT
+    edge.span_start, edge.span_end = _place(edge) or (None, None)
+    _read_around(edge)
+    if edge.content_gap and edge.span_start is not None:
+        edge.content_gap, edge.placement = False, Placement.INLINE
 
 
 def _place(edge: CandidateEdge) -> tuple[int, int] | None:
@@ -247,7 +325,9 @@ def _place(edge: CandidateEdge) -> tuple[int, int] | None:
         for start, end, anchor in rows
         if start is not None and end is not None and reads_as(body, start, end, anchor)
     ]
-    links = ExistingLink.objects.filter(source=edge.source_id, in_body=True, missing_since=None).exclude(anchor="")
+    links = ExistingLink.objects.filter(source=edge.source_id, block=Block.CONTENT, missing_since=None).exclude(
+        anchor=""
+    )
     headings = [edge.source.h1, *edge.source.headings]
     page = Placing(body, links.values_list("anchor", flat=True), taken, headings)
     known = [(edge.span_start, edge.span_end)]
@@ -279,6 +359,7 @@ def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     edge.reviewed = edge.status != EdgeStatus.SUGGESTED
     if edge.anchor != decision.anchor_before:  # else a run may have placed it anew since, and knows better
         edge.anchor = decision.anchor_before
+        edge.anchor_source = decision.source_before or edge.anchor_source  # none is known of older decisions
         edge.span_start, edge.span_end = decision.seen_span_start, decision.seen_span_end
         _read_around(edge)
         edge.placement, edge.content_gap = Placement(decision.seen_placement), decision.seen_content_gap
@@ -288,11 +369,16 @@ def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
 
 
 def _read_anew(project: Project, edges: Sequence[CandidateEdge]) -> None:
-    """Tier, placement and rel of those that are open again; the tiers may have moved while they were decided."""
+    """Tier, placement and rel of those that are open again, which may have moved while they were decided, and their
+    words, which too many others may say by now."""
+    if not edges:
+        return
     services.retier(project, [edge.pk for edge in edges if edge.status == EdgeStatus.SUGGESTED])
-    readings = dict(CandidateEdge.objects.filter(pk__in=[edge.pk for edge in edges]).values_list("pk", "rel"))
+    services.keep_apart(project, [edge.target_id for edge in edges])
+    readings = CandidateEdge.objects.filter(pk__in=[edge.pk for edge in edges]).values_list("pk", "rel", "anchor")
+    known = {pk: (rel, anchor) for pk, rel, anchor in readings}
     for edge in edges:
-        edge.rel = readings[edge.pk]
+        edge.rel, edge.anchor = known[edge.pk]
 
 
 def _after(edge: CandidateEdge, decision: Decision) -> Decision:
@@ -313,13 +399,17 @@ def _write_decisions(decisions: Sequence[Decision]) -> None:
     Decision.objects.bulk_create(decisions, batch_size=500)
 
 
-def _conflicts(edges: Sequence[CandidateEdge], expected: EdgeStatus | None) -> tuple[Conflict, ...]:
+def _conflicts(
+    edges: Sequence[CandidateEdge], expected: EdgeStatus | None, reworded: Collection[int] = ()
+) -> tuple[Conflict, ...]:
     """Each edge with its newest decision; none is named where the status is as expected and a run came between."""
     last = {
         decision.edge_id: decision
         for decision in Decision.objects.filter(edge__in=edges).select_related("user").order_by("pk")
     }
-    return tuple(Conflict(edge, None if edge.status == expected else last.get(edge.pk)) for edge in edges)
+    return tuple(
+        Conflict(edge, None if edge.status == expected else last.get(edge.pk), edge.pk in reworded) for edge in edges
+    )
 
 
 def _together(project: Project, decision: Decision) -> list[Decision]:

@@ -5,8 +5,8 @@ statement sees one state of the data. The file: UTF-8, RFC 4180 quoting, lines e
 come donor by donor, the donor with the best link first and each donor's links best first:
 donor_best descending, donor id, score descending, edge id.
 
-Text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a carriage return) gets an
-apostrophe in front. Numbers and times are never touched.
+Text that a spreadsheet might take for a formula gets an apostrophe in front (linker.cells). Numbers and times are never
+touched.
 """
 
 from __future__ import annotations
@@ -16,22 +16,28 @@ import hashlib
 import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any
 
 from django.db import connection, transaction
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
-from linker import services
+from linker import audit, runs
+from linker.cells import safe_cell_sql
 from linker.errors import UserError
-from linker.models import CandidateEdge, EdgeStatus, PageStatus, Placement, Project
-from review.models import Release, ReleaseChunk, ReleaseFormat
+from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Placement, Project
+from review import checks, held
+from review.checks import alike, sql_of
+from review.filters import QueueFilter
+from review.models import Operation, Release, ReleaseChunk, ReleaseFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from django.contrib.auth.models import AbstractBaseUser
-    from django.db.backends.postgresql.operations import DatabaseOperations
+
+    from linker.models import Run
+    from linker.runs import Progress
 
 CHUNK_BYTES = 2**20
 BOM = b"\xef\xbb\xbf"
@@ -40,8 +46,8 @@ BOM = b"\xef\xbb\xbf"
 class Choice(StrEnum):
     """Which links a file holds.
 
-    accepted   what leaves next: accepted links, and suggestions of tiers that may be exported unreviewed, unless
-               they are sensitive, stale, held back, or a page of theirs is gone
+    accepted   what leaves next: accepted links, suggestions of tiers that may be exported unreviewed, and the changes
+               and removals that were asked for, as far as review.checks holds nothing back
     suggested  every open suggestion of the newest run, held tiers included
     exported   what has left so far
     all        suggested, accepted and exported together; never what was rejected
@@ -60,18 +66,8 @@ class NothingToExport(UserError):
 # -------------------------------------------------------------------------------------------------- which links
 
 _OPEN = Q(status=EdgeStatus.SUGGESTED, stale=False)
-_APPROVED = Q(status=EdgeStatus.ACCEPTED)
-_MAY_GO_UNREVIEWED = _OPEN & Q(tier__export_unreviewed=True, tier__held=False)
-_PAGES_ARE_THERE = Q(
-    source__status=PageStatus.LIVE,
-    source__missing_since=None,
-    target__status=PageStatus.LIVE,
-    target__missing_since=None,
-    target__indexable=True,
-)
-_READY_UNLESS_SENSITIVE = _APPROVED | (_MAY_GO_UNREVIEWED & _PAGES_ARE_THERE)
 _CHOSEN = {
-    Choice.ACCEPTED: _READY_UNLESS_SENSITIVE & (_APPROVED | Q(sensitive="")),
+    Choice.ACCEPTED: checks.APPROVED | checks.MAY_GO_UNREVIEWED,
     Choice.SUGGESTED: _OPEN,
     Choice.EXPORTED: Q(status=EdgeStatus.EXPORTED),
     Choice.ALL: _OPEN | Q(status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED]),
@@ -80,22 +76,12 @@ ORDER = ("-donor_best", "source", "-score", "pk")
 
 
 def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[CandidateEdge]:
-    """Those of `edges` that a file of the choice holds, in no order."""
+    """Those of `edges` that a file of the choice holds, in no order; of what leaves next, before it is looked at
+    again."""
     return edges.filter(_CHOSEN[choice]).order_by()
 
 
 # ----------------------------------------------------------------------------------------------------- the file
-
-
-def _text(expression: str) -> str:
-    """SQL of a text cell that no spreadsheet runs as a formula; the codes are those of = + - @ tab and CR.
-
-    Few texts begin with anything before the letter A: the first question settles most.
-    """
-    return (
-        f"CASE WHEN ascii({expression}) > 64 THEN {expression} "
-        f"WHEN ascii({expression}) IN (61, 43, 45, 64, 9, 13) THEN '''' || {expression} ELSE {expression} END"
-    )
 
 
 def _six_decimals(expression: str) -> str:
@@ -115,11 +101,6 @@ def _lines(expression: str) -> str:
     for mark, ended in ((". ", ".\\n"), ("! ", "!\\n"), ("? ", "?\\n"), ("。", "。\\n")):
         expression = f"replace({expression}, '{mark}', E'{ended}')"
     return expression
-
-
-def _alike(expression: str) -> str:
-    """SQL of a text without what writers vary: case, typographic quotes and dashes, no-break spaces."""
-    return f"translate(lower({expression}), E'’‘“”„–—\\u00a0', E'\\'\\'\"\"\"-- ')"
 
 
 # Sentence and heading are kept with the edge and hold as long as the donor's text is the one they were read from.
@@ -144,7 +125,7 @@ JOIN LATERAL (
         substr(around.text, least(e.span_start, {SIDE}) + 1, e.span_end - e.span_start) AS words,
         {_lines(f"substr(around.text, least(e.span_start, {SIDE}) + e.span_end - e.span_start + 1)")} AS below
     OFFSET 0
-) part ON part.words = e.anchor OR {_alike("part.words")} = {_alike("e.anchor")}
+) part ON part.words = e.anchor OR {alike("part.words")} = {alike("e.anchor")}
 JOIN LATERAL (
     SELECT array_agg(trim(line) ORDER BY n) AS lines, array_agg(stop ORDER BY n) AS ends FROM (
         SELECT line, n, (sum(length(line) + 1) OVER (ORDER BY n))::int AS stop
@@ -161,34 +142,35 @@ def _place(kept: str, moved: str) -> str:
 
 
 _CELLS = {
-    "donor_url": _text("e.donor_url"),
-    "acceptor_url": _text("e.acceptor_url"),
-    "anchor_text": _text("e.anchor"),
+    "donor_url": safe_cell_sql("e.donor_url"),
+    "acceptor_url": safe_cell_sql("e.acceptor_url"),
+    "anchor_text": safe_cell_sql("e.anchor"),
     "rel": "e.rel",
     "placement": "e.placement",
-    "tier": "e.tier",
+    "tier": safe_cell_sql("e.tier"),
     "score": _six_decimals("e.score"),
     "similarity": _six_decimals("e.similarity"),
     "level": "e.level",
-    "category": _text("array_to_string(e.category, ' > ')"),
-    "model": "e.model",
-    "threshold": "e.threshold",
+    "category": safe_cell_sql("array_to_string(e.category, ' > ')"),
+    "model": safe_cell_sql("e.model"),
+    "threshold": safe_cell_sql("e.threshold"),
     "run": "e.run_id",
     "run_time": "e.run_time",
-    "decided_by": _text("e.decided_by"),
+    "decided_by": safe_cell_sql("e.decided_by"),
     "decided_at": _time("e.decided_at"),
     "edited": "e.edited::text",
-    "ranked_by": "e.ranked_by",
+    "ranked_by": safe_cell_sql("e.ranked_by"),
     "probability": _six_decimals("e.probability"),
     "quantile": _six_decimals("e.quantile"),
-    "generators": "array_to_string(e.generators, ';')",
-    "why": _text("e.why"),
-    "anchor_source": "e.anchor_source",
+    "generators": safe_cell_sql("array_to_string(e.generators, ';')"),
+    "why": safe_cell_sql("e.why"),
+    "anchor_source": safe_cell_sql("e.anchor_source"),
     "anchor_start": _place("e.span_start", "CASE WHEN e.moved_sentence IS NOT NULL THEN e.span_start END"),
     "anchor_end": _place("e.span_end", "CASE WHEN e.moved_sentence IS NOT NULL THEN e.span_end END"),
-    "sentence": _place(_text("e.sentence"), _text("e.moved_sentence")),
-    "section_heading": _place(f"nullif({_text('e.section_heading')}, '')", _text("e.moved_heading")),
+    "sentence": _place(safe_cell_sql("e.sentence"), safe_cell_sql("e.moved_sentence")),
+    "section_heading": _place(f"nullif({safe_cell_sql('e.section_heading')}, '')", safe_cell_sql("e.moved_heading")),
     "content_gap": "e.content_gap::text",
+    "operation": "e.operation",
 }
 COLUMNS = {
     ReleaseFormat.FULL: tuple(_CELLS),
@@ -207,14 +189,15 @@ _EDGE_COLUMNS = (
 # a factor and not by a square.
 # An open suggestion has no standing decision: the condition on its status saves looking for one.
 _BOTH_PAGES = "JOIN linker_page donor ON donor.id = e.source_id JOIN linker_page acceptor ON acceptor.id = e.target_id"
+_MODEL = "model.name || ' ' || model.version || coalesce(' (text ' || nullif(model.recipe, '') || ')', '')"
 _PROVENANCE = f"""
 JOIN (
-    SELECT r.id, {_text("model.name || ' ' || model.version")} AS model,
+    SELECT r.id, {_MODEL} AS model,
         coalesce(r.params ->> 'threshold', r.report ->> 'threshold') AS threshold,
         {_time("coalesce(r.finished_at, r.created_at)")} AS time
     FROM linker_run r LEFT JOIN linker_embeddingmodel model ON model.id = r.model_id OFFSET 0
 ) run ON run.id = e.run_id
-LEFT JOIN (SELECT t.id, {_text("t.name")} AS name FROM linker_tier t OFFSET 0) tier ON tier.id = e.tier_id
+LEFT JOIN (SELECT t.id, t.name FROM linker_tier t OFFSET 0) tier ON tier.id = e.tier_id
 LEFT JOIN linker_category category ON category.id = donor.category_id
 """
 _DECIDED = """
@@ -232,21 +215,30 @@ _ROWS = {
     ReleaseFormat.FULL: (
         f"{_URLS}, donor.body_hash AS donor_hash, category.path AS category, tier.name AS tier, run.model, "
         "run.threshold, run.time AS run_time, decision.username AS decided_by, decision.at AS decided_at, "
-        "moved.sentence AS moved_sentence, moved.heading AS moved_heading",
+        "moved.sentence AS moved_sentence, moved.heading AS moved_heading, to_do.operation",
         f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} LEFT JOIN LATERAL ({_MOVED}) moved ON true",
     ),
     ReleaseFormat.JOIL: (_URLS, _BOTH_PAGES),
 }
+# What is to be done with a link: for a release what it says, else what a release would say now.
+_NOW = """
+LEFT JOIN LATERAL (
+    SELECT CASE WHEN e.status IN ('suggested', 'accepted') THEN 'add' ELSE (
+        SELECT p.operation FROM review_pending p WHERE p.edge_id = e.id
+    ) END AS operation
+) to_do ON true
+"""
+_LEAVES = "linker_candidateedge.id IN (SELECT edge FROM leaving WHERE reason = '')"
+_LEAVING = "JOIN leaving to_do ON to_do.edge = e.id"
 
 
-def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat) -> str:
-    operations = cast("DatabaseOperations", connection.ops)
-    chosen = operations.compose_sql(*edges.order_by().values(*_EDGE_COLUMNS).query.sql_with_params())
+def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, to_do: str) -> str:
+    chosen = sql_of(edges.order_by().values(*_EDGE_COLUMNS))
     cells = ", ".join(f"{_CELLS[name]} AS {name}" for name in COLUMNS[fmt])
     joined, tables = _ROWS[fmt]
     # Constants and SQL that Django made; the values are quoted by the driver. The cells are made of sorted rows.
     return (
-        f"COPY (SELECT {cells} FROM (SELECT e.*, {joined} FROM ({chosen}) e {tables} ORDER BY {_ORDER}) e "
+        f"COPY (SELECT {cells} FROM (SELECT e.*, {joined} FROM ({chosen}) e {tables} {to_do} ORDER BY {_ORDER}) e "
         f"ORDER BY {_ORDER}) TO STDOUT (FORMAT csv, HEADER)"
     )
 
@@ -256,8 +248,12 @@ def stream(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, *, bom: bool = Fa
 
     The connection is busy until the iterator is exhausted or closed. Without edges: the header alone.
     """
+    return _pieces(_copy_statement(edges, fmt, _NOW), bom=bom)
+
+
+def _pieces(statement: str, *, bom: bool) -> Iterator[bytes]:
     buffer = bytearray(BOM if bom else b"")
-    with connection.cursor() as cursor, cursor.copy(_copy_statement(edges, fmt)) as copy:
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in copy:
             buffer += row
             if len(buffer) >= 2**16:
@@ -270,6 +266,32 @@ def stream(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, *, bom: bool = Fa
 # ----------------------------------------------------------------------------------------------------- releases
 
 
+# A release of more links than these takes long enough to be made in the background.
+MOST_IN_REQUEST = 20_000
+# A file of three columns has no word for a change or a removal; these wait for a full file.
+OPERATIONS = {ReleaseFormat.FULL: tuple(Operation), ReleaseFormat.JOIL: (Operation.ADD,)}
+
+
+def run_release(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
+    """The release that the run's parameters ask for. It ends with the release or not at all: a job that came twice
+    would find nothing left to export."""
+    chosen = QueueFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
+    with transaction.atomic():
+        release = create_release(
+            run.project,
+            chosen.scope(run.project),
+            fmt=ReleaseFormat(run.params["format"]),
+            user=run.created_by,
+            filters=run.params["filters"],
+            bom=run.params["bom"],
+            progress=progress,
+        )
+        names = ("links", "added", "changed", "removed", "held", "bytes")
+        report = {"release": release.number, **{name: getattr(release, name) for name in names}}
+        runs.succeed(run.pk, report)
+    return report
+
+
 @transaction.atomic
 def create_release(
     project: Project,
@@ -279,14 +301,26 @@ def create_release(
     user: AbstractBaseUser | None = None,
     filters: dict[str, Any] | None = None,
     bom: bool = False,
+    progress: Progress = runs.no_progress,
 ) -> Release:
     """Marks those of `edges` that are ready to leave as exported and keeps their file, in one transaction.
 
-    `edges` belong to `project`; `filters` says how they were chosen. Which of them are sensitive is read anew first.
-    Releases of a project wait for one another, and the edges are locked before their rows are read, so no edge leaves
-    twice and none leaves as something else than it was when marked. Raises NothingToExport where none is ready.
+    `edges` belong to `project`; `filters` says how they were chosen. Each is looked at again first (review.checks), and
+    what is held back is written down with its reason and stays what it is. Changes and removals that were asked for
+    leave as well, where the format has a word for them. Releases of a project wait for one another, and the edges are
+    locked before their rows are read, so no edge leaves twice and none leaves as something else than it was when
+    marked. Raises NothingToExport where none is ready.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    steps = 4
+    progress(0, steps, "Looking at each link again")
+    checks.gather(project, edges, OPERATIONS[fmt], lock=True)
+    checks.hold_back(project, read_sensitive=True)
+    counts = checks.counts()
+    leave = {operation: counts.get((operation, ""), 0) for operation in Operation}
+    held_back = sum(links for (_, reason), links in counts.items() if reason)
+    if not any(leave.values()):
+        raise NothingToExport(_nothing(held_back))
     last = project.releases.aggregate(last=Max("number"))["last"] or 0
     release = Release.objects.create(
         project=project,
@@ -294,47 +328,74 @@ def create_release(
         format=fmt,
         filters=filters or {},
         status=Choice.ACCEPTED,
-        links=0,
+        links=sum(leave.values()),
+        added=leave[Operation.ADD],
+        changed=leave[Operation.CHANGE],
+        removed=leave[Operation.REMOVE],
+        held=held_back,
         bytes=0,
         sha256="",
         created_by_id=user.pk if user is not None else None,
     )
-    release.links = _take(release, edges)
-    if not release.links:
-        raise NothingToExport(
-            "Nothing is ready to leave: no link of this selection is accepted and not exported yet. "
-            "Accept some in the review queue, or choose others."
-        )
-    taken = CandidateEdge.objects.filter(release_links__release=release)
+    progress(1, steps, "Writing the file")
+    taken = CandidateEdge.objects.extra(where=[_LEAVES])  # noqa: S610 - a constant
     with tempfile.TemporaryFile() as file:
-        for piece in stream(taken, fmt, bom=bom):
+        for piece in _pieces(_copy_statement(taken, fmt, _LEAVING), bom=bom):
             file.write(piece)
         _keep(release, file)
     release.save()
-    marked = taken.update(status=EdgeStatus.EXPORTED, updated_at=timezone.now())
+    progress(2, steps, "Writing down what leaves")
+    _write_down(release)
+    progress(3, steps, "Marking the links")
+    marked = _mark()
     if marked != release.links:
         raise RuntimeError(f"{marked} edges marked, {release.links} in the file")
+    names = ("links", "changed", "removed", "held", "format", "filters", "sha256")
+    after = {name: value for name, value in audit.values(release, names).items() if value not in (0, {})}
+    audit.record(project, ChangeKind.RELEASE, user=user, subject=str(release), after=after)
     return release
 
 
-def _take(release: Release, edges: QuerySet[CandidateEdge]) -> int:
-    """Locks those of `edges` that are ready and writes them down as the release's; returns how many.
+def _nothing(held_back: int) -> str:
+    if held_back:
+        those = (
+            "the one link that might leave is" if held_back == 1 else f"all {held_back:,} links that might leave are"
+        )
+        return f"Nothing is ready to leave: {those} held back. The list says why."
+    return (
+        "Nothing is ready to leave: no link of this selection is accepted and not exported yet. "
+        "Accept some in the review queue, or choose others."
+    )
 
-    The status is tested by the statement that locks: an edge that another transaction has just changed is looked
-    at anew. In order of id, as every writer of many edges locks them. What is sensitive is read anew after that, on
-    locked edges alone: a page may have moved since they were marked.
-    """
-    locked = edges.filter(_READY_UNLESS_SENSITIVE).order_by("pk").select_for_update(of=("self",)).values("id")
-    sql, params = locked.query.sql_with_params()
+
+def _write_down(release: Release) -> None:
+    """What leaves, as it leaves, and what is held back."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO review_releaselink (release_id, edge_id) SELECT %s, taken.id FROM ({sql}) taken",
-            [release.pk, *params],
+            "INSERT INTO review_releaselink (release_id, edge_id, operation, anchor, rel) "
+            "SELECT %s, e.id, l.operation, e.anchor, e.rel FROM leaving l JOIN linker_candidateedge e ON e.id = l.edge "
+            "WHERE l.reason = '' ORDER BY e.id",
+            [release.pk],
         )
-        taken = cursor.rowcount
-    services.mark_sensitive(release.project, CandidateEdge.objects.filter(release_links__release=release))
-    unseen = release.release_links.filter(edge__status=EdgeStatus.SUGGESTED).exclude(edge__sensitive="")
-    return taken - unseen.delete()[0]
+        cursor.execute(
+            "INSERT INTO review_heldback (release_id, edge_id, operation, reason, detail) "
+            "SELECT %s, edge, operation, reason, detail FROM leaving WHERE reason <> '' ORDER BY edge",
+            [release.pk],
+        )
+
+
+def _mark() -> int:
+    """What the edges are now that they have left; returns how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE linker_candidateedge e SET updated_at = %s, "
+            "status = CASE l.operation WHEN 'remove' THEN 'withdrawn' ELSE 'exported' END "
+            "FROM leaving l WHERE l.edge = e.id AND l.reason = ''",
+            [timezone.now()],
+        )
+        marked = cursor.rowcount
+        cursor.execute("DELETE FROM review_pending p USING leaving l WHERE l.edge = p.edge_id AND l.reason = ''")
+    return marked
 
 
 def _keep(release: Release, file: IO[bytes]) -> None:
@@ -377,50 +438,70 @@ class Group:
 
 @dataclass(frozen=True)
 class Preview:
-    """What would leave now. Groups: reviewed before unreviewed, then by tier from the top, rel and placement.
-
-    `sensitive` counts the suggestions that only their sensitivity keeps from leaving unreviewed; `gone` the
-    accepted links of which a page is no longer there or no longer indexable.
-    """
+    """What would leave now. Groups of additions: reviewed before unreviewed, then by tier from the top, rel and
+    placement. `held`: the most final reason first. `sample`: the first rows of the file."""
 
     groups: tuple[Group, ...]
-    sensitive: int
-    gone: int
+    changed: int
+    removed: int
+    held: list[held.Group]
+    sample: list[CandidateEdge]
+
+    @property
+    def added(self) -> int:
+        return sum(group.links for group in self.groups)
 
     @property
     def links(self) -> int:
-        return sum(group.links for group in self.groups)
+        return self.added + self.changed + self.removed
 
     @property
     def unreviewed(self) -> int:
         return sum(group.links for group in self.groups if group.unreviewed)
 
+    @property
+    def held_links(self) -> int:
+        return sum(group.links for group in self.held)
 
-def preview(edges: QuerySet[CandidateEdge]) -> Preview:
+    @property
+    def held_undecided(self) -> int:
+        return sum(group.undecided for group in self.held)
+
+    @property
+    def held_decided(self) -> int:
+        return self.held_links - self.held_undecided
+
+
+def approved(project: Project, edges: QuerySet[CandidateEdge], most: int) -> int:
+    """How many of `edges` were approved or asked to change, before any is looked at; `most` at most."""
     ready = choose(edges, Choice.ACCEPTED)
-    counts = (
-        ready.values("status", "tier__name", "rel", "placement")
-        .annotate(links=Count("pk"), bound=Max("tier__lower_bound"))
-        .order_by("status", "-bound", "tier__name", "rel", "placement")  # "accepted" before "suggested"
-    )
-    groups = tuple(
-        Group(
-            unreviewed=row["status"] == EdgeStatus.SUGGESTED,
-            tier=row["tier__name"] or "",
-            rel=row["rel"],
-            placement=Placement(row["placement"]),
-            links=row["links"],
+    pending = edges.filter(pending__isnull=False).order_by()
+    return min(ready[:most].count() + pending[:most].count(), most)
+
+
+@transaction.atomic
+def preview(project: Project, edges: QuerySet[CandidateEdge], size: int = 5) -> Preview:
+    """What a full release of `edges` would hold now, with its first `size` rows. Locks and changes nothing."""
+    checks.gather(project, edges, Operation, lock=False)
+    checks.hold_back(project, read_sensitive=False)
+    counts = checks.counts()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT NOT l.decided, coalesce(t.name, ''), e.rel, e.placement, count(*) FROM leaving l "
+            "JOIN linker_candidateedge e ON e.id = l.edge LEFT JOIN linker_tier t ON t.id = e.tier_id "
+            "WHERE l.operation = 'add' AND l.reason = '' GROUP BY 1, 2, 3, 4 "
+            "ORDER BY 1, max(t.lower_bound) DESC NULLS LAST, 2, 3, 4"
         )
-        for row in counts
-    )
+        groups = tuple(
+            Group(unreviewed, tier, rel, Placement(placement), links)
+            for unreviewed, tier, rel, placement, links in cursor.fetchall()
+        )
+    taken = CandidateEdge.objects.extra(where=[_LEAVES])  # noqa: S610 - a constant
+    joined = taken.select_related("source", "target", "tier", "pending").defer("source__body", "target__body")
     return Preview(
         groups=groups,
-        sensitive=edges.filter(_MAY_GO_UNREVIEWED).exclude(sensitive="").count(),
-        gone=edges.filter(_APPROVED).exclude(_PAGES_ARE_THERE).count(),
+        changed=counts.get((Operation.CHANGE, ""), 0),
+        removed=counts.get((Operation.REMOVE, ""), 0),
+        held=held.groups(held.NEXT),
+        sample=list(joined.order_by(*ORDER)[:size]),
     )
-
-
-def sample(edges: QuerySet[CandidateEdge], size: int = 5) -> list[CandidateEdge]:
-    """The first rows of the next release, with both pages and the tier."""
-    ready = choose(edges, Choice.ACCEPTED).select_related("source", "target", "tier").order_by(*ORDER)
-    return list(ready[:size])

@@ -132,12 +132,19 @@ class QueueFilter:
             ignored.append(name)
             return default
 
+        def words(name: str) -> str:
+            text = query.get(name, "")
+            if "\0" in text:  # no text that the database holds has one
+                ignored.append(name)
+                return ""
+            return text.strip()[:MAX_TEXT]
+
         return cls(
             tier=identity("tier"),
             status=choice("status", [*EdgeStatus.values, ALL], EdgeStatus.SUGGESTED),
             category=identity("category"),
             sensitive=Sensitive(choice("sensitive", Sensitive.values, Sensitive.ANY)),
-            text=query.get("text", "").replace("\0", "").strip()[:MAX_TEXT],
+            text=words("text"),
             donor=identity("donor"),
             placement=choice("placement", ["", *Placement.values, GAP], ""),
             generator=choice("generator", ["", *LABELS], ""),

@@ -39,12 +39,16 @@ def cursor_of(query: Mapping[str, str], chosen: QueueFilter) -> Cursor | None:
 
 
 class DecisionForm(PlaceForm):
-    """One decision on one edge. Buttons send `do`: "accept", "accept:<rel>", "reject" or "reject:<reason>".
+    """One decision on one edge. Buttons send `do`: "accept", "accept:<rel>", "anyway", "anyway:<rel>", "reject" or
+    "reject:<reason>".
 
-    `pick` is one of the alternatives offered; it counts where the text of `anchor` was left as it was shown.
+    `pick` is one of the alternatives offered; it counts where the text of `anchor` was left as it was shown. `warned`
+    are the codes of the warnings shown, about the words `warned_of`: "anyway" accepts those words in spite of them.
     """
 
-    do = forms.RegexField(regex=r"\A(accept|reject)(:[a-z_]+)?\Z")
+    do = forms.RegexField(regex=r"\A(accept|anyway|reject)(:[a-z_]+)?\Z")
+    warned = forms.RegexField(regex=r"\A[a-z_ ]*\Z", required=False, max_length=200)
+    warned_of = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
     expected = forms.ChoiceField(choices=[c for c in EdgeStatus.choices if c[0] != EdgeStatus.EXPORTED])
     run = forms.IntegerField(min_value=1, max_value=MAX_ID)
     shown = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
@@ -55,7 +59,7 @@ class DecisionForm(PlaceForm):
 
     def clean_do(self) -> str:
         verb, _, detail = self.cleaned_data["do"].partition(":")
-        known = Rel.values if verb == "accept" else Reason.values
+        known = Reason.values if verb == "reject" else Rel.values
         if detail and detail not in known:
             raise forms.ValidationError("unknown choice")
         return self.cleaned_data["do"]
@@ -74,6 +78,13 @@ class DecisionForm(PlaceForm):
         return {**common, "verb": Verb.EDIT, "anchor": anchor, "rel": rel}
 
     @property
+    def overrules(self) -> list[str]:
+        """Codes of the warnings that the editor has seen about these very words and accepts them in spite of."""
+        data = self.cleaned_data
+        is_said = data["do"].startswith("anyway") and self.settled_anchor == data["warned_of"]
+        return data["warned"].split() if is_said else []
+
+    @property
     def settled_anchor(self) -> str:
         """The anchor the editor settled on."""
         data = self.cleaned_data
@@ -86,28 +97,39 @@ class UndoForm(PlaceForm):
     decision = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
 
 
-class PairsField(forms.Field):
-    """Values of the form "12:3", any number of them, as pairs of ids."""
+class SeenField(forms.Field):
+    """Values of the form "12:3:anchor", any number of them: ids of an edge and its run, and the text shown, if any."""
 
     widget = forms.MultipleHiddenInput
 
-    def clean(self, value: list[str] | None) -> list[tuple[int, int]]:
-        return [self._pair(text) for text in value or []]
+    def clean(self, value: list[str] | None) -> list[tuple[int, int, str | None]]:
+        return [self._seen(text) for text in value or []]
 
-    def _pair(self, text: str) -> tuple[int, int]:
-        left, _, right = text.partition(":")
-        for part in (left, right):
+    def _seen(self, text: str) -> tuple[int, int, str | None]:
+        edge, _, rest = text.partition(":")
+        run, is_shown, anchor = rest.partition(":")
+        for part in (edge, run):
             if not (part.isascii() and part.isdigit() and len(part) < 19):
                 raise forms.ValidationError("not a suggestion")
-        return int(left), int(right)
+        return int(edge), int(run), anchor if is_shown else None
 
 
 class GroupForm(PlaceForm):
-    """The checked suggestions of one donor, each as "edge:run"."""
+    """The checked suggestions of one donor, each as "edge:run:anchor"; `warned` are those beside which warnings
+    were shown, each as "edge:run:codes": checking one overrules these."""
 
     donor = forms.IntegerField(min_value=1, max_value=MAX_ID)
-    edge = PairsField(required=False)
+    edge = SeenField(required=False)
+    warned = SeenField(required=False)
 
     @property
     def seen_runs(self) -> dict[int, int]:
-        return dict(self.cleaned_data["edge"])
+        return {edge: run for edge, run, _ in self.cleaned_data["edge"]}
+
+    @property
+    def seen_anchors(self) -> dict[int, str]:
+        return {edge: anchor for edge, _, anchor in self.cleaned_data["edge"] if anchor is not None}
+
+    @property
+    def overrules(self) -> dict[int, list[str]]:
+        return {edge: (codes or "").split() for edge, _, codes in self.cleaned_data["warned"]}

@@ -13,13 +13,18 @@ class Verb(models.TextChoices):
     EDIT = "edit", "Accepted with an edit"
     REJECT = "reject", "Rejected"
     UNDO = "undo", "Undone"
+    CONFIRM = "confirm", "Confirmed"
+    WITHDRAW = "withdraw", "Withdrawn"
+
+
+AFTER_RELEASE = (Verb.CONFIRM, Verb.WITHDRAW)  # decisions on links that have left
 
 
 class Reason(models.TextChoices):
     """Why an editor rejects. The queue says what each does."""
 
     IRRELEVANT = "irrelevant", "Not relevant"
-    WRONG_TARGET = "wrong_target", "Wrong target page"
+    WRONG_TARGET = "wrong_target", "Wrong acceptor"
     BAD_ANCHOR = "bad_anchor", "Poor anchor"
     DUPLICATE = "duplicate", "Already linked, or a duplicate"
     TOO_MANY = "too_many", "Too many links on this page"
@@ -49,6 +54,7 @@ class Decision(models.Model):
     status_before = models.CharField(max_length=10, choices=EdgeStatus.choices)
     status_after = models.CharField(max_length=10, choices=EdgeStatus.choices)
     anchor_before = models.TextField()
+    source_before = models.CharField(max_length=20, default="", blank=True)
     anchor_after = models.TextField()
     rel_before = models.CharField(max_length=8, choices=Rel.choices)
     rel_after = models.CharField(max_length=8, choices=Rel.choices)
@@ -65,6 +71,8 @@ class Decision(models.Model):
     seen_span_start = models.PositiveIntegerField(null=True, blank=True)
     seen_span_end = models.PositiveIntegerField(null=True, blank=True)
     seen_content_gap = models.BooleanField(default=False)
+    # Warnings about the words of the link that were shown and overruled: [{"code", "text"}, ...], see review.doubts.
+    overruled = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
     position = models.PositiveIntegerField(null=True, blank=True, help_text="Place in the list shown, from 1")
 
     class Meta:
@@ -89,8 +97,36 @@ class ReleaseFormat(models.TextChoices):
     JOIL = "joil", "JOIL, three columns"
 
 
+class Operation(models.TextChoices):
+    """What the developers are asked to do with a link."""
+
+    ADD = "add", "Add"
+    CHANGE = "change", "Change"
+    REMOVE = "remove", "Remove"
+
+
+class Held(models.TextChoices):
+    """Why a link does not leave although it was approved, the most final first."""
+
+    GONE = "gone", "Page gone"
+    REDIRECTED = "redirected", "Page redirected"
+    NOT_INDEXABLE = "not_indexable", "Acceptor not indexable"
+    EXCLUDED = "excluded", "Excluded"
+    SENSITIVE = "sensitive", "Sensitive, nobody has looked"
+    NOT_LOOKED = "not_looked", "Not yet looked through for what is sensitive"
+    LINKED = "linked", "Linked already"
+    WORDS_GONE = "words_gone", "Words gone from the text"
+    SAME_ANCHOR = "same_anchor", "Anchor used too often"
+    DONOR_FULL = "donor_full", "Too many links on the donor"
+    ACCEPTOR_FULL = "acceptor_full", "Too many links to the acceptor"
+
+
 class Release(models.Model):
-    """A file that was handed out: immutable, kept byte for byte in its chunks."""
+    """A file that was handed out: immutable, kept byte for byte in its chunks.
+
+    `links` are the rows of the file: those `added`, `changed` and `removed`. `held` is how many were approved and kept
+    back.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="releases")
     number = models.PositiveIntegerField(help_text="Counts within the project, from 1")
@@ -98,6 +134,10 @@ class Release(models.Model):
     filters = models.JSONField(default=dict, help_text="The query that chose the links")
     status = models.CharField(max_length=10, help_text="suggested, accepted or all, as asked for")
     links = models.PositiveIntegerField()
+    added = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(default=0)
+    removed = models.PositiveIntegerField(default=0)
+    held = models.PositiveIntegerField(default=0, help_text="Approved, and kept back")
     bytes = models.BigIntegerField()
     sha256 = models.CharField(max_length=64)
     created_by = models.ForeignKey(
@@ -107,7 +147,13 @@ class Release(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [models.UniqueConstraint(fields=["project", "number"], name="release_number_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="release_number_once"),
+            models.CheckConstraint(
+                condition=models.Q(links=models.F("added") + models.F("changed") + models.F("removed")),
+                name="release_links_are_its_operations",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"Release {self.number}"
@@ -125,10 +171,62 @@ class ReleaseChunk(models.Model):
 
 
 class ReleaseLink(models.Model):
-    """Which edges a release holds: what is exported, since when, and by which file."""
+    """A row of a release: the edge, what is to be done with the link, and the anchor and rel it was sent with.
+
+    Append-only, as decisions are. An edge's newest row says what the site was told of it last.
+    """
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="release_links")
-    edge = models.ForeignKey(CandidateEdge, on_delete=models.PROTECT, related_name="release_links")
+    edge = models.ForeignKey(CandidateEdge, on_delete=models.PROTECT, related_name="release_links", db_index=False)
+    operation = models.CharField(max_length=6, choices=Operation.choices, default=Operation.ADD)
+    anchor = models.TextField()
+    rel = models.CharField(max_length=8, choices=Rel.choices)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["release", "edge"], name="release_link_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["release", "edge"], name="release_link_once"),
+            models.CheckConstraint(
+                condition=models.Q(operation__in=Operation.values), name="release_link_operation_known"
+            ),
+            models.CheckConstraint(condition=models.Q(rel__in=Rel.values), name="release_link_rel_known"),
+            models.CheckConstraint(condition=~models.Q(anchor=""), name="release_link_anchor_not_empty"),
+        ]
+        indexes = [
+            models.Index(fields=["edge", "-id"], name="release_link_of_edge"),  # what an edge was sent with last
+            models.Index(fields=["release", "-id"], name="release_link_of_release"),  # a release's links, page by page
+        ]
+
+
+class HeldBack(models.Model):
+    """A link that was approved when the release was made and did not leave with it. Append-only.
+
+    `detail` is one sentence with what was found.
+    """
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="held_back", db_index=False)
+    edge = models.ForeignKey(CandidateEdge, on_delete=models.PROTECT, related_name="+")
+    operation = models.CharField(max_length=6, choices=Operation.choices, default=Operation.ADD)
+    reason = models.CharField(max_length=16, choices=Held.choices)
+    detail = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["release", "edge"], name="held_back_once"),
+            models.CheckConstraint(condition=models.Q(reason__in=Held.values), name="held_back_reason_known"),
+        ]
+
+
+class Pending(models.Model):
+    """A change or a removal that an editor asked for and that leaves with the next release, which deletes the row."""
+
+    edge = models.OneToOneField(CandidateEdge, on_delete=models.CASCADE, related_name="pending", primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    operation = models.CharField(max_length=6, choices=Operation.choices)
+    decision = models.OneToOneField(Decision, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(operation__in=[Operation.CHANGE, Operation.REMOVE]), name="pending_is_no_addition"
+            ),
+        ]

@@ -10,8 +10,20 @@ from django.utils import timezone
 
 from linker.anchors.context import Context, find_phrase, reads_as, sentence_around
 from linker.anchors.sources import source_in_words
+from linker.linked import IN_BLOCK, links_in_place
 from linker.matching.generators import LABELS
-from linker.models import CandidateEdge, Category, EdgeStatus, Page, Placement, Project, Rel, RunKind
+from linker.models import (
+    Block,
+    CandidateEdge,
+    Category,
+    EdgeStatus,
+    ExistingLink,
+    Page,
+    Placement,
+    Project,
+    Rel,
+    RunKind,
+)
 from review.decisions import standing
 from review.filters import ALL, Cursor, QueueFilter
 from review.models import Decision, Verb
@@ -71,7 +83,7 @@ class Card:
 
     `context` is None where the donor's body does not hold the anchor. `decision` is the one that stands, None on an
     open suggestion. `position` is the place in the list shown, from 1; None outside of a list. `rels` are the rel
-    values an accept can give, the tier's first.
+    values an accept can give, the tier's first. `linked` warns where the site has the link already.
     """
 
     edge: CandidateEdge
@@ -81,6 +93,7 @@ class Card:
     decision: Decision | None
     rels: tuple[str, ...]
     position: int | None = None
+    linked: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -137,7 +150,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Quota:
-    """A donor's links: `total` leaves out what was rejected or is no longer proposed."""
+    """A donor's links: `total` leaves out what was rejected, withdrawn or is no longer proposed."""
 
     accepted: int
     total: int
@@ -180,15 +193,16 @@ class Counts:
     accepted: int
     rejected: int
     exported: int
+    withdrawn: int
     today: int
 
     @property
     def total(self) -> int:
-        return self.to_review + self.held + self.stale + self.accepted + self.rejected + self.exported
+        return self.to_review + self.held + self.stale + self.decided
 
     @property
     def decided(self) -> int:
-        return self.accepted + self.rejected + self.exported
+        return self.accepted + self.rejected + self.exported + self.withdrawn
 
     @property
     def percent(self) -> int:
@@ -244,6 +258,7 @@ def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
         accepted=Count("pk", filter=Q(status=EdgeStatus.ACCEPTED)),
         rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
         exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
+        withdrawn=Count("pk", filter=Q(status=EdgeStatus.WITHDRAWN)),
     )
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     decided = Decision.objects.filter(project=project, user=user, at__gte=midnight, undone_by__isnull=True)
@@ -254,7 +269,7 @@ def quotas(project: Project, donor_ids: Sequence[int]) -> dict[int, Quota]:
     """How many links each donor gives and could give, over the whole project whatever the filter."""
     rows = (
         CandidateEdge.objects.filter(project=project, source__in=donor_ids)
-        .exclude(status=EdgeStatus.REJECTED)
+        .exclude(status__in=[EdgeStatus.REJECTED, EdgeStatus.WITHDRAWN])
         .exclude(status=EdgeStatus.SUGGESTED, stale=True)
         .values("source_id")
         .annotate(
@@ -304,6 +319,7 @@ def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> l
     if edges:
         found = standing(edges[0].project).filter(edge__in=decided).select_related("user")
         last = {decision.edge_id: decision for decision in found}
+    there = links_in_place(edge for edge in edges if edge.status in (EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED))
     return [
         Card(
             edge=edge,
@@ -313,9 +329,15 @@ def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> l
             decision=last.get(edge.pk),
             rels=_rels(edge),
             position=position,
+            linked=_linked(there[edge.pk]) if edge.pk in there else "",
         )
         for edge, position in zip(edges, positions, strict=True)
     ]
+
+
+def _linked(link: ExistingLink) -> str:
+    anchor = f" (“{link.anchor}”)" if link.anchor else ""
+    return f"The donor links to this page already {IN_BLOCK[Block(link.block)]}{anchor}."
 
 
 def _groups(project: Project, cards: Sequence[Card]) -> list[Group]:

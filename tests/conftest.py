@@ -34,6 +34,8 @@ def pytest_configure() -> None:
     from django.conf import settings
 
     assert settings.DATABASES
+    # Signing in is slow on purpose; hundreds of users of tests need not be.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -223,7 +223,7 @@ def test_a_port_in_use_is_said_before_anything_starts(site):
     [
         {"DATABASE_URL": "postgresql://localhost/real"},
         {"REDIS_URL": "redis://localhost"},
-        {"PRODUCTION": "1", "SECRET_KEY": "x" * 60},
+        {"PRODUCTION": "1", "SECRET_KEY": "0123456789abcdef" * 4},
     ],
     ids=lambda environment: next(iter(environment)),
 )

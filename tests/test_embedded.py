@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Connects as every command does, says which servers it found, and ends when its standard input does.
-USER = """
+# Says which servers it found, and what the statement returned.
+TELL = """
+postgres = int((settings.VAR / "postgres" / "data" / "postmaster.pid").read_text().splitlines()[0])
+print(json.dumps([postgres, redis.Redis.from_url(settings.REDIS_URL).info()["process_id"], rows]), flush=True)
+"""
+# Connects as every command does, tells of it, and ends when its standard input does.
+USER = f"""
 import json, os, sys
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "linker.settings")
 import django
@@ -37,10 +43,11 @@ from django.db import connection
 with connection.cursor() as cursor:
     cursor.execute(sys.argv[1])
     rows = cursor.fetchall() if cursor.description else []
-postgres = int((settings.VAR / "postgres" / "data" / "postmaster.pid").read_text().splitlines()[0])
-print(json.dumps([postgres, redis.Redis.from_url(settings.REDIS_URL).info()["process_id"], rows]), flush=True)
+{TELL}
 sys.stdin.read()
 """
+# Connects once more before it ends.
+USER_TWICE = f"{USER}connection.close()\nconnection.ensure_connection()\n{TELL}"
 
 
 @dataclass
@@ -59,9 +66,9 @@ class Servers:
 class User:
     """A process that uses the servers."""
 
-    def __init__(self, var: Path, statement: str) -> None:
+    def __init__(self, var: Path, statement: str, code: str = USER) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", USER, statement],
+            [sys.executable, "-c", code, statement],
             cwd=ROOT,
             env=os.environ | {"ANCHORLINE_VAR": str(var)},
             stdin=subprocess.PIPE,
@@ -73,8 +80,9 @@ class User:
         assert self.process.stdout is not None
         return Servers(*json.loads(self.process.stdout.readline()))
 
-    def leave(self) -> None:
-        self.process.communicate(timeout=60)
+    def leave(self) -> str:
+        """What it says at last."""
+        return self.process.communicate(timeout=60)[0]
 
     def kill(self) -> None:
         self.process.kill()
@@ -100,6 +108,16 @@ def _gone(pids: tuple[int, ...]) -> bool:
     return True
 
 
+def _kill(*pids: int) -> None:
+    """Returns when init has collected them, where it does: a zombie passes for a running process in some places."""
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    assert _gone(pids)
+    deadline = time.monotonic() + 10
+    while any(map(psutil.pid_exists, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Path]:
     """A folder of servers, made once, since making a cluster takes seconds. Short, as a socket's path must be."""
@@ -112,8 +130,8 @@ def user(cluster: Path) -> Iterator[Callable[..., User]]:
     """user(statement) starts a process on the cluster. Nothing outlives the test."""
     started: list[User] = []
 
-    def start(statement: str = "SELECT 1") -> User:
-        started.append(User(cluster, statement))
+    def start(statement: str = "SELECT 1", code: str = USER) -> User:
+        started.append(User(cluster, statement, code))
         return started[-1]
 
     yield start
@@ -162,9 +180,7 @@ def test_servers_that_were_killed_with_their_user_start_again(user, cluster, reu
     killed = user()
     before = killed.servers()
     killed.kill()
-    for pid in before.pids:
-        os.kill(pid, signal.SIGKILL)
-    assert _gone(before.pids)
+    _kill(*before.pids)
     if reused:
         pid_file = cluster / "postgres" / "data" / "postmaster.pid"
         pid_file.write_text(pid_file.read_text().replace(str(before.postgres), str(os.getpid()), 1))
@@ -224,6 +240,67 @@ def test_without_a_wheel_a_server_on_the_path_is_taken(without_wheels, monkeypat
     shutil.copy2(shutil.which("true") or "/bin/true", server)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert embedded.redis_binary() == str(server)
+
+
+def _fake_server(folder: Path, name: str, version: str) -> str:
+    """Says its version as Redis and Valkey do."""
+    folder.mkdir(exist_ok=True)
+    server = folder / name
+    server.write_text(f"#!/bin/sh\necho '{name} v={version} sha=00000000:0 malloc=libc bits=64'\n")
+    server.chmod(0o755)
+    return str(server)
+
+
+@pytest.mark.parametrize(
+    ("bundled", "redis", "valkey", "taken"),
+    [
+        ("6.2.14", None, None, "bundled"),
+        ("6.2.14", "7.0.15", None, "redis"),
+        ("6.2.14", "7.0.15", "8.1.0", "valkey"),
+        ("6.2.14", "6.0.16", None, "bundled"),
+        ("6.2.14", "6.2.14", None, "bundled"),
+        ("6.2.14", "10.0.0", "9.0.1", "redis"),
+        ("6.2.14", "who knows", None, "bundled"),
+        (None, "6.0.16", "7.2.4", "valkey"),
+    ],
+)
+def test_the_newest_redis_or_valkey_is_taken(monkeypatch, tmp_path, bundled, redis, valkey, taken):
+    servers = {
+        "bundled": bundled and _fake_server(tmp_path / "wheel", "redis-server", bundled),
+        "redis": redis and _fake_server(tmp_path / "path", "redis-server", redis),
+        "valkey": valkey and _fake_server(tmp_path / "path", "valkey-server", valkey),
+    }
+    monkeypatch.setattr(embedded, "_bundled_redis", lambda: servers["bundled"])
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    assert embedded.redis_binary() == servers[taken]
+
+
+def test_the_server_that_runs_is_the_one_that_was_chosen(user):
+    one = user()
+    process = psutil.Process(one.servers().redis)
+    assert Path(process.exe()).resolve() == Path(embedded.redis_binary()).resolve()
+    one.leave()
+
+
+def test_servers_that_are_killed_under_a_user_come_back_when_they_are_asked_for_and_stop_with_it(user):
+    """As when the machine runs out of memory."""
+    one = user(code=USER_TWICE)
+    before = one.servers()
+    _kill(*before.pids)
+    after = Servers(*json.loads(one.leave()))
+    assert set(after.pids).isdisjoint(before.pids)
+    assert _gone(after.pids)
+
+
+def test_a_server_that_another_process_started_again_is_stopped_by_the_last_one_out(user):
+    first, second = user(), user(code=USER_TWICE)
+    before = first.servers()
+    assert second.servers().pids == before.pids
+    _kill(before.postgres)
+    after = Servers(*json.loads(second.leave()))
+    assert all(map(_is_alive, after.pids))
+    first.leave()
+    assert _gone(after.pids)
 
 
 def test_without_a_wheel_for_postgresql_the_message_says_what_to_set(without_wheels, tmp_path):

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from linker.anchors.clean import clean, collapse, has_word, visible
 from linker.anchors.fold import fold
-from linker.anchors.generic import bare, is_generic, primary_language, stop_words
+from linker.anchors.generic import bare, is_address, is_generic, primary_language, stop_words
 from linker.anchors.queries import Query, usable_queries
 from linker.anchors.template import Pattern, Template, strip_patterns
 
@@ -21,8 +21,9 @@ _HEADINGS = 50  # headings that are looked at
 _PARTS = re.compile(r"\s?[|¦｜•★—]+\s?|\s(?:-|–|~|»|::?)\s|[:：]\s")
 _PARENTHESIS = re.compile(r"(?:(?:^|\s)[(\[（][^()\[\]（）]*[)\]）]|\(\))(?!\w)")
 _EXTENSION = re.compile(r"\.(?:html?|php\d?|aspx?|jsp|cfm)$", re.IGNORECASE)
+_WWW = re.compile(r"^(?:www\.)+", re.IGNORECASE)
 _CODE = re.compile(r"(?=.*\d)(?=.*[a-z])[a-z0-9]{8,}", re.IGNORECASE)
-_PHRASE_BREAK = re.compile(r"[.!?]+(?:\s|$)|[,;:()\[\]…|•—\"“”«»<>]|\s[-–]\s")
+_PHRASE_BREAK = re.compile(r"(?<![.!?])[.!?]++(?:\s|$)|[,;:()\[\]…|•—\"“”«»<>]|\s[-–]\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,8 @@ def anchor_candidates(
     phrases of the description that share words with them. None is empty, generic in the page's language, banned, or
     longer than `max_length` characters; long ones are cut between words. Short forms, headings and phrases in `taken`,
     the folded names of the site's pages, are left out: they would promise another page. H1s and titles that name the
-    site and no page come last, behind the words of the address. Where nothing is left, the address itself, which
-    alone may be generic.
+    site and no page come last, behind the words of the address. Where nothing is left: the title as it is, else the
+    H1, else the last segment of the path in words, which alone may be generic. An address is never an anchor.
 
     `queries` are what people found the page by. The usable ones (`linker.anchors.queries`) and the page's own texts
     are put in one order, by
@@ -118,10 +119,10 @@ def anchor_candidates(
             for text, query in usable
             if fold(text) in found or fold(text) not in taken
         ]
-        return _blended(list(found.values()), weighed, query_blend, bool(own))[:limit] or [
-            _address(target.url, max_length)
-        ]
-    return list(found.values()) or [_address(target.url, max_length)]
+        blended = _blended(list(found.values()), weighed, query_blend, bool(own))[:limit]
+    else:
+        blended = list(found.values())
+    return blended or [_last_resort(target, max_length, banned)]
 
 
 def _blended(
@@ -291,7 +292,7 @@ def _address_words(url: str, language: str) -> str:
     """The words of the last segments of the path that say something; "" if none do."""
     _, path = _split_address(url[:_READ])
     segments = [_segment_words(segment) for segment in path.split("/")]
-    segments = [segment for segment in segments if len(segment) > 1]
+    segments = [segment for segment in segments if len(segment) > 1 and not is_address(segment)]
     for start in range(len(segments) - 1, -1, -1):
         words = " ".join(segments[start:])
         if not is_generic(words, language):
@@ -304,9 +305,27 @@ def _segment_words(segment: str) -> str:
     return " ".join(word for word in re.split(r"[\s_+-]+", text) if word and not _CODE.fullmatch(word))
 
 
-def _address(url: str, max_length: int) -> AnchorCandidate:
-    host, path = _split_address(clean(url[:_READ]))
-    text = clean(host + path).rstrip("/") or clean(url[:_READ])
-    if not text:
+def _last_resort(target: TargetText, max_length: int, banned: Iterable[str]) -> AnchorCandidate:
+    """What a link may say where nothing says what the page is about."""
+    address = visible(target.url[:_READ])
+    if not clean(address):
         raise ValueError("a target without an address has no anchor")
-    return AnchorCandidate(shorten(text, max_length), "url", visible(url[:_READ]))
+    unwanted = {bare(clean(phrase)) for phrase in banned}
+    usable = []
+    for source, raw in _plain_texts(target, address):
+        text = shorten(clean(raw), max_length)
+        if has_word(text) and not is_address(text):
+            usable.append(AnchorCandidate(text, source, visible(raw)))
+    wanted = (candidate for candidate in usable if bare(candidate.text) not in unwanted)
+    return next(wanted, usable[0] if usable else AnchorCandidate(shorten(clean(address), max_length), "url", address))
+
+
+def _plain_texts(target: TargetText, address: str) -> Iterator[tuple[str, str]]:
+    """Title, H1, the path's segments from the last on, the host, and the address without its punctuation."""
+    yield "title", target.title[:_READ]
+    yield "h1", target.h1[:_READ]
+    host, path = _split_address(address)
+    for segment in reversed(path.split("/")):
+        yield "url", _segment_words(segment) or unquote(segment)
+    yield "url", _WWW.sub("", host.rpartition("@")[2])
+    yield "url", " ".join(re.findall(r"\w+", address))

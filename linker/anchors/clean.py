@@ -55,7 +55,14 @@ def clean(text: str) -> str:
 
     Entities are decoded twice, since many sites escape what is escaped already (`&amp;#8211;`).
     """
-    return collapse(visible(html.unescape(html.unescape(text))))
+    return collapse(visible(_unescaped(_unescaped(text))))
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return html.unescape(text)
+    except ValueError:  # the number of a character with thousands of digits
+        return text
 
 
 def has_word(text: str) -> bool:

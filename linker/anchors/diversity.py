@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from linker.anchors.candidates import AnchorCandidate
@@ -11,6 +11,9 @@ from linker.anchors.fold import fold
 from linker.anchors.generic import bare, stop_words
 
 _STOPS = stop_words("en") | stop_words("fr") | stop_words("de") | stop_words("es")
+
+
+NEARLY_AS_WELL = 0.7  # of the weight of the best words: others that fit less do not take their turn
 
 
 @lru_cache(maxsize=65536)
@@ -42,23 +45,31 @@ def choose(candidates: Sequence[AnchorCandidate], used: Counter[str], limit: int
 class AnchorUse:
     """How often each target carries each anchor, identical by `word_set`."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: Callable[[Hashable], Mapping[str, int]] = lambda _: {}) -> None:
+        """`before` tells what a target carried already, counted by `word_set`, where that is kept elsewhere."""
+        self._before = before
         self._by_target: dict[Hashable, Counter[str]] = {}
 
-    def add(self, target: Hashable, anchors: Iterable[str]) -> None:
-        """Count anchors that lead to `target` already, such as accepted ones and the site's own body links."""
-        self.used(target).update(word_set(anchor) for anchor in anchors)
+    def add(self, target: Hashable, anchors: Iterable[str], links: int = 1) -> None:
+        """Count anchors that lead to `target`, each from so many links."""
+        own = self._by_target.setdefault(target, Counter())
+        for anchor in anchors:
+            own[word_set(anchor)] += links
 
     def used(self, target: Hashable) -> Counter[str]:
         """The target's counts by `word_set`."""
-        used = self._by_target.get(target)
-        if used is None:
-            used = self._by_target[target] = Counter()
+        used = Counter(self._by_target.get(target))
+        used.update(self._before(target))
         return used
+
+    def times(self, target: Hashable, anchor: str) -> int:
+        """How many links lead to `target` with these words."""
+        words = word_set(anchor)
+        own = self._by_target.get(target)
+        return (own[words] if own else 0) + self._before(target).get(words, 0)
 
     def take(self, target: Hashable, candidates: Sequence[AnchorCandidate], limit: int) -> AnchorCandidate:
         """Choose an anchor for one more link to `target` and count it. Raises as `choose` does."""
-        used = self.used(target)
-        chosen = choose(candidates, used, limit)
-        used[word_set(chosen.text)] += 1
+        chosen = choose(candidates, self.used(target), limit)
+        self.add(target, [chosen.text])
         return chosen

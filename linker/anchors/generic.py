@@ -10,7 +10,7 @@ from linker.anchors.clean import clean, has_word
 from linker.anchors.fold import fold
 from linker.anchors.words import GENERIC_PHRASES, STOP_WORDS
 
-_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:|tel:)\S*|\S+@\S+\.\S+")
+_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:|tel:)\S*|[^\s@]+@[^\s@]+\.[^\s@.]+")
 _HOST_WITH_PATH = re.compile(r"(?:[a-z0-9-]+\.)+(?:com|org|net|info|edu|gov|io|co|eu|[a-z]{2})(?::\d+)?/\S*")
 _EDGE = ".,;:!?…\"'()[]"
 
@@ -44,6 +44,12 @@ def bare(text: str) -> str:
     return " ".join(word.strip(_EDGE) for word in folded.split() if has_word(word))
 
 
+def is_address(text: str) -> bool:
+    """Whether a text is the address of a page or a mailbox. "acme.com" may be a name, and is none."""
+    words = bare(clean(text))
+    return bool(_URL.fullmatch(words) or _HOST_WITH_PATH.fullmatch(words))
+
+
 def is_generic(text: str, language: str = "", banned: Iterable[str] = ()) -> bool:
     """Whether `text` tells a reader nothing about the page behind it.
 
@@ -54,7 +60,7 @@ def is_generic(text: str, language: str = "", banned: Iterable[str] = ()) -> boo
     words = bare(clean(text))
     if not any(char.isalpha() for char in words) or (len(words) == 1 and words.isascii()):
         return True
-    if _URL.fullmatch(words) or _HOST_WITH_PATH.fullmatch(words):
+    if is_address(text):
         return True
     language = primary_language(language)
     if words in stop_words(language) or words in _phrases(language):

@@ -17,12 +17,14 @@ _HEADING_MAX = 80
 _BULLET = re.compile(r"\s*[-*•‣◦·]\s")
 _QUOTE = re.compile(r"\s*(?:>|[\"“«„])")
 _CAPTION = re.compile(
-    r"\s*(?:fig(?:ure)?|table|tableau|abb(?:ildung)?|tabelle|figura|tabla|photo|credit|source|quelle|fuente)\b[\s.]*\d*\s*[.:]",
+    r"\s*(?:fig(?:ure)?|table|tableau|abb(?:ildung)?|tabelle|figura|tabla|photo|credit|source|quelle|fuente)\b"
+    r"(?:[\s.]*+\d+\s*+[.:]|\s*+[.:])",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"[{}]|;\s*$|^\s*(?:\$ |>>> |#!|//|/\*)|=>|</?\w+[^>]*>.*</|\w\(.*\)\s*[;{]")
 _WORD = re.compile(r"\w+")
 _CLAUSE_END = re.compile(r"[.!?;:…。！？](?=\s|$)|\n|[。！？]")
+_LINE_READ = 1_000  # characters of a line that tell whether it is code, which takes quadratic time
 _READ = 200_000  # characters of a text in which parts of a name are looked for
 _SENTENCE_STOP = (".", "!", "?", "…", "。", ":", ";", ",")
 
@@ -104,7 +106,7 @@ def unsuitable(text: str, start: int, end: int) -> str:
     """
     first, last = line_of(text, start)
     line = text[first:last]
-    if _CODE.search(line) and not line.rstrip().endswith((".", "?", "!")):
+    if _CODE.search(line[:_LINE_READ]) and not line.rstrip().endswith((".", "?", "!")):
         return "code"
     if _CAPTION.match(line):
         return "caption"
@@ -254,3 +256,7 @@ class Page:
         seen = {fold(best.anchor)}
         different = [place for place in others if fold(place.anchor) not in seen and not seen.add(fold(place.anchor))]  # type: ignore[func-returns-value]
         return Placement(Verdict.INLINE, best.anchor, best.source, best, tuple(different))
+
+    def give_back(self, place: Place) -> None:
+        """The words taken last are free again."""
+        self._taken.remove((place.start, place.end))

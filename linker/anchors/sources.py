@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+EDITOR = "editor"  # of words that an editor wrote or picked
 WORDS = {
+    EDITOR: "Editor",
     "h1": "H1",
     "title": "Title",
     "heading": "Heading",

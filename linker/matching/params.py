@@ -64,9 +64,12 @@ class MatchParams:
                        only; a level above the top of the tree is the whole site)
     level_penalty      cosine: taken off for each level
     threshold          lowest score kept; None: that of THRESHOLDS
-    inline_per_donor   most links in a donor's text
-    related_per_donor  most links beside it
-    per_target         most links a target receives; 0 for no cap
+    inline_per_donor   most new links in a donor's text
+    related_per_donor  most new links beside it
+    inline_in_all      most links in a donor's text with those it has already; 0 for no cap
+    related_in_all     most links beside it with those it has already; 0 for no cap
+    per_1000_words     most links in a donor's text, with those it has already, for each thousand words; 0 for no cap
+    per_target         most new links a target receives; 0 for no cap
     target_share       largest share of the run's links that one target receives, but FEWEST_A_TARGET at least
     reciprocal         most of a donor's links whose target links back or is to link back; None for no limit
     pool               best targets of a donor kept for the allocation; at least per_donor
@@ -81,6 +84,9 @@ class MatchParams:
     threshold: float | None = None
     inline_per_donor: int = 5
     related_per_donor: int = 10
+    inline_in_all: int = 100
+    related_in_all: int = 50
+    per_1000_words: int = 0
     per_target: int = 200
     target_share: float = 0.02
     reciprocal: int | None = None
@@ -103,6 +109,9 @@ class MatchParams:
                 f"a donor gives {self.inline_per_donor} links in its text and {self.related_per_donor} beside it; "
                 "neither may be negative, and together they must be between 1 and 1000"
             )
+        for name in ("inline_in_all", "related_in_all", "per_1000_words"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be 0 (no cap) or more")
         if self.per_target < 0:
             raise ValueError(f"per_target is {self.per_target}; it must be 0 (no cap) or more")
         if not 0.0 < self.target_share <= 1.0:
@@ -117,7 +126,7 @@ class MatchParams:
 
     @property
     def per_donor(self) -> int:
-        """Most links a donor gives, in its text and beside it."""
+        """Most new links a donor gives, in its text and beside it."""
         return self.inline_per_donor + self.related_per_donor
 
     @property

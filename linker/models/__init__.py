@@ -1,7 +1,9 @@
 """The core's tables, one module a noun."""
 
+from linker.models.change import Change, ChangeKind
 from linker.models.edge import CandidateEdge, EdgeStatus, LeftOut, RankedBy, RunCandidate
 from linker.models.page import (
+    Block,
     Category,
     EmbeddingModel,
     ExistingLink,
@@ -9,16 +11,22 @@ from linker.models.page import (
     PageEmbedding,
     PageQuery,
     PageStatus,
+    PageTraffic,
     QuerySource,
+    TrafficPeriod,
+    TrafficSource,
 )
-from linker.models.policy import ExclusionRule, Placement, Rel, SensitiveCategory, Side, Tier
+from linker.models.policy import ExclusionRule, Placement, Rel, SensitivePage, SensitiveRule, SensitiveState, Side, Tier
 from linker.models.project import Basis, Membership, Project, Role
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
 
 __all__ = [
     "Basis",
+    "Block",
     "CandidateEdge",
     "Category",
+    "Change",
+    "ChangeKind",
     "EdgeStatus",
     "EmbeddingModel",
     "ExclusionRule",
@@ -29,6 +37,7 @@ __all__ = [
     "PageEmbedding",
     "PageQuery",
     "PageStatus",
+    "PageTraffic",
     "Placement",
     "Project",
     "QuerySource",
@@ -42,7 +51,11 @@ __all__ = [
     "RunCandidate",
     "RunKind",
     "RunStatus",
-    "SensitiveCategory",
+    "SensitivePage",
+    "SensitiveRule",
+    "SensitiveState",
     "Side",
     "Tier",
+    "TrafficPeriod",
+    "TrafficSource",
 ]

@@ -16,6 +16,7 @@ class EdgeStatus(models.TextChoices):
     ACCEPTED = "accepted", "Accepted"
     REJECTED = "rejected", "Rejected"
     EXPORTED = "exported", "Exported"
+    WITHDRAWN = "withdrawn", "Withdrawn"
 
 
 class RankedBy(models.TextChoices):
@@ -72,8 +73,9 @@ class CandidateEdge(models.Model):
     body_hash = models.BigIntegerField(null=True, blank=True)
     content_gap = models.BooleanField(default=False, help_text="Belongs into the text, which has no words for it")
 
-    # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end", "impressions"},
-    # ...]; the place only for those that stand in the text, impressions for search queries where they are known.
+    # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end", "fit",
+    # "impressions"}, ...]; place and fit (their weight beside the best words of the pair) only for those that stand in
+    # the text, impressions for search queries where they are known.
     anchor = models.TextField()
     anchor_source = models.CharField(max_length=20)
     anchor_alternatives = models.JSONField(default=list)

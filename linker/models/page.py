@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
-from django.db.models.functions import MD5
+from django.db.models import Q
+from django.db.models.functions import MD5, Coalesce, Lower, NullIf
 from pgvector.django import HalfVectorField
 
 from linker.models.project import Project
@@ -80,6 +81,7 @@ class Page(models.Model):
     crawl_depth = models.IntegerField(null=True, blank=True)
     last_modified = models.DateTimeField(null=True, blank=True)
 
+    # Read from one period of PageTraffic, see linker.traffic.periods_read: never written otherwise.
     clicks = models.IntegerField(null=True, blank=True)
     impressions = models.IntegerField(null=True, blank=True)
     position = models.FloatField(null=True, blank=True)
@@ -100,10 +102,98 @@ class Page(models.Model):
         indexes = [
             # Led by the category, it also finds the pages of one that goes.
             models.Index(fields=["category", "project"], name="page_by_category"),
+            # Whether other pages are called so: review.doubts. In eight bytes, whatever the name.
+            models.Index(
+                models.F("project"),
+                models.Func(
+                    Lower(Coalesce(NullIf("h1", models.Value("")), "title")),
+                    models.Value(0),
+                    function="hashtextextended",
+                ),
+                name="page_by_name",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.url
+
+
+class TrafficSource(models.TextChoices):
+    SEARCH_CONSOLE = "search_console", "Search Console"
+    CRAWL = "crawl", "Search Console, with the crawl"
+    ANALYTICS = "analytics", "Analytics"
+    HITS = "hits", "A list of hits"
+
+
+class TrafficPeriod(models.Model):
+    """The days that an import's clicks, impressions or hits were counted on; both null where nobody knows them.
+
+    A later import of the same source and days replaces what this one brought.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="traffic_periods", db_index=False)
+    source = models.CharField(max_length=16, choices=TrafficSource.choices)
+    starts = models.DateField(null=True, blank=True)
+    ends = models.DateField(null=True, blank=True, help_text="The last day, itself included")
+    imported_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "source", "starts", "ends"], name="traffic_period_once", nulls_distinct=False
+            ),
+            models.CheckConstraint(condition=Q(source__in=TrafficSource.values), name="traffic_source_known"),
+            models.CheckConstraint(
+                condition=Q(starts=None, ends=None)
+                | Q(starts__isnull=False, ends__isnull=False, ends__gte=models.F("starts")),
+                name="traffic_period_begins_before_it_ends",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.starts:%Y-%m-%d} to {self.ends:%Y-%m-%d}" if self.starts and self.ends else "unknown period"
+
+
+class PageTraffic(models.Model):
+    """What a page got in a period, all its addresses together. Null where the file does not say; CTR is derived.
+
+    `position` is the average in search results, weighted by impressions; `hits` are visits, views or requests.
+    """
+
+    period = models.ForeignKey(TrafficPeriod, on_delete=models.CASCADE, related_name="pages", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="traffic", db_index=False)
+    clicks = models.BigIntegerField(null=True, blank=True)
+    impressions = models.BigIntegerField(null=True, blank=True)
+    position = models.FloatField(null=True, blank=True)
+    hits = models.BigIntegerField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "page traffic"
+        constraints = [
+            # Led by the period, since a period is read and replaced as a whole; a project has few of them.
+            models.UniqueConstraint(fields=["period", "page"], name="page_traffic_once"),
+            models.CheckConstraint(
+                condition=(
+                    (Q(clicks=None) | Q(clicks__gte=0))
+                    & (Q(impressions=None) | Q(impressions__gte=0))
+                    & (Q(hits=None) | Q(hits__gte=0))
+                    & (Q(position=None) | Q(position__gt=0))
+                ),
+                name="page_traffic_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=Q(clicks__isnull=False)
+                | Q(impressions__isnull=False)
+                | Q(position__isnull=False)
+                | Q(hits__isnull=False),
+                name="page_traffic_says_something",
+            ),
+        ]
+
+    @property
+    def ctr(self) -> float | None:
+        """Clicks an impression, from 0 to 1."""
+        return self.clicks / self.impressions if self.clicks is not None and self.impressions else None
 
 
 class QuerySource(models.TextChoices):
@@ -145,14 +235,18 @@ class PageQuery(models.Model):
 
 
 class EmbeddingModel(models.Model):
-    """One maker of vectors: an encoder at a version, or a column that a crawl brought along.
+    """A set of vectors that may be compared: one encoder at a version that read one text of each page, or a column that
+    a crawl brought along.
 
-    `version` changes whenever the vectors would: weights, normalisation, sequence length. Imported vectors belong
-    to one project, encoders to none.
+    `version` changes whenever the vectors would: weights, normalisation, sequence length. `recipe` says which text was
+    read (linker.embedding.text.Recipe.key, "crawler" for imported ones, empty where nobody knows), `made_of` the same
+    in words. Imported vectors belong to one project, encoders to none. The row outlives its vectors: runs name it.
     """
 
     name = models.CharField(max_length=200)
     version = models.CharField(max_length=100)
+    recipe = models.CharField(max_length=40, blank=True, default="", db_default="")
+    made_of = models.TextField(blank=True, default="", db_default="")
     dimensions = models.PositiveIntegerField()
     project = models.ForeignKey(Project, on_delete=models.CASCADE, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -160,12 +254,12 @@ class EmbeddingModel(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["name", "version", "project"], name="embedding_model_once", nulls_distinct=False
+                fields=["name", "version", "recipe", "project"], name="embedding_model_once", nulls_distinct=False
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} {self.version}"
+        return f"{self.name} {self.version}{f' (text {self.recipe})' if self.recipe else ''}"
 
 
 class PageEmbedding(models.Model):
@@ -183,13 +277,29 @@ class PageEmbedding(models.Model):
         ]
 
 
+class Block(models.IntegerChoices):
+    """The part of a page in which the crawl saw a link. Content is the page's own text, aside what stands beside it."""
+
+    UNKNOWN = 0, "Unknown"
+    CONTENT = 1, "Content"
+    ASIDE = 2, "Aside"
+    HEADER = 3, "Header"
+    FOOTER = 4, "Footer"
+    NAVIGATION = 5, "Navigation"
+
+
 class ExistingLink(models.Model):
-    """A link the site already has. Links in the body are kept apart from navigation, header and footer links."""
+    """A link the site already has, with the block it stands in.
+
+    Links in the text and beside it are kept with their anchors; of those in a template's other blocks one is kept for
+    two pages and the block, without its anchor. `target` is the page that the link leads to in the end, where the crawl
+    says so: past redirects, and past addresses whose canonical is another.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
     source = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links_out", db_index=False)
     target = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="links_in")
-    in_body = models.BooleanField()
+    block = models.SmallIntegerField(choices=Block.choices)
     anchor = models.TextField(blank=True, default="")
     follow = models.BooleanField(default=True)
     last_seen_at = models.DateTimeField(auto_now_add=True)
@@ -201,10 +311,11 @@ class ExistingLink(models.Model):
             models.UniqueConstraint(
                 "source",
                 "target",
-                "in_body",
+                "block",
                 models.Func(models.F("anchor"), models.Value(0), function="hashtextextended"),
                 name="existing_link_once",
             ),
+            models.CheckConstraint(condition=models.Q(block__in=Block.values), name="existing_link_block_known"),
         ]
         indexes = [
             # An import's links lie together, so that the blocks of a project's take no index of each row.

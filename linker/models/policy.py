@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
-from linker.models.page import Category
+from linker.models.page import Category, Page
 from linker.models.project import Basis, Project
 
 
@@ -68,26 +70,105 @@ class Sensitivity(models.TextChoices):
     OTHER = "other", "Other"
 
 
-class SensitiveCategory(models.Model):
-    """A subtree of categories, or a pattern on addresses, whose suggestions always need a person."""
+class SensitiveState(models.TextChoices):
+    PROPOSED = "proposed", "To check"
+    CONFIRMED = "confirmed", "Confirmed"
+    DISMISSED = "dismissed", "Dismissed"
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sensitive_categories")
+
+class SensitiveRule(models.Model):
+    """Pages whose suggestions always need a person: a category with all below it, a word, a pattern on addresses, or
+    the whole site, for all of which `category`, `word` and `url_pattern` are empty.
+
+    What an import proposes counts as what a manager has confirmed does; only what was dismissed does not count. It
+    stays, so that no later import proposes it again. `word` is as a list or a manager writes it, `word_key` what two
+    ways to write it share (linker.sensitive.words).
+
+    `pages` counts the live pages it takes, `places` those of a word by linker.sensitive.matcher.Place, and `examples`
+    are the first ones' titles: as of the last look through all pages.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sensitive_rules")
     kind = models.CharField(max_length=10, choices=Sensitivity.choices, default=Sensitivity.MEDICAL)
     category = models.ForeignKey(Category, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
-    url_pattern = models.CharField(max_length=300, blank=True, default="", help_text="Regular expression, RE2 syntax")
+    url_pattern = models.CharField(
+        max_length=300, blank=True, default="", db_default="", help_text="Regular expression, RE2 syntax"
+    )
+    word = models.CharField(max_length=100, blank=True, default="", db_default="")
+    word_key = models.CharField(max_length=200, blank=True, default="", db_default="")
+    whole_site = models.BooleanField(default=False, db_default=False)
+
+    state = models.CharField(
+        max_length=10,
+        choices=SensitiveState.choices,
+        default=SensitiveState.CONFIRMED,
+        db_default=SensitiveState.CONFIRMED,
+    )
+    proposed = models.BooleanField(default=False, db_default=False, help_text="Found by an import, not written by hand")
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    pages = models.IntegerField(null=True, blank=True, help_text="Null until they are counted")
+    places = models.JSONField(default=dict)
+    examples = ArrayField(models.TextField(), default=list)
 
     class Meta:
-        verbose_name_plural = "sensitive categories"
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(category__isnull=False, url_pattern="")
-                | (models.Q(category__isnull=True) & ~models.Q(url_pattern="")),
-                name="sensitive_subtree_or_pattern",
+                condition=models.Q(category__isnull=False, url_pattern="", word="", whole_site=False)
+                | (models.Q(category__isnull=True, word="", whole_site=False) & ~models.Q(url_pattern=""))
+                | (models.Q(category__isnull=True, url_pattern="", whole_site=False) & ~models.Q(word=""))
+                | models.Q(category__isnull=True, url_pattern="", word="", whole_site=True),
+                name="sensitive_rule_names_one_thing",
+            ),
+            models.CheckConstraint(condition=models.Q(state__in=SensitiveState.values), name="sensitive_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(state="proposed", decided_at=None) | ~models.Q(state="proposed"),
+                name="sensitive_proposed_is_undecided",
+            ),
+            models.UniqueConstraint(
+                fields=["project", "kind", "word_key"],
+                condition=~models.Q(word_key=""),
+                name="sensitive_word_once",
+            ),
+            models.UniqueConstraint(
+                fields=["project", "kind"], condition=models.Q(whole_site=True), name="sensitive_site_once"
+            ),
+            models.UniqueConstraint(
+                fields=["project", "kind", "category"],
+                condition=models.Q(proposed=True, category__isnull=False),
+                name="sensitive_category_proposed_once",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()}: {self.category or self.url_pattern}"
+        return f"{self.get_kind_display()}: {self.subject}"
+
+    @property
+    def subject(self) -> str:
+        """What it is about, without its kind."""
+        if self.whole_site:
+            return "the whole site"
+        return f"“{self.word}”" if self.word else str(self.category or self.url_pattern)
+
+    @property
+    def found_in(self) -> list[tuple[str, int]]:
+        """Where the word stands on how many pages."""
+        names = {"title": "in titles", "h1": "in H1s", "address": "in addresses"}
+        return [(label, self.places[place]) for place, label in names.items() if self.places.get(place)]
+
+
+class SensitivePage(models.Model):
+    """A page that the word or the pattern of a rule was found on, whatever became of the rule."""
+
+    rule = models.ForeignKey(SensitiveRule, on_delete=models.CASCADE, related_name="found", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="+")
+    place = models.CharField(max_length=8, help_text="linker.sensitive.matcher.Place")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["rule", "page"], name="sensitive_page_once")]
 
 
 class Side(models.TextChoices):

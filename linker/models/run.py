@@ -13,9 +13,15 @@ class RunKind(models.TextChoices):
     IMPORT_PAGES = "import_pages", "Import pages"
     IMPORT_LINKS = "import_links", "Import links"
     IMPORT_QUERIES = "import_queries", "Import search queries"
+    IMPORT_TRAFFIC = "import_traffic", "Import traffic"
     EMBED = "embed", "Embed pages"
     MATCH = "match", "Match"
-    RETIER = "retier", "Re-tier"
+    RETIER = "retier", "Read tiers anew"
+    SENSITIVE = "sensitive", "Look for sensitive pages"
+    RELEASE = "release", "Release"
+
+
+IMPORTS = (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.IMPORT_QUERIES, RunKind.IMPORT_TRAFFIC)
 
 
 class RunStatus(models.TextChoices):

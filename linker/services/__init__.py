@@ -1,24 +1,32 @@
 """What the jobs do: load, compute, save. Plain functions; a test calls them, linker.jobs is their door."""
 
-from linker.services.eligibility import eligible_pages
-from linker.services.embed import embedding_model, run_embed, site_template
+from linker.services.eligibility import barred_pages, eligible_pages
+from linker.services.embed import embedding_model, pages_by_set, run_embed, site_template
 from linker.services.finish import finish_match
 from linker.services.match import batches_left, enqueue_batches, plan_match, run_batch
-from linker.services.policy import mark_sensitive, retier
+from linker.services.policy import keep_apart, retier
+from linker.services.sensitive import find_pages_of, find_sensitive, mark_sensitive, run_find_sensitive, why_sensitive
 from linker.services.start import run_match, start_match
 
 __all__ = [
+    "barred_pages",
     "batches_left",
     "eligible_pages",
     "embedding_model",
     "enqueue_batches",
+    "find_pages_of",
+    "find_sensitive",
     "finish_match",
+    "keep_apart",
     "mark_sensitive",
+    "pages_by_set",
     "plan_match",
     "retier",
     "run_batch",
     "run_embed",
+    "run_find_sensitive",
     "run_match",
     "site_template",
     "start_match",
+    "why_sensitive",
 ]

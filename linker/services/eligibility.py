@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from django.db import connection
 
+from linker.matching.params import MatchParams
 from linker.matching.rules import is_pagination, is_parameter_url
 from linker.models import Category, EmbeddingModel, ExclusionRule, Project, Side
 from linker.patterns import compile_pattern
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
-
-    from linker.matching.params import MatchParams
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,37 @@ def standing_of(
             filters={side: list(gate.filters(facts, side)) for side in _SIDES},
         )
     return found
+
+
+_OF_ADDRESSES = (Bar.PAGINATION, Bar.PARAMETER_URL)
+
+
+class Barred(NamedTuple):
+    """A page that may not take part on a side, the first reason why, and the pattern of the rule that says so."""
+
+    page: int
+    side: Side
+    bar: Bar
+    pattern: str
+
+
+def barred_pages(project: Project, chosen: str) -> Iterator[Barred]:
+    """Those of some of the project's pages that may not give or not receive a link, for each such side once.
+
+    `chosen` is SQL of the pages' ids. What a run asks to compare pages at all does not matter here: vectors, and the
+    form of addresses.
+    """
+    gate = _Gate(project, MatchParams())
+    stands = {bar: sql for bar, sql in _STANDS.items() if bar is not Bar.NO_VECTOR}
+    query = f"SELECT {', '.join(stands.values())}, {_FACTS} FROM linker_page p WHERE p.id IN ({chosen})"
+    for row in stream("barred", query, []):
+        facts = _Facts(*row[len(stands) :])
+        missing = [bar for bar, holds in zip(stands, row, strict=False) if not holds]
+        bar = next((bar for bar in chain(missing, gate.bars(facts)) if bar not in _OF_ADDRESSES), None)
+        for side in _SIDES:
+            refusal = Refusal(bar) if bar else next(gate.refusals(facts, side), None)
+            if refusal is not None:
+                yield Barred(facts.page, side, refusal.bar, refusal.rule.pattern if refusal.rule else "")
 
 
 class _Gate:

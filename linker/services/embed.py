@@ -12,9 +12,9 @@ from django.db.models import Count
 from linker import runs, store
 from linker.anchors.template import Template, find_template
 from linker.embedding.encoders import StaticEncoder, encoder_for
-from linker.embedding.text import digest, text_to_embed
+from linker.embedding.text import RECIPES, Recipe, digest, text_to_embed
 from linker.errors import UserError
-from linker.models import EmbeddingModel, PageEmbedding, Project, Run
+from linker.models import EmbeddingModel, PageEmbedding, Project, Run, RunKind, RunStatus
 from linker.models.project import VectorSource
 from linker.store import stream
 
@@ -42,9 +42,10 @@ def site_template(project: Project) -> Template:
 
 
 def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
-    """Embeds the project's live pages whose text has no vector of it yet under the project's model.
+    """Embeds the project's live pages whose text has no vector of it yet in the set of the project's model and text.
 
-    Every chunk is committed by itself: a run that was stopped goes on where it was.
+    Vectors of other models, versions and texts stay as they are. Every chunk is committed by itself: a run that was
+    stopped goes on where it was.
     """
     project = run.project
     if project.vector_source == VectorSource.IMPORTED:
@@ -53,6 +54,7 @@ def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]
             "here, change “Vectors” in the project's settings."
         )
     encoder = encoder_for(run.params.get("model") or project.model_name, project.pk)
+    recipe = RECIPES[project.text_recipe]
     template = site_template(project)
     progress(0, 0, "Reading the texts")
     started = time.monotonic()
@@ -61,11 +63,11 @@ def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]
         if sample and not encoder.is_fitted(len(sample)):
             progress(0, 0, f"Fitting vectors of words to {encoder.teacher.name}, once")
             encoder.fit(sample)
-    todo, unchanged, empty = _texts_to_embed(project, encoder, template)
+    todo, unchanged, empty = _texts_to_embed(project, encoder, recipe, template)
     embedded = 0
     if todo:
         progress(0, len(todo), f"Loading the model {encoder.name}")
-        model = _model_row(encoder)
+        model = _model_row(encoder, recipe)
         for first in range(0, len(todo), CHUNK):
             progress(first, len(todo), "Embedding")
             embedded += _embed_chunk(
@@ -73,11 +75,12 @@ def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]
             )
     if embedded:
         store.analyze("linker_pageembedding")
-    model_row = EmbeddingModel.objects.filter(name=encoder.name, version=encoder.version, project=None).first()
+    model_row = EmbeddingModel.objects.filter(**_key(encoder, recipe)).first()
     Run.objects.filter(pk=run.pk).update(model=model_row)
     progress(len(todo), len(todo), "Embedding")
     return {
         "model": str(model_row or encoder.name),
+        "made_of": recipe.made_of,
         "dimensions": model_row.dimensions if model_row else 0,
         "embedded": embedded,
         "unchanged": unchanged,
@@ -108,16 +111,19 @@ def _page_text(project: Project, template: Template, row: tuple[Any, ...]) -> st
     return text_to_embed(project.text_recipe, title=template.strip(title), h1=h1, headings=headings, body=body)
 
 
-def _texts_to_embed(project: Project, encoder: Encoder, template: Template) -> tuple[list[tuple[int, int]], int, int]:
+def _texts_to_embed(
+    project: Project, encoder: Encoder, recipe: Recipe, template: Template
+) -> tuple[list[tuple[int, int]], int, int]:
     """Ids of the pages to embed with the length of their text, longest first; counts of unchanged and empty ones."""
     todo: list[tuple[int, int]] = []
     unchanged = empty = 0
     query = (
         f"SELECT {_TEXT_COLUMNS}, (SELECT e.text_sha256 FROM linker_pageembedding e JOIN linker_embeddingmodel m "
-        "ON m.id = e.model_id WHERE e.page_id = p.id AND m.name = %s AND m.version = %s AND m.project_id IS NULL) "
+        "ON m.id = e.model_id WHERE e.page_id = p.id AND m.name = %s AND m.version = %s AND m.recipe = %s "
+        "AND m.project_id IS NULL) "
         f"FROM linker_page p WHERE {_EMBEDDED} ORDER BY id"
     )
-    for *row, known in stream("texts", query, [encoder.name, encoder.version, project.pk]):
+    for *row, known in stream("texts", query, [encoder.name, encoder.version, recipe.key, project.pk]):
         text = _page_text(project, template, tuple(row))
         if not text:
             empty += 1
@@ -131,10 +137,13 @@ def _texts_to_embed(project: Project, encoder: Encoder, template: Template) -> t
     return todo, unchanged, empty
 
 
-def _model_row(encoder: Encoder) -> EmbeddingModel:
-    return EmbeddingModel.objects.get_or_create(
-        name=encoder.name, version=encoder.version, project=None, defaults={"dimensions": encoder.dimensions}
-    )[0]
+def _key(encoder: Encoder, recipe: Recipe) -> dict[str, Any]:
+    return {"name": encoder.name, "version": encoder.version, "recipe": recipe.key, "project": None}
+
+
+def _model_row(encoder: Encoder, recipe: Recipe) -> EmbeddingModel:
+    defaults = {"dimensions": encoder.dimensions, "made_of": recipe.made_of}
+    return EmbeddingModel.objects.get_or_create(**_key(encoder, recipe), defaults=defaults)[0]
 
 
 def _embed_chunk(
@@ -152,25 +161,44 @@ def _embed_chunk(
 
 
 def embedding_model(project: Project) -> EmbeddingModel:
-    """The model whose vectors a match of the project uses: of its encoder, or the one the crawl brought along.
+    """The set of vectors that a match of the project uses: of its encoder and text, or the one the crawl brought along.
 
-    Raises UserError where there are no vectors.
+    A match compares vectors of one set only. Raises UserError where there are none of the settings' set, or where it
+    was only begun with, beside others that are whole.
     """
+    recipe = RECIPES[project.text_recipe]
     if project.vector_source == VectorSource.IMPORTED:
         models = EmbeddingModel.objects.filter(project=project)
         missing = "The crawl brought no vectors along. Import a file with a vector column, or embed the pages here."
     else:
         name = encoder_for(project.model_name, project.pk).name
-        models = EmbeddingModel.objects.filter(project=None, name=name)
+        models = EmbeddingModel.objects.filter(project=None, name=name, recipe=recipe.key)
         missing = "The pages have no vectors yet. Embed them first."
-    pages = dict(
-        PageEmbedding.objects.filter(model__in=models, page__project=project, page__missing_since=None)
-        .values_list("model")
-        .annotate(Count("pk"))
-        .order_by()
-    )
-    if not pages:
+    pages = pages_by_set(project)
+    wanted = {pk: pages[pk] for pk in models.values_list("pk", flat=True) if pk in pages}
+    others = [pk for pk in pages if pk not in wanted]
+    if not wanted:
+        if others and project.vector_source == VectorSource.ENCODER:
+            kept = EmbeddingModel.objects.get(pk=max(others, key=lambda pk: pages[pk]))
+            missing = (
+                f"The pages have no vectors of what the settings ask for ({name}, text {recipe.key}); those there are "
+                f"of {kept}. Embed the pages, or choose the former settings again."
+            )
         raise UserError(missing)
     # The newest, but not one that was only begun with: a match by a few pages would take all other edges for stale.
-    newest = max(pk for pk, count in pages.items() if count >= NEARLY_ALL * max(pages.values()))
+    newest = max(pk for pk, count in wanted.items() if count >= NEARLY_ALL * max(wanted.values()))
+    most = max((pages[pk] for pk in others), default=0)
+    if project.vector_source == VectorSource.ENCODER and wanted[newest] < NEARLY_ALL * most:
+        ended = project.runs.filter(kind=RunKind.EMBED, status=RunStatus.SUCCEEDED, model_id=newest)
+        if not ended.exists():
+            raise UserError(
+                f"Only {wanted[newest]:,} of the {most:,} pages with a vector have one of what the settings ask for, "
+                "and vectors of two sets cannot be compared. Let the embedding end, then match."
+            )
     return EmbeddingModel.objects.get(pk=newest)
+
+
+def pages_by_set(project: Project) -> dict[int, int]:
+    """How many of the project's pages that are on the site have a vector, by set."""
+    stored = PageEmbedding.objects.filter(page__project=project, page__missing_since=None)
+    return dict(stored.values_list("model").annotate(Count("pk")).order_by())

@@ -13,15 +13,18 @@ from django.db import connection, transaction
 from django.db.models import Count
 
 from linker import runs, store
+from linker.linked import IN_TEXT, already_linked, has_links_beside, linked_sql
 from linker.matching.allocation import Allocation, Caps, Reason, allocate
 from linker.matching.generators import Generator, names
 from linker.matching.params import MatchParams, Mode, Ranking
 from linker.matching.tiers import read_tiers
-from linker.models import Basis, Category, Project, Ranker, Run, RunBatch, RunBlock, Tier
+from linker.models import Basis, Category, Placement, Project, Ranker, Run, RunBatch, RunBlock, Tier
 from linker.services.eligibility import eligible_pages
 from linker.services.match import CANDIDATE, batches_left, deeper, effective, forget_candidates
 from linker.services.placing import Phrases, Placer, Quota
-from linker.services.policy import mark_sensitive
+from linker.services.policy import keep_apart
+from linker.services.room import Room, rooms_of
+from linker.services.sensitive import mark_sensitive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,6 +40,7 @@ FOUND = np.dtype(
     ]
 )
 DONORS_AT_A_TIME = 1000
+DONORS_READ = 50_000  # whose links beside the text are read at a time
 BINS = 20
 
 
@@ -114,23 +118,25 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
     project, params = run.project, MatchParams.from_dict(run.params)
     steps = 5
     progress(0, steps, "Giving out the links")
-    rows, above, allocation, given_out = _give_out(project, params, findings)
-    eligible = rows if above.all() else rows[above]
+    given = _give_out(project, params, findings)
+    rows, eligible, allocation = given.rows, given.eligible, given.allocation
     chosen, best = _in_order(eligible, allocation.chosen)
     progress(1, steps, "Choosing anchors and places")
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        edges = _Edges(run, params, findings, eligible, chosen, best)
+        edges = _Edges(run, params, findings, given, chosen, best)
         counts = edges.save(lambda done: progress(1, steps, f"Choosing anchors and places, {done:,} done"))
         progress(3, steps, "Marking what is no longer proposed")
-        counts["stale"] = _mark_stale(run, params)
+        counts |= _mark_stale(run, params)
+        if project.edges.filter(status="suggested", stale=False).exclude(run=run).exists():
+            keep_apart(project)  # this run knew nothing of the words of what it left standing
         sensitive = mark_sensitive(project)
         progress(4, steps, "Cleaning up")
         forget_candidates(project, run)
         if findings.ranking is not Ranking.COSINE:
-            reason = np.full(len(rows), Reason.BELOW_FLOOR, dtype=np.int8)
-            reason[above] = allocation.reason
-            _save_left_out(run, rows, reason, edges.without_room)
+            reason = given.reason.copy()
+            reason[reason == 0] = allocation.reason
+            _save_left_out(run, rows, reason, edges.without_place)
         if findings.ranker is not None:
             Ranker.objects.filter(run=run).delete()
             findings.ranker.run = run
@@ -147,42 +153,134 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
             **counts,
             "sensitive": sensitive,
             "tiers": {name or "below every tier": count for name, count in tiers.items()},
-            "allocation": given_out,
+            "allocation": given.report | edges.placed(),
         }
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         runs.succeed(run.pk, report)
     return report
 
 
-def _give_out(
-    project: Project, params: MatchParams, findings: Findings
-) -> tuple[NDArray[Any], NDArray[np.bool_], Allocation, dict[str, Any]]:
-    """All rows, which of them score enough, which of those become links, and what the report says of it.
+@dataclass(frozen=True)
+class Standing:
+    """Accepted and exported links, int64 arrays of sources and of targets. `waiting`: those that no crawl has seen on
+    the site yet; they count towards the caps whatever a run finds. `there`: those that the site has by now; they are
+    links of the page like any other."""
+
+    waiting: tuple[NDArray[np.int64], NDArray[np.int64]]
+    there: tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class _Given:
+    """How the links were given out: all `rows`; `reason` int8 [n]: why a row had no part in it, 0 where it had; the
+    `eligible` rows, those that had; which of them become links; whether each of them may stand in the text alone; the
+    donors with less room; and what the report says of it."""
+
+    rows: NDArray[Any]
+    reason: NDArray[np.int8]
+    eligible: NDArray[Any]
+    allocation: Allocation
+    text_alone: NDArray[np.bool_]
+    rooms: dict[int, Room]
+    report: dict[str, Any]
+
+
+def _give_out(project: Project, params: MatchParams, findings: Findings) -> _Given:
+    """The rows that score enough and may become links, and which of them do.
 
     A donor that did not get all of its first candidates, where it may have more, is looked at again with all of them,
     until nobody is left: then more candidates of the others would change nothing, since best first comes to those
     only when the donor has all its links. Links that stand are found among all candidates, too.
     """
-    rows, standing = findings.rows, _standing(project)
+    rows, standing, rooms = findings.rows, _standing(project), rooms_of(project, params)
+    least = params.floor(findings.ranking)
     known = np.empty(0, dtype=np.int64)
     while True:
-        above = rows["score"] >= params.floor(findings.ranking)
-        eligible = rows if above.all() else rows[above]
-        allocation, report = _allocate(project, params, eligible, standing)
+        above = rows["score"] >= least
+        reason, text_alone = _barred(project, rows, above, standing)
+        taken = reason == 0
+        eligible = rows if taken.all() else rows[taken]
+        allocation, report = _allocate(project, params, eligible, standing.waiting, rooms)
         if findings.deeper is None:
-            return rows, above, allocation, report
-        donors, donor, count = np.unique(eligible["source"], return_inverse=True, return_counts=True)
-        got = np.bincount(donor[allocation.chosen], minlength=len(donors))
-        short = (count >= findings.pool) & ((got < count) | np.isin(donors, standing[0])) & ~np.isin(donors, known)
+            break
+        donors, count = np.unique(rows["source"][above], return_counts=True)
+        got = np.bincount(np.searchsorted(donors, eligible["source"][allocation.chosen]), minlength=len(donors))
+        most = [sum(rooms[donor]) if donor in rooms else params.per_donor for donor in donors.tolist()]
+        short = (count >= findings.pool) & ((got < np.minimum(count, most)) | np.isin(donors, standing.waiting[0]))
+        short &= ~np.isin(donors, known)
         if not short.any():
-            return rows, above, allocation, report
+            break
         again = donors[short]
         known = np.concatenate([known, again])
         rows = np.concatenate([rows[~np.isin(rows["source"], again)], findings.deeper(again)])
+    return _Given(rows, reason, eligible, allocation, text_alone[taken], rooms, report)
+
+
+def _barred(
+    project: Project, rows: NDArray[Any], above: NDArray[np.bool_], standing: Standing
+) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    """Why a row cannot become a link whatever room there is, int8 [n], 0 where it can; and which may in the text alone.
+
+    Where the donor links to it beside its text already, its tier has to want it in the text, and there must be one.
+    """
+    reason = np.where(above, 0, Reason.BELOW_FLOOR).astype(np.int8)
+    text_alone = np.zeros(len(rows), dtype=np.bool_)
+    if not has_links_beside(project):
+        return reason, text_alone
+    pairs = _Pairs(rows)
+    donors = np.unique(rows["source"][above])
+    for first in range(0, len(donors), DONORS_READ):
+        text_alone |= pairs.among(store.load_linked_beside(donors[first : first + DONORS_READ]))
+    there = text_alone & pairs.among(standing.there)
+    text_alone &= above & ~pairs.among(standing.waiting) & ~there
+    barred = there & above
+    barred[text_alone] = ~_fits_text(project, rows, above, np.flatnonzero(text_alone))
+    reason[barred] = Reason.LINKED_BESIDE
+    return reason, text_alone & ~barred
+
+
+def _fits_text(
+    project: Project, rows: NDArray[Any], above: NDArray[np.bool_], places: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Whether the rows at some places may come into a text: their tier wants it, as far as that is known before the
+    links are given out, and the donor has one."""
+    found = rows[places]
+    fits = np.ones(len(found), dtype=np.bool_)
+    if project.tier_basis != Basis.QUANTILE:
+        learned = not np.isnan(rows["probability"][above]).all()
+        basis = Basis.PROBABILITY if learned and project.tier_basis == Basis.PROBABILITY else Basis.COSINE
+        value = found["probability" if basis == Basis.PROBABILITY else "similarity"].astype(np.float64)
+        tiers = list(Tier.objects.filter(project=project, basis=basis))
+        reading = read_tiers(value, np.array([tier.lower_bound for tier in tiers]))
+        fits = np.array([False, *(tier.placement == Placement.INLINE for tier in tiers)])[reading + 1]
+    donors = np.unique(found["source"][fits])
+    with_text = store.copy_out(
+        "SELECT id FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors.tolist()], [("id", ">i8")]
+    )["id"].astype(np.int64)
+    return fits & np.isin(found["source"], with_text)
+
+
+class _Pairs:
+    """Looks for pairs of pages among rows."""
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self.sources, source = np.unique(rows["source"], return_inverse=True)
+        self.targets, target = np.unique(rows["target"], return_inverse=True)
+        self.keys = source * len(self.targets) + target
+
+    def among(self, pairs: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.bool_]:
+        """Whether each row [n] is one of the pairs, sources and targets."""
+        known = np.isin(pairs[0], self.sources) & np.isin(pairs[1], self.targets)
+        source = np.searchsorted(self.sources, pairs[0][known])
+        return np.isin(self.keys, source * len(self.targets) + np.searchsorted(self.targets, pairs[1][known]))
 
 
 def _allocate(
-    project: Project, params: MatchParams, rows: NDArray[Any], standing: tuple[NDArray[np.int64], NDArray[np.int64]]
+    project: Project,
+    params: MatchParams,
+    rows: NDArray[Any],
+    standing: tuple[NDArray[np.int64], NDArray[np.int64]],
+    rooms: dict[int, Room],
 ) -> tuple[Allocation, dict[str, Any]]:
     """Which rows become links, and what the report says of it."""
     donors, targets = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
@@ -190,30 +288,37 @@ def _allocate(
     back = None
     if params.reciprocal is not None:
         back = _links_back(project, donors, targets)
-    caps = Caps(params.per_donor, params.target_cap(links), params.reciprocal, standing, back)
+    less = np.array(sorted(rooms), dtype=np.int64), np.array([sum(rooms[page]) for page in sorted(rooms)], np.int64)
+    caps = Caps(params.per_donor, params.target_cap(links), params.reciprocal, standing, back, less)
     allocation = allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode)
     report = {"mode": params.mode.value, "target_cap": caps.per_target, "total": round(allocation.total, 4)}
-    if params.mode is not Mode.BEST and allocation.best_first:
-        gain = allocation.total / allocation.best_first - 1
-        report |= {"best_first": round(allocation.best_first, 4), "gain": round(gain, 6)}
+    if params.mode is not Mode.BEST:
+        against = round(allocation.planned - allocation.best_first, 6)
+        report |= {"best_first": round(allocation.best_first, 4), "against_best_first": against}
+    limited = np.isin(less[0], donors)
+    if limited.any():
+        report |= {
+            "donors_with_less_room": int(limited.sum()),
+            "donors_without_room": int((less[1][limited] == 0).sum()),
+        }
     return allocation, report
 
 
-def _standing(project: Project) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs that count towards the caps whatever a run finds: accepted and exported links."""
+def _standing(project: Project) -> Standing:
     rows = store.copy_out(
-        "SELECT source_id, target_id FROM linker_candidateedge WHERE project_id = %s "
+        f"SELECT source_id, target_id, {linked_sql('e')} FROM linker_candidateedge e WHERE project_id = %s "
         "AND status IN ('accepted', 'exported')",
         [project.pk],
-        [("source", ">i8"), ("target", ">i8")],
+        [("source", ">i8"), ("target", ">i8"), ("there", "?")],
     )
-    return rows["source"].astype(np.int64), rows["target"].astype(np.int64)
+    source, target, there = rows["source"].astype(np.int64), rows["target"].astype(np.int64), rows["there"]
+    return Standing((source[~there], target[~there]), (source[there], target[there]))
 
 
 def _links_back(project: Project, donors: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each pair's target links to its donor in its body."""
     rows = store.copy_out(
-        "SELECT DISTINCT target_id, source_id FROM linker_existinglink WHERE project_id = %s AND in_body "
+        f"SELECT DISTINCT target_id, source_id FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
         "AND missing_since IS NULL AND source_id = ANY(%s)",
         [project.pk, np.unique(targets).tolist()],
         [("donor", ">i8"), ("target", ">i8")],
@@ -269,15 +374,21 @@ class _Edges:
         run: Run,
         params: MatchParams,
         findings: Findings,
-        rows: NDArray[Any],
+        given: _Given,
         chosen: NDArray[np.int64],
         best: NDArray[np.float64],
     ) -> None:
+        rows = given.eligible
         self.run, self.findings, self.rows, self.chosen, self.best = run, findings, rows, chosen, best
+        self.text_alone = given.text_alone[chosen]
         self.placer = Placer(run.project, rows["target"][chosen], findings.phrases)
         standing = run.project.edges.filter(status__in=["accepted", "exported"]).order_by()
+        waiting = standing.exclude(pk__in=already_linked(standing).values("pk"))
         self.quota = Quota(
-            params.inline_per_donor, params.related_per_donor, standing.values_list("source_id", "placement").iterator()
+            params.inline_per_donor,
+            params.related_per_donor,
+            waiting.values_list("source_id", "placement").iterator(),
+            given.rooms,
         )
         self.quantile = _quantiles(rows["score"][chosen])
         basis, value = read_value(
@@ -291,7 +402,8 @@ class _Edges:
         self.placements: Counter[str] = Counter()
         self.found: Counter[int] = Counter()
         self.kept = np.zeros(len(chosen), dtype=bool)
-        self.without_room: set[tuple[int, int]] = set()
+        self.without_place: dict[tuple[int, int], Reason] = {}
+        self.lost = 0.0
         self.fresh = self.refreshed = 0
 
     def save(self, progress: Callable[[int], None]) -> dict[str, Any]:
@@ -326,6 +438,10 @@ class _Edges:
             "bounds": {tier.name: tier.lower_bound for tier in self.tiers},
             "histogram": np.bincount(bins, minlength=BINS).tolist(),
         }
+
+    def placed(self) -> dict[str, Any]:
+        """For the report: the links given out that found no place, and what their scores add up to."""
+        return {"without_place": len(self.without_place), "lost": round(self.lost, 4)} if self.without_place else {}
 
     def _references(self) -> dict[str, Sequence[int] | NDArray[np.int64]]:
         """What the edges refer to, by table."""
@@ -368,20 +484,24 @@ class _Edges:
         stop = first + len(part)
         readings = zip(
             self.quantile[first:stop].tolist(), self.best[first:stop].tolist(), self.reading[first:stop].tolist(),
-            strict=True,
+            self.text_alone[first:stop].tolist(), strict=True,
         )  # fmt: skip
-        for number, (values, (quantile, best, reading)) in enumerate(zip(part.tolist(), readings, strict=True), first):
+        for number, (values, (quantile, best, reading, text_alone)) in enumerate(
+            zip(part.tolist(), readings, strict=True), first
+        ):
             row = dict(zip(fields, values, strict=True))
             source, target = row["source"], row["target"]
             tier = self.tiers[reading] if reading >= 0 else None
             wanted = tier.placement if tier else "related"
-            placed = self.placer.place(source, target, counts=tier is not None and not tier.held)
+            is_seen = tier is not None and not tier.held
+            placed = self.placer.place(source, target, counts=is_seen, inline=wanted == "inline")
             if (source, target) in self.placer.settled:
                 placement: str | None = wanted if placed.span else "related"
             else:
-                placement = self.quota.put(source, wanted, placed.span is not None)
+                placement = self.quota.put(source, wanted, placed.span is not None, text_alone=text_alone)
             if placement is None:
-                self.without_room.add((source, target))
+                self.without_place[source, target] = Reason.LINKED_BESIDE if text_alone else Reason.RELATED_FULL
+                self.lost += row["score"]
                 continue
             gap = wanted == "inline" and placed.span is None
             self.kept[number] = True
@@ -481,11 +601,14 @@ def _donor_chunks(source: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         yield int(starts[place]), int(starts[after]) if after < len(starts) else len(source)
 
 
-def _save_left_out(run: Run, rows: NDArray[Any], reason: NDArray[np.int8], without_room: set[tuple[int, int]]) -> None:
+def _save_left_out(
+    run: Run, rows: NDArray[Any], reason: NDArray[np.int8], without_place: dict[tuple[int, int], Reason]
+) -> None:
     """What the run found and does not propose, a row a donor; those of the project's earlier runs go."""
     for place in np.flatnonzero(reason == 0).tolist():
-        if (int(rows["source"][place]), int(rows["target"][place])) in without_room:
-            reason[place] = Reason.RELATED_FULL
+        pair = int(rows["source"][place]), int(rows["target"][place])
+        if pair in without_place:
+            reason[place] = without_place[pair]
     left = np.flatnonzero(reason)
     left = left[np.lexsort((rows["target"][left], -rows["score"][left], rows["source"][left]))]
     with connection.cursor() as cursor:
@@ -527,16 +650,36 @@ def _even_out_donor_best(project: Project) -> None:
         )
 
 
-def _mark_stale(run: Run, params: MatchParams) -> int:
-    """Marks what the run could have proposed and did not, and what can no longer be proposed at all.
+# What was proposed before: the run could have proposed it, or nobody can any more; or it is an open suggestion made
+# with other vectors, whose similarities say something else.
+_MARK_STALE = """
+WITH old AS (
+    SELECT o.id, s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
+        OR (s.chosen_donor AND t.chosen_target) AS gone, o.status = 'suggested' AND r.model_id <> %(model)s AS other_set
+    FROM linker_candidateedge o JOIN linker_run r ON r.id = o.run_id
+    LEFT JOIN taking_part s ON s.page = o.source_id LEFT JOIN taking_part t ON t.page = o.target_id
+    WHERE o.project_id = %(project)s AND o.run_id <> %(run)s AND NOT o.stale
+    AND NOT EXISTS (SELECT 1 FROM new_edges n WHERE n.source_id = o.source_id AND n.target_id = o.target_id)
+), marked AS (
+    UPDATE linker_candidateedge e SET stale = true FROM old
+    WHERE e.id = old.id AND (old.gone OR old.other_set) RETURNING old.gone, e.status
+)
+SELECT count(*) FILTER (WHERE status = 'suggested'), count(*) FILTER (WHERE NOT gone) FROM marked
+"""
 
-    Edges between pages that the run's filters left out keep standing.
+
+def _mark_stale(run: Run, params: MatchParams) -> dict[str, int]:
+    """Marks what the run could have proposed and did not, what can no longer be proposed at all, and open suggestions
+    made with another set of vectors.
+
+    Other edges between pages that the run's filters left out keep standing. Returns how many were marked that nobody
+    had decided on, `stale`, and how many of them for their vectors alone, `other_vectors`.
     """
     model = run.model
     if model is None:
         raise RuntimeError(f"run {run.pk} was not planned")
     if not run.project.edges.filter(stale=False).exclude(run=run).exists():
-        return 0
+        return {"stale": 0}
     eligible = eligible_pages(run.project, model, params)
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS taking_part")
@@ -555,17 +698,6 @@ def _mark_stale(run: Run, params: MatchParams) -> int:
             ],
         )
         cursor.execute("ANALYZE taking_part")
-        cursor.execute(
-            """
-            UPDATE linker_candidateedge e SET stale = true FROM linker_candidateedge o
-            LEFT JOIN taking_part s ON s.page = o.source_id LEFT JOIN taking_part t ON t.page = o.target_id
-            WHERE e.id = o.id AND o.project_id = %s AND o.run_id <> %s AND NOT o.stale
-            AND NOT EXISTS (
-                SELECT 1 FROM new_edges n WHERE n.source_id = o.source_id AND n.target_id = o.target_id
-            )
-            AND (s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
-                OR (s.chosen_donor AND t.chosen_target))
-            """,
-            [run.project_id, run.pk],
-        )
-        return cursor.rowcount
+        cursor.execute(_MARK_STALE, {"project": run.project_id, "run": run.pk, "model": model.pk})
+        stale, other_vectors = cursor.fetchone()
+    return {"stale": stale} | ({"other_vectors": other_vectors} if other_vectors else {})

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from linker import runs, store
 from linker.errors import UserError
+from linker.linked import has_links_beside
 from linker.matching import blocks as blocking
 from linker.matching.params import MatchParams, Mode, Ranking
 from linker.matching.search import Pairs, Side, search, tile_columns
@@ -45,6 +46,9 @@ BATCH_DONORS = 20_000
 # A donor takes another's place at a target so seldom where a target may receive so many times what donors give, that
 # candidates beyond a donor's links are only looked for where that happened.
 LOOSE_CAP = 10
+# Candidates looked for beyond that where the site has links beside its texts: what a donor links there already is often
+# the nearest to it, and seldom becomes a link of the text.
+SPARE = 10
 
 # What a batch stores of each pair; `block` is the number of its block.
 CANDIDATE = np.dtype(
@@ -130,7 +134,7 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
                 "ranked_why": reason,
                 "donors": int(donors.sum()),
                 "acceptors": int(targets.sum()),
-                "left_out": {**eligible.left_out, "without a vector": _without_vector(project, model)},
+                "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
                 "blocks": len(blocks),
                 "batches": len(batches),
                 "pairs": sum(costs),
@@ -138,8 +142,8 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
         )
 
 
-def _without_vector(project: Project, model: EmbeddingModel) -> int:
-    """Live pages that a match cannot see: embed them first."""
+def without_vector(project: Project, model: EmbeddingModel) -> int:
+    """Live pages that have no vector in a run's set, and so take no part in it: embed them first."""
     live = Page.objects.filter(project=project, status="live", missing_since=None)
     answering = live.filter(Q(status_code=None) | Q(status_code=200))
     return answering.exclude(pk__in=PageEmbedding.objects.filter(model=model).values("page")).count()
@@ -192,7 +196,10 @@ def still_running(run: Run) -> bool:
 
 def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
     """The pairs of each slice of the batch, with the number of its block."""
-    params = effective(MatchParams.from_dict(run.params))
+    asked = MatchParams.from_dict(run.params)
+    params = effective(asked)
+    if params.pool < asked.pool and has_links_beside(run.project):
+        params = replace(params, pool=min(asked.pool, params.pool + SPARE))
     numbers = {number for number, _, _ in batch.slices}
     blocks = {
         block.number: (np.frombuffer(block.donor_ids, "<i8"), np.frombuffer(block.target_ids, "<i8"))
@@ -340,7 +347,7 @@ def batches_left(run: Run) -> list[int]:
 def enqueue_batches(run: Run) -> None:
     """Gives every batch of a planned run to the workers; where there is none, the finish."""
     numbers = batches_left(run)
-    for number in numbers:
-        enqueue(JobKey("match_batch", (run.pk, number)))
-    if not numbers:
+    if numbers:
+        enqueue(*(JobKey("match_batch", (run.pk, number)) for number in numbers))
+    else:
         enqueue(JobKey("match_finish", (run.pk,)))

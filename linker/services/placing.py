@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import operator
 import pickle
 import tempfile
 from collections import Counter, defaultdict
@@ -12,18 +14,21 @@ import numpy as np
 
 from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
 from linker.anchors.context import reads_as, sentence_and_heading
-from linker.anchors.diversity import AnchorUse, word_set
+from linker.anchors.diversity import NEARLY_AS_WELL, AnchorUse, choose, word_set
 from linker.anchors.fold import fold
 from linker.anchors.generic import is_generic, primary_language, stop_words
-from linker.anchors.placement import Folded, Words
+from linker.anchors.placement import Folded, Place, Words
 from linker.anchors.placement import Page as Text
+from linker.linked import IN_TEXT
 from linker.patterns import compile_pattern
+from linker.services.anchor_use import carried
+from linker.services.apart import MOST_ALTERNATIVES
 from linker.services.embed import site_template
 from linker.services.queries import target_queries
 from linker.store import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,10 +38,9 @@ if TYPE_CHECKING:
     # (phrase as it stands in the text, where it comes from, how well it fits), best first
     Phrase = tuple[str, str, float]
 
-MOST_ALTERNATIVES = 6
 _quoted = json.encoder.encode_basestring
 SPOOL_BYTES = 256 * 2**20
-NEARLY_AS_WELL = 0.7  # of the weight of the best words: others that fit less do not take their turn
+TARGETS_AT_A_TIME = 1000
 
 
 class Placed(NamedTuple):
@@ -63,7 +67,8 @@ class Phrases(Protocol):
 class Placer:
     """Places links donor by donor; a target's anchors shall not all say the same.
 
-    Anchors that people decided on, or wrote, count towards the project's limit and are not chosen again.
+    Anchors that people decided on, or wrote, count towards the project's limit and are not chosen again; those of the
+    site's body links count as well.
     """
 
     def __init__(self, project: Project, targets: NDArray[Any], phrases: Phrases | None = None) -> None:
@@ -71,7 +76,6 @@ class Placer:
         self.phrases = phrases
         self.project = project
         self.limit = project.identical_anchor_limit
-        self.use = AnchorUse()
         self.settled: dict[tuple[int, int], str] = {}
         for source, target, anchor in stream(
             "settled",
@@ -80,11 +84,11 @@ class Placer:
             [project.pk],
         ):
             self.settled[source, target] = anchor
-            self.use.add(target, [anchor])
         ids, links = np.unique(targets, return_counts=True)
-        settled = np.unique(np.array([target for _, target in self.settled], dtype=np.int64))
+        self.carried = _Carried(project, ids)
+        self.use = AnchorUse(self.carried.of)
         # A target of so few links that none of its anchors can come to the limit needs no counting.
-        self.crowded = ids[(links > self.limit) | np.isin(ids, settled)]
+        self.crowded = ids[links + self.carried.links > self.limit]
         self.counted: set[int] = set()
         self.template = site_template(project)
         self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
@@ -110,6 +114,7 @@ class Placer:
                 }
             )
         self.names, self.languages = {}, {}
+        self.carried.forget()
         self.counted = set(targets[np.isin(targets, self.crowded)].tolist())
         self.kept = self.spool.where(targets)
         new = [target for target in targets.tolist() if target not in self.kept]
@@ -178,7 +183,7 @@ class Placer:
         linked: dict[int, list[str]] = defaultdict(list)
         for source, target, anchor in stream(
             "linked",
-            "SELECT source_id, target_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND in_body "
+            f"SELECT source_id, target_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND {IN_TEXT} "
             "AND missing_since IS NULL AND anchor <> ''",
             [list(texts)],
         ):
@@ -189,10 +194,11 @@ class Placer:
             self.hashes[page] = body_hash
             self.languages[page] = language
 
-    def place(self, source: int, target: int, counts: bool = True) -> Placed:
+    def place(self, source: int, target: int, counts: bool = True, inline: bool = True) -> Placed:
         """The anchor and place of one more link of a donor that was read.
 
-        `counts`: it counts towards the limit of identical anchors; a link that is held back does not.
+        `counts`: it counts towards the limit of identical anchors; a link that is held back does not. `inline`: it
+        belongs into the text; one beside it takes a name of the target where the text's words are used up.
         """
         names, settled = self._names(target), self.settled.get((source, target))
         text = self.texts.get(source)
@@ -209,13 +215,19 @@ class Placer:
                 phrases = self._fresh_first(phrases, self.use.used(target))
             found = text.take(phrases, ("", ""))
             if found.place is not None:
+                most = max(weight for _, _, weight in phrases)
+                said = {fold(found.anchor), *(fold(other.anchor) for other in found.others)}
+                others = [_in_text(other, most) for other in found.others]
+                if counts and not inline and self._is_used_up(target, found.anchor):
+                    name = choose(names, self.use.used(target), self.limit)
+                    if not self._is_used_up(target, name.text):
+                        text.give_back(found.place)
+                        self.use.add(target, [name.text])
+                        others = [_in_text(found.place, most), *others]
+                        others += [_stored(n) for n in names if n is not name and fold(n.text) not in said]
+                        return self._placed(source, name.text, name.source, others, None)
                 if counts:
                     self.use.add(target, [found.anchor])
-                said = {fold(found.anchor), *(fold(other.anchor) for other in found.others)}
-                others = [
-                    _as_json(o.anchor, o.source, o.anchor, f', "start": {o.start}, "end": {o.end}')
-                    for o in found.others
-                ]
                 others += [_stored(name) for name in names if fold(name.text) not in said]
                 span = found.place.start, found.place.end
                 return self._placed(source, found.anchor, found.source, others, span)
@@ -229,6 +241,9 @@ class Placer:
             return Placed(anchor, source, others[:MOST_ALTERNATIVES], None)
         around = sentence_and_heading(self.texts[page].text, *span)
         return Placed(anchor, source, others[:MOST_ALTERNATIVES], span, *around, self.hashes[page])
+
+    def _is_used_up(self, target: int, anchor: str) -> bool:
+        return self.use.times(target, anchor) >= self.limit
 
     def _fresh_first(self, phrases: Sequence[Phrase], used: Counter[str]) -> Sequence[Phrase]:
         """Phrases that the target carries too often behind others that fit nearly as well."""
@@ -270,6 +285,12 @@ def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phra
     phrases = [(text, source, (1 - blend) * weight / best) for text, source, weight in found]
     phrases += [(text, "query", blend / place) for place, text in enumerate(queries, 1)]
     return sorted(phrases, key=lambda phrase: -phrase[2])
+
+
+def _in_text(place: Place, most: float) -> str:
+    """Words of the text as an alternative; `fit`: their weight beside the heaviest of the pair's."""
+    fit = f', "start": {place.start}, "end": {place.end}, "fit": {round(place.weight / most, 3) if most else 1.0}'
+    return _as_json(place.anchor, place.source, place.anchor, fit)
 
 
 def _stored(candidate: AnchorCandidate) -> str:
@@ -318,20 +339,61 @@ class _Spool:
         return pickle.loads(self.file.read(where[1]))  # noqa: S301 - written by put
 
 
+class _Carried:
+    """What a run's targets carry before it, by `word_set`: in a file, since the links of a site may be millions."""
+
+    def __init__(self, project: Project, targets: NDArray[np.int64]) -> None:
+        """`targets` int64 [n], ascending. `links` int64 [n]: how many lead to each."""
+        self.links = np.zeros(len(targets), dtype=np.int64)
+        self.spool = _Spool(targets)
+        self.read: dict[int, Counter[str]] = {}
+        waiting: dict[int, Counter[str]] = {}
+        for target, rows in itertools.groupby(carried(project), key=operator.itemgetter(0)):
+            place = int(np.searchsorted(targets, target))
+            if place == len(targets) or targets[place] != target:
+                continue
+            counts = waiting[target] = Counter()
+            for _, anchor, links in rows:
+                counts[word_set(anchor)] += links
+            self.links[place] = counts.total()
+            if len(waiting) == TARGETS_AT_A_TIME:
+                self.spool.put(waiting)
+                waiting = {}
+        self.spool.put(waiting)
+
+    def forget(self) -> None:
+        """What was read so far leaves the memory."""
+        self.read = {}
+
+    def of(self, target: Any) -> Counter[str]:
+        if target not in self.read:
+            where = self.spool.where(np.array([target]))
+            self.read[target] = self.spool.read(where[target]) if where else Counter()
+        return self.read[target]
+
+
 class Quota:
     """Which links of a donor stand in its text and which beside it, under the caps of both."""
 
-    def __init__(self, inline: int, related: int, standing: Iterable[tuple[int, str]]) -> None:
-        """`standing`: donor and placement of each link that exists whatever a run finds; it has its room already."""
-        self.room = {"inline": inline, "related": related}
+    def __init__(
+        self, inline: int, related: int, standing: Iterable[tuple[int, str]], rooms: Mapping[int, tuple[int, int]]
+    ) -> None:
+        """`standing`: donor and placement of each link that exists whatever a run finds; it has its room already.
+        `rooms`: room in the text and beside it of donors that have less of it."""
+        self.room, self.rooms = (inline, related), rooms
         self.used = {"inline": Counter[int](), "related": Counter[int]()}
         for source, placement in standing:
             self.used[placement][source] += 1
 
-    def put(self, source: int, wanted: str, has_place: bool) -> str | None:
-        """ "inline" or "related", or None where there is no room for one more link."""
-        for placement in ("inline", "related") if wanted == "inline" and has_place else ("related",):
-            if self.used[placement][source] < self.room[placement]:
+    def put(self, source: int, wanted: str, has_place: bool, *, text_alone: bool) -> str | None:
+        """ "inline" or "related", or None where there is no room for one more link.
+
+        `text_alone`: the donor links to it beside its text already, so that it may not stand there a second time.
+        """
+        room = dict(zip(("inline", "related"), self.rooms.get(source, self.room), strict=True))
+        places = ["inline"] if wanted == "inline" and has_place else []
+        for placement in places if text_alone else [*places, "related"]:
+            if self.used[placement][source] < room[placement]:
                 self.used[placement][source] += 1
                 return placement
         return None

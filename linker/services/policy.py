@@ -1,77 +1,118 @@
-"""Readings of what a run found: tiers and sensitivity, without matching again."""
+"""Readings of what a run found: its tiers, without matching again."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
 
 from linker import store
+from linker.linked import linked_sql
 from linker.matching.params import MatchParams
-from linker.models import CandidateEdge, Project, SensitiveCategory, Tier
-from linker.patterns import compile_pattern
-from linker.services.eligibility import subtrees
-from linker.store import stream
+from linker.models import CandidateEdge, Project, Tier
+from linker.services.apart import STORED, reworded
+from linker.services.room import text_room_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from django.db.models import QuerySet
+
+def _of_run(name: str) -> str:
+    """SQL: a parameter of the run that an edge is of."""
+    return f"coalesce((run.params ->> '{name}')::int, {getattr(MatchParams, name)})"
+
+
+TEXT_ROOM = text_room_sql("s", *map(_of_run, ("inline_per_donor", "inline_in_all", "per_1000_words")))
+# Each edge as the tiers of now read it; `room`: links that may stand in the donor's text.
+_READINGS = f"""
+CREATE TEMP TABLE readings ON COMMIT DROP AS
+WITH value AS (
+    SELECT o.id, o.source_id, o.target_id, o.score, o.stale, o.status <> 'suggested' AS decided,
+        o.placement, o.span_start IS NOT NULL AS has_place,
+        {TEXT_ROOM} AS room,
+        CASE WHEN %(basis)s = 'probability' AND o.probability IS NULL THEN 'cosine' ELSE %(basis)s END AS basis,
+        CASE %(basis)s WHEN 'quantile' THEN o.quantile WHEN 'cosine' THEN o.similarity
+            ELSE coalesce(o.probability, o.similarity) END AS value
+    FROM linker_candidateedge o JOIN linker_run run ON run.id = o.run_id JOIN linker_page s ON s.id = o.source_id
+    WHERE o.project_id = %(project)s
+        AND (o.status = 'suggested' OR o.status IN ('accepted', 'exported') AND NOT {linked_sql("o")})
+        AND (%(ids)s::bigint[] IS NULL OR o.source_id IN (
+            SELECT source_id FROM linker_candidateedge WHERE id = ANY(%(ids)s::bigint[])))
+)
+SELECT value.*, t.id AS tier, coalesce(t.rel, 'nofollow') AS rel,
+    coalesce(t.placement, 'related') = 'inline' AS wanted,
+    %(ids)s::bigint[] IS NULL OR value.id = ANY(%(ids)s::bigint[]) AS asked
+FROM value LEFT JOIN LATERAL (
+    SELECT * FROM linker_tier WHERE project_id = %(project)s AND basis = value.basis
+        AND lower_bound <= value.value ORDER BY lower_bound DESC LIMIT 1
+) t ON true
+"""
+_NEW_TIERS = (
+    "LEFT JOIN readings ON readings.id = e.id AND readings.asked "
+    "LEFT JOIN linker_tier t ON t.id = CASE WHEN readings.asked THEN readings.tier ELSE e.tier_id END"
+)
+_REWORDED = ("edge", "source", "anchor", "origin", "others", "start", "stop", "sentence", "heading", "body_hash")
+_WRITTEN = """
+WITH read AS (
+    SELECT r.*, w.edge IS NOT NULL AS is_reworded,
+        CASE WHEN w.edge IS NULL THEN r.has_place ELSE w.start IS NOT NULL END AS placed
+    FROM readings r LEFT JOIN reworded w ON w.edge = r.id
+), turns AS (
+    SELECT read.*, row_number() OVER (
+        PARTITION BY source_id, CASE WHEN decided THEN placement = 'inline' ELSE wanted AND placed END
+        ORDER BY decided DESC, stale, score DESC, target_id
+    ) AS turn FROM read
+), r AS (
+    SELECT o.id, p.tier, p.rel, p.is_reworded, p.wanted AND NOT p.placed AS gap,
+        CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END AS placement
+    FROM turns p JOIN linker_candidateedge o ON o.id = p.id
+    WHERE o.status = 'suggested' AND p.asked AND (p.is_reworded OR
+        (o.tier_id, o.rel, o.content_gap, o.placement) IS DISTINCT FROM (p.tier, p.rel, p.wanted AND NOT p.placed,
+            CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END))
+    ORDER BY o.id FOR NO KEY UPDATE OF o
+), reworded_edges AS (
+    UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel, content_gap = r.gap,
+        anchor = w.anchor, anchor_source = w.origin, anchor_alternatives = w.others, span_start = w.start,
+        span_end = w.stop, sentence = w.sentence, section_heading = w.heading, body_hash = w.body_hash
+    FROM r JOIN reworded w ON w.edge = r.id WHERE e.id = r.id
+)
+UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel, content_gap = r.gap
+FROM r WHERE e.id = r.id AND NOT r.is_reworded
+"""
 
 
 def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str, int]:
     """Reads the tiers of undecided edges again, without matching: of all, or of those among `edge_ids`.
 
     An edge goes into the text where its tier wants it there, the text has words for it, and the donor has room for one
-    more: decided links first, then by score. Returns the undecided edges of each tier, among the same.
+    more: decided links first, then by score. One that the site has already where it would stand now is no longer
+    proposed; it is again where a later reading finds it another place. Edges that come to be seen keep apart from the
+    others of their target: see linker.services.apart. Returns the undecided edges of each tier, among the same.
     Locks the edges in the order of their ids before any is written, as every writer of many edges does.
     """
     ids = None if edge_ids is None else list(edge_ids)
     names = dict(Tier.objects.filter(project=project).values_list("pk", "name"))
     with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS readings, reworded")
         cursor.execute(
-            """
-            WITH value AS (
-                SELECT o.id, o.source_id, o.target_id, o.score, o.stale, o.status <> 'suggested' AS decided,
-                    o.placement, o.span_start IS NOT NULL AS has_place,
-                    coalesce((run.params ->> 'inline_per_donor')::int, %(inline)s) AS room,
-                    CASE WHEN %(basis)s = 'probability' AND o.probability IS NULL THEN 'cosine'
-                        ELSE %(basis)s END AS basis,
-                    CASE %(basis)s WHEN 'quantile' THEN o.quantile WHEN 'cosine' THEN o.similarity
-                        ELSE coalesce(o.probability, o.similarity) END AS value
-                FROM linker_candidateedge o JOIN linker_run run ON run.id = o.run_id
-                WHERE o.project_id = %(project)s AND o.status IN ('suggested', 'accepted', 'exported')
-                    AND (%(ids)s::bigint[] IS NULL OR o.source_id IN (
-                        SELECT source_id FROM linker_candidateedge WHERE id = ANY(%(ids)s::bigint[])))
-            ), reading AS (
-                SELECT value.*, t.id AS tier, coalesce(t.rel, 'nofollow') AS rel,
-                    coalesce(t.placement, 'related') = 'inline' AS wanted
-                FROM value LEFT JOIN LATERAL (
-                    SELECT * FROM linker_tier WHERE project_id = %(project)s AND basis = value.basis
-                        AND lower_bound <= value.value ORDER BY lower_bound DESC LIMIT 1
-                ) t ON true
-            ), placed AS (
-                SELECT reading.*, row_number() OVER (
-                    PARTITION BY source_id, CASE WHEN decided THEN placement = 'inline' ELSE wanted AND has_place END
-                    ORDER BY decided DESC, stale, score DESC, target_id
-                ) AS turn FROM reading
-            ), r AS (
-                SELECT o.id, p.tier, p.rel, p.wanted AND NOT p.has_place AS gap,
-                    CASE WHEN p.wanted AND p.has_place AND p.turn <= p.room THEN 'inline'
-                        ELSE 'related' END AS placement
-                FROM placed p JOIN linker_candidateedge o ON o.id = p.id
-                WHERE o.status = 'suggested' AND (%(ids)s::bigint[] IS NULL OR o.id = ANY(%(ids)s::bigint[]))
-                    AND (o.tier_id, o.rel, o.content_gap, o.placement) IS DISTINCT FROM (p.tier, p.rel,
-                        p.wanted AND NOT p.has_place,
-                        CASE WHEN p.wanted AND p.has_place AND p.turn <= p.room THEN 'inline' ELSE 'related' END)
-                ORDER BY o.id FOR NO KEY UPDATE OF o
-            )
-            UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel,
-                content_gap = r.gap
-            FROM r WHERE e.id = r.id
-            """,
-            {"project": project.pk, "ids": ids, "basis": project.tier_basis, "inline": MatchParams.inline_per_donor},
+            _READINGS,
+            {"project": project.pk, "ids": ids, "basis": project.tier_basis},
         )
+        cursor.execute("ALTER TABLE readings ADD PRIMARY KEY (id)")
+        cursor.execute("ANALYZE readings")
+        cursor.execute(
+            "CREATE TEMP TABLE reworded (edge bigint PRIMARY KEY, source bigint, anchor text, origin text, "
+            "others jsonb, start int, stop int, sentence text, heading text, body_hash bigint) ON COMMIT DROP"
+        )
+        targets = None if ids is None else _targets(ids)
+        for part in reworded(project, _NEW_TIERS, targets, ids):
+            store.copy_rows_in(
+                "reworded", _REWORDED, ((*edge[:4], json.dumps(edge.others), *edge[5:]) for edge in part)
+            )
+        cursor.execute("ANALYZE reworded")
+        cursor.execute(_WRITTEN)
+        _withdraw_linked(cursor, project, ids)
         cursor.execute(
             """
             SELECT tier_id, count(*) FROM linker_candidateedge
@@ -89,64 +130,44 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
     return {**found, "below every tier": found.get("below every tier", 0)}
 
 
-def mark_sensitive(project: Project, among: QuerySet[CandidateEdge] | None = None) -> int:
-    """Writes on every edge why a person must look, where its donor or acceptor is sensitive.
+def _withdraw_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:
+    """Marks undecided edges stale that are linked already where they would stand, of all or of some. Those of the
+    newest run are only ever stale for that: they stand again where it no longer holds."""
+    cursor.execute(
+        f"""
+        WITH newest AS (
+            SELECT max(id) AS run FROM linker_run
+            WHERE project_id = %(project)s AND kind = 'match' AND status = 'succeeded'
+        ), r AS (
+            SELECT o.id, {linked_sql("o")} AS linked FROM linker_candidateedge o, newest
+            WHERE o.project_id = %(project)s AND o.status = 'suggested' AND (NOT o.stale OR o.run_id = newest.run)
+                AND (%(ids)s::bigint[] IS NULL OR o.id = ANY(%(ids)s::bigint[]))
+                AND o.stale <> {linked_sql("o")}
+            ORDER BY o.id FOR NO KEY UPDATE OF o
+        )
+        UPDATE linker_candidateedge e SET stale = r.linked FROM r WHERE e.id = r.id
+        """,
+        {"project": project.pk, "ids": ids},
+    )
 
-    `among` keeps to these of the project's edges. Returns how many of the project's need a person. Locks as retier
-    does.
+
+def keep_apart(project: Project, targets: Sequence[int] | None = None) -> int:
+    """Gives open suggestions, of these targets or of all, other words where too many links say the same by now.
+
+    For after a decision, in its transaction. A suggestion that somebody is deciding on just now is left to them.
+    Returns how many got other words.
     """
-    edges = CandidateEdge.objects.filter(project=project) if among is None else among
-    chosen, params = edges.order_by().values("id").query.sql_with_params()
-    reasons = _sensitive_pages(project)
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("DROP TABLE IF EXISTS sensitive_pages")
-        cursor.execute("CREATE TEMP TABLE sensitive_pages (page bigint PRIMARY KEY, reason text) ON COMMIT DROP")
-        store.copy_rows_in("sensitive_pages", ["page", "reason"], reasons.items())
-        cursor.execute("ANALYZE sensitive_pages")
-        cursor.execute(
-            f"""
-            WITH r AS (
-                SELECT o.id, coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '') AS reason
-                FROM linker_candidateedge o LEFT JOIN sensitive_pages s ON s.page = o.source_id
-                LEFT JOIN sensitive_pages t ON t.page = o.target_id
-                WHERE o.id IN ({chosen})
-                    AND o.sensitive <> coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '')
-                ORDER BY o.id FOR NO KEY UPDATE OF o
-            )
-            UPDATE linker_candidateedge e SET sensitive = r.reason FROM r WHERE e.id = r.id
-            """,
-            params,
-        )
-        cursor.execute(
-            "SELECT count(*) FROM linker_candidateedge WHERE project_id = %s AND sensitive <> ''", [project.pk]
-        )
-        row = cursor.fetchone()
-    return int(row[0]) if row else 0
+    ids = [edge.edge for part in reworded(project, STORED, targets) for edge in part]
+    if not ids:
+        return 0
+    with transaction.atomic():
+        free = CandidateEdge.objects.filter(pk__in=ids, status="suggested").order_by("pk")
+        free = free.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        locked = list(free.values_list("pk", flat=True))
+        if locked:
+            retier(project, locked)
+    return len(locked)
 
 
-def _sensitive_pages(project: Project) -> dict[int, str]:
-    """Why each sensitive page is: "medical (Magazine › Health)"."""
-    found: dict[int, str] = {}
-    rules = list(SensitiveCategory.objects.filter(project=project).select_related("category").order_by("pk"))
-    for rule in rules:
-        if rule.category is not None:
-            reason = f"{rule.get_kind_display().lower()} ({rule.category})"[:280]
-            subtree = subtrees(project, [rule.category.pk])
-            pages = stream("sensitive", "SELECT id FROM linker_page WHERE category_id = ANY(%s)", [list(subtree)])
-            for (page,) in pages:
-                found.setdefault(page, reason)
-    patterns: list[tuple[Callable[[str], Any], str]] = [
-        (
-            compile_pattern(rule.url_pattern).search,
-            f"{rule.get_kind_display().lower()} (address has {rule.url_pattern})",
-        )
-        for rule in rules
-        if rule.url_pattern
-    ]
-    if patterns:
-        for page, url in stream("addresses", "SELECT id, url FROM linker_page WHERE project_id = %s", [project.pk]):
-            for matches, reason in patterns:
-                if matches(url):
-                    found.setdefault(page, reason[:280])
-                    break
-    return found
+def _targets(edge_ids: Sequence[int]) -> list[int]:
+    return list(CandidateEdge.objects.filter(pk__in=edge_ids).order_by().values_list("target_id", flat=True).distinct())

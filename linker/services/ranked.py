@@ -12,6 +12,7 @@ import numpy as np
 
 from linker import runs, store
 from linker.errors import UserError
+from linker.linked import IN_TEXT
 from linker.matching.params import MatchParams, Ranking
 from linker.matching.vectors import HalfVectors, slices
 from linker.models import EmbeddingModel, Project, Ranker, Run
@@ -22,7 +23,7 @@ from linker.ranking.spool import Texts
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
-from linker.services.match import category_nodes, nobody
+from linker.services.match import category_nodes, nobody, without_vector
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
                 "ranked_why": reason,
                 "donors": int(eligible.chosen_donor.sum()),
                 "acceptors": int(eligible.chosen_target.sum()),
-                "left_out": eligible.left_out,
+                "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
                 "seconds": round(time.monotonic() - started, 1),
             },
         ),
@@ -213,6 +214,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Lo
             links=Links(source, target, anchors),
             donor=eligible.chosen_donor,
             target=eligible.chosen_target,
+            forbidden=_decided(project, ids, ["withdrawn"]),
             accepted=_decided(project, ids, ["accepted", "exported"]),
             rejected=_decided(project, ids, ["rejected"]),
             impressions=impressions if impressions.any() else None,
@@ -228,7 +230,7 @@ def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64],
     once: dict[str, str] = {}  # most anchors are there many times
     for source, target, anchor in stream(
         "links",
-        "SELECT source_id, target_id, anchor FROM linker_existinglink WHERE project_id = %s AND in_body "
+        f"SELECT source_id, target_id, anchor FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
         "AND missing_since IS NULL AND source_id <> target_id ORDER BY source_id, target_id, id",
         [project.pk],
     ):

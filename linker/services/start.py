@@ -8,6 +8,7 @@ from django.db import connection
 
 from linker import runs
 from linker.errors import RunCancelled
+from linker.linked import IN_TEXT
 from linker.matching.params import MatchParams, Ranking
 from linker.models import Project, Run
 from linker.services.finish import finish_match
@@ -42,7 +43,7 @@ def choose_ranking(project: Project, params: MatchParams) -> tuple[Ranking, str]
         pages, prose = cursor.fetchone()
         cursor.execute(
             "SELECT count(*) FROM (SELECT DISTINCT source_id, target_id FROM linker_existinglink WHERE project_id = %s "
-            "AND in_body AND missing_since IS NULL AND source_id <> target_id LIMIT %s) links",
+            f"AND {IN_TEXT} AND missing_since IS NULL AND source_id <> target_id LIMIT %s) links",
             [project.pk, FEWEST_LABELS],
         )
         (links,) = cursor.fetchone()

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from django import template
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.text import slugify
 
+from linker.glossary import TERMS
 from linker.models import RunKind
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from linker.models import Project, Run
+    from django.template import Context
+
+    from linker.models import Change, Project, Run
 
 register = template.Library()
 
@@ -30,10 +35,64 @@ def on_site(url: str, project: Project) -> str:
     return short if short.startswith("/") else url
 
 
+@register.simple_tag(takes_context=True)
+def term(context: Context, name: str, label: str = "") -> str:
+    """A word of the trade (linker.glossary) with its explanation at a hover, a tap or a key; plain where the page has
+    explained it already. Raises KeyError for a word that the glossary lacks."""
+    text, label = TERMS[name], label or name
+    explained: set[str] = context.render_context.setdefault("explained", set())  # type: ignore[assignment, arg-type]
+    if name in explained:
+        return label
+    explained.add(name)
+    return format_html(
+        '<button type="button" class="term" popovertarget="term-{0}">{1}</button>'
+        '<span class="term__note" id="term-{0}" popover>{2}</span>',
+        slugify(name),
+        label,
+        text,
+    )
+
+
 @register.filter
 def kind_label(kind: str) -> str:
     """The words for a run's kind, where the run itself is not at hand."""
     return str(RunKind(kind).label)
+
+
+@register.filter
+def differences(change: Change) -> list[tuple[str, str, str]]:
+    """(name, before, after) of what a change changed, in the order of the names; empty where there was nothing."""
+    before, after = _flat(change.before), _flat(change.after)
+    rows = [
+        (_in_words(name), _as_text(before.get(name)), _as_text(after.get(name)))
+        for name in sorted(before.keys() | after.keys())
+    ]
+    return [(name, old, new) for name, old, new in rows if old != new]
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    """One level of names: what is nested is named by both."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            found |= {f"{name}: {inner}": inner_value for inner, inner_value in value.items()}
+        else:
+            found[name] = value
+    return found
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ").strip().capitalize()
+
+
+def _as_text(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else f"{value}"
 
 
 @register.filter

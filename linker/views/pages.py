@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from linker import access
 from linker import pages as reads
 from linker.models import Category, Page
+from linker.traffic import page_traffic
 from linker.views.shell import shell
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
         membership,
         "pages",
         query=query,
+        rule=reads.sensitive_rule(project, query.rule) if query.rule is not None else None,
         rows=rows,
         count=reads.chosen_pages(project, query).count(),
         first_query=urlencode(query.to_query()),
@@ -46,6 +48,7 @@ def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
         membership,
         "pages",
         page=found,
+        traffic=page_traffic(found),
         links_in=reads.body_links(found, inward=True),
         links_out=reads.body_links(found, inward=False),
         as_donor=reads.suggestions(found, as_donor=True),

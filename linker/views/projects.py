@@ -52,7 +52,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         "overview",
         figures=site,
         steps=steps,
-        next_step=next((step for step in steps if not step.done), None),
+        next_step=figures.next_step(steps),
         is_manager=access.has_role(membership, Role.MANAGER),
         runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],
         tiers=figures.tiers_in_use(membership.project),

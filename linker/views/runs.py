@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from linker import access, match_reports, reports
+from linker import access, figures, match_reports, queue, report_summaries, reports
 from linker import runs as life
 from linker.models import Role, Run, RunKind, RunStatus
 from linker.views.shell import shell
@@ -56,9 +56,12 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
         membership,
         "runs",
         run=run,
+        summary=report_summaries.summary(run),
         report=reports.report_rows(run, match_reports.TOLD if match else ()),
+        reading=reports.reading_rows(run),
         match=match,
         params=reports.param_rows(run),
+        queue_is_away=run.status == RunStatus.QUEUED and not queue.answers(),
         may_cancel=run.is_active and is_manager,
         is_manager=is_manager,
         skipped_url=reverse("import_skipped", args=[run.project.slug, run.pk])
@@ -69,18 +72,16 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
 
 
 def _next_step(run: Run, is_manager: bool) -> dict[str, str] | None:
-    """Where to go once the run has succeeded."""
-    url_name, text = {
-        RunKind.IMPORT_PAGES: ("import", "Import the links"),
-        RunKind.IMPORT_LINKS: ("match", "Embed and match"),
-        RunKind.IMPORT_QUERIES: ("match", "Match, so that anchors follow"),
-        RunKind.EMBED: ("match", "Match"),
-        RunKind.MATCH: ("queue", "Review the suggestions"),
-        RunKind.RETIER: ("queue", "Review the suggestions"),
-    }[RunKind(run.kind)]
-    if run.status != RunStatus.SUCCEEDED or (url_name != "queue" and not is_manager):
+    """Where the reader goes once the run has succeeded: to the file it made, else to what the project needs next."""
+    if run.status != RunStatus.SUCCEEDED:
         return None
-    return {"url": reverse(url_name, args=[run.project.slug]), "text": text}
+    if run.kind == RunKind.RELEASE:
+        return {"url": reverse("releases", args=[run.project.slug]), "name": "Download the release"}
+    steps = figures.next_steps(run.project, figures.site_figures(run.project))
+    step = figures.next_step(steps if is_manager else figures.own_steps(steps))
+    if step is None:
+        return None
+    return {"url": reverse(step.url_name, args=[run.project.slug]), "name": step.name, "text": step.text}
 
 
 @require_safe

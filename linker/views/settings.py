@@ -1,28 +1,36 @@
-"""A project's settings, a tab each: general, tiers, ranking, sensitive categories, exclusions,
-members. Managers only."""
+"""A project's settings, a tab each: general, vectors, tiers, ranking, sensitive pages, exclusions,
+members, log. Managers only."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.contrib import messages
+from django.http import HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from linker import access, figures, match_reports, members, policies
+from linker import access, audit, figures, looks, match_reports, members, policies, vectors
+from linker.embedding.text import RECIPES
 from linker.errors import UserError
 from linker.forms import (
     ExclusionForm,
     FormulaForm,
+    LeaveOutForm,
     MemberForm,
     ProjectForm,
     RoleForm,
     SensitiveForm,
     tier_formset,
 )
-from linker.models import Basis, ExclusionRule, Membership, Role, SensitiveCategory
+from linker.models import Basis, ChangeKind, ExclusionRule, Membership, Role, RunKind, SensitiveState
+from linker.models.policy import Sensitivity
 from linker.patterns import PatternError
+from linker.projects import save_project
+from linker.report_summaries import count
+from linker.runs import RunIsActive, start_run
 from linker.views.shell import shell
 
 if TYPE_CHECKING:
@@ -30,11 +38,13 @@ if TYPE_CHECKING:
 
 TABS = (
     ("settings", "General"),
+    ("settings_vectors", "Vectors"),
     ("settings_tiers", "Tiers"),
     ("settings_ranking", "Ranking"),
-    ("settings_sensitive", "Sensitive categories"),
+    ("settings_sensitive", "Sensitive pages"),
     ("settings_exclusions", "Exclusions"),
     ("settings_members", "Members"),
+    ("settings_log", "Log"),
 )
 FORM = ["GET", "HEAD", "POST"]
 # What each basis means to who moves a bound.
@@ -62,8 +72,17 @@ def general(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = ProjectForm(_data(request), instance=membership.project)
     if form.is_valid():
-        form.save()
+        save_project(form.save(commit=False), request.user)
         messages.success(request, "Saved.")
+        before, now = (
+            urlsplit(address).netloc.lower() for address in (form.initial["base_url"], form.instance.base_url)
+        )
+        if before != now and form.instance.pages.exists():
+            messages.warning(
+                request,
+                f"The pages you have are those of {before}. Imports for {now} will not find them again, and add others "
+                "beside them. If this was a mistake, put the old address back before you import.",
+            )
         if ProjectForm.EMBEDDING_FIELDS & set(form.changed_data):
             messages.warning(
                 request,
@@ -73,6 +92,28 @@ def general(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("settings", slug)
     membership.project.refresh_from_db()
     return _page(request, membership, "settings", form=form)
+
+
+@require_safe
+def vector_list(request: HttpRequest, slug: str) -> HttpResponse:
+    """The sets of vectors there are, and what the settings ask for."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    project = membership.project
+    sets = vectors.vector_sets(project)
+    return _page(request, membership, "settings_vectors", sets=sets, recipe=RECIPES[project.text_recipe])
+
+
+@require_POST
+def vectors_drop(request: HttpRequest, slug: str, model_id: int) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    try:
+        dropped = vectors.drop_vectors(membership.project, model_id, request.user)
+    except UserError as error:
+        messages.error(request, str(error))
+    else:
+        pages = f"{dropped.pages:,} page{'' if dropped.pages == 1 else 's'}"
+        messages.success(request, f"Dropped the vectors of {pages}: {dropped.model}.")
+    return redirect("settings_vectors", slug)
 
 
 @require_http_methods(FORM)
@@ -117,12 +158,12 @@ def ranking(request: HttpRequest, slug: str) -> HttpResponse:
     """The weights of the stated formula."""
     membership = access.member(request, slug, needs=Role.MANAGER)
     if request.method == "POST" and "reset" in request.POST:
-        policies.set_formula_weights(membership.project, {})
+        policies.set_formula_weights(membership.project, {}, request.user)
         messages.success(request, "The weights are the usual ones again, from the next match run on.")
         return redirect("settings_ranking", slug)
     form = FormulaForm(_data(request), chosen=membership.project.formula_weights)
     if form.is_valid():
-        policies.set_formula_weights(membership.project, form.weights())
+        policies.set_formula_weights(membership.project, form.weights(), request.user)
         messages.success(request, "Saved. It applies from the next match run by the formula on.")
         return redirect("settings_ranking", slug)
     return _page(request, membership, "settings_ranking", form=form)
@@ -144,21 +185,84 @@ def sensitive(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = SensitiveForm(_data(request), project=membership.project)
     if form.is_valid():
-        marked = policies.add_sensitive(form.save(commit=False))
-        messages.success(request, f"Saved. {marked:,} suggestions need a person now.")
+        marked = policies.add_sensitive(form.save(commit=False), request.user)
+        messages.success(request, f"Saved. {_need_a_person(marked)}")
         return redirect("settings_sensitive", slug)
-    rules = SensitiveCategory.objects.filter(project=membership.project).select_related("category").order_by("pk")
-    return _page(request, membership, "settings_sensitive", form=form, rules=rules)
+    return _sensitive_page(request, membership, form)
+
+
+def _sensitive_page(
+    request: HttpRequest, membership: Membership, form: SensitiveForm, leave_out: LeaveOutForm | None = None
+) -> HttpResponse:
+    project = membership.project
+    return _page(
+        request,
+        membership,
+        "settings_sensitive",
+        form=form,
+        leave_out=leave_out or LeaveOutForm(prefix="out"),
+        groups=figures.sensitive_groups(project),
+        decided=figures.sensitive_decided(project),
+        was_looked=looks.was_looked_through(project),
+    )
+
+
+def _need_a_person(marked: int) -> str:
+    return f"{count(marked, 'suggestion needs', 'suggestions need')} a person now."
+
+
+@require_POST
+def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
+    """Confirms or dismisses: the rule of the button, the rules ticked, or all of a kind that nobody has decided on."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    verb, _, about = request.POST.get("do", "").partition(":")
+    state = {"confirm": SensitiveState.CONFIRMED, "dismiss": SensitiveState.DISMISSED}.get(verb)
+    if state is None:
+        return HttpResponseBadRequest("Say what is to be done: confirm or dismiss.")
+    if about in Sensitivity.values:
+        ids = [rule.pk for rule in figures.sensitive_to_check(membership.project).filter(kind=about)]
+    else:
+        ids = [int(one) for one in ([about] if about else request.POST.getlist("rule")) if one.isdecimal()]
+    if not ids:
+        messages.warning(request, "Nothing was chosen.")
+        return redirect("settings_sensitive", slug)
+    change = policies.decide_sensitive(membership.project, ids, state, request.user)
+    rules = count(change.decided, "rule", "rules")
+    messages.success(request, f"{state.label}: {rules}. {_need_a_person(change.marked)}")
+    return redirect("settings_sensitive", slug)
+
+
+@require_POST
+def sensitive_leave_out(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    form = LeaveOutForm(request.POST, prefix="out")
+    if not form.is_valid():
+        return _sensitive_page(request, membership, SensitiveForm(project=membership.project), form)
+    word = form.cleaned_data["word"]
+    marked = policies.leave_out_word(membership.project, form.cleaned_data["kind"], word, request.user)
+    messages.success(request, f"“{word}” is left out. {_need_a_person(marked)}")
+    return redirect("settings_sensitive", slug)
+
+
+@require_POST
+def sensitive_look(request: HttpRequest, slug: str) -> HttpResponse:
+    """Starts a look through all pages."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    try:
+        run = start_run(membership.project, RunKind.SENSITIVE, {}, request.user)
+    except RunIsActive as active:
+        run = active.run
+    return redirect("run", slug, run.pk)
 
 
 @require_POST
 def sensitive_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
-    marked = policies.remove_sensitive(membership.project, rule_id)
+    marked = policies.remove_sensitive(membership.project, rule_id, request.user)
     if marked is None:
         messages.warning(request, "That rule was removed already.")
     else:
-        messages.success(request, f"Removed. {marked:,} suggestions need a person now.")
+        messages.success(request, f"Removed. {_need_a_person(marked)}")
     return redirect("settings_sensitive", slug)
 
 
@@ -170,7 +274,7 @@ def exclusions(request: HttpRequest, slug: str) -> HttpResponse:
     preview = None
     if form.is_valid():
         if "check" not in request.POST:
-            form.save()
+            policies.add_exclusion(form.save(commit=False), request.user)
             messages.success(request, "Saved. It applies from the next match run on.")
             return redirect("settings_exclusions", slug)
         preview = policies.pattern_matches(project, [form.cleaned_data["pattern"]])[0]
@@ -203,7 +307,7 @@ def exclusion_preview(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def exclusion_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
-    if policies.remove_exclusion(membership.project, rule_id):
+    if policies.remove_exclusion(membership.project, rule_id, request.user):
         messages.success(request, "Removed. It no longer applies from the next match run on.")
     else:
         messages.warning(request, "That rule was removed already.")
@@ -216,7 +320,9 @@ def member_list(request: HttpRequest, slug: str) -> HttpResponse:
     form = MemberForm(_data(request))
     if form.is_valid():
         try:
-            added = members.add_member(membership.project, form.cleaned_data["username"], form.cleaned_data["role"])
+            added = members.add_member(
+                membership.project, form.cleaned_data["username"], form.cleaned_data["role"], by=request.user
+            )
         except UserError as error:
             form.add_error("username", str(error))
         else:
@@ -238,7 +344,9 @@ def member_change(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
         messages.error(request, "Choose one of the roles.")
         return redirect("settings_members", slug)
     try:
-        changed = members.change_role(membership.project, membership_id, Role(form.cleaned_data["role"]))
+        changed = members.change_role(
+            membership.project, membership_id, Role(form.cleaned_data["role"]), by=request.user
+        )
     except UserError as error:
         messages.error(request, str(error))
         return redirect("settings_members", slug)
@@ -255,7 +363,7 @@ def member_change(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
 def member_remove(request: HttpRequest, slug: str, membership_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     try:
-        removed = members.remove_member(membership.project, membership_id)
+        removed = members.remove_member(membership.project, membership_id, by=request.user)
     except UserError as error:
         messages.error(request, str(error))
         return redirect("settings_members", slug)
@@ -266,3 +374,27 @@ def member_remove(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
     if removed.pk == membership.pk:
         return redirect("projects")
     return redirect("settings_members", slug)
+
+
+LOG_PAGE = 50
+
+
+@require_safe
+def log(request: HttpRequest, slug: str) -> HttpResponse:
+    """The log of changes, newest first, of one kind where `?kind=` says so; older ones from `?before=` on."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    kind, before = request.GET.get("kind", ""), request.GET.get("before", "")
+    rows = audit.changes(membership.project, kind)
+    if before.isascii() and before.isdigit() and len(before) < 19:
+        rows = rows.filter(pk__lt=int(before))
+    found = list(rows[: LOG_PAGE + 1])
+    return _page(
+        request,
+        membership,
+        "settings_log",
+        changes=found[:LOG_PAGE],
+        older=found[LOG_PAGE - 1].pk if len(found) > LOG_PAGE else None,
+        is_first=not before,
+        kind=kind if kind in ChangeKind.values else "",
+        kinds=ChangeKind.choices,
+    )

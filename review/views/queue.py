@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
@@ -17,7 +17,7 @@ from linker.errors import UserError
 from linker.match_reports import tier_notice
 from linker.models import Membership, Placement, RankedBy, Role
 from review import decisions, queue
-from review.decisions import AnchorError, NothingToUndo, Outcome
+from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome
 from review.filters import GAP, GENERATORS, Order, QueueFilter, Sensitive, tier_choices
 from review.forms import DecisionForm, GroupForm, PlaceForm, UndoForm, cursor_of
 from review.models import Reason, Verb
@@ -37,7 +37,11 @@ BAD_FORM = "The form that was sent is not complete. Reload the queue and try aga
 
 @dataclass(frozen=True)
 class Answer:
-    """What a write has to say: the cards it touched, with a word on those it could not change."""
+    """What a write has to say: the cards it touched, with a word on those it could not change.
+
+    `doubts`: by edge, what is to be said against the words that an editor wants to accept; `do` is the button that
+    was pressed, and `typed` are the words.
+    """
 
     cards: Sequence[Card]
     said: str
@@ -45,6 +49,13 @@ class Answer:
     errors: dict[int, str]
     typed: str = ""
     status: int = 200
+    doubts: dict[int, Doubt] = field(default_factory=dict)
+    do: str = "accept"
+
+    @property
+    def anyway(self) -> str:
+        """The button that accepts in spite of the warnings, with the same rel."""
+        return f"anyway{self.do.removeprefix('accept').removeprefix('anyway')}"
 
 
 @require_GET
@@ -103,16 +114,25 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = DecisionForm(request.POST)
     if not form.is_valid():
         return HttpResponseBadRequest(BAD_FORM)
-    seen = {edge.pk: form.cleaned_data["run"]}
     try:
         outcome = decisions.decide_edges(
-            membership.project, [edge.pk], user=_user(request), seen_runs=seen, **form.decision()
+            membership.project,
+            [edge.pk],
+            user=_user(request),
+            seen_runs={edge.pk: form.cleaned_data["run"]},
+            seen_anchors={edge.pk: form.cleaned_data["shown"]},
+            overrules={edge.pk: form.overrules},
+            **form.decision(),
         )
     except AnchorError as error:
         card = queue.card_of(edge, form.cleaned_data["position"])
         wrong = Answer([card], str(error), {}, {edge.pk: str(error)}, form.settled_anchor, status=422)
         return _answer(request, membership, form, wrong)
     cards = [queue.card_of(edge, form.cleaned_data["position"])]
+    if outcome.doubts:
+        asking = _told(outcome, cards)
+        asking = replace(asking, status=422, do=form.cleaned_data["do"], typed=outcome.doubts[0].anchor)
+        return _answer(request, membership, form, asking)
     return _answer(request, membership, form, _told(outcome, cards), go_on_after=edge)
 
 
@@ -147,10 +167,18 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
         cards = queue.group_suggestions(membership.project, form.chosen, donor.pk)
         template = "review/queue_preview.html" if _is_fragment(request) else "review/accept_group.html"
         context = _context(membership, form.chosen, form.cleaned_data["query"])
-        return render(request, template, {**context, "donor": donor, "cards": cards})
-    seen = form.seen_runs
+        warnings = decisions.warnings_beforehand(membership.project, [card.edge for card in cards])
+        return render(request, template, {**context, "donor": donor, "cards": cards, "warnings": warnings})
     try:
-        outcome = decisions.decide_edges(membership.project, list(seen), Verb.ACCEPT, _user(request), seen_runs=seen)
+        outcome = decisions.decide_edges(
+            membership.project,
+            list(form.seen_runs),
+            Verb.ACCEPT,
+            _user(request),
+            seen_runs=form.seen_runs,
+            seen_anchors=form.seen_anchors,
+            overrules=form.overrules,
+        )
     except UserError as error:
         return HttpResponseBadRequest(str(error))
     cards = queue.cards_of(membership.project, _touched(outcome))
@@ -205,6 +233,7 @@ def _told(outcome: Outcome, cards: Sequence[Card], *, in_bulk: bool = False) -> 
         notes=notes,
         errors={},
         status=409 if outcome.conflicts and not (in_bulk and outcome.decided) else 200,
+        doubts={doubt.edge.pk: doubt for doubt in outcome.doubts},
     )
 
 
@@ -222,11 +251,17 @@ def _in_words(outcome: Outcome) -> str:
         words.append(outcome.conflicts[0].message)
     elif outcome.conflicts:
         words.append(f"{len(outcome.conflicts)} links were changed by others first and left as they are.")
+    if len(outcome.doubts) == 1:
+        about = outcome.doubts[0]
+        words.append(f"Not accepted yet: “{about.anchor}”. {about.warnings[0].text}")
+    elif outcome.doubts:
+        words.append(f"{len(outcome.doubts)} links were left open: too many others say the same by now.")
     return " ".join(words)
 
 
 def _touched(outcome: Outcome) -> list[int]:
-    return [decision.edge_id for decision in outcome.decided] + [conflict.edge.pk for conflict in outcome.conflicts]
+    held_up = [conflict.edge.pk for conflict in outcome.conflicts] + [doubt.edge.pk for doubt in outcome.doubts]
+    return [decision.edge_id for decision in outcome.decided] + held_up
 
 
 def _context(membership: Membership, chosen: QueueFilter, place: str) -> dict[str, Any]:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
+from linker import runs
 from linker.access import has_role, member
-from linker.models import Membership, Placement, Project, RankedBy, Role
-from review import export
+from linker.models import Membership, Placement, Project, RankedBy, Role, RunKind
+from linker.runs import RunIsActive
+from review import checks, export, held, outgoing
 from review.export import Choice, NothingToExport
-from review.filters import GAP, GENERATORS, QueueFilter
-from review.models import Release, ReleaseFormat
+from review.filters import GAP, GENERATORS, MAX_ID, QueueFilter
+from review.models import Held, Operation, Release, ReleaseFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+    from linker.models import CandidateEdge
 
 PAGE_SIZE = 25
 
@@ -35,7 +42,8 @@ class FileForm(forms.Form):
     format = forms.ChoiceField(
         choices=ReleaseFormat.choices,
         initial=ReleaseFormat.FULL,
-        help_text="The JOIL file holds donor, anchor and acceptor: not what rel a link should carry.",
+        help_text="The JOIL file holds donor, anchor and acceptor of new links: not what rel a link should carry, and "
+        "neither changes nor removals, which wait for a full file.",
     )
     bom = forms.BooleanField(
         required=False, label="Byte-order mark", help_text="Excel needs it to read accents and other scripts."
@@ -76,15 +84,25 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = FileForm(request.POST)
-    if not form.is_valid():
-        return _page(request, membership, form, status=400)
     chosen = _chosen(request)
+    if chosen.ignored or not form.is_valid():
+        return _page(request, membership, form, status=400)
+    project, how = membership.project, form.cleaned_data
+    edges = chosen.scope(project)
+    if _are_too_many(project, edges):
+        params = {"filters": chosen.to_dict(), "format": how["format"], "bom": how["bom"]}
+        try:
+            run = runs.start_run(project, RunKind.RELEASE, params, membership.user)
+        except RunIsActive as error:
+            messages.warning(request, str(error))
+            run = error.run
+        return redirect("run", project.slug, run.pk)
     try:
         release = export.create_release(
-            membership.project,
-            chosen.scope(membership.project),
-            fmt=ReleaseFormat(form.cleaned_data["format"]),
-            bom=form.cleaned_data["bom"],
+            project,
+            edges,
+            fmt=ReleaseFormat(how["format"]),
+            bom=how["bom"],
             user=membership.user,
             filters=chosen.to_dict(),
         )
@@ -92,14 +110,16 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
         messages.warning(request, str(error))
         return _page(request, membership, form, status=409)
     count = ngettext("%(n)d link", "%(n)d links", release.links) % {"n": release.links}
-    messages.success(request, f"Release {release.number} holds {count}. Download it below, now or later.")
-    return redirect("releases", membership.project.slug)
+    kept = ngettext("%(n)d is held back.", "%(n)d are held back.", release.held) % {"n": release.held}
+    said = f"Release {release.number} holds {count}. Download it below, now or later."
+    messages.success(request, f"{said} {kept}" if release.held else said)
+    return redirect("releases", project.slug)
 
 
 def _page(request: HttpRequest, membership: Membership, form: FileForm, status: int = 200) -> HttpResponse:
     project = membership.project
     chosen = _chosen(request)
-    edges = chosen.scope(project)
+    edges = chosen.scope(project).none() if chosen.ignored else chosen.scope(project)
     made = project.releases.select_related("created_by")
     before = request.GET.get("before", "")[:10]
     if before.isdecimal():
@@ -113,10 +133,11 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "query": chosen.to_query(),
         "hidden": parse_qsl(chosen.to_query()),
         "only": _in_words(chosen, project),
+        "ignored": chosen.ignored,
         "form": form,
         "download_form": DownloadForm(auto_id="download_%s"),
-        "preview": export.preview(edges),
-        "sample": export.sample(edges),
+        "most": export.MOST_IN_REQUEST,
+        "preview": None if _are_too_many(project, edges) else export.preview(project, edges),
         "releases": [_with_words(release) for release in shown[:PAGE_SIZE]],
         "older": shown[PAGE_SIZE - 1].number if len(shown) > PAGE_SIZE else None,
         "suggestions": export.choose(edges, Choice.SUGGESTED).count(),
@@ -125,10 +146,125 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
 
 
 @require_GET
+def next_held(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the next release would hold back, looked at now; with `file`, all of it as a CSV.
+
+    Where so many links are approved that looking at them takes minutes, a page says so; the release looks.
+    """
+    membership = member(request, slug)
+    chosen = _chosen(request)
+    edges = chosen.scope(membership.project)
+    reason = _reason(request)
+    said = {"query": chosen.to_query(), "only": _in_words(chosen, membership.project)}
+    if _are_too_many(membership.project, edges):
+        context = {"project": membership.project, "membership": membership, "section": "releases", **said}
+        return render(request, "review/held_back.html", {**context, "most": export.MOST_IN_REQUEST})
+    if "file" in request.GET:
+        pieces = _next_held_csv(membership.project, edges, reason)
+        return cast("HttpResponse", _csv(pieces, f"anchorline-{membership.project.slug}-held-back.csv"))
+    with transaction.atomic():
+        _look(membership.project, edges)
+        context = _held_context(request, membership, held.NEXT, reason)
+    return render(request, "review/held_back.html", context | said)
+
+
+def _are_too_many(project: Project, edges: QuerySet[CandidateEdge]) -> bool:
+    """Whether more are approved than are looked at while somebody waits."""
+    return export.approved(project, edges, export.MOST_IN_REQUEST + 1) > export.MOST_IN_REQUEST
+
+
+def _look(project: Project, edges: QuerySet[CandidateEdge]) -> None:
+    checks.gather(project, edges, Operation, lock=False)
+    checks.hold_back(project, read_sensitive=False)
+
+
+def _next_held_csv(project: Project, edges: QuerySet[CandidateEdge], reason: Held | None) -> Iterator[bytes]:
+    with transaction.atomic():
+        _look(project, edges)
+        yield from held.csv(held.NEXT, reason)
+
+
+@require_GET
+def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """A release: what it held, what it held back and why; with `file`, what it held back as a CSV."""
+    membership = member(request, slug)
+    release = _release(membership, number)
+    reason, source = _reason(request), held.of_release(release)
+    if "file" in request.GET:
+        name = f"anchorline-{release.project.slug}-release-{release.number}-held-back.csv"
+        return cast("HttpResponse", _csv(held.csv(source, reason), name))
+    context = _held_context(request, membership, source, reason)
+    context |= {
+        "release": _with_words(release),
+        "standing": outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE).count(),
+        "leaving": outgoing.left_with(membership.project, number).filter(pending__operation=Operation.REMOVE).count(),
+        "is_manager": has_role(membership, Role.MANAGER),
+    }
+    return render(request, "review/release.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def release_withdraw(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """GET asks, with the number of links; POST withdraws what the release added and is still on the site.
+
+    The number that was shown is sent along: where it has changed since, nothing is done.
+    """
+    membership = member(request, slug, needs=Role.MANAGER)
+    release = _release(membership, number)
+    standing = outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE)
+    links = standing.count()
+    status = 200
+    if request.method == "POST":
+        if request.POST.get("links") == str(links):
+            note = request.POST.get("note", "").replace("\0", "")[:500]
+            done = outgoing.roll_back(release, cast("User", request.user), note)
+            messages.success(request, f"{_links(done)} will be removed by the next release.")
+            return redirect("release", slug, number)
+        status = 409
+        messages.warning(request, "The number of links has changed since you looked. Nothing was done.")
+    context = {"project": membership.project, "membership": membership, "section": "releases", "release": release}
+    return render(request, "review/release_withdraw.html", {**context, "links": links}, status=status)
+
+
+def _release(membership: Membership, number: int) -> Release:
+    made = Release.objects.select_related("project", "created_by")
+    return get_object_or_404(made, project=membership.project, number=number)
+
+
+def _links(count: int) -> str:
+    return ngettext("%(n)d link", "%(n)d links", count) % {"n": count}
+
+
+def _reason(request: HttpRequest) -> Held | None:
+    text = request.GET.get("reason", "")
+    return Held(text) if text in Held.values else None
+
+
+def _held_context(request: HttpRequest, membership: Membership, source: str, reason: Held | None) -> dict[str, Any]:
+    after = request.GET.get("after", "")
+    rows, more = held.rows(source, reason, int(after) if _is_id(after) else 0)
+    return {
+        "project": membership.project,
+        "membership": membership,
+        "section": "releases",
+        "may_decide": has_role(membership, Role.EDITOR),
+        "groups": held.groups(source),
+        "reason": reason,
+        "rows": rows,
+        "more": more,
+        "is_first": not after,
+    }
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and int(text[:20]) <= MAX_ID
+
+
+@require_GET
 def release_download(request: HttpRequest, slug: str, number: int) -> HttpResponseBase:
     """The file of a release, byte for byte as it was first handed out."""
     membership = member(request, slug)
-    release = get_object_or_404(Release.objects.select_related("project"), project=membership.project, number=number)
+    release = _release(membership, number)
     response = _csv(export.release_pieces(release), export.file_name(release))
     response["Content-Length"] = str(release.bytes)
     return response
@@ -140,10 +276,16 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     project = member(request, slug).project
     form = DownloadForm(request.GET)
     if not form.is_valid():
-        messages.error(request, f"No such file: {form.errors.as_text()}")
+        messages.error(
+            request, f"No file was made: the address asks for a value that is not known ({', '.join(form.errors)})."
+        )
+        return redirect("releases", slug)
+    chosen = _chosen(request)
+    if chosen.ignored:
+        messages.error(request, f"No file was made: {_not_understood(chosen)}")
         return redirect("releases", slug)
     choice, fmt = form.chosen()
-    edges = export.choose(_chosen(request).scope(project), choice)
+    edges = export.choose(chosen.scope(project), choice)
     pieces = export.stream(edges, fmt, bom=form.cleaned_data["bom"])
     return _csv(pieces, f"anchorline-{project.slug}-{choice}.csv")
 
@@ -151,7 +293,12 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
 def _chosen(request: HttpRequest) -> QueueFilter:
     """The filter of the query string, without what does not apply to an export."""
     asked = QueueFilter.from_query(request.GET)
-    return replace(asked, status=QueueFilter.status, order=QueueFilter.order, held=False, stale=False)
+    ignored = tuple(name for name in asked.ignored if name not in ("status", "order", "held", "stale"))
+    return replace(asked, status=QueueFilter.status, order=QueueFilter.order, held=False, stale=False, ignored=ignored)
+
+
+def _not_understood(chosen: QueueFilter) -> str:
+    return f"the filter holds a value that is not known ({', '.join(chosen.ignored)})."
 
 
 def _in_words(chosen: QueueFilter, project: Project) -> list[str]:
@@ -198,6 +345,9 @@ def _csv(pieces: Iterator[bytes], name: str) -> StreamingHttpResponse:
 
 release_urls = [
     path("export/", releases, name="releases"),
+    path("export/held/", next_held, name="next_held"),
+    path("export/<int:number>/links/", release_page, name="release"),
+    path("export/<int:number>/withdraw/", release_withdraw, name="release_withdraw"),
     path("export/links.csv", links_csv, name="suggestions_csv"),
     path("export/<int:number>/", release_download, name="release_download"),
 ]

@@ -17,3 +17,44 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   event.detail.shouldSwap = false;
   location.reload();
 });
+
+// A page that the browser kept as it was, for its back button, may show what has been decided since, or belong to
+// somebody who has signed out.
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+// A short name follows the name until somebody writes one.
+for (const field of document.querySelectorAll("[data-filled-from]")) {
+  const source = document.getElementById(field.dataset.filledFrom);
+  const made = () => source.value.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, field.maxLength);
+  let follows = field.value === "" || field.value === made();
+  source.addEventListener("input", () => { if (follows) field.value = made(); });
+  field.addEventListener("input", () => { follows = field.value === ""; });
+}
+
+// The explanation of a word opens at a click, a tap or a key by itself; here also at a hover, and near the word.
+const HOVER_MS = 250;
+let hover = 0;
+document.addEventListener("mouseover", (event) => {
+  const word = event.target.closest(".term");
+  clearTimeout(hover);
+  if (word) hover = setTimeout(() => noteOf(word).showPopover(), HOVER_MS);
+});
+document.addEventListener("mouseout", (event) => {
+  const word = event.target.closest(".term");
+  if (word && document.activeElement !== word) noteOf(word).hidePopover();
+});
+document.addEventListener("beforetoggle", (event) => {
+  const note = event.target;
+  if (!note.matches?.(".term__note") || event.newState !== "open") return;
+  const box = document.querySelector(`[popovertarget="${note.id}"]`).getBoundingClientRect();
+  const width = Math.min(320, innerWidth - 32);
+  note.style.width = `${width}px`;
+  note.style.left = `${Math.max(16, Math.min(box.left, innerWidth - width - 16))}px`;
+  note.style.top = box.bottom + 160 < innerHeight ? `${box.bottom + 4}px` : "auto";
+  note.style.bottom = box.bottom + 160 < innerHeight ? "auto" : `${innerHeight - box.top + 4}px`;
+}, true);
+
+function noteOf(word) {
+  return document.getElementById(word.getAttribute("popovertarget"));
+}

@@ -36,5 +36,5 @@ function showAnswer(request) {
   const answer = new DOMParser().parseFromString(request.responseText, "text/html").getElementById("main");
   if (answer) document.getElementById("main").replaceWith(document.adoptNode(answer));
   else document.getElementById("upload-state").textContent = `The server refused the upload (${request.status}).`;
-  document.querySelector("#upload .errorlist")?.scrollIntoView({ block: "center" });
+  document.querySelector("#refused, #upload .errorlist")?.scrollIntoView({ block: "center" });
 }

@@ -40,8 +40,9 @@ function goOn(card) {
 
 // -------------------------------------------------------------------------------------------- writing
 
-const PAINTED = { accept: ["accepted", "Accepted"], reject: ["rejected", "Rejected"], reopen: ["suggested", "To review"] };
+const PAINTED = { accept: ["accepted", "Accepted"], anyway: ["accepted", "Accepted"], reject: ["rejected", "Rejected"], reopen: ["suggested", "To review"] };
 let sending = Promise.resolve();
+let pressed = 0; // keys that did something
 let answer = null; // what is known of the answer under way: { failed, refused, cards }
 
 function paint(card, verb) {
@@ -69,10 +70,14 @@ async function decide(form, button) {
   const sent = send(form, button);
   paint(card, button.value.split(":")[0]);
   goOn(card);
+  const there = currentId;
+  const before = pressed;
   const { failed, refused } = await sent;
   const now = document.getElementById(card.id);
   if (failed) paint(now, "reopen");
-  if (failed || refused) makeCurrent(now);
+  // A card that only asks back waits for who has gone on: the next keys are meant for other cards.
+  const hasGoneOn = pressed !== before || currentId !== there || isField(document.activeElement);
+  if (failed || (refused && !(hasGoneOn && asks(now)))) makeCurrent(now);
   if (refused) now.querySelector("[aria-invalid]")?.focus();
   settle();
 }
@@ -142,6 +147,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const preview = list.querySelector("[data-accept-group]");
   if (preview && event.detail.elt === preview) (preview.querySelector(".button--primary") || preview.querySelector("[data-cancel]")).focus();
   const card = current();
+  card?.classList.add("is-current"); // settling gives a card that was swapped the classes it came with
   if (card && !isOpen(card) && event.detail.requestConfig?.verb === "get") goOn(card);
 });
 
@@ -175,12 +181,22 @@ function editAnchor(card) {
   field?.select();
 }
 
+const asks = (card) => isOpen(card) && card.querySelector("[data-doubt]");
+
+// Accepts in spite of what a card says against its words; where it is another card that asks, goes there first.
+function acceptAnyway(card) {
+  if (card && asks(card)) return press(card, "[data-do=anyway]");
+  const asking = neighbour(card, -1, asks) || neighbour(card, 1, asks);
+  if (asking) makeCurrent(asking);
+}
+
 const groupOf = (card) => card?.closest(".group");
 
 const KEYS = {
   a: (card) => press(card, "[data-do=accept]"),
   n: (card) => press(card, "[data-rel=nofollow]"),
   x: (card) => (rejecting(card) ? press(card, "[data-do=reject]") : openReject(card)),
+  y: acceptAnyway,
   e: editAnchor,
   s: (card) => press(card, "[data-do=skip]"),
   u: () => press(document, "[data-undo-last] button"),
@@ -213,6 +229,7 @@ document.addEventListener("keydown", (event) => {
     : KEYS[event.key];
   if (!act) return;
   event.preventDefault();
+  pressed += 1;
   act(card);
 });
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates, shorten
 from linker.anchors.clean import has_word
 from linker.anchors.fold import fold
-from linker.anchors.generic import is_generic, stop_words
+from linker.anchors.generic import is_address, is_generic, stop_words
 from linker.anchors.template import Template
 from tests.anchors.strategies import hostile_text
 
@@ -105,16 +105,37 @@ def test_a_projects_patterns_are_applied() -> None:
         ("https://example.com/guides/h%C3%BCtten_in%20den+alpen/", "hütten in den alpen"),
         ("https://example.com/tent-care/p/itm3fg7bkz?pid=1", "tent care"),
         ("https://example.com/xslt/introduction", "xslt introduction"),
-        ("https://example.com/2024/", "example.com/2024"),
-        ("https://example.com/", "example.com"),
+        ("https://example.com/2024/", "2024"),
+        ("https://www.example.com/contact", "contact"),
+        ("https://www.example.com/contact/www.example.com%2Fpage", "contact"),
+        ("https://www.example.com/", "example.com"),
         ("http://[broken", "[broken"),
-        ("%00%ff", "%00%ff"),
+        ("%00%ff", "00 ff"),
         ("https://example.com/%E2%80%AEtxt.exe", "txt.exe"),
     ],
 )
 def test_a_page_without_names_is_called_by_its_address(url: str, anchor: str) -> None:
-    candidates = anchor_candidates(TargetText(url, title="\u202e", h1="Home", language="en"), template=Template())
+    candidates = anchor_candidates(TargetText(url, title="\u202e", language="en"), template=Template())
     assert [(c.source, c.text) for c in candidates] == [("url", anchor)]
+
+
+@pytest.mark.parametrize(
+    ("title", "h1", "banned", "anchor"),
+    [
+        ("Contact | Bright Clinic", "Contact", [], ("title", "Contact | Bright Clinic")),
+        ("Contact", "Contact", [], ("title", "Contact")),
+        ("", "Contact", [], ("h1", "Contact")),
+        ("www.brightclinic.example/contact", "", [], ("url", "contact")),
+        ("Contact | Bright Clinic", "", ["contact | bright clinic"], ("url", "contact")),
+        ("Contact", "Contact", ["contact"], ("url", "brightclinic.example")),
+    ],
+)
+def test_a_page_of_generic_names_is_not_called_by_its_address(
+    title: str, h1: str, banned: list[str], anchor: tuple[str, str]
+) -> None:
+    page = TargetText("https://www.brightclinic.example/contact", title, h1, description="Call us.", language="en")
+    candidates = anchor_candidates(page, template=Template(suffixes=(" | Bright Clinic",)), banned=banned)
+    assert [(c.source, c.text) for c in candidates] == [anchor]
 
 
 def test_a_target_without_an_address_is_refused() -> None:
@@ -170,7 +191,8 @@ def test_anchors_of_any_page_are_bounded_different_visible_and_not_generic(
         assert candidate.text == candidate.text.strip()
         assert not any(ord(char) < 32 or char == "\u202e" for char in candidate.text + candidate.raw)
         (candidate.text + candidate.raw).encode()
-        if candidate.source != "url":
+        assert not is_address(candidate.text)
+        if len(candidates) > 1:
             assert has_word(candidate.text)
             assert not is_generic(candidate.text, target.language)
 

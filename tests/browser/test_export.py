@@ -62,7 +62,7 @@ def test_the_administration_breaks_no_content_policy(live_server, page, project,
     for path in ("", "linker/project/add/", "linker/tier/", "linker/page/", "review/decision/", "auth/user/"):
         page.goto(f"{live_server.url}/admin/{path}")
     page.goto(f"{live_server.url}/django-rq/queues/0/")
-    page.goto(f"{live_server.url}/admin/linker/sensitivecategory/add/")
+    page.goto(f"{live_server.url}/admin/linker/sensitiverule/add/")
     page.locator(".field-category .select2-selection").click()
     page.keyboard.type("first")
     page.get_by_role("option", name="First aid").click()

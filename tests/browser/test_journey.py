@@ -71,7 +71,11 @@ def test_from_a_crawl_to_a_file_of_approved_links(live_server, page, worker_proc
     first = page.locator(".edge").first
     first.wait_for()
     anchor = first.locator("input[name=anchor]").input_value()
-    page.keyboard.press("a")
+    with page.expect_response(lambda response: "/decide/" in response.url) as decided:
+        page.keyboard.press("a")
+    if decided.value.status == 422:  # the best words of the best link: other links to the page say the same
+        page.locator("[data-doubt]").wait_for()
+        page.keyboard.press("y")
     page.locator("[data-edge][data-state=accepted]").wait_for()
     page.keyboard.press("x")
     page.keyboard.press("1")
@@ -82,7 +86,7 @@ def test_from_a_crawl_to_a_file_of_approved_links(live_server, page, worker_proc
     accepted = CandidateEdge.objects.get(project=project, status="accepted")
     assert accepted.anchor == anchor
     assert not CandidateEdge.objects.filter(project=project, status="rejected").exists()
-    assert CandidateEdge.objects.filter(project=project).exclude(sensitive="").count() == 0
+    assert CandidateEdge.objects.filter(project=project, sensitive__contains="medical (Magazine › Health)").exists()
 
     go(page, "Settings")
     page.get_by_role("link", name="Tiers").click()
@@ -105,4 +109,4 @@ def test_from_a_crawl_to_a_file_of_approved_links(live_server, page, worker_proc
     assert (rows[0]["decided_by"], rows[0]["rel"]) == ("mara", accepted.rel)
     accepted.refresh_from_db()
     assert accepted.status == "exported"
-    assert errors == []
+    assert [error for error in errors if "422" not in error] == []

@@ -129,12 +129,12 @@ def test_j_and_k_move(at_queue, edges):
 @pytest.mark.parametrize("save", ["Control+Enter", "Enter"])
 def test_e_edits_the_anchor_and_saving_accepts_it(at_queue, edges, save):
     at_queue.keyboard.press("e")
-    at_queue.keyboard.type("axe boots")
+    at_queue.keyboard.type("axe target")
     assert stored(edges[0])[0] == "suggested"
     at_queue.keyboard.press(save)
     expect_current(at_queue, edges[1])
     expect_answered(at_queue, edges[0], "accepted")
-    assert stored(edges[0])[1] == "axe boots"
+    assert stored(edges[0])[1] == "axe target"
     assert Decision.objects.get().verb == "edit"
 
 
@@ -278,11 +278,70 @@ def test_a_lost_connection_takes_the_paint_off_again(at_queue, edges):
 
 def test_a_refused_anchor_comes_back_with_its_reason_and_the_focus(at_queue, edges):
     at_queue.keyboard.press("e")
-    at_queue.keyboard.type("click here")
+    at_queue.keyboard.press("Delete")
     at_queue.keyboard.press("Control+Enter")
-    expect(card(at_queue, edges[0]).get_by_role("alert")).to_contain_text("says nothing about the page")
+    expect(card(at_queue, edges[0]).get_by_role("alert")).to_contain_text("The anchor is empty")
     expect(card(at_queue, edges[0]).locator("[data-anchor]")).to_be_focused()
-    expect(card(at_queue, edges[0]).locator("[data-anchor]")).to_have_value("click here")
+
+
+# ----------------------------------------------------------------------------------------------------- warnings
+
+
+def rewrite(page, words: str) -> None:
+    page.keyboard.press("e")
+    page.keyboard.type(words)
+    page.keyboard.press("Enter")
+
+
+def test_words_that_speak_for_nothing_are_warned_of_and_y_accepts_them_anyway(at_queue, edges):
+    rewrite(at_queue, "click here")
+    warned = card(at_queue, edges[0])
+    expect(warned.get_by_role("alert")).to_contain_text("says nothing about the page")
+    expect(warned.locator("[data-anchor]")).to_have_value("click here")
+    expect_current(at_queue, edges[0])
+    assert stored(edges[0])[0] == "suggested"
+    at_queue.keyboard.press("a")  # asks again
+    expect_current(at_queue, edges[0])
+    expect(warned.get_by_role("alert")).to_be_visible()
+    at_queue.keyboard.press("y")
+    expect_current(at_queue, edges[1])
+    expect_answered(at_queue, edges[0], "accepted")
+    assert stored(edges[0])[:2] == ("accepted", "click here")
+    assert [one["code"] for one in Decision.objects.get().overruled] == ["generic"]
+
+
+def test_other_words_after_a_warning_are_looked_at_anew(at_queue, edges):
+    rewrite(at_queue, "click here")
+    expect(card(at_queue, edges[0]).get_by_role("alert")).to_be_visible()
+    rewrite(at_queue, "cheap loans")
+    expect(card(at_queue, edges[0]).get_by_role("alert")).to_contain_text("None of these words is in the name")
+    rewrite(at_queue, "my target")
+    expect_answered(at_queue, edges[0], "accepted")
+    assert Decision.objects.get().overruled == []
+
+
+def test_no_key_is_lost_to_a_warning_that_comes_while_typing_goes_on(at_queue, edges):
+    at_queue.route("**/decide/", lambda route: (at_queue.wait_for_timeout(150), route.continue_()))
+    rewrite(at_queue, "click here")
+    for _ in edges[1:]:
+        at_queue.keyboard.press("a")
+    for edge in edges[1:]:
+        expect_answered(at_queue, edge, "accepted")
+    expect(card(at_queue, edges[0]).get_by_role("alert")).to_be_visible()
+    assert stored(edges[0])[0] == "suggested"
+    at_queue.keyboard.press("y")  # goes to the card that asks
+    expect_current(at_queue, edges[0])
+    at_queue.keyboard.press("y")
+    expect_answered(at_queue, edges[0], "accepted")
+
+
+def test_the_button_and_the_choice_of_rel_overrule_as_well(at_queue, edges):
+    at_queue.keyboard.press("e")
+    at_queue.keyboard.type("click here")
+    card(at_queue, edges[0]).locator("[data-rel=nofollow]").click()
+    card(at_queue, edges[0]).get_by_role("button", name="Accept anyway").click()
+    expect_answered(at_queue, edges[0], "accepted")
+    assert stored(edges[0]) == ("accepted", "click here", "nofollow")
 
 
 def test_whoever_is_signed_out_is_sent_to_sign_in(at_queue, edges):
@@ -370,6 +429,9 @@ def test_without_a_script_everything_can_be_decided_and_undone(plain, edges):
 
     card(plain, edges[2]).get_by_label("Anchor", exact=True).fill("my own words")
     card(plain, edges[2]).get_by_label("Anchor", exact=True).press("Enter")
+    assert stored(edges[2])[0] == "suggested"
+    assert plain.get_by_text("None of these words is in the name").is_visible()
+    plain.get_by_role("button", name="Accept anyway").click()
     assert stored(edges[2])[:2] == ("accepted", "my own words")
 
     card(plain, edges[3]).get_by_label("dry boots").check()

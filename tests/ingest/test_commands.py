@@ -59,6 +59,21 @@ def test_columns_are_mapped_on_the_command_line(project, tmp_path):
     assert Page.objects.get().body == "One\n\nTwo"
 
 
+def test_commands_say_what_a_file_is_and_put_a_prefix_before_handles(project, tmp_path):
+    header = ("Handle", "Title", "Body (HTML)", "Option1 Name", "Variant Price", "Status")
+    path = write(tmp_path / "products.csv", header, [("lite", "Lite", "<p>Light</p>", "Title", "12.00", "active")])
+    ended = manage("import_pages", "shop", path, "--prefix", "/en/products/")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "This is Shopify's export of products." in ended.stdout
+    assert Page.objects.get().url == f"{SITE}/en/products/lite"
+    log = tmp_path / "access.log"
+    log.write_text('192.0.2.7 - - [12/Mar/2026:06:25:24 +0100] "GET / HTTP/1.1" 200 5120\n' * 3)
+    for command in ("import_pages", "import_links", "import_queries", "import_traffic"):
+        ended = manage(command, "shop", log)
+        assert ended.returncode == 1
+        assert "This is an access log" in ended.stderr
+
+
 def test_what_the_user_got_wrong_ends_with_one_and_a_message(project, tmp_path):
     cut = tmp_path / "cut.csv"
     cut.write_text('Address,Title\n"https://shop.exam')

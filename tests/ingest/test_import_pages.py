@@ -27,15 +27,17 @@ def upload_of(project, header, rows, name="crawl.csv", kind="") -> Upload:
 def choices(upload: Upload, **changed: list[str]) -> dict[str, str]:
     """The mapping form as the preview shows it, with some choices changed."""
     looked = services.look_at_upload(upload.project, upload)
-    mapping = {field.name: looked.mapping.get(field.name, []) for field in services.schema.FIELDS[upload.kind]}
-    return {name: json.dumps(columns) for name, columns in {**mapping, **changed}.items()}
+    fields = services.schema.FIELDS[upload.kind]
+    mapping = {field.name: looked.mapping.get(field.name, []) for field in fields} | changed
+    texts = {field.name for field in fields if field.text}
+    return {name: "".join(cells) if name in texts else json.dumps(cells) for name, cells in mapping.items()}
 
 
 @pytest.fixture
 def addresses(project, tmp_path):
     """Every address of the import, with something behind it."""
     upload = upload_of(project, ("Address", "Title"), [(f"{SITE}/a", "A")])
-    run = make_run(project, "import_pages")
+    run = make_run(project, "import_pages", report={"skipped_file": True})
     path = services.skipped_path(project.pk, run.pk)
     path.write_text("line,column\n2,Address\n")
     return [
@@ -228,7 +230,8 @@ def test_a_file_of_queries_is_known_looked_at_and_imported(project, manager, cli
     runs.execute(run.pk, services.run_import)
     assert PageQuery.objects.get(page__project=project).query == "tents"
     shown = client_for(manager).get(answer.url).text
-    for words in ("Import search queries", "Queries of pages", "Read as", "url, query, importance", "Match, so that"):
+    for words in ("Import search queries", "Queries of pages", "Read as", "url, query, importance"):
         assert words in shown
+    assert "Import links" in shown, "the next step is what the project lacks"
     imports = client_for(manager).get(reverse("import", args=["shop"])).text
     assert "wishes.csv" in imports

@@ -58,8 +58,8 @@ ROWS = st.lists(
             st.one_of(st.sampled_from(WORDS), st.sampled_from(SKIPS), st.text(max_size=8)),
             st.sampled_from(("true", "false", "", "?")),
             st.sampled_from(("", "nofollow")),
-            st.sampled_from(("//body/main/p/a", "//body/nav/a", "//ol/li[1]/a")),
-            st.sampled_from(("Content", "Navigation")),
+            st.sampled_from(("//body/main/p/a", "//body/nav/a", "//ol/li[1]/a", "//aside/a")),
+            st.sampled_from(("Content", "Navigation", "Sidebar", "Mega menu")),
         ).map(list),
         st.just(["too", "short"]),
     ),
@@ -83,7 +83,7 @@ def test_columns_and_rows_say_the_same(rows, size, bare):
         Records(lines[at : at + size], len(header), rows[at : at + size], []) for at in range(0, len(rows), size)
     ]
     found = Links.joined([many.parse_all(some) for some in records])
-    columns = (found.source, found.target, found.in_body, found.follow)
+    columns = (found.source, found.target, found.block, found.follow)
     assert list(zip(*(column.tolist() for column in columns), found.anchor, strict=True)) == expected
     assert many.ignored == one.ignored
     assert (many.skipped.counts, many.skipped.first) == (one.skipped.counts, one.skipped.first)

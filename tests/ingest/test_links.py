@@ -10,8 +10,9 @@ import pytest
 
 from ingest import loader, services, sniff
 from ingest.errors import FileError, ImportStopped
-from linker.models import ExistingLink, Page
-from tests.factories import make_page
+from ingest.readers import screaming_frog
+from linker.models import Block, ExistingLink, Page
+from tests.factories import make_link, make_page
 from tests.ingest.files import LINK_HEADER, SITE, link, write
 
 
@@ -25,9 +26,9 @@ def load(project, tmp_path, *rows, header=LINK_HEADER, **options):
     return services.import_links(project, path, skipped_file=tmp_path / "skipped.csv", **options)
 
 
-def stored() -> set[tuple[str, str, bool, str]]:
+def stored() -> set[tuple[str, str, str, str]]:
     rows = ExistingLink.objects.filter(missing_since=None).select_related("source", "target")
-    return {(r.source.url[len(SITE) :], r.target.url[len(SITE) :], r.in_body, r.anchor) for r in rows}
+    return {(r.source.url[len(SITE) :], r.target.url[len(SITE) :], r.get_block_display(), r.anchor) for r in rows}
 
 
 def test_links_in_the_text_are_told_from_template_links(project, pages, tmp_path):
@@ -45,15 +46,17 @@ def test_links_in_the_text_are_told_from_template_links(project, pages, tmp_path
         link("/c", "/a", "side", position="Sidebar"),
     )
     assert stored() == {
-        ("/a", "/b", True, "in the text"),
-        ("/a", "/b", True, "again, otherwise"),
-        ("/a", "/c", False, ""),
-        ("/b", "/a", False, ""),
-        ("/b", "/c", False, ""),
-        ("/c", "/b", False, ""),
-        ("/c", "/a", False, ""),
+        ("/a", "/b", "Content", "in the text"),
+        ("/a", "/b", "Content", "again, otherwise"),
+        ("/a", "/c", "Navigation", ""),
+        ("/a", "/c", "Header", ""),
+        ("/b", "/a", "Navigation", ""),
+        ("/b", "/c", "Navigation", ""),
+        ("/c", "/b", "Footer", ""),
+        ("/c", "/a", "Aside", "side"),
     }
-    assert (report["rows"], report["links"], report["new"], report["body"], report["template"]) == (9, 7, 7, 2, 5)
+    assert (report["rows"], report["links"], report["new"], report["body"], report["template"]) == (9, 8, 8, 2, 6)
+    assert report["links_by_block"] == {"Content": 2, "Aside": 1, "Header": 1, "Footer": 1, "Navigation": 3}
 
 
 def test_what_is_no_link_of_ours_is_counted_by_reason(project, pages, tmp_path):
@@ -73,7 +76,7 @@ def test_what_is_no_link_of_ours_is_counted_by_reason(project, pages, tmp_path):
         link("/a", "/unknown", "x"),
         link("/unknown", "/a", "x"),
     )
-    assert stored() == {("/a", "/b", True, "kept"), ("/a", "/b", True, "a picture's words")}
+    assert stored() == {("/a", "/b", "Content", "kept"), ("/a", "/b", "Content", "a picture's words")}
     assert report["ignored"] == {
         "Not hyperlinks (images, scripts, styles, canonicals)": 2,
         "Without anchor or alt text": 1,
@@ -115,7 +118,7 @@ def test_the_old_nine_columns_under_a_title_row_are_read(project, pages, tmp_pat
         f"IMG,{SITE}/a,{SITE}/x,1,,,200,OK,true\n"
     )
     report = services.import_links(project, path)
-    assert stored() == {("/a", "/b", True, "words")}
+    assert stored() == {("/a", "/b", "Content", "words")}
     assert report["header_line"] == 2
 
 
@@ -138,12 +141,12 @@ def test_a_french_export_is_read(project, pages, tmp_path):
         link("/a", "/c", "menu", type="Hyperlien", position="En-tête"),
         header=header,
     )
-    assert stored() == {("/a", "/b", True, "mots"), ("/a", "/c", False, "")}
+    assert stored() == {("/a", "/b", "Content", "mots"), ("/a", "/c", "Header", "")}
 
 
 def test_any_csv_of_pairs_is_read(project, pages, tmp_path):
     load(project, tmp_path, (f"{SITE}/a", f"{SITE}/b"), header=("url", "target_url"))
-    assert stored() == {("/a", "/b", True, "")}
+    assert stored() == {("/a", "/b", "Content", "")}
 
 
 def test_without_positions_what_many_pages_have_alike_is_template(project, tmp_path):
@@ -152,8 +155,8 @@ def test_without_positions_what_many_pages_have_alike_is_template(project, tmp_p
     rows = [(f"{SITE}/{n}", f"{SITE}/0", "Home") for n in range(1, 30)]
     rows += [(f"{SITE}/{n}", f"{SITE}/{n + 1}", f"text {n}") for n in range(5, 15)]
     report = load(project, tmp_path, *rows, header=("Source", "Destination", "Anchor"))
-    assert ExistingLink.objects.filter(in_body=False, target__url=f"{SITE}/0", anchor="").count() == 29
-    assert ExistingLink.objects.filter(in_body=True).count() == 10
+    assert ExistingLink.objects.filter(block=Block.NAVIGATION, target__url=f"{SITE}/0", anchor="").count() == 29
+    assert ExistingLink.objects.filter(block=Block.CONTENT).count() == 10
     assert report["made_template_by_repetition"] == 29
 
 
@@ -182,7 +185,7 @@ def test_importing_again_marks_links_that_are_gone_and_finds_them_again(project,
     first = ExistingLink.objects.get(anchor="two").pk
     report = load(project, tmp_path, link("/a", "/b", "one", follow="false"))
     assert (report["new"], report["seen_before"], report["missing"]) == (0, 1, 1)
-    assert stored() == {("/a", "/b", True, "one")}
+    assert stored() == {("/a", "/b", "Content", "one")}
     assert not ExistingLink.objects.get(anchor="one").follow
     assert Page.objects.get(pk=pages["/c"].pk).inlinks == 0
     load(project, tmp_path, link("/a", "/b", "one"), link("/b", "/c", "two"))
@@ -204,12 +207,12 @@ def test_links_written_in_parts_are_those_written_at_once(project, pages, tmp_pa
     rows = [link("/a", "/b", f"words {n}", follow=str(i > 200 and n < 30).lower()) for i, n in enumerate(numbers)]
     rows += [link("/c", "/b", "menu", position="Header", follow=word) for word in ("false", "true")]
     expected = load(project, tmp_path, *rows)
-    links = list(ExistingLink.objects.order_by("anchor").values_list("anchor", "in_body", "follow"))
+    links = list(ExistingLink.objects.order_by("anchor").values_list("anchor", "block", "follow"))
     ExistingLink.objects.all().delete()
     in_parts(monkeypatch)
     assert load(project, tmp_path, *rows) == expected
     assert (expected["links"], expected["new"], expected["body"], expected["seen_before"]) == (61, 61, 60, 0)
-    assert list(ExistingLink.objects.order_by("anchor").values_list("anchor", "in_body", "follow")) == links
+    assert list(ExistingLink.objects.order_by("anchor").values_list("anchor", "block", "follow")) == links
     assert [follow for _, _, follow in links].count(True) == 30
 
 
@@ -234,16 +237,20 @@ def test_links_come_in_once_and_are_counted_however_the_file_is_ordered(project,
     in_parts(monkeypatch)
     first = load(project, tmp_path, *rows)
     links = {
-        (source, target, word < "z", word if word < "z" else "") for source, target, word in some if source != target
+        (source, target, "Content" if word < "z" else "Footer", word if word < "z" else "")
+        for source, target, word in some
+        if source != target
     }
     assert stored() == links
     assert (first["links"], first["new"], first["seen_before"]) == (len(links), len(links), 0)
     followed = {
         (row[1], row[2], row[4]) for row in rows if row[5] == "true" and row[8] == "Content" and row[1] != row[2]
     }
-    found = ExistingLink.objects.filter(in_body=True, follow=True).values_list("source__url", "target__url", "anchor")
+    found = ExistingLink.objects.filter(block=Block.CONTENT, follow=True).values_list(
+        "source__url", "target__url", "anchor"
+    )
     assert set(found) == followed
-    body = {(source, target) for source, target, in_body, _ in links if in_body}
+    body = {(source, target) for source, target, block, _ in links if block == "Content"}
     gives, gets = Counter(source for source, _ in body), Counter(target for _, target in body)
 
     def counted() -> dict[str, tuple[int, int]]:
@@ -254,6 +261,108 @@ def test_links_come_in_once_and_are_counted_however_the_file_is_ordered(project,
     again = load(project, tmp_path, *rows)
     assert (again["links"], again["new"], again["missing"]) == (len(links), 0, 0)
     assert (stored(), counted()) == (links, expected)
+
+
+@pytest.mark.parametrize(
+    ("position", "path", "block"),
+    [
+        ("Content", "//body/main/article/p/a", Block.CONTENT),
+        ("Contenu", "", Block.CONTENT),
+        ("Aside", "//body/aside/ul/li/a", Block.ASIDE),
+        ("Sidebar", "", Block.ASIDE),
+        ("Barra laterale", "", Block.ASIDE),
+        ("En-tête", "", Block.HEADER),
+        ("Fußzeile", "", Block.FOOTER),
+        ("Pie de página", "", Block.FOOTER),
+        ("Navegación", "", Block.NAVIGATION),
+        ("Content", "//body/main/aside[2]/ul/li/a", Block.ASIDE),
+        ("Content", "//body/header/nav/ul/li/a", Block.NAVIGATION),
+        ("Content", "//body/main/footer/a", Block.FOOTER),
+        ("Content", "//body/div[@class='breadcrumbs']/a", Block.NAVIGATION),
+        ("Header", "//body/header/div[@class='breadcrumb']/a", Block.NAVIGATION),
+        ("Content", "//body/main/div/ol/li[2]/a", Block.NAVIGATION),
+        ("Content", "//body/main/article/ol/li[2]/a", Block.UNKNOWN),
+        ("Content", "//body/main/div[@class='has-sidebar']/p/a", Block.CONTENT),
+        ("Related products", "//body/main/aside/a", Block.ASIDE),
+        ("Related products", "//body/main/div/a", Block.UNKNOWN),
+        (None, "//body/main/p/a", Block.CONTENT),
+        (None, "//body/div[@class='footer']/a", Block.FOOTER),
+        (None, "//body/div[@id='sidebar']/a", Block.ASIDE),
+    ],
+)
+def test_the_block_is_told_by_position_and_path(position, path, block):
+    assert screaming_frog.block(position, path) == block
+
+
+def test_a_pair_keeps_a_link_for_each_block_it_stands_in(project, pages, tmp_path):
+    rows = [
+        link("/a", "/b", "words", position=position)
+        for position in ("Content", "Aside", "Header", "Footer", "Navigation", "Elsewhere")
+    ]
+    report = load(project, tmp_path, *rows, *rows)
+    with_anchor = {("/a", "/b", block, "words") for block in ("Content", "Aside")}
+    assert stored() == with_anchor | {
+        ("/a", "/b", block, "") for block in ("Header", "Footer", "Navigation", "Unknown")
+    }
+    assert (report["links"], report["body"], report["template"]) == (6, 1, 5)
+    assert load(project, tmp_path, *rows)["seen_before"] == 6
+
+
+def test_an_import_tells_the_block_of_links_that_nobody_knew(project, pages, tmp_path):
+    """They stay the same links: none is gone, and none stands beside them as new."""
+    named = make_link(pages["/a"], pages["/b"], "", Block.UNKNOWN)
+    known_too = make_link(pages["/a"], pages["/c"], "", Block.UNKNOWN)
+    make_link(pages["/a"], pages["/c"], "", Block.FOOTER)
+    with_words = make_link(pages["/b"], pages["/a"], "", Block.UNKNOWN)
+    not_named = make_link(pages["/b"], pages["/c"], "", Block.UNKNOWN)
+    in_text_now = make_link(pages["/c"], pages["/b"], "", Block.UNKNOWN)
+    report = load(
+        project,
+        tmp_path,
+        link("/a", "/b", "menu", position="Navigation"),
+        link("/a", "/b", "top", position="Header"),
+        link("/a", "/c", "bottom", position="Footer"),
+        link("/b", "/a", "beside", position="Aside"),
+        link("/b", "/c", "", alt="a card", position="Elsewhere"),
+        link("/c", "/b", "words"),
+    )
+    assert stored() == {
+        ("/a", "/b", "Header", ""),
+        ("/a", "/b", "Navigation", ""),
+        ("/a", "/c", "Footer", ""),
+        ("/b", "/a", "Aside", "beside"),
+        ("/b", "/c", "Unknown", ""),
+        ("/c", "/b", "Content", "words"),
+    }
+    assert (report["new"], report["seen_before"], report["missing"]) == (2, 4, 2)
+    assert ExistingLink.objects.get(pk=with_words.pk).anchor == "beside"
+    assert ExistingLink.objects.get(pk=named.pk).block == Block.HEADER
+    assert ExistingLink.objects.get(pk=not_named.pk).missing_since is None
+    gone = ExistingLink.objects.exclude(missing_since=None).values_list("pk", flat=True)
+    assert set(gone) == {known_too.pk, in_text_now.pk}
+
+
+def test_a_link_through_a_redirect_or_to_another_address_of_a_page_is_one_to_the_page(project, pages, tmp_path):
+    make_page(project, "/old", status_code=301, indexable=False, redirect_url="/older")
+    make_page(project, "/older", status_code=301, indexable=False, redirect_url=f"{SITE}/b")
+    make_page(project, "/b-print", indexable=False, canonical_link=f"{SITE}/b")
+    make_page(project, "/round", status_code=301, redirect_url=f"{SITE}/about")
+    make_page(project, "/about", status_code=301, redirect_url=f"{SITE}/round")
+    make_page(project, "/gone", status_code=301, redirect_url=f"{SITE}/nowhere")
+    make_page(project, "/shown", canonical_link=f"{SITE}/b")  # indexed all the same: a page of its own
+    sources = ("/old", "/b-print", "/round", "/gone", "/shown")
+    load(project, tmp_path, *(link("/a", target, target) for target in sources), link("/b", "/old", "to itself"))
+    led = {(target, anchor) for _, target, _, anchor in stored()}
+    assert led == {("/b", "/old"), ("/b", "/b-print"), ("/round", "/round"), ("/gone", "/gone"), ("/shown", "/shown")}
+    assert Page.objects.get(url=f"{SITE}/b").inlinks == 1
+
+
+def test_http_and_https_are_one_page_where_the_crawl_knows_one_of_them(project, pages, tmp_path):
+    http = SITE.replace("https", "http")
+    row = list(link("/a", "/b", "words"))
+    row[2] = f"{http}/b"
+    load(project, tmp_path, row, link("/b", "/c", "others"))
+    assert stored() == {("/a", "/b", "Content", "words"), ("/b", "/c", "Content", "others")}
 
 
 def test_links_need_pages_first(project, tmp_path):

@@ -9,11 +9,12 @@ import zipfile
 
 import numpy as np
 import pytest
+from django.urls import reverse
 
 from ingest import services
 from ingest.errors import FileError, ImportStopped
 from linker.models import Category, EmbeddingModel, Page, PageEmbedding
-from tests.factories import make_page, make_project
+from tests.factories import make_page, make_project, make_run
 from tests.ingest.files import SITE, csv_text, write, write_pages
 
 REAL_HEADER = (
@@ -273,7 +274,7 @@ def test_breadcrumbs_in_json_ld_are_found_by_content(project, tmp_path):
     )
     assert (crumbs("/a"), crumbs("/b"), crumbs("/c")) == (["Camping", "Tents"], ["Camping", "Stoves"], [])
     assert report["category_source"] == "json-ld"
-    assert report["skipped"] == {"The cell was not understood and left empty": 1}
+    assert report["skipped"] == {"The cell was not understood, so it was left empty": 1}
 
 
 def test_folders_are_the_last_resort_and_do_not_replace_a_breadcrumb(project, tmp_path):
@@ -283,6 +284,56 @@ def test_folders_are_the_last_resort_and_do_not_replace_a_breadcrumb(project, tm
     assert report["category_source"] == "folders"
     assert crumbs("/x/a") == ["Camping", "Tents"]
     assert crumbs("/x/y/b") == ["x", "y"]
+
+
+def test_pages_that_were_missing_and_are_in_the_file_again_came_back(project, tmp_path):
+    both = write_pages(tmp_path / "a.csv", "/a", "/b")
+    services.import_pages(project, both)
+    services.import_pages(project, write_pages(tmp_path / "b.csv", "/a"))
+    report = services.import_pages(project, both)
+    assert (report["came_back"], report["new"], report["updated"], report["unchanged"]) == (1, 0, 0, 1)
+    assert "came_back" not in services.import_pages(project, both)
+
+
+CRUMBS = ("Address", "Title 1", "Breadcrumb_Name 1", "Breadcrumb_Name 2")
+
+
+def test_breadcrumb_columns_that_no_row_fills_give_way_to_the_folders(project, tmp_path):
+    services.import_pages(project, write(tmp_path / "a.csv", CRUMBS, [(f"{SITE}/x/a", "A", "Camping", "Tents")]))
+    path = write(tmp_path / "b.csv", CRUMBS, [(f"{SITE}/x/a", "A", "", " "), (f"{SITE}/x/y/b", "B", "", "")])
+    [note] = services.look(project, "pages", path, "b.csv", None).notes
+    assert note.warn
+    assert "“Breadcrumb_Name 1” and 1 more are empty in the first rows" in note.text
+    assert "categories come from the folders of the addresses" in note.text
+    report = services.import_pages(project, path)
+    assert (report["category_source"], report["categories"], report["without_category"]) == ("folders", 2, 0)
+    assert report["empty_breadcrumb"] == ["Breadcrumb_Name 1", "Breadcrumb_Name 2"]
+    assert "breadcrumb" not in report["mapping"]
+    assert (crumbs("/x/a"), crumbs("/x/y/b")) == (["Camping", "Tents"], ["x", "y"])
+
+
+def test_breadcrumb_columns_that_no_row_fills_give_way_to_json_ld_first(project, tmp_path):
+    items = [{"position": 1, "name": "Camping", "item": f"{SITE}/camping"}, {"position": 2, "name": "A"}]
+    trail = json.dumps({"@type": "BreadcrumbList", "itemListElement": items})
+    path = write(tmp_path / "a.csv", (*CRUMBS, "JSON-LD 1"), [(f"{SITE}/x/a", "A", "", "", trail)])
+    [note] = services.look(project, "pages", path, "a.csv", None).notes
+    assert "categories come from the breadcrumb in JSON-LD in JSON-LD 1" in note.text
+    assert services.import_pages(project, path)["category_source"] == "json-ld"
+    assert crumbs("/x/a") == ["Camping"]
+
+
+def test_one_breadcrumb_far_down_the_file_is_enough_to_keep_its_columns(project, tmp_path):
+    rows = [(f"{SITE}/x/{n}", "T", "", "") for n in range(200)] + [(f"{SITE}/x/last", "T", "Camping", "Tents")]
+    report = services.import_pages(project, write(tmp_path / "a.csv", CRUMBS, rows))
+    assert (report["category_source"], report["without_category"]) == ("columns", 200)
+    assert "empty_breadcrumb" not in report
+
+
+def test_empty_breadcrumb_columns_beside_numbers_leave_categories_alone(project, tmp_path):
+    services.import_pages(project, write(tmp_path / "a.csv", CRUMBS, [(f"{SITE}/x/a", "A", "Camping", "Tents")]))
+    header = ("Address", "Word Count", "Breadcrumb_Name 1")
+    report = services.import_pages(project, write(tmp_path / "b.csv", header, [(f"{SITE}/x/a", "7", "")]))
+    assert (report["updated"], crumbs("/x/a")) == (1, ["Camping", "Tents"])
 
 
 def test_a_category_is_one_row_however_often_it_is_imported(project, tmp_path):
@@ -474,13 +525,14 @@ def test_a_page_that_stands_in_a_file_twice_is_taken_once_the_answering_row_firs
 
 def test_a_file_of_numbers_alone_adds_to_pages_and_makes_and_misses_none(project, tmp_path):
     services.import_pages(project, write_pages(tmp_path / "a.csv", *[f"/{n}" for n in range(30)]))
-    rows = [(f"{SITE}/1", "1,204", "24\u202f541", "4,9 %", "3,5"), (f"{SITE}/unknown", "1", "2", "3", "0")]
-    path = write(tmp_path / "Pages.csv", ("Top pages", "Clicks", "Impressions", "CTR", "Position"), rows)
+    rows = [(f"{SITE}/1", "1,204", "de"), (f"{SITE}/unknown", "1", "en")]
+    path = write(tmp_path / "counts.csv", ("Address", "Word Count", "Language"), rows)
     report = services.import_pages(project, path)
-    assert (page("/1").clicks, page("/1").impressions, page("/1").position) == (1204, 24541, 3.5)
-    assert page("/1").title == "Title of /1"
+    assert (page("/1").word_count, page("/1").language, page("/1").title) == (1204, "de", "Title of /1")
     assert (report["updated"], report["new"], report["missing"]) == (1, 0, 0)
-    assert report["skipped"] == {"The address is not a page of the project, and the file has no titles to make one": 1}
+    assert report["skipped"] == {
+        "The address is not a page of the project, and the file has no title for a new page": 1
+    }
 
 
 def test_rows_of_another_site_are_left_out_and_listed_safe_for_spreadsheets(project, tmp_path):
@@ -501,7 +553,16 @@ def test_a_cell_that_is_not_understood_is_left_empty_and_listed(project, tmp_pat
     rows = [real_row("/a", **{"Status Code": "99999999999", "Word Count": "many", "Last Modified": "soon"})]
     report = services.import_pages(project, write(tmp_path / "c.csv", REAL_HEADER, rows))
     assert (page("/a").status_code, page("/a").word_count, page("/a").last_modified) == (None, None, None)
-    assert report["skipped"] == {"The cell was not understood and left empty": 3}
+    assert report["skipped"] == {"The cell was not understood, so it was left empty": 3}
+
+
+def test_a_report_tells_rows_left_out_from_cells_and_from_repeated_rows(project, manager, client_for, tmp_path):
+    rows = [(f"{SITE}/a", "A", "many"), (f"{SITE}/a", "A", "1"), ("https://other.example/x", "X", "1")]
+    report = services.import_pages(project, write(tmp_path / "c.csv", ("Address", "Title 1", "Word Count"), rows))
+    assert (report["skipped_rows"], report["duplicates"], report["skipped_cells"]) == (1, 1, 1)
+    make_run(project, "import_pages", report=report)
+    shown = client_for(manager).get(reverse("import", args=["shop"])).text
+    assert "1 row, 1 repeated row, 1 cell" in shown
 
 
 def test_hostile_cells_are_kept_as_they_are_and_harm_nothing(project, tmp_path):

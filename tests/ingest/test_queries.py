@@ -179,7 +179,7 @@ def test_queries_go_to_the_pages_of_their_own_project(project, pages, tmp_path):
 
 def test_search_console_s_own_list_of_queries_names_no_pages(project, pages, tmp_path):
     header = ("Top queries", "Clicks", "Impressions", "CTR", "Position")
-    with pytest.raises(FileError, match=r"No column says which page .* from its API, its bulk export or a connector"):
+    with pytest.raises(FileError, match=r"Search Console's Queries table.* from Search Console's API, its bulk"):
         load(project, tmp_path, ("tents", "1", "1", "1%", "1"), header=header)
     assert schema.kind_of(header) == schema.QUERIES
 
@@ -228,7 +228,7 @@ def test_files_of_another_kind_are_sent_to_their_own_import(project, pages, tmp_
 def test_kinds_are_told_by_the_columns(tmp_path):
     assert schema.kind_of(CONSOLE) == schema.kind_of(JOIL) == schema.QUERIES
     assert schema.kind_of(("URL", "Title", "Keyword")) == schema.PAGES
-    assert schema.kind_of(("Top pages", "Clicks", "Impressions", "CTR", "Position")) == schema.PAGES
+    assert schema.kind_of(("Top pages", "Clicks", "Impressions", "CTR", "Position")) == schema.TRAFFIC
     assert schema.kind_of(("url", "target_url")) == schema.LINKS
     path = write(tmp_path / "q.csv", JOIL, [(f"{SITE}/a", "tents", "1")])
     assert services.find_kind(path, "q.csv") == schema.QUERIES

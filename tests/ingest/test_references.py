@@ -31,7 +31,7 @@ def import_both(project, tmp_path) -> None:
 def stored(project) -> tuple[list, list]:
     pages = Page.objects.filter(project=project).order_by("url").values_list("url", "category__name", "inlinks")
     links = ExistingLink.objects.filter(project=project).order_by("source__url")
-    return list(pages), list(links.values_list("source__url", "target__url", "in_body"))
+    return list(pages), list(links.values_list("source__url", "target__url", "block"))
 
 
 def test_a_role_that_must_check_each_row_imports_the_same(project, tmp_path, request):

@@ -1,14 +1,27 @@
-"""An import that moves a page into a sensitive category puts its suggestions before a person."""
+"""What an import finds to be sensitive goes before a person, from the first import to the release."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import pytest
 
 from ingest import services
-from linker.models import Page, SensitiveCategory
+from linker import policies, runs
+from linker import services as core
+from linker.matching.params import MatchParams, Ranking
+from linker.models import CandidateEdge, Page, RunKind, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
-from tests.factories import make_category, make_edge
+from linker.reports import report_rows
+from review import export
+from review.export import NothingToExport
+from tests.factories import embed, lenient_tiers, make_category, make_edge, make_member, make_run
 from tests.ingest.files import SITE, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from linker.models import Project
 
 pytestmark = pytest.mark.django_db
 HEADER = ("Address", "Title 1", "Breadcrumb_Name 1", "Breadcrumb_Name 2")
@@ -20,7 +33,7 @@ def test_suggestions_become_and_cease_to_be_sensitive_with_the_category_of_their
         services.import_pages(project, write(tmp_path / name, HEADER, rows))
 
     load("first.csv", "Travel")
-    SensitiveCategory.objects.create(
+    SensitiveRule.objects.create(
         project=project, category=make_category(project, "Magazine", "Health"), kind=Sensitivity.MEDICAL
     )
     edge = make_edge(project, Page.objects.get(url=f"{SITE}/a"), Page.objects.get(url=f"{SITE}/b"))
@@ -31,3 +44,51 @@ def test_suggestions_become_and_cease_to_be_sensitive_with_the_category_of_their
         load(name, topic)
         edge.refresh_from_db()
         assert edge.sensitive == reason
+
+
+def load(project: Project, tmp_path: Path, *titles: str) -> dict:
+    rows = [(f"{SITE}/{n}", title, "Shop", "") for n, title in enumerate(titles)]
+    return services.import_pages(project, write(tmp_path / "pages.csv", HEADER, rows), allow_shrink=True)
+
+
+def match(project: Project) -> None:
+    """Gives every page a vector, and suggests what is near."""
+    for page in Page.objects.filter(project=project, embeddings=None):
+        embed(page, [1, 0.1 * (page.pk % 3), 0, 0])
+    values = MatchParams(ranking=Ranking.COSINE, threshold=0.0).to_dict()
+    run = runs.start_run(project, RunKind.MATCH, values, to_queue=False)
+    runs.execute(run.pk, core.run_match)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_sensitive_leaves_unreviewed_from_the_first_import_on_until_a_manager_dismisses_it(project, tmp_path):
+    manager = make_member(project, "manager")
+    lenient_tiers(project)
+    report = load(project, tmp_path, "Finding a chiropractor", "A chiropractor near you")
+    assert report["sensitive_proposed"] == {"medical": 1}
+    assert report["sensitive_pages"] == 2
+
+    match(project)
+    edges = CandidateEdge.objects.filter(project=project)
+    assert {edge.sensitive for edge in edges} == {"The acceptor is medical (title says “chiropractor”)"}
+    with pytest.raises(NothingToExport):
+        export.create_release(project, edges)
+
+    policies.decide_sensitive(project, [SensitiveRule.objects.get().pk], SensitiveState.DISMISSED, manager)
+    assert load(project, tmp_path, "Finding a chiropractor", "A chiropractor near you")["sensitive_proposed"] == {}
+    assert export.create_release(project, edges).release_links.count() == len(edges) > 0
+
+
+def test_an_import_shows_what_it_proposed(project, tmp_path):
+    report = load(project, tmp_path, "Hospital", "Clinic", "Tax")
+    rows = dict(report_rows(make_run(project, RunKind.IMPORT_PAGES, report=report)))
+    assert rows["Pages that count as sensitive"] == "3"
+    assert rows["New rules on what is sensitive, still to check: medical"] == "2"
+
+
+def test_a_suggestion_that_is_there_already_becomes_sensitive_with_the_titles_of_its_pages(project, tmp_path):
+    load(project, tmp_path, "Tents", "Stoves")
+    edge = make_edge(project, Page.objects.get(title="Tents"), Page.objects.get(title="Stoves"))
+    load(project, tmp_path, "Tents", "Loans for stoves")
+    edge.refresh_from_db()
+    assert edge.sensitive == "The acceptor is financial (title says “loan”)"

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from linker import runs, services
+from linker import policies, runs, services
 from linker.errors import UserError
 from linker.matching.params import MatchParams, Mode, PageFilter, Ranking
 from linker.models import (
+    Block,
     CandidateEdge,
     ExclusionRule,
     PageEmbedding,
@@ -18,7 +19,7 @@ from linker.models import (
     RunBatch,
     RunCandidate,
     RunKind,
-    SensitiveCategory,
+    SensitiveRule,
 )
 from linker.store import normalised
 from tests.factories import embed, make_category, make_edge, make_link, make_model, make_page
@@ -226,7 +227,7 @@ def test_what_must_never_be_suggested_is_not(project):
 
 def test_a_link_in_the_template_does_not_count_as_linked(project):
     pages = small(project, "a", "b")
-    make_link(pages["a"], pages["b"], in_body=False)
+    make_link(pages["a"], pages["b"], block=Block.NAVIGATION)
     match(project)
     assert ("a", "b") in pairs(project)
 
@@ -355,7 +356,7 @@ def test_the_groups_of_a_donor_stay_together_after_a_run_over_a_part(project):
 def test_a_model_that_has_only_begun_is_not_matched_by(project):
     pages = small(project, "a", "b", "c", "d", "e", "f")
     newer = make_model(4, "test-model")
-    newer = type(newer).objects.create(name="test-model", version="2", dimensions=4)
+    newer = type(newer).objects.create(name="test-model", version="2", recipe=newer.recipe, dimensions=4)
     embed(pages["a"], [0, 1, 0, 0], newer)
     run = match(project)
     assert run.model.version == "1"
@@ -376,6 +377,14 @@ def test_what_the_newest_run_no_longer_proposes_becomes_stale_and_comes_back(pro
     link.delete()
     match(project)
     assert pairs(project, stale=True) == set()
+
+
+def test_a_rejected_pair_is_no_suggestion_that_is_no_longer_proposed(project):
+    pages = small(project, "a", "b")
+    match(project)
+    CandidateEdge.objects.filter(source=pages["a"]).update(status="rejected", reviewed=True)
+    make_link(pages["a"], pages["b"])
+    assert match(project).report["stale"] == 0
 
 
 def test_a_run_over_a_part_of_the_site_leaves_the_rest_standing(project):
@@ -482,8 +491,9 @@ def test_an_edge_touching_a_sensitive_subtree_or_address_says_why(project):
     to_pills = make_edge(project, None, pills)
     from_loans = make_edge(project, loans, None)
     plain = make_edge(project)
-    SensitiveCategory.objects.create(project=project, category=health, kind="medical")
-    rule = SensitiveCategory.objects.create(project=project, url_pattern="/loans/", kind="financial")
+    SensitiveRule.objects.create(project=project, category=health, kind="medical")
+    rule = SensitiveRule(project=project, url_pattern="/loans/", kind="financial")
+    policies.add_sensitive(rule)
     assert services.mark_sensitive(project) == 2
     for edge in (to_pills, from_loans, plain):
         edge.refresh_from_db()
@@ -496,5 +506,5 @@ def test_an_edge_touching_a_sensitive_subtree_or_address_says_why(project):
 
 def test_a_new_run_marks_sensitivity_too(project):
     pages = small(project, "a", "b")
-    SensitiveCategory.objects.create(project=project, category=pages["a"].category, kind="legal")
+    SensitiveRule.objects.create(project=project, category=pages["a"].category, kind="legal")
     assert match(project).report["sensitive"] == 2

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from linker.members import LastManager, remove_member
-from linker.models import Basis, CandidateEdge, Membership, Project, Run, RunKind, SensitiveCategory, Tier
+from linker.models import Basis, CandidateEdge, Membership, Project, Run, RunKind, SensitiveRule, Tier
 from linker.policies import add_sensitive, change_tiers
 from review.decisions import decide_edges
 from review.models import Verb
@@ -96,7 +96,7 @@ def _delete_a_tier(project: Project) -> None:
 
 
 def _add_a_rule(project: Project) -> None:
-    add_sensitive(SensitiveCategory(project=project, url_pattern="/page"))
+    add_sensitive(SensitiveRule(project=project, url_pattern="/page"))
 
 
 @pytest.mark.django_db(transaction=True)

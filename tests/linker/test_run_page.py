@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from linker.match_reports import match_report, tier_notice
-from linker.models import Project, Ranker, Run
+from linker.models import Project, Ranker, Run, RunKind, RunStatus
 from linker.policies import change_tiers
 from tests.factories import make_model, make_run
 
@@ -25,7 +25,7 @@ LEARNED = {
     "basis": "probability",
     "bounds": {"Inline": 0.5, "Related": 0.15, "Reserve": 0.02},
     "histogram": [40, 20, 10, 10, 5, 5, 2, 2, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0],
-    "allocation": {"mode": "optimal", "total": 41.26, "best_first": 40.0, "gain": 0.0315},
+    "allocation": {"mode": "optimal", "total": 41.26, "best_first": 40.0, "against_best_first": 1.26},
 }
 FORMULA = {
     **LEARNED,
@@ -65,6 +65,17 @@ def page_of(run: Run, client) -> str:
     return re.sub(r"\s+", " ", text)
 
 
+@pytest.mark.parametrize("status", RunStatus.values)
+@pytest.mark.parametrize("kind", RunKind.values)
+def test_every_run_has_a_page_for_everybody(project, viewer, manager, client_for, redis_server, kind, status):
+    run = make_run(project, kind, status)
+    for user in (viewer, manager):
+        for name in ("run", "run_state"):
+            page = client_for(user).get(reverse(name, args=[project.slug, run.pk]))
+            assert page.status_code == 200
+            assert run.get_status_display() in page.content.decode()
+
+
 def test_a_learned_run_says_why_from_what_and_how_well(project, viewer, client_for):
     page = page_of(learned(project), client_for(viewer))
     assert "By a ranker learned from the site’s own links" in page
@@ -74,7 +85,7 @@ def test_a_learned_run_says_why_from_what_and_how_well(project, viewer, client_f
     assert "38.1%" in page
     assert "a thinner site than the run had" in page
     assert page.index("Mentions in the text") < page.index("Meaning") < page.index("Links around the pair")
-    assert "Highest total, with a total score of 41.3: 3.15% more than the 40.0 of best first." in page
+    assert "Highest total, with a total score of 41.3: 1.26 (3.15%) more than the 40.0 of best first." in page
     assert "Content gaps" in page
 
 

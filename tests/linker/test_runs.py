@@ -122,9 +122,18 @@ def test_a_run_whose_process_is_gone_does_not_block_the_next(project, redis_serv
     assert following.status == "queued"
 
 
+def lose_waiting_jobs() -> None:
+    """What a worker does that takes a job and dies."""
+    import django_rq
+
+    waiting = django_rq.get_queue("default")
+    while waiting.connection.lpop(waiting.key):
+        pass
+
+
 def test_two_machines_that_sweep_count_a_loss_once(project, redis_server):
-    run = start(project)
-    Run.objects.filter(pk=run.pk).update(status="running")
+    run = runs.start_run(project, RunKind.EMBED, {})
+    lose_waiting_jobs()
     lost = runs.find_lost()
     assert runs.recover(lost) == 1
     assert runs.recover(lost) == 0
@@ -142,20 +151,49 @@ def test_a_second_run_of_a_kind_is_refused_until_the_first_ends(project, redis_s
 
 
 def test_a_lost_job_is_found_given_out_again_and_given_up_after_three_losses(project, redis_server):
-    run = start(project)
-    Run.objects.filter(pk=run.pk).update(status="running")
+    run = runs.start_run(project, RunKind.EMBED, {})
     for attempt in range(runs.MAX_ATTEMPTS):
+        lose_waiting_jobs()
         lost = runs.find_lost()
         assert lost == {JobKey("embed", (run.pk,), attempt)}
         assert runs.recover(lost) == 1
         assert runs.find_lost() == set(), "it waits in the queue now"
-        import django_rq
-
-        django_rq.get_connection("default").flushall()  # and is lost again: Redis forgot everything
+    lose_waiting_jobs()
     runs.recover(runs.find_lost())
     run.refresh_from_db()
     assert run.status == "failed"
     assert "lost 3 times" in run.error
+
+
+def test_a_redis_that_forgets_everything_any_number_of_times_costs_no_attempt(project, redis_server):
+    import django_rq
+
+    run = runs.start_run(project, RunKind.EMBED, {})
+    for _ in range(runs.MAX_ATTEMPTS + 2):
+        django_rq.get_connection("default").flushall()
+        lost = runs.find_lost()
+        assert lost == {JobKey("embed", (run.pk,), 0)}
+        assert runs.recover(lost) == 1
+        assert runs.recover(lost) == 0, "another machine finds it waiting"
+    run.refresh_from_db()
+    assert (run.status, run.attempts) == ("queued", 0)
+
+
+def test_work_that_lost_postgresql_begins_again_and_is_not_failed(project):
+    """The connection is ended from outside, as a restart of the server does."""
+    run = start(project)
+    calls = []
+
+    def work(run, progress):
+        calls.append(run.pk)
+        if len(calls) < 3:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        return {"pages": 3}
+
+    ended = runs.execute(run.pk, work)
+    assert len(calls) == 3
+    assert (ended.status, ended.report, ended.attempts) == ("succeeded", {"pages": 3}, 0)
 
 
 def test_a_run_somebody_works_on_is_not_lost(project, redis_server):
@@ -178,10 +216,7 @@ def test_a_job_that_waits_is_not_doubled(project, redis_server):
 def test_a_job_taken_by_a_worker_that_died_before_starting_it_is_lost(project, redis_server):
     run = runs.start_run(project, RunKind.EMBED, {})
     assert runs.find_lost() == set()
-    import django_rq
-
-    taken = django_rq.get_queue("default")
-    taken.connection.lpop(taken.key)
+    lose_waiting_jobs()
     assert runs.find_lost() == {JobKey("embed", (run.pk,), 0)}
 
 

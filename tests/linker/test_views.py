@@ -18,7 +18,7 @@ from linker.models import (
     Project,
     Run,
     RunKind,
-    SensitiveCategory,
+    SensitiveRule,
     Tier,
 )
 from tests.factories import embed, make_category, make_edge, make_link, make_page, make_project, make_run, make_user
@@ -232,7 +232,7 @@ def test_a_sensitive_subtree_marks_its_suggestions_at_once_and_can_be_taken_back
     client.post(url("settings_sensitive", project), {"kind": "medical", "category": category.pk, "url_pattern": ""})
     edge.refresh_from_db()
     assert "medical (Health)" in edge.sensitive
-    rule = SensitiveCategory.objects.get(project=project)
+    rule = SensitiveRule.objects.get(project=project)
     client.post(url("sensitive_remove", project, rule.pk))
     edge.refresh_from_db()
     assert edge.sensitive == ""
@@ -244,7 +244,7 @@ def test_a_pattern_that_cannot_be_read_is_told_with_its_column(name, field, proj
     response = client_for(manager).post(url(name, project), data)
     assert "Column" in response.content.decode()
     assert not ExclusionRule.objects.exists()
-    assert not SensitiveCategory.objects.exists()
+    assert not SensitiveRule.objects.exists()
 
 
 def test_an_exclusion_is_previewed_saved_and_removed(project, manager, client_for):
@@ -299,6 +299,9 @@ MATCH = {
     "threshold": 0.5,
     "inline_per_donor": 2,
     "related_per_donor": 3,
+    "inline_in_all": 60,
+    "related_in_all": 40,
+    "per_1000_words": 20,
     "per_target": 10,
     "target_share": 2,
     "reciprocal": "",
@@ -317,6 +320,7 @@ def test_the_form_starts_a_run_with_its_parameters_frozen(
     assert (run.params["levels_up"], run.params["inline_per_donor"], run.created_by) == (1, 2, manager)
     assert (run.params["generators"], run.params["mode"]) == (["category", "mention"], "optimal")
     assert (run.params["target_share"], run.params["reciprocal"]) == (0.02, None)
+    assert [run.params[name] for name in ("inline_in_all", "related_in_all", "per_1000_words")] == [60, 40, 20]
     assert run.params["acceptors"]["url_pattern"] == "/b$"
     again = client_for(manager).post(url("match", full), {**MATCH, **SIDES}, follow=True)
     assert "already waiting" in again.content.decode()

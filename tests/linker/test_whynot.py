@@ -14,10 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from linker import runs, services
+from linker import policies, runs, services
 from linker.matching.allocation import Reason
 from linker.matching.params import MatchParams, PageFilter, Ranking
-from linker.models import EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveCategory
+from linker.models import Block, EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveRule
 from linker.pages import find_page, nearest_addresses
 from linker.services import eligible_pages
 from linker.services.eligibility import Bar, standing_of
@@ -87,8 +87,8 @@ def test_nothing_keeps_a_good_page_away_and_its_shares_are_named(project):
     make_edge(project, None, good)
     found = why_not_page(project, good)
     assert stops(found) == []
-    assert "gives 2 of 15 links: 1 of 5 in the text, 1 beside it" in finding(found, "donor-links").text
-    assert "receives 1 of 20 links" in finding(found, "acceptor-links").text
+    assert "gives 2 of 15 new links: 1 of 5 in the text, 1 of 10 beside it" in finding(found, "donor-links").text
+    assert "receives 1 of 20 new links" in finding(found, "acceptor-links").text
 
 
 @pytest.mark.parametrize(
@@ -204,8 +204,8 @@ def test_sensitive_is_said_with_its_rule_and_keeps_nothing_away(project):
     health = make_category(project, "Magazine", "Health")
     one = page(project, "/ticks", category=make_category(project, "Magazine", "Health", "Insects"))
     run_of(project)
-    SensitiveCategory.objects.create(project=project, kind="medical", category=health)
-    SensitiveCategory.objects.create(project=project, kind="legal", url_pattern="/tick")
+    SensitiveRule.objects.create(project=project, kind="medical", category=health)
+    policies.add_sensitive(SensitiveRule(project=project, kind="legal", url_pattern="/tick"))
     found = why_not_page(project, one)
     assert stops(found) == []
     said = " ".join(one.text for one in found if one.code == "sensitive")
@@ -313,7 +313,7 @@ def test_a_donor_that_is_not_indexable_is_not_told_off_for_what_only_acceptors_m
 
 def test_a_link_in_the_text_is_named_with_its_anchor_and_one_in_the_navigation_does_not_count(pair, project):
     run_of(project, threshold=0.0)
-    make_link(*pair, anchor="the menu", in_body=False)
+    make_link(*pair, anchor="the menu", block=Block.NAVIGATION)
     found = ask(*pair).findings
     assert "linked" not in stops(found)
     assert "does not count" in finding(found, "navigation-link").text
@@ -340,7 +340,7 @@ def test_a_rejection_is_named_with_who_when_and_why_until_it_is_undone(pair, pro
     said = finding(ask(*pair).findings, "rejected")
     assert said.stops
     assert "mara rejected it on" in said.text
-    assert "Wrong target page" in said.text
+    assert "Wrong acceptor" in said.text
     assert "see the other" in said.text
     assert said.link.href == reverse("edge", args=[project.slug, edge.pk])
 
@@ -368,10 +368,10 @@ def test_a_suggestion_of_an_earlier_run_is_mentioned(pair, project):
 
 LEFT = [
     (Reason.BELOW_FLOOR, "below-floor", ["0.120", "kept 0.250"]),
-    (Reason.DONOR_FULL, "donor-full", ["0.120", "gives 2 links at most", "of the 2 it has", "scored 0.310"]),
-    (Reason.TARGET_FULL, "acceptor-full", ["0.120", "receives 1 link at most", "of the 1 it has", "scored 0.440"]),
+    (Reason.DONOR_FULL, "donor-full", ["0.120", "gives 2 new links at most", "of the 2 it has", "scored 0.310"]),
+    (Reason.TARGET_FULL, "acceptor-full", ["0.120", "receives 1 new link at most", "of the 1 it has", "scored 0.440"]),
     (Reason.RECIPROCAL, "reciprocal", ["0.120", "its 3 links of that kind"]),
-    (Reason.RELATED_FULL, "related-full", ["0.120", "belongs beside the text", "its 1 link"]),
+    (Reason.RELATED_FULL, "related-full", ["0.120", "belongs beside the text", "its 1 new link"]),
 ]
 
 
@@ -413,9 +413,9 @@ def test_without_room_in_the_block_the_tier_tells_whether_words_were_missing(bas
 @pytest.mark.parametrize(
     ("score", "inline", "code", "said"),
     [
-        (0.2, 5, "related-full", "belongs beside the text, and the block beside the text has its 1 link."),
-        (0.6, 5, "donor-full", "The donor’s 6 links went to others, and not each of those found words in the text"),
-        (0.6, 1, "donor-full", "The donor gives 2 links at most, and others came first; of the 2 it has"),
+        (0.2, 5, "related-full", "belongs beside the text, and the block beside the text has its 1 new link."),
+        (0.6, 5, "donor-full", "The donor’s 6 new links went to others, and not each of those found words in the text"),
+        (0.6, 1, "donor-full", "The donor gives 2 new links at most, and others came first; of the 2 it has"),
     ],
 )
 def test_a_donor_whose_links_found_no_place_is_not_said_to_give_its_most(score, inline, code, said, pair, project):
@@ -675,9 +675,9 @@ def test_a_question_costs_the_same_on_a_large_site_as_on_a_small_one(pair, proje
     for number in range(12):
         other = page(project, f"/other/{number}", category=make_category(project, f"C{number}"))
         make_edge(project, pair[0], other, run=run)
-        make_link(pair[0], pair[1], f"menu {number}", in_body=False)
+        make_link(pair[0], pair[1], f"menu {number}", block=Block.NAVIGATION)
         ExclusionRule.objects.create(project=project, pattern=f"/x{number}")
-        SensitiveCategory.objects.create(project=project, url_pattern=f"/y{number}")
+        SensitiveRule.objects.create(project=project, url_pattern=f"/y{number}")
     assert (cost(address), cost(alone)) == before
     assert max(before) <= 25
 

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from linker.models import CandidateEdge, EdgeStatus
 from review import queue
 from review.decisions import decide_edges
+from review.doubts import CODES
 from review.filters import QueueFilter
 from review.models import Decision, Verb
 from tests.factories import make_category, make_edge, make_link, make_member, make_page
@@ -336,7 +337,7 @@ def test_a_reason_travels_with_its_button(edge, as_editor):
 
 
 def test_a_typed_anchor_is_an_edit_and_an_alternative_counts_where_nothing_was_typed(project, as_editor):
-    edges = [make_edge(project) for _ in range(3)]
+    edges = [make_edge(project, target=make_page(project, title="Words of all kinds")) for _ in range(3)]
     as_editor.post(decide_url(edges[0]), form(edges[0], anchor="my words"))
     as_editor.post(decide_url(edges[1]), form(edges[1], pick="their words"))
     as_editor.post(decide_url(edges[2]), form(edges[2], anchor="my words", pick="their words"))
@@ -441,7 +442,7 @@ def test_a_group_is_previewed_then_accepted_and_undone_as_one(project, as_editor
     preview = as_editor.get(GROUP, {"donor": donor.pk, "query": ""})
     assert "Accept 4 suggestions of this page?" in text(preview)
     checked = re.findall(r'name="edge" value="([^"]+)" checked', preview.content.decode())
-    assert checked == [f"{edge.pk}:{edge.run_id}" for edge in edges]
+    assert checked == [f"{edge.pk}:{edge.run_id}:a good anchor" for edge in edges]
     as_editor.post(GROUP, {"donor": donor.pk, "query": "", "edge": checked[:2]})
     assert [status(edge) for edge in (*edges, sensitive, held)] == ["accepted"] * 2 + ["suggested"] * 3
     as_editor.post(UNDO)
@@ -560,7 +561,7 @@ def test_alternatives_say_where_they_come_from_and_whether_the_text_holds_them(p
 
 def test_an_edited_anchor_that_the_text_does_not_hold_says_so(project, as_editor, editor):
     edge = learned(project, anchor="socks", **at("socks"))
-    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="woollen hats")
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="woollen hats", overrules={edge.pk: CODES})
     assert "needs a copy change" in text(as_editor.get(f"{PAGE}?status=accepted"))
     assert "Not in the text: needs a copy change" in text(as_editor.get(f"{PAGE}{edge.pk}/"))
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from urllib.parse import urlencode
 
 import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from linker.models import EdgeStatus, SensitiveCategory
+from linker.models import EdgeStatus, SensitiveRule
 from linker.policies import add_sensitive
 from review.models import Release
-from tests.factories import make_category, make_edge, make_page
+from tests.factories import lenient_tiers, make_category, make_edge, make_page
 
 PAGE = "/p/shop/export/"
 LINKS = f"{PAGE}links.csv"
@@ -116,23 +120,43 @@ def test_a_new_project_sees_that_nothing_is_there_yet(project, as_editor):
 
 
 def test_the_page_says_what_leaves_unreviewed_and_what_stays_because_it_is_sensitive(project, as_editor):
-    project.tiers.filter(name="Related").update(export_unreviewed=True)
+    lenient_tiers(project, name="Related")
     make_edge(project, score=0.9, status=EdgeStatus.ACCEPTED)
     make_edge(project, score=0.7)
     health = make_page(project, category=make_category(project, "Health"))
     make_edge(project, health, score=0.7)
-    add_sensitive(SensitiveCategory(project=project, category=health.category))
+    add_sensitive(SensitiveRule(project=project, category=health.category))
 
     page = text(as_editor.get(PAGE))
 
     assert "<strong>2 links</strong> would leave now, <strong>1</strong> of them without an editor’s look" in page
-    assert "1 suggestion of tiers that may leave unreviewed is sensitive and waits for a person" in page
+    assert "1 link without a decision is held back" in page
+    assert "Sensitive, nobody has looked" in page
 
 
-def test_the_page_warns_of_accepted_links_whose_page_is_gone(project, as_editor):
+def test_the_page_says_what_is_held_back_and_what_to_do(project, as_editor):
     make_edge(project, target=make_page(project, indexable=False), status=EdgeStatus.ACCEPTED)
 
-    assert "1 accepted link touches a page" in text(as_editor.get(PAGE))
+    page = text(as_editor.get(PAGE))
+
+    assert "1 approved link is held back" in page
+    assert "Acceptor not indexable" in page
+    assert "make it indexable and import a new crawl" in page
+    assert "what might leave is held back" in page
+
+
+def test_links_nobody_decided_on_are_counted_apart_and_have_their_own_advice(project, as_editor):
+    lenient_tiers(project, name="Related")
+    gone = make_page(project, indexable=False)
+    make_edge(project, target=gone, score=0.7)
+    page = text(as_editor.get(PAGE))
+    assert "1 link without a decision is held back" in page
+    assert "Undo the decision" not in page
+
+    make_edge(project, target=gone, status=EdgeStatus.ACCEPTED)
+    page = text(as_editor.get(PAGE))
+    assert "1 approved link and 1 link without a decision are held back" in page
+    assert "Where nobody has decided (1)" in page
 
 
 def test_what_a_crawl_wrote_is_shown_as_text(project, as_editor):
@@ -160,7 +184,7 @@ def test_the_queues_filter_narrows_the_export_down(project, as_editor):
 
 
 @pytest.mark.parametrize(
-    "query", ["category=999", "tier=0", "status=rejected", "donor=99999999999999999999", "text=%00"]
+    "query", ["category=999", "category=999999", "tier=0", "status=rejected", "donor=99999999999999999999"]
 )
 def test_a_query_that_fits_nothing_is_answered(project, as_editor, query):
     make_edge(project)
@@ -169,12 +193,89 @@ def test_a_query_that_fits_nothing_is_answered(project, as_editor, query):
     assert as_editor.get(f"{LINKS}?{query}&format=full").status_code in (200, 302)
 
 
+def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, as_editor):
+    edge = make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    file = body(as_editor.get(f"{LINKS}?category=999999&status=all"))
+    response = as_editor.post(f"{PAGE}?category=999999", {"format": "full"})
+
+    edge.refresh_from_db()
+    assert file.count(b"\n") == 1
+    assert (response.status_code, edge.status) == (409, EdgeStatus.ACCEPTED)
+    assert "Only a category that is gone" in text(response)
+    assert "Nothing is ready to leave" in text(response)
+
+
+@pytest.mark.parametrize(
+    "query", ["category=abc", "tier=-1", "sensitive=maybe", "donor=1e9", "placement=top", "text=%00"]
+)
+def test_a_filter_that_is_not_understood_lets_nothing_leave(project, as_editor, query):
+    """Left out, it would let everything leave."""
+    edge = make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    page, posted = as_editor.get(f"{PAGE}?{query}"), as_editor.post(f"{PAGE}?{query}", {"format": "full"})
+    file = as_editor.get(f"{LINKS}?{query}", follow=True)
+
+    edge.refresh_from_db()
+    assert "holds a value that is not known" in text(page)
+    assert (posted.status_code, edge.status) == (400, EdgeStatus.ACCEPTED)
+    assert "No file was made: the filter holds a value that is not known" in text(file)
+    assert not Release.objects.exists()
+
+
+NAMES = [
+    "category",
+    "tier",
+    "donor",
+    "text",
+    "status",
+    "sensitive",
+    "placement",
+    "generator",
+    "ranked_by",
+    "probability",
+]
+NAMES += ["order", "held", "stale", "before", "after", "format", "bom", "reason", "state", "rel", "release", "file"]
+VALUES = st.one_of(
+    st.text(max_size=30),
+    st.integers(-(2**70), 2**70).map(str),
+    st.floats().map(str),
+    st.sampled_from(["0", "999999", "-1", "\u0660", "\u00b2", "1_0", "%", "%s", "\\", "'", "all", "only", "1~2~3~4"]),
+    st.sampled_from(["nan~1~inf~2~3", "1e400~1~0.5~2~3", "\0", "\ud800", str(2**63 - 1), str(2**63)]),
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4))
+def test_no_query_string_is_an_error_of_the_program(project, as_editor, query):
+    if not project.edges.exists():
+        make_edge(project, status=EdgeStatus.ACCEPTED)
+        make_edge(project)
+    asked = urlencode(query, errors="surrogatepass")
+    with transaction.atomic():
+        for path in (PAGE, LINKS, "/p/shop/queue/", f"{PAGE}held/", f"{PAGE}links/"):
+            response = as_editor.get(f"{path}?{asked}")
+            assert response.status_code in (200, 302, 400)
+            if response.streaming:
+                body(response)
+        assert as_editor.post(f"{PAGE}?{asked}", {"format": "full"}).status_code in (302, 400, 409)
+        transaction.set_rollback(True)
+
+
 def test_an_unknown_format_exports_nothing(project, as_editor):
     make_edge(project, status=EdgeStatus.ACCEPTED)
 
     assert as_editor.post(PAGE, {"format": "xls"}).status_code == 400
     assert as_editor.get(LINKS, {"format": "xls"}).status_code == 302
     assert not Release.objects.exists()
+
+
+@pytest.mark.parametrize(("query", "name"), [("status=foo", "status"), ("format=bogus", "format")])
+def test_a_file_that_is_not_known_is_refused_in_one_sentence(project, as_editor, query, name):
+    page = text(as_editor.get(f"{LINKS}?{query}", follow=True))
+
+    assert f"No file was made: the address asks for a value that is not known ({name})." in page
+    assert "Select a valid choice" not in page
 
 
 def test_suggestions_download_as_a_file_without_being_marked(project, as_editor):
@@ -190,7 +291,8 @@ def test_suggestions_download_as_a_file_without_being_marked(project, as_editor)
 
 def test_many_releases_are_listed_page_by_page(project, as_editor, editor):
     Release.objects.bulk_create(
-        Release(project=project, number=n, links=1, bytes=1, sha256="0" * 64, status="accepted") for n in range(1, 31)
+        Release(project=project, number=n, links=1, added=1, bytes=1, sha256="0" * 64, status="accepted")
+        for n in range(1, 31)
     )
 
     first, second = as_editor.get(PAGE), as_editor.get(PAGE, {"before": 6})

@@ -1,4 +1,4 @@
-"""What import_pages, import_links and import_queries share: arguments, the run, its progress and its report."""
+"""What the commands that import a file share: arguments, the run, its progress and its report."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from django.core.management.base import CommandError
 from ingest import schema, services
 from ingest.sniff import ENCODINGS
 from linker import runs
+from linker.errors import UserError
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-    from linker.models import Run, RunKind
+    from linker.models import Project, Run, RunKind
     from linker.runs import Progress
 
 
@@ -41,7 +42,7 @@ class ImportCommand(ProjectCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        fields = ", ".join(field.name for field in schema.FIELDS[self.kind])
+        fields = ", ".join(field.name for field in schema.FIELDS[self.kind] if not field.text)
         parser.add_argument("file", metavar="FILE", help="a CSV or TSV file, plain, .gz or .zip")
         parser.add_argument(
             "--map",
@@ -51,11 +52,25 @@ class ImportCommand(ProjectCommand):
             help="which column fills a field, where the header does not say it; may be given several times, also for "
             f"one field; field= leaves it out. Fields: {fields}",
         )
-        if self.kind != schema.QUERIES:
+        if any(field.name == "prefix" for field in schema.FIELDS[self.kind]):
+            parser.add_argument(
+                "--prefix",
+                metavar="TEXT",
+                help="what stands before the address in each row, for a column of handles or of addresses without a "
+                "host: --map url=Slug --prefix /blog/",
+            )
+        if self.kind in schema.MARKS_MISSING:
             parser.add_argument(
                 "--allow-shrink",
                 action="store_true",
                 help="import although the file holds far less than the project has",
+            )
+        if self.kind == schema.TRAFFIC:
+            parser.add_argument(
+                "--period",
+                default="",
+                help="the days the numbers were counted on, where the file does not tell them: 2026-01, or "
+                "'2026-01-01 to 2026-03-31'",
             )
         parser.add_argument(
             "--encoding", choices=sorted(ENCODINGS), default="", help="of a file that is neither UTF-8 nor UTF-16"
@@ -64,10 +79,14 @@ class ImportCommand(ProjectCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options["slug"])
         mapping = parse_map(options["map"])
-        upload = services.register_file(project, self.kind, Path(options["file"]), encoding=options["encoding"])
+        if options.get("prefix") is not None:
+            mapping["prefix"] = [options["prefix"]] if options["prefix"] else []
+        services.read_period(options["file"], options.get("period", ""))
+        file = Path(options["file"])
+        upload = services.register_file(project, self.kind, file, encoding=options["encoding"])
+        self._say_what_it_is(project, file, mapping, options["encoding"])
         params = {"upload": upload.pk, "mapping": mapping, "encoding": options["encoding"]}
-        if "allow_shrink" in options:
-            params["allow_shrink"] = options["allow_shrink"]
+        params |= {name: options[name] for name in ("allow_shrink", "period") if options.get(name) not in (None, "")}
         run = runs.start_run(project, self.run_kind, params, to_queue=False)
         bar = ProgressBar()
 
@@ -84,3 +103,12 @@ class ImportCommand(ProjectCommand):
         finally:
             if ended.report.get("skipped_file"):
                 self.stdout.write(f"skipped rows: {services.skipped_path(project.pk, run.pk)}")
+
+    def _say_what_it_is(self, project: Project, file: Path, mapping: schema.Columns, encoding: str) -> None:
+        """Says what a file is known for, where this import takes it; where it does not, the import itself says so."""
+        try:
+            looked = services.look(project, self.kind, file, file.name, mapping, encoding)
+        except UserError:
+            return
+        if looked.known is not None and looked.is_for_this:
+            self.stdout.write(looked.known.text)

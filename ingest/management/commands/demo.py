@@ -17,16 +17,18 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 
 from ingest import services
 from ingest.folder import SAMPLE, find_crawl
 from ingest.models import Upload
 from ingest.schema import LINKS, PAGES, QUERIES
+from linker import queue
 from linker.errors import UserError
+from linker.figures import MATCH_RESTS_ON
 from linker.management.commands._cli import ProgressBar
 from linker.matching.params import MatchParams
-from linker.models import Category, Membership, Project, Role, Run, RunKind, RunStatus, SensitiveCategory
-from linker.models.policy import Sensitivity
+from linker.models import Membership, Project, Role, Run, RunKind, RunStatus
 from linker.projects import create_project
 from linker.runs import RunIsActive, start_run
 from linker.workers import WorkerPool
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from ingest.folder import Crawl
 
 LOGIN, PASSWORD = "demo", "demo-anchorline"
-SENSITIVE_IN_SAMPLE = ["Magazine", "Health"]
 LEVELS_UP = 4
 STARTING_SECONDS, STOPPING_SECONDS = 60, 20
 
@@ -86,6 +87,7 @@ class Command(BaseCommand):
     def _demo(self, crawl: Crawl, port: int, workers: int) -> None:
         self._say("Starting PostgreSQL and Redis ...")
         call_command("migrate", verbosity=0)
+        self._say(_servers())
         user = _demo_user()
         project = _project(crawl, user)
         with WorkerPool(workers) as pool:
@@ -113,10 +115,7 @@ class Command(BaseCommand):
             self._import(QUERIES, crawl.queries, project, user, pool)
         if _is_due(project, RunKind.EMBED, RunKind.IMPORT_PAGES):
             self._run(pool, lambda: start_run(project, RunKind.EMBED, {}, user))
-        rests_on = (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.IMPORT_QUERIES, RunKind.EMBED)
-        if _is_due(project, RunKind.MATCH, *rests_on):
-            if crawl.is_sample:
-                _mark_sensitive(project)
+        if _is_due(project, RunKind.MATCH, *MATCH_RESTS_ON):
             self._run(pool, lambda: start_run(project, RunKind.MATCH, _match_params(project), user))
 
     def _import(self, kind: str, file: Path, project: Project, user: User, pool: WorkerPool) -> None:
@@ -211,6 +210,14 @@ def _refuse_busy_port(port: int) -> None:
 # ------------------------------------------------------------------------------------------------- rows it needs
 
 
+def _servers() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('server_version')")
+        (postgres,) = cursor.fetchone()
+    found = queue.server()
+    return f"PostgreSQL {postgres} and {found.name} {found.version} ({found.path}) run."
+
+
 def _demo_user() -> User:
     user, created = get_user_model().objects.get_or_create(
         username=LOGIN, defaults={"is_staff": True, "is_superuser": True}
@@ -243,14 +250,6 @@ def _is_due(project: Project, kind: RunKind, *rests_on: RunKind) -> bool:
 def _finished(run: Run) -> datetime:
     assert run.finished_at is not None
     return run.finished_at
-
-
-def _mark_sensitive(project: Project) -> None:
-    category = Category.objects.filter(project=project, path=SENSITIVE_IN_SAMPLE).first()
-    if category is not None:
-        SensitiveCategory.objects.get_or_create(
-            project=project, category=category, defaults={"kind": Sensitivity.MEDICAL}
-        )
 
 
 def _match_params(project: Project) -> dict[str, Any]:

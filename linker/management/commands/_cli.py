@@ -10,7 +10,8 @@ from tqdm import tqdm
 
 from linker.errors import UserError
 from linker.models import Project, Run, RunStatus
-from linker.reports import report_rows
+from linker.report_summaries import summary
+from linker.reports import reading_rows, report_rows
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -44,7 +45,9 @@ class ProjectCommand(BaseCommand):
             raise CommandError(run.error)
         if run.status != RunStatus.SUCCEEDED:
             raise CommandError(f"The run was {run.get_status_display().lower()}.")
-        for name, value in report_rows(run):
+        for sentence in summary(run):
+            self.stdout.write(sentence)
+        for name, value in [*report_rows(run), *reading_rows(run)]:
             self.stdout.write(f"{name}: {value}")
 
 

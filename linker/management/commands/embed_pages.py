@@ -6,6 +6,7 @@ from typing import Any
 from linker import runs, services
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.models import RunKind
+from linker.projects import save_project
 
 
 class Command(ProjectCommand):
@@ -23,7 +24,7 @@ class Command(ProjectCommand):
         project = self.project(options["slug"])
         if options["model"]:
             project.model_name = options["model"]
-            project.save(update_fields=["model_name"])
+            save_project(project, None)
         run = runs.start_run(project, RunKind.EMBED, {"model": project.model_name}, to_queue=False)
         bar = ProgressBar()
 

@@ -70,15 +70,28 @@ class Command(ProjectCommand):
         )
         parser.add_argument(
             "--inline-per-donor", type=int, default=default.inline_per_donor, metavar="K",
-            help="most links in a donor's text (default: %(default)s)",
+            help="most new links in a donor's text (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--related-per-donor", type=int, default=default.related_per_donor, metavar="K",
-            help="most links beside it (default: %(default)s)",
+            help="most new links beside it (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--inline-in-all", type=int, default=default.inline_in_all, metavar="K",
+            help="most links in a donor's text with those it has already, 0 for no cap (default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--per-1000-words", type=int, default=default.per_1000_words, metavar="K",
+            help="most links in a donor's text, with those it has already, for each 1,000 words, 0 for no cap "
+            "(default: %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--related-in-all", type=int, default=default.related_in_all, metavar="K",
+            help="most links beside the text with those in an aside already, 0 for no cap (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--per-target", type=int, default=default.per_target, metavar="K",
-            help="most links an acceptor receives, 0 for no cap (default: %(default)s)",
+            help="most new links an acceptor receives, 0 for no cap (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--target-share", type=float, default=default.target_share, metavar="X",
@@ -162,6 +175,9 @@ class Command(ProjectCommand):
             threshold=options["threshold"],
             inline_per_donor=options["inline_per_donor"],
             related_per_donor=options["related_per_donor"],
+            inline_in_all=options["inline_in_all"],
+            related_in_all=options["related_in_all"],
+            per_1000_words=options["per_1000_words"],
             per_target=options["per_target"],
             target_share=options["target_share"],
             reciprocal=options["reciprocal"],

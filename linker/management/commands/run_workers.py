@@ -8,8 +8,8 @@ from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import connection
 
+from linker.outages import require_migrations, wait_for_database
 from linker.workers import WorkerPool, work_forever
 
 
@@ -27,8 +27,8 @@ class Command(BaseCommand):
         parser.add_argument("--until-stdin-ends", action="store_true", help="with --single: end with stdin too")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        connection.ensure_connection()  # starts the embedded servers where there are no others
         if options["single"]:
+            wait_for_database()
             work_forever(until_stdin_ends=options["until_stdin_ends"])
             return
         stopping = []
@@ -36,6 +36,8 @@ class Command(BaseCommand):
         def stop(number: int, frame: FrameType | None) -> None:
             stopping.append(number)
 
+        wait_for_database()  # this starts the embedded servers where there are no others
+        require_migrations()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, stop)
         with WorkerPool(options["workers"]) as pool:

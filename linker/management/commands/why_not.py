@@ -26,14 +26,17 @@ class Command(ProjectCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
+        parser.add_argument("urls", nargs="*", metavar="URL", help="the donor, or the donor and the acceptor")
         parser.add_argument("--donor", default="", metavar="URL", help="the page that would give the link")
         parser.add_argument("--acceptor", default="", metavar="URL", help="the page that would receive it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options["slug"])
-        named = [options[side] for side in ("donor", "acceptor") if options[side]]
+        named = [*options["urls"], *(options[side] for side in ("donor", "acceptor") if options[side])]
         if not named:
-            raise CommandError("Name a page: --donor URL, --acceptor URL, or both.")
+            raise CommandError("Name a page, or the donor and the acceptor of a pair.")
+        if len(named) > 2:
+            raise CommandError(f"Name one page or two, not {len(named)}: the donor first, then the acceptor.")
         pages = [self._page(project, address) for address in named]
         if len(pages) == 1:
             self._write(why_not_page(project, pages[0]))

@@ -93,7 +93,10 @@ class Command(ProjectCommand):
                     f"Release {release.number} is made, but {options['out']} could not be written: {error.strerror}. "
                     f"Fetch the file again with --release {release.number}."
                 ) from error
-        return f"{_links(release.links)} left as release {release.number} of {project.slug}; sha256 {release.sha256}"
+        held = f"; {_links(release.held)} held back, see the release's page" if release.held else ""
+        return (
+            f"{_links(release.links)} left as release {release.number} of {project.slug}; sha256 {release.sha256}{held}"
+        )
 
     def _without_release(self, project: Project, chosen: QueueFilter, options: dict[str, Any]) -> str:
         edges = export.choose(chosen.scope(project), Choice(options["status"]))

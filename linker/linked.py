@@ -1,0 +1,90 @@
+"""When a pair is linked already: the one home of that rule.
+
+A new link is one too many where an existing one stands that does the same for the reader. For a place in the text that
+is a link in the text; for a place beside it any link but those of the navigation and the footer, which every page has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef, Q
+
+from linker.models import Block, CandidateEdge, ExistingLink, Placement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from django.db.models import QuerySet
+
+    from linker.models import Project
+
+# The blocks in which an existing link makes a new one needless, by where the new one would stand.
+LINKED_IN: dict[str, tuple[Block, ...]] = {
+    Placement.INLINE: (Block.CONTENT,),
+    Placement.RELATED: (Block.CONTENT, Block.ASIDE, Block.HEADER, Block.UNKNOWN),
+}
+# Those that keep a link from the block beside the text alone: the pair may still be linked in the text.
+BESIDE_ALONE = tuple(block for block in LINKED_IN[Placement.RELATED] if block not in LINKED_IN[Placement.INLINE])
+IN_BLOCK = {
+    Block.CONTENT: "in its text",
+    Block.ASIDE: "beside its text",
+    Block.HEADER: "in its header",
+    Block.FOOTER: "in its footer",
+    Block.NAVIGATION: "in its navigation",
+    Block.UNKNOWN: "in a block that the crawl does not name",
+}
+
+
+def _one_of(blocks: Sequence[Block]) -> str:
+    return f"block IN ({', '.join(str(block.value) for block in blocks)})"
+
+
+# Conditions for SQL on rows of linker_existinglink.
+IN_TEXT = _one_of(LINKED_IN[Placement.INLINE])
+BESIDE_TEXT = _one_of(BESIDE_ALONE)
+
+
+def linked_sql(edge: str, placement: str = "placement") -> str:
+    """SQL: whether the site has the link of an edge already, where it would stand. `edge` is the alias of a row with
+    source_id, target_id and, as `placement`, "inline" or "related"."""
+    return (
+        "EXISTS (SELECT 1 FROM linker_existinglink there "
+        f"WHERE there.source_id = {edge}.source_id AND there.target_id = {edge}.target_id "
+        f"AND there.missing_since IS NULL AND (there.{IN_TEXT} OR {edge}.{placement} = 'related' "
+        f"AND there.{BESIDE_TEXT}))"
+    )
+
+
+def has_links_beside(project: Project) -> bool:
+    """Whether any page of the project links to another beside its text."""
+    return ExistingLink.objects.filter(project=project, block__in=BESIDE_ALONE, missing_since=None).exists()
+
+
+def already_linked(edges: QuerySet[CandidateEdge]) -> QuerySet[CandidateEdge]:
+    """Those of the edges whose donor links to the acceptor already where their link would stand."""
+    links = ExistingLink.objects.filter(source=OuterRef("source"), target=OuterRef("target"), missing_since=None)
+    conditions = [
+        Q(placement=placement) & Q(Exists(links.filter(block__in=blocks))) for placement, blocks in LINKED_IN.items()
+    ]
+    return edges.filter(conditions[0] | conditions[1])
+
+
+def links_in_place(edges: Iterable[CandidateEdge]) -> dict[int, ExistingLink]:
+    """By the id of each edge that is linked already, a link that stands where the edge's would: the one nearest to the
+    text, the first of several. One query."""
+    edges = list(edges)
+    pairs = {(edge.source_id, edge.target_id) for edge in edges}
+    links = ExistingLink.objects.filter(
+        source__in={source for source, _ in pairs}, target__in={target for _, target in pairs}, missing_since=None
+    ).order_by("pk")
+    there: dict[tuple[int, int], list[ExistingLink]] = {}
+    for link in links if pairs else ():
+        there.setdefault((link.source_id, link.target_id), []).append(link)
+    found = {}
+    for edge in edges:
+        blocks = LINKED_IN[edge.placement]
+        same = [link for link in there.get((edge.source_id, edge.target_id), ()) if link.block in blocks]
+        if same:
+            found[edge.pk] = min(same, key=lambda link: blocks.index(Block(link.block)))
+    return found

@@ -1,0 +1,33 @@
+"""Lists a project's sets of vectors, and drops one."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.template.defaultfilters import filesizeformat
+
+from linker.management.commands._cli import ProjectCommand
+from linker.vectors import drop_vectors, vector_sets
+
+
+class Command(ProjectCommand):
+    help = "Lists a project's sets of vectors with their pages and size on disk; with --set, drops that one."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--set", type=int, metavar="NUMBER", help="the number of the set to drop, as listed")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = self.project(options["slug"])
+        if options["set"] is not None:
+            dropped = drop_vectors(project, options["set"])
+            self.stdout.write(f"Dropped {dropped.model}: {dropped.pages:,} vectors.")
+            return
+        for one in vector_sets(project):
+            self.stdout.write(
+                f"{one.model.pk}: {one.model}, {one.pages:,} pages, about {_size(one.bytes)}, "
+                f"{one.suggestions:,} open suggestions{', a match takes it' if one.is_in_use else ''}"
+            )
+
+
+def _size(count: int) -> str:
+    return str(filesizeformat(count)).replace("\xa0", " ")

@@ -1,0 +1,27 @@
+"""Looks through a project's pages for what is sensitive."""
+
+from typing import Any
+
+from linker import runs, services
+from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.models import RunKind
+
+
+class Command(ProjectCommand):
+    help = (
+        "Looks through the pages and categories for what speaks of medicine, law or money, and proposes it as "
+        "sensitive, as every import of pages does. What was decided stays."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = self.project(options["slug"])
+        run = runs.start_run(project, RunKind.SENSITIVE, {}, to_queue=False)
+        bar = ProgressBar()
+
+        def work(run: Any, progress: Any) -> Any:
+            bar.also = progress
+            return services.run_find_sensitive(run, bar)
+
+        ended = runs.execute(run.pk, work)
+        bar.close()
+        self.show(ended or run)

@@ -1,0 +1,114 @@
+"""What is held back, with its reason: of a release that was made, or of the next one.
+
+Both are SQL of rows (edge, operation, reason, detail). That of the next release reads what review.checks has written
+in the same transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import connection
+
+from linker.cells import safe_cell_sql
+from linker.models import CandidateEdge, EdgeStatus
+from review.checks import ADVICE, UNDECIDED_ADVICE
+from review.models import Held, Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from review.models import Release
+
+PAGE_SIZE = 50
+NEXT = "SELECT edge, operation, reason, detail FROM leaving WHERE reason <> ''"
+
+
+def of_release(release: Release) -> str:
+    return (
+        f"SELECT edge_id AS edge, operation, reason, detail FROM review_heldback WHERE release_id = {int(release.pk)}"
+    )
+
+
+@dataclass(frozen=True)
+class Group:
+    """Links that are held back for one reason, `undecided` of them without a decision, and what to do about it."""
+
+    reason: Held
+    links: int
+    undecided: int
+
+    @property
+    def advice(self) -> str:
+        without = UNDECIDED_ADVICE.get(self.reason, ADVICE[self.reason])
+        if self.undecided == self.links:
+            return without
+        if not self.undecided or without == ADVICE[self.reason]:
+            return ADVICE[self.reason]
+        return f"{ADVICE[self.reason]} Where nobody has decided ({self.undecided:,}): {without}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A link that is held back. `is_open`: nobody has decided on it."""
+
+    edge: CandidateEdge
+    operation: Operation
+    reason: Held
+    detail: str
+
+    @property
+    def is_open(self) -> bool:
+        return self.edge.status == EdgeStatus.SUGGESTED
+
+
+def groups(source: str) -> list[Group]:
+    """By reason, the most final first."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT held.reason, count(*), count(*) FILTER (WHERE e.status = 'suggested') "
+            f"FROM ({source}) held JOIN linker_candidateedge e ON e.id = held.edge GROUP BY 1"
+        )
+        counts = {reason: (links, undecided) for reason, links, undecided in cursor.fetchall()}
+    return [Group(reason, *counts[reason]) for reason in Held if reason in counts]
+
+
+def rows(source: str, reason: Held | None = None, after: int = 0, size: int = PAGE_SIZE) -> tuple[list[Row], int]:
+    """One screen of links by id, those of a reason or all, after the edge `after`; and the last edge where there are
+    more, else 0."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT edge, operation, reason, detail FROM ({source}) held WHERE edge > %s AND %s IN (reason, '') "
+            "ORDER BY edge LIMIT %s",
+            [after, reason or "", size + 1],
+        )
+        found = cursor.fetchall()
+    edges = (
+        CandidateEdge.objects.select_related("source", "target")
+        .defer("source__body", "target__body")
+        .in_bulk([edge for edge, *_ in found[:size]])
+    )
+    shown = [Row(edges[edge], Operation(operation), Held(why), detail) for edge, operation, why, detail in found[:size]]
+    return shown, shown[-1].edge.pk if len(found) > size else 0
+
+
+def csv(source: str, reason: Held | None = None) -> Iterator[bytes]:
+    """The same as a file, by id. The connection is busy until the iterator is exhausted or closed."""
+    texts = {
+        "donor_url": "donor.url",
+        "acceptor_url": "acceptor.url",
+        "anchor_text": "e.anchor",
+        "reason": "held.reason",
+        "detail": "held.detail",
+    }
+    cells = ", ".join(f"{safe_cell_sql(sql)} AS {name}" for name, sql in texts.items())
+    only = f"WHERE held.reason = '{Held(reason)}'" if reason else ""
+    statement = (
+        f"COPY (SELECT {cells}, held.operation, e.status FROM ({source}) held "
+        "JOIN linker_candidateedge e ON e.id = held.edge JOIN linker_page donor ON donor.id = e.source_id "
+        f"JOIN linker_page acceptor ON acceptor.id = e.target_id {only} ORDER BY e.id) TO STDOUT (FORMAT csv, HEADER)"
+    )
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in copy:
+            yield bytes(row)

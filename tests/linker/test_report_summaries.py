@@ -1,0 +1,111 @@
+"""A run says in plain sentences what it did, with the right numbers and the right grammar."""
+
+from __future__ import annotations
+
+import pytest
+
+from linker.models import RunKind, RunStatus
+from linker.report_summaries import left_out, summary
+from linker.reports import reading_rows, report_rows
+from tests.factories import make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def said(project, kind: str, report: dict) -> str:
+    return " ".join(summary(make_run(project, kind, report=report)))
+
+
+def test_an_import_of_pages(project):
+    report = {"file": "a.csv", "pages": 246, "new": 200, "updated": 1, "unchanged": 43, "missing": 1, "came_back": 2}
+    report |= {"categories": 60, "without_category": 3, "indexable": 238, "skipped": {"bad_address": 2}}
+    text = said(project, RunKind.IMPORT_PAGES, report)
+    assert "246 pages were read from a.csv: 200 new, 1 changed, 2 came back, 43 as before." in text
+    assert "1 page of the project is not in this file. Nothing is deleted: it is marked as missing" in text
+    assert "The pages are in 60 categories; 3 pages have no category." in text
+    assert "2 rows or cells could not be used" in text  # as older versions reported it
+
+
+def test_rows_are_told_from_cells_and_from_rows_that_another_stands_for(project):
+    report = {"skipped_rows": 2, "skipped_cells": 1, "duplicates": 3, "skipped_file": True, "skipped": {"a": 6}}
+    text = said(project, RunKind.IMPORT_PAGES, report)
+    assert "2 rows could not be used. 3 rows are of a page that another row stands for." in text
+    assert "1 cell could not be used, or not as it stands; the rest of its row was." in text
+    assert left_out(report) == "2 rows, 3 repeated rows, 1 cell"
+    none = {"skipped_rows": 0, "skipped_cells": 0, "duplicates": 0, "skipped": {}}
+    assert left_out(none) == ""
+    assert "could not be used" not in said(project, RunKind.IMPORT_PAGES, none)
+
+
+@pytest.mark.parametrize(("source", "words"), [("folders", "the folders of the addresses"), ("json-ld", "JSON-LD")])
+def test_an_import_says_where_categories_come_from_if_the_breadcrumb_is_empty(project, source, words):
+    report = {"pages": 2, "categories": 2, "category_source": source, "empty_breadcrumb": ["Breadcrumb_Name 1"]}
+    text = said(project, RunKind.IMPORT_PAGES, report)
+    assert f"2 categories. No row fills the breadcrumb columns, so categories come from {words}." in text
+
+
+def test_the_column_of_the_main_text_is_no_count_of_links(project):
+    pages = make_run(project, RunKind.IMPORT_PAGES, report={"mapping": {"body": ["Content 1"]}})
+    assert reading_rows(pages) == [("Columns: main text", "Content 1")]
+    links = make_run(project, RunKind.IMPORT_LINKS, report={"body": 530})
+    assert report_rows(links) == [("Links in the text", "530")]
+
+
+def test_a_look_for_what_is_sensitive(project):
+    found = said(project, "sensitive", {"sensitive_pages": 312, "sensitive_proposed": {"medical": 1, "legal": 2}})
+    assert found == "312 pages count as sensitive, so a person decides on every link. 3 new rules wait for a manager."
+    nothing = said(project, "sensitive", {"sensitive_pages": 0, "sensitive_proposed": {}})
+    assert nothing == "No page speaks of medicine, law or money."
+
+
+def test_an_import_of_links(project):
+    report = {"file": "l.csv", "links": 6161, "body": 530, "template": 5631, "ignored": {"external": 262, "self": 1}}
+    text = said(project, RunKind.IMPORT_LINKS, report)
+    assert "6,161 links were read from l.csv: 530 in the text of pages and 5,631 around it" in text
+    assert "263 rows do not link one page of the site to another." in text
+
+
+def test_an_import_of_traffic(project):
+    report = {"file": "Pages.csv", "traffic": 2, "period": "2026-01-01 to 2026-01-31", "gone": 1}
+    report |= {"clicks": {"in_file": 1234, "on_pages": 1200, "on_unknown": 34, "skipped": 0}}
+    text = said(project, RunKind.IMPORT_TRAFFIC, report)
+    assert (
+        "2 pages were given numbers from Pages.csv for 2026-01-01 to 2026-01-31. Nothing else about them "
+        "changed." in text
+    )
+    assert "Of 1,234 clicks in the file, 1,200 went to pages, 34 belong to addresses that are not pages" in text
+    assert "1 page had numbers for this period before and no longer has them." in text
+
+
+def test_a_match(project):
+    report = {"edges": 2058, "new": 2000, "refreshed": 58, "donors": 1, "acceptors": 234, "sensitive": 100}
+    report |= {"tiers": {"Inline": 30, "below every tier": 1307}, "stale": 1}
+    text = said(project, RunKind.MATCH, report)
+    assert "2,058 links are proposed between 1 donor and 234 acceptors: 2,000 new, 58 proposed before." in text
+    assert "1,307 of them score below every tier and are held back." in text
+    assert "1 earlier suggestion is no longer proposed." in text
+
+
+def test_tiers_read_anew_name_what_moved(project):
+    report = {"before": {"Inline": 30, "Related": 7}, "after": {"Inline": 28, "Related": 7, "Reserve": 2}}
+    text = said(project, RunKind.RETIER, report)
+    assert text == "Open suggestions by tier: Inline 30 → 28, Reserve 0 → 2."
+
+
+def test_a_release_says_what_it_holds_and_what_it_held_back(project):
+    report = {"release": 3, "added": 2000, "changed": 0, "removed": 1, "held": 1}
+    text = said(project, RunKind.RELEASE, report)
+    assert text == (
+        "Release 3 was made: 2,000 added, 1 removed. 1 approved link was held back; the page of the release says why."
+    )
+
+
+@pytest.mark.parametrize("kind", RunKind.values)
+def test_reports_of_older_versions_are_read_too(project, kind):
+    """Whatever their keys."""
+    assert all(sentence.endswith(".") for sentence in summary(make_run(project, kind, report={})))
+
+
+def test_a_run_that_failed_says_nothing_but_its_error(project):
+    run = make_run(project, RunKind.MATCH, RunStatus.FAILED, report={"edges": 5})
+    assert summary(run) == []

@@ -1,0 +1,231 @@
+"""Vectors say what they were made of: another text is another set, and no match compares two."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from importlib import import_module
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.urls import reverse
+
+from linker import runs, services
+from linker.embedding.text import RECIPES, text_to_embed
+from linker.errors import UserError
+from linker.matching.params import MatchParams, PageFilter, Ranking
+from linker.models import Change, EmbeddingModel, PageEmbedding, Project, Run, RunKind, RunStatus
+from linker.report_summaries import summary
+from linker.vectors import drop_vectors, vector_sets
+from tests.factories import embed, make_edge, make_model, make_page, make_project, make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def another_set(recipe: str = "title 1", name: str = "test-model", dimensions: int = 4) -> EmbeddingModel:
+    return EmbeddingModel.objects.create(
+        name=name, version="1", recipe=recipe, made_of="the title", dimensions=dimensions
+    )
+
+
+def run(project: Project, kind: RunKind, params: dict[str, object], work) -> Run:
+    started = runs.start_run(project, kind, params, to_queue=False)
+    Run.objects.filter(pk=started.pk).update(status="running")
+    started.refresh_from_db()
+    report = work(started)
+    Run.objects.filter(pk=started.pk).update(status="succeeded", report=report)
+    started.refresh_from_db()
+    return started
+
+
+def match(project: Project, donors: PageFilter | None = None) -> Run:
+    params = MatchParams(ranking=Ranking.COSINE, threshold=0.0, donors=donors or PageFilter(indexable_only=False))
+    return run(project, RunKind.MATCH, params.to_dict(), services.run_match)
+
+
+def test_another_text_makes_another_set_and_the_vectors_there_are_stay(project):
+    project.model_name = "static:all-MiniLM-L6-v2"
+    project.save()
+    for n in range(8):
+        make_page(project, title=f"Tents of kind {n}", body=f"All about the tents of kind {n} and how to pitch them.")
+    run(project, RunKind.EMBED, {}, services.run_embed)
+    first = services.embedding_model(project)
+    stored = {row.page_id: (row.vector, bytes(row.text_sha256)) for row in PageEmbedding.objects.all()}
+    project.text_recipe = "title"
+    project.save()
+    with pytest.raises(UserError, match=r"no vectors of what the settings ask for.*text title 1.*text full 1"):
+        services.embedding_model(project)
+    report = run(project, RunKind.EMBED, {}, services.run_embed).report
+    second = services.embedding_model(project)
+    assert (first.recipe, second.recipe) == ("full 1", "title 1")
+    assert report["embedded"] == 8
+    assert report["made_of"] == second.made_of == RECIPES["title"].made_of
+    assert {
+        row.page_id: (row.vector, bytes(row.text_sha256)) for row in PageEmbedding.objects.filter(model=first)
+    } == stored
+    project.text_recipe = "full"
+    project.save()
+    assert services.embedding_model(project) == first
+    assert run(project, RunKind.EMBED, {}, services.run_embed).report["embedded"] == 0
+
+
+def test_a_match_takes_one_set_and_reports_the_pages_without_a_vector_of_it(project):
+    pages = [make_page(project, f"/p{number}") for number in range(5)]
+    other = another_set()
+    for number, page in enumerate(pages):
+        embed(page, [0, 1, 0, 0], other)
+        if number < 4:
+            embed(page, [1, number / 10, 0, 0])
+    done = match(project)
+    assert done.model == make_model()
+    assert done.report["left_out"]["without a vector"] == 1
+    edges = list(project.edges.all())
+    assert pages[4].pk not in {page for edge in edges for page in (edge.source_id, edge.target_id)}
+    assert {edge.run.model for edge in edges} == {make_model()}
+    unit = {row.page_id: np.array(row.vector) for row in PageEmbedding.objects.filter(model=make_model())}
+    for edge in edges:
+        assert edge.similarity == pytest.approx(float(unit[edge.source_id] @ unit[edge.target_id]), abs=1e-3)
+
+
+def test_a_set_that_was_only_begun_with_is_not_matched_with(project):
+    pages = [make_page(project) for _ in range(10)]
+    for page in pages:
+        embed(page, [1, 0, 0, 0])
+    begun = another_set()
+    embed(pages[0], [1, 0, 0, 0], begun)
+    project.text_recipe = "title"
+    project.save()
+    with pytest.raises(UserError, match="Only 1 of the 10 pages with a vector"):
+        services.embedding_model(project)
+    make_run(project, RunKind.EMBED, RunStatus.SUCCEEDED, model=begun)  # the others have no text of this kind
+    assert services.embedding_model(project) == begun
+
+
+def test_open_suggestions_of_two_sets_never_stand_side_by_side(project):
+    pages = [make_page(project, path) for path in ("/a", "/b", "/c")]
+    other = another_set()
+    for number, page in enumerate(pages):
+        embed(page, [1, number / 10, 0, 0])
+        embed(page, [1, 0, number / 10, 0], other)
+    first = match(project)
+    assert "other_vectors" not in match(project, PageFilter(url_pattern="/a$")).report  # of the same set
+    decided = project.edges.get(source=pages[1], target=pages[0])
+    project.edges.filter(pk=decided.pk).update(status="accepted")
+    project.text_recipe = "title"
+    project.save()
+    make_run(project, RunKind.EMBED, RunStatus.SUCCEEDED, model=other)
+
+    second = match(project, PageFilter(url_pattern="/a$"))
+
+    standing = project.edges.filter(stale=False)
+    assert {edge.run for edge in standing.filter(status="suggested")} == {second}
+    assert list(standing.exclude(status="suggested")) == [decided]
+    assert (first.model, second.model) == (make_model(), other)
+    assert (second.report["stale"], second.report["other_vectors"]) == (3, 3)
+    assert "3 of them were made with another set of vectors" in " ".join(summary(second))
+
+
+def test_the_text_of_a_recipe_changes_only_with_its_version():
+    """Where this fails, count the version of the recipe up and write the new digest down beside it."""
+    page = {
+        "title": "Winter boots", "h1": "Boots for snow", "headings": [f"Heading {n}" for n in range(60)],
+        "body": "\n".join(f"Line {n} of the text." for n in range(200)),
+    }  # fmt: skip
+    digests = {
+        recipe.key: sha256(text_to_embed(name, **page).encode()).hexdigest()[:12] for name, recipe in RECIPES.items()
+    }
+    assert digests == {"full 1": "adf230251e71", "title 1": "1e978ffe3715", "body 1": "79709b0c6ca1"}
+
+
+def test_vectors_of_before_get_the_text_of_their_project_and_shared_ones_are_divided(project):
+    name_recipes = import_module("linker.migrations.0026_vector_sets").name_recipes
+    other = make_project(slug="other", text_recipe="title")
+    model = EmbeddingModel.objects.create(name="e5", version="1", dimensions=4)
+    gone = EmbeddingModel.objects.create(name="gone", version="1", dimensions=4)
+    imported = EmbeddingModel.objects.create(name="imported: x", version="as crawled", dimensions=4, project=project)
+    embed(make_page(project), [1, 0, 0, 0], model)
+    embed(make_page(project), [1, 0, 0, 0], model)
+    theirs = embed(make_page(other), [1, 0, 0, 0], model)
+    their_run, our_run = make_run(other, model=model), make_run(project, model=model)
+    with connection.cursor() as cursor:
+        name_recipes(cursor)
+    for row in (model, gone, imported, theirs, their_run, our_run):
+        row.refresh_from_db()
+    assert (model.recipe, gone.recipe, imported.recipe) == ("full 1", "", "crawler")
+    assert (theirs.model.name, theirs.model.recipe) == ("e5", "title 1")
+    assert (their_run.model, our_run.model) == (theirs.model, model)
+    assert (model.made_of, theirs.model.made_of) == (RECIPES["full"].made_of, RECIPES["title"].made_of)
+
+
+# ------------------------------------------------------------------------------------------------------- dropping
+
+
+def test_dropping_a_set_deletes_its_vectors_and_nothing_else(project, manager):
+    pages = [make_page(project) for _ in range(3)]
+    elsewhere = make_page(make_project(slug="third"))
+    old = another_set()
+    for page in [*pages, elsewhere]:
+        embed(page, [1, 0, 0, 0], old)
+        embed(page, [1, 0, 0, 0])
+    edge = make_edge(project, *pages[:2], run=make_run(project, model=old))
+    listed = {one.model.pk: one for one in vector_sets(project)}
+    assert (listed[old.pk].pages, listed[old.pk].suggestions, listed[old.pk].is_in_use) == (3, 1, False)
+    assert listed[make_model().pk].is_in_use
+    assert 3 * 8 < listed[old.pk].bytes < 3 * 400
+    dropped = drop_vectors(project, old.pk, manager)
+    assert dropped.pages == 3
+    assert set(PageEmbedding.objects.values_list("page__project__slug", "model__recipe")) == {
+        ("shop", "full 1"), ("third", "full 1"), ("third", "title 1"),
+    }  # fmt: skip
+    edge.refresh_from_db()
+    assert edge.run.model == old
+    change = Change.objects.get(project=project, kind="vectors")
+    assert (change.user, change.before["pages"]) == (manager, 3)
+
+
+def test_nothing_is_dropped_while_a_run_may_need_it_or_where_there_is_nothing(project):
+    embed(make_page(project), [1, 0, 0, 0])
+    with pytest.raises(UserError, match="no vectors of this set"):
+        drop_vectors(project, 10**6)
+    make_run(project, RunKind.MATCH, RunStatus.RUNNING)
+    with pytest.raises(UserError, match="under way"):
+        drop_vectors(project, make_model().pk)
+    assert PageEmbedding.objects.count() == 1
+
+
+def test_a_manager_sees_the_sets_and_drops_one(project, manager, client_for):
+    embed(make_page(project), [1, 0, 0, 0])
+    embed(make_page(project), [1, 0, 0, 0], another_set())
+    client, url = client_for(manager), reverse("settings_vectors", args=["shop"])
+    shown = client.get(url).content.decode()
+    for words in ("test-model 1", "<b>title 1</b>: the title", "Used by matches"):
+        assert words in shown
+    drop = reverse("vectors_drop", args=["shop", EmbeddingModel.objects.get(recipe="title 1").pk])
+    assert client.get(drop).status_code == 405
+    answer = client.post(drop, follow=True).content.decode()
+    assert "Dropped the vectors of 1 page" in answer
+    assert PageEmbedding.objects.count() == 1
+    assert "no vectors of this set" in client.post(drop, follow=True).content.decode()
+
+
+@pytest.mark.parametrize(("who", "status"), [("editor", 403), ("outsider", 404)])
+def test_only_managers_may(project, who, status, request, client_for):
+    embed(make_page(project), [1, 0, 0, 0])
+    client = client_for(request.getfixturevalue(who))
+    assert client.get(reverse("settings_vectors", args=["shop"])).status_code == status
+    assert client.post(reverse("vectors_drop", args=["shop", make_model().pk])).status_code == status
+    assert PageEmbedding.objects.count() == 1
+
+
+def test_the_command_lists_and_drops(project):
+    embed(make_page(project), [1, 0, 0, 0])
+    out = StringIO()
+    call_command("drop_vectors", "shop", stdout=out)
+    assert f"{make_model().pk}: test-model 1 (text full 1), 1 pages" in out.getvalue()
+    assert "a match takes it" in out.getvalue()
+    call_command("drop_vectors", "shop", "--set", str(make_model().pk), stdout=out)
+    assert "Dropped test-model 1 (text full 1): 1 vectors." in out.getvalue()
+    with pytest.raises(CommandError, match="no vectors of this set"):
+        call_command("drop_vectors", "shop", "--set", str(make_model().pk), stdout=out)
