@@ -8,30 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import repeat
-from sys import getsizeof
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from ingest.normalise import AnotherSite, NotAnAddress
+from ingest.memo import MEMO, Memo
 from ingest.readers import screaming_frog
 from ingest.values import parse_flag
 from linker.models import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from ingest.normalise import Site
+    from ingest.destinations import PageFinder
     from ingest.schema import Columns
     from ingest.skipped import Skipped
     from ingest.sniff import Records
 
-MEMO = 500_000  # answers, or pairs, remembered before the memory is emptied
-MEMO_BYTES = 2**26  # of the texts that were asked about, likewise
-MEMO_LENGTH = 500  # characters; longer texts are rare, or meant to fill the memory
 MAX_ANCHOR = 2_000
 WITH_ANCHOR = (Block.CONTENT, Block.ASIDE)  # blocks whose links say something of the page they lead to
 _SKIP_LINK_STARTS = frozenset(letter for first in screaming_frog.SKIP_LINK_STARTS for letter in (first, first.upper()))
@@ -106,85 +101,10 @@ class Links:
         )
 
 
-class Memo(dict[Any, Any]):
-    """Answers by the text, or the texts, that were asked about; bounded in number and in bytes. Read as a dict."""
-
-    bytes = 0
-
-    def keep(self, asked: str | tuple[str | None, ...], answer: Any) -> Any:
-        """Remembers an answer, and returns it."""
-        texts = (asked,) if isinstance(asked, str) else asked
-        if sum(len(text or "") for text in texts) <= MEMO_LENGTH:
-            size = sum(map(getsizeof, texts))
-            if len(self) >= MEMO or self.bytes + size > MEMO_BYTES:
-                self.clear()
-                self.bytes = 0
-            self.bytes += size
-            self[asked] = answer
-        return answer
-
-
-class PageIds:
-    """Finds pages by address. Addresses are mostly written as their key is; others are remembered for a while."""
-
-    def __init__(self, ids: Mapping[str, int], site: Site, ends: Mapping[int, int] | None = None) -> None:
-        """`ends`: where links to some pages lead in the end: past redirects, and to the canonical address."""
-        self.ids, self.site, self.ends = ids, site, ends or {}
-        self._led = np.array(sorted(self.ends), dtype=np.int64)
-        self._to = np.array([self.ends[page] for page in sorted(self.ends)], dtype=np.int64)
-        self.memo = Memo()
-
-    def find(self, address: str) -> int | str:
-        """The page's id, or why there is none: `unknown`, `external`, `bad`."""
-        found: int | str | None = self.ids.get(address) or self.memo.get(address)
-        return self.memo.keep(address, self._look(address)) if found is None else found
-
-    def find_all(self, addresses: Sequence[str]) -> NDArray[np.int64]:
-        """The pages' ids [n]; 0 where there is none, or where a “#” at the end tells a placeholder."""
-        found = np.array(list(map(self.ids.get, addresses, repeat(0))), dtype=np.int64)
-        missing = np.flatnonzero(found == 0).tolist()
-        if missing:
-            others = {address: self._page(address) for address in {addresses[n] for n in missing}}
-            found[missing] = [others[addresses[n]] for n in missing]
-        return found
-
-    def find_end(self, address: str) -> int | str:
-        """As `find`, the page that a link to the address leads to in the end."""
-        found = self.find(address)
-        return self.ends.get(found, found) if isinstance(found, int) else found
-
-    def ends_of(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The pages that links to these [n] lead to in the end."""
-        if not len(self._led):
-            return pages
-        places = np.minimum(np.searchsorted(self._led, pages), len(self._led) - 1)
-        return np.where(self._led[places] == pages, self._to[places], pages)
-
-    def _page(self, address: str) -> int:
-        found = self.find(address)
-        return found if isinstance(found, int) and not address.rstrip().endswith("#") else 0
-
-    def _look(self, address: str) -> int | str:
-        if not address.strip():
-            return "bad"
-        try:
-            return find_key(self.ids, self.site.canonical_url(address)) or "unknown"
-        except NotAnAddress:
-            return "bad"
-        except AnotherSite:
-            return "external"
-
-
-def find_key(ids: Mapping[str, int], key: str) -> int | None:
-    """The page of a key; that of the other scheme, http or https, where it alone is known."""
-    scheme, _, rest = key.partition("://")
-    return ids.get(key) or ids.get(f"{'http' if scheme == 'https' else 'https'}://{rest}")
-
-
 class LinkParser:
     """Parses the rows of one links file. `ignored` counts rows that are no links of ours by a key of IGNORED."""
 
-    def __init__(self, header: Sequence[str], mapping: Columns, pages: PageIds, skipped: Skipped) -> None:
+    def __init__(self, header: Sequence[str], mapping: Columns, pages: PageFinder, skipped: Skipped) -> None:
         at = {name: header.index(columns[0]) for name, columns in mapping.items()}
         self.width = len(header)
         self.pages, self.skipped, self.mapping = pages, skipped, mapping
@@ -247,7 +167,7 @@ class LinkParser:
             return Links.of([row for row in map(self.parse, records.lines, records.rows) if row is not None])
         size = len(records)
         source = self.pages.find_all(columns[self.source_at])
-        target = self.pages.ends_of(self.pages.find_all(columns[self.target_at]))
+        target = self.pages.moves.ends_of(self.pages.find_all(columns[self.target_at]))
         block = _told(self._block, np.int16, size, *self._columns(columns, self.position_at, self.path_at))
         follow = _told(self._follow, np.bool_, size, *self._columns(columns, self.follow_at, self.rel_at))
         anchors = self._anchors(columns, size)

@@ -6,17 +6,16 @@ a file does not speak about keep what they hold.
 
 from __future__ import annotations
 
-from contextlib import suppress
-from itertools import chain, count
+from itertools import chain, count, starmap
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 import numpy as np
 from django.db import connection
 
 from ingest import pages
-from ingest.links import Links, find_key
-from ingest.normalise import AnotherSite, NotAnAddress, category_key
+from ingest.destinations import KnownPage
+from ingest.links import Links
+from ingest.normalise import category_key
 from ingest.queries import QueryRow
 from linker import store, traffic
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
@@ -24,13 +23,13 @@ from linker.linked import IN_TEXT
 from linker.models import Block, Category, EmbeddingModel, TrafficPeriod
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
     from datetime import datetime
 
     from numpy.typing import NDArray
 
-    from ingest.normalise import Site
+    from ingest.destinations import Moves
     from ingest.pages import PathOfNames, Trails
     from ingest.periods import Period
     from ingest.traffic import Traffic
@@ -436,39 +435,28 @@ def _imported_model(project: Project, name: str, dimensions: int) -> EmbeddingMo
 # ---------------------------------------------------------------------------------------------------------- links
 
 
-def page_ids(project: Project) -> dict[str, int]:
-    """Every page's id by its key. Until the transaction ends none of the pages, nor the project, can be deleted."""
+def page_ids(project: Project, *, hold: bool = True) -> dict[str, int]:
+    """Every page's id by its key. With `hold`, none of the pages, nor the project, can be deleted until the transaction
+    ends."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT canonical_url, id FROM linker_page WHERE project_id = %s FOR KEY SHARE", [project.pk])
+        cursor.execute(
+            f"SELECT canonical_url, id FROM linker_page WHERE project_id = %s{' FOR KEY SHARE' if hold else ''}",
+            [project.pk],
+        )
         return dict(cursor.fetchall())
 
 
-def link_ends(project: Project, ids: Mapping[str, int], site: Site) -> dict[int, int]:
-    """Where links to pages lead that are not the page meant: to the page that they redirect to, or that a page which
-    is not indexed names as its canonical. By id; none where that page is not known, or where it leads in a circle."""
-    steps: dict[int, int] = {}
-    for page, url, redirect, canonical in _rows(
-        "SELECT id, url, redirect_url, canonical_link FROM linker_page WHERE project_id = %s AND missing_since IS NULL "
-        "AND (redirect_url <> '' OR NOT indexable AND canonical_link NOT IN ('', url, canonical_url))",
+def leading_pages(project: Project) -> Iterator[KnownPage]:
+    """What destinations() has to know of the project's pages: those that redirect, that name another address as their
+    canonical, or that are gone. Streamed."""
+    gone = "(missing_since IS NOT NULL OR coalesce(status_code IN (404, 410), false))"
+    rows = store.stream(
+        "leading_pages",
+        f"SELECT id, url, redirect_url, canonical_link, indexable, {gone} FROM linker_page WHERE project_id = %s "
+        f"AND (redirect_url <> '' OR canonical_link NOT IN ('', url, canonical_url) OR {gone})",
         [project.pk],
-    ):
-        with suppress(NotAnAddress, AnotherSite, ValueError):
-            step = find_key(ids, site.canonical_url(urljoin(url, redirect or canonical)))
-            if step is not None and step != page:
-                steps[page] = step
-    ends = {page: _end(page, steps) for page in steps}
-    return {page: end for page, end in ends.items() if end is not None}
-
-
-def _end(page: int, steps: Mapping[int, int]) -> int | None:
-    """Where the steps from a page end; None in a circle."""
-    seen = {page}
-    while page in steps:
-        page = steps[page]
-        if page in seen:
-            return None
-        seen.add(page)
-    return page
+    )
+    return starmap(KnownPage, rows)
 
 
 # One that the same import has written before is followed where one of the two is. Links go in by the order of their
@@ -816,45 +804,23 @@ def sum_traffic() -> int:
     return _number("SELECT coalesce(sum(rows), 0)::bigint FROM stage_sum")
 
 
-def sum_crawled_traffic(project: Project, moves: Mapping[int, int]) -> None:
+def sum_crawled_traffic(project: Project, moves: Moves) -> None:
     """The same of the staged pages, which must be in the table of pages; of those that move, where they lead."""
     rows = (
         "SELECT p.id AS page, s.clicks, s.impressions, s.position, NULL::bigint AS hits FROM stage_page s "
         "JOIN linker_page p ON p.project_id = %s AND md5(p.canonical_url) = md5(s.canonical_url) "
         "WHERE s.clicks IS NOT NULL OR s.impressions IS NOT NULL OR s.position IS NOT NULL"
     )
-    if not moves:
+    if not len(moves):
         _run(f"CREATE TEMP TABLE stage_sum AS {rows}", [project.pk])
         return
     _run("CREATE TEMP TABLE stage_move (page bigint, destination bigint)")
-    store.copy_rows_in("stage_move", ("page", "destination"), moves.items())
+    store.copy_rows_in("stage_move", ("page", "destination"), moves.pairs())
     _run("ANALYZE stage_move")
     sums = ", ".join(f"{expression} AS {name}" for name, expression in TRAFFIC_SUMS.items())
     _run(
         f"CREATE TEMP TABLE stage_sum AS SELECT coalesce(m.destination, r.page) AS page, {sums} FROM ({rows}) r "
         "LEFT JOIN stage_move m ON m.page = r.page GROUP BY 1",
-        [project.pk],
-    )
-    _run("DROP TABLE stage_move")
-
-
-def page_moves(project: Project, keys: Callable[[str], Iterable[str]]) -> Iterator[tuple[int, int]]:
-    """Pairs of a page and the page of the project that it redirects to, else has as its canonical.
-
-    `keys` gives, for an address, the keys that its page may have, the likeliest first.
-    """
-    _run("CREATE TEMP TABLE stage_move (page bigint, rank int, key text)")
-    pages = _rows(
-        "SELECT id, coalesce(nullif(redirect_url, ''), canonical_link) FROM linker_page WHERE project_id = %s "
-        "AND (redirect_url <> '' OR canonical_link NOT IN ('', url, canonical_url))",
-        [project.pk],
-    )
-    rows = ((page, rank, key) for page, address in pages for rank, key in enumerate(keys(address)))
-    store.copy_rows_in("stage_move", ("page", "rank", "key"), rows)
-    _run("ANALYZE stage_move")
-    yield from _rows(
-        "SELECT DISTINCT ON (m.page) m.page, p.id FROM stage_move m JOIN linker_page p ON p.project_id = %s "
-        "AND md5(p.canonical_url) = md5(m.key) ORDER BY m.page, m.rank",
         [project.pk],
     )
     _run("DROP TABLE stage_move")

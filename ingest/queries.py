@@ -9,7 +9,7 @@ from ingest import values
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ingest.links import PageIds
+    from ingest.destinations import PageFinder
     from ingest.schema import Columns
     from ingest.skipped import Skipped
     from ingest.sniff import Records
@@ -29,7 +29,8 @@ class QueryRow(NamedTuple):
 
 
 class QueryParser:
-    """Parses the rows of one file of queries. Rows and cells that are left out go to `skipped`."""
+    """Parses the rows of one file of queries. Rows and cells that are left out go to `skipped`; `moved` counts rows of
+    pages that lead to another page."""
 
     NUMBERS: tuple[tuple[str, Callable[[str], Any]], ...] = (
         ("clicks", values.parse_count),
@@ -38,12 +39,13 @@ class QueryParser:
         ("importance", values.parse_importance),
     )
 
-    def __init__(self, header: Sequence[str], mapping: Columns, pages: PageIds, skipped: Skipped) -> None:
+    def __init__(self, header: Sequence[str], mapping: Columns, pages: PageFinder, skipped: Skipped) -> None:
         at = {name: header.index(columns[0]) for name, columns in mapping.items()}
         self.width = len(header)
         self.pages, self.skipped, self.mapping = pages, skipped, mapping
         self.url_at, self.query_at = at["url"], at["query"]
         self.numbers = [(name, at.get(name), parse) for name, parse in self.NUMBERS]
+        self.moved = 0
 
     @property
     def filled(self) -> list[str]:
@@ -63,7 +65,9 @@ class QueryParser:
         if not query:
             self.skipped.add(line, "no_query", column=self.mapping["query"][0], address=address)
             return None
-        return QueryRow(page, query, *(self._number(line, cells, *number) for number in self.numbers))
+        end = self.pages.moves.end_of(page)
+        self.moved += end != page
+        return QueryRow(end, query, *(self._number(line, cells, *number) for number in self.numbers))
 
     def parse_all(self, records: Records) -> list[QueryRow]:
         """The queries of many rows."""

@@ -6,7 +6,7 @@ import hashlib
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,18 +17,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from ingest import known, loader, peek, schema, uploads
+from ingest.destinations import Moves, PageFinder, destinations
 from ingest.errors import FileError, ImportStopped, KnownFileError, UnusableFile
-from ingest.links import IGNORED, LinkParser, PageIds
+from ingest.links import IGNORED, LinkParser
 from ingest.markup import is_markup
 from ingest.models import Upload
-from ingest.normalise import AnotherSite, NotAnAddress, Site
+from ingest.normalise import Site
 from ingest.pages import PageParser, Trails
 from ingest.periods import Period, parse_period, told_by_file
 from ingest.queries import QueryParser
 from ingest.readers import generic, shopify
 from ingest.skipped import OF_CELLS, OF_ROWS, REASONS, Skipped
 from ingest.sniff import Records, Table, inspect
-from ingest.traffic import PageFinder, TrafficParser, destinations, variants
+from ingest.traffic import TrafficParser
 from linker import store
 from linker.models import PageTraffic, Project, QuerySource, RunKind, TrafficPeriod, TrafficSource
 from linker.models.project import UrlPolicy
@@ -658,7 +659,7 @@ class _PagesLoad:
 
     def _save_traffic(self) -> Report:
         """What a crawl knows of Search Console: of its own source, whose period nobody knows."""
-        moves = page_moves(self.project)
+        moves = self._moves()
         loader.sum_crawled_traffic(self.project, moves)
         counts = loader.merge_traffic(
             self.project,
@@ -667,10 +668,19 @@ class _PagesLoad:
             self.seen_at,
             replaces=self.is_crawl,
             # The pages of a crawl have all been written just now.
-            loose=list(moves.values()) if self.is_crawl else None,
+            loose=moves.end.tolist() if self.is_crawl else None,
         )
         loader.drop_traffic_stage()
         return {key: counts[key] for key in ("pages", "new", "updated", "unchanged", "gone")}
+
+    def _moves(self) -> Moves:
+        """Where the project's pages lead. Their addresses are read only if one of them may lead anywhere."""
+
+        @cache
+        def finder() -> PageFinder:
+            return PageFinder(loader.page_ids(self.project, hold=False), site_of(self.project))
+
+        return destinations(loader.leading_pages(self.project), lambda url, address: finder().find_on(url, address))
 
     def _save_vectors(self) -> Report:
         """Keeps the most common length; the others are reported, never padded."""
@@ -781,14 +791,9 @@ def import_links(
 def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: bool, progress: Progress) -> Report:
     seen_at = timezone.now()
     table = looked.table
-    ids = loader.page_ids(project)
-    if not ids:
-        raise FileError(table.name, "The project has no pages yet. Import the pages first, then their links.")
-    site = site_of(project)
-    parser = LinkParser(
-        looked.header, looked.mapping, PageIds(ids, site, loader.link_ends(project, ids, site)), skipped
-    )
-    held = np.sort(np.fromiter(ids.values(), dtype=np.int64, count=len(ids)))
+    pages = _page_finder(project, table.name, "links")
+    parser = LinkParser(looked.header, looked.mapping, pages, skipped)
+    held = np.sort(np.fromiter(pages.ids.values(), dtype=np.int64, count=len(pages.ids)))
     with loader.LinkStage(project, seen_at, held, at_once=parser.says_position) as stage:
         rows = _stage(table, parser.parse_all, stage.add, progress)
         stage.wait()
@@ -811,6 +816,16 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     loader.drop_link_stage()
     progress(table.size, table.size, "Done")
     return report | _skipped_report(skipped) | {"mapping": looked.mapping}
+
+
+def _page_finder(project: Project, name: str, kind: str) -> PageFinder:
+    """Finds the pages that a file's addresses mean, and those at which they end. `kind`: links, queries or traffic."""
+    ids = loader.page_ids(project)
+    if not ids:
+        raise FileError(name, f"The project has no pages yet. Import the pages first, then their {kind}.")
+    finder = PageFinder(ids, site_of(project))
+    finder.moves = destinations(loader.leading_pages(project), finder.find_on, of_links=kind == schema.LINKS)
+    return finder
 
 
 def _stage(
@@ -873,10 +888,7 @@ def import_queries(
 def _load_queries(project: Project, looked: Look, skipped: Skipped, progress: Progress) -> Report:
     seen_at = timezone.now()
     table = looked.table
-    ids = loader.page_ids(project)
-    if not ids:
-        raise FileError(table.name, "The project has no pages yet. Import the pages first, then their queries.")
-    parser = QueryParser(looked.header, looked.mapping, PageIds(ids, site_of(project)), skipped)
+    parser = QueryParser(looked.header, looked.mapping, _page_finder(project, table.name, "queries"), skipped)
     loader.create_query_stage()
     rows = _stage(table, parser.parse_all, loader.stage_queries, progress)
     staged = loader.count_staged_queries()
@@ -888,6 +900,8 @@ def _load_queries(project: Project, looked: Look, skipped: Skipped, progress: Pr
     loader.lock(project)
     source = QuerySource.JOIL if "importance" in looked.mapping else QuerySource.SEARCH_CONSOLE
     report |= {"query_source": source.value, **loader.merge_queries(source.value, parser.filled, seen_at)}
+    if parser.moved:
+        report["rows_moved"] = parser.moved
     report["rows_summed"] = staged - report["queries"]
     loader.drop_query_stage()
     loader.refresh_statistics("linker_pagequery")
@@ -933,27 +947,10 @@ def read_period(name: str, text: str) -> Period | None:
         ) from None
 
 
-def page_moves(project: Project) -> dict[int, int]:
-    """Pages that redirect to another page of the project or have it as their canonical, and where they lead."""
-    site = site_of(project)
-
-    def keys(address: str) -> list[str]:
-        try:
-            return list(variants(site.canonical_url(address)))
-        except (NotAnAddress, AnotherSite):
-            return []
-
-    return destinations(loader.page_moves(project, keys))
-
-
 def _load_traffic(project: Project, looked: Look, said: Period | None, skipped: Skipped, progress: Progress) -> Report:
     seen_at = timezone.now()
     table = looked.table
-    ids = loader.page_ids(project)
-    if not ids:
-        raise FileError(table.name, "The project has no pages yet. Import the pages first, then their traffic.")
-    finder = PageFinder(ids, site_of(project))
-    parser = TrafficParser(looked.header, looked.mapping, finder, page_moves(project), skipped)
+    parser = TrafficParser(looked.header, looked.mapping, _page_finder(project, table.name, "traffic"), skipped)
     loader.create_traffic_stage()
     rows = 0
     with store.Background() as background:

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import product, repeat
+from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ingest import values
-from ingest.links import PageIds
-from ingest.normalise import AnotherSite, NotAnAddress
 from ingest.periods import Period, parse_period
 from ingest.schema import TRAFFIC_NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from ingest.normalise import Site
+    from ingest.destinations import PageFinder
     from ingest.schema import Columns
     from ingest.skipped import Skipped
     from ingest.sniff import Records
@@ -41,60 +39,6 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "hits": values.parse_count,
 }
 COUNTED = ("clicks", "impressions", "hits")  # what adds up
-
-
-class PageFinder(PageIds):
-    """Finds pages by the addresses that people came by.
-
-    An address that no page has is looked for with http for https or the other way round, and with or without a
-    leading `www.`: neither tells sites apart. Paths, and addresses without a scheme, are those of the site.
-    """
-
-    def __init__(self, ids: Mapping[str, int], site: Site) -> None:
-        super().__init__(ids, site)
-        scheme, _, rest = site.base_url.partition("://")
-        self._scheme, self._host = scheme, rest.partition("/")[0].lower().removeprefix("www.")
-
-    def _look(self, address: str) -> int | str:
-        if not address.strip():
-            return "bad"
-        try:
-            key = self.site.canonical_url(self._whole(address.strip()))
-        except NotAnAddress:
-            return "bad"
-        except AnotherSite:
-            return "external"
-        return next((self.ids[form] for form in variants(key) if form in self.ids), "unknown")
-
-    def _whole(self, address: str) -> str:
-        start = address.partition("/")[0].lower().removeprefix("www.")
-        return f"{self._scheme}://{address}" if start == self._host else address
-
-
-def variants(key: str) -> Iterator[str]:
-    """A page's key, then the same under the other scheme, and with or without a leading `www.`."""
-    scheme, _, rest = key.partition("://")
-    bare = rest.removeprefix("www.")
-    hosts = (rest, bare if bare != rest else f"www.{rest}")
-    for host, start in product(hosts, (scheme, "http" if scheme == "https" else "https")):
-        yield f"{start}://{host}"
-
-
-def destinations(moves: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Where each page leads in the end, of pairs of a page and the one that it redirects to or has as its canonical.
-
-    A page that leads in a circle stays where it is.
-    """
-    step = {page: to for page, to in moves if page != to}
-    found = {}
-    for page in step:
-        passed, end = {page}, step[page]
-        while end in step and end not in passed:
-            passed.add(end)
-            end = step[end]
-        if end not in passed:
-            found[page] = end
-    return found
 
 
 @dataclass
@@ -117,9 +61,7 @@ class TrafficParser:
     to another page, `period` spans the days that the rows tell.
     """
 
-    def __init__(
-        self, header: Sequence[str], mapping: Columns, pages: PageFinder, moves: Mapping[int, int], skipped: Skipped
-    ) -> None:
+    def __init__(self, header: Sequence[str], mapping: Columns, pages: PageFinder, skipped: Skipped) -> None:
         self.at = {name: header.index(columns[0]) for name, columns in mapping.items()}
         self.width = len(header)
         self.pages, self.skipped, self.mapping = pages, skipped, mapping
@@ -130,8 +72,6 @@ class TrafficParser:
         self.rows = Counter[str]()
         self.totals = self.other_tables = self.moved = 0
         self.period: Period | None = None
-        self._moved_from = np.array(sorted(moves), dtype=np.int64)
-        self._moved_to = np.array([moves[page] for page in sorted(moves)], dtype=np.int64)
         self._left_out: list[tuple[int, str, str, str, str]] = []
 
     def parse_all(self, records: Records) -> Traffic:
@@ -163,7 +103,9 @@ class TrafficParser:
         for line, reason, column, url, value in sorted(self._left_out, key=itemgetter(0)):
             self.skipped.add(line, reason, column=column, address=url, value=value)
         self._left_out.clear()
-        return Traffic(self._destinations(ids[kept]), numbers)
+        ends = self.pages.moves.ends_of(ids[kept])
+        self.moved += int((ends != ids[kept]).sum())
+        return Traffic(ends, numbers)
 
     def _of_first_table(self, records: Records) -> tuple[Sequence[int], Sequence[Sequence[str]], bool]:
         """Lines and cells of the records before the next comment, and whether the cells are by column."""
@@ -251,15 +193,6 @@ class TrafficParser:
         for n, (line, address, cell) in enumerate(zip(lines, addresses, cells, strict=True)):
             if cell in bad and n not in totals:
                 self._left_out.append((line, "bad_cell", self.mapping[name][0], address, cell.strip()))
-
-    def _destinations(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The pages that these lead to, themselves where they lead nowhere."""
-        if not len(self._moved_from):
-            return ids
-        place = np.searchsorted(self._moved_from, ids).clip(max=len(self._moved_from) - 1)
-        moved = self._moved_from[place] == ids
-        self.moved += int(moved.sum())
-        return np.where(moved, self._moved_to[place], ids)
 
 
 def _is_total(cells: Sequence[str], url_at: int) -> bool:

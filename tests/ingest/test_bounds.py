@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest import links, services
+from ingest import memo, services
+from ingest.destinations import PageFinder
 from ingest.errors import UnusableFile
-from ingest.links import LinkParser, PageIds
+from ingest.links import LinkParser
 from ingest.normalise import Site
 from ingest.skipped import Skipped
 from ingest.sniff import MAX_COLUMNS, MAX_LINE, unique_names
@@ -160,7 +161,7 @@ import resource, sys
 import django
 django.setup()
 from pathlib import Path
-from ingest import links, services
+from ingest import memo, services
 from ingest.errors import UnusableFile
 from linker.models import Project
 begun = int(Path("/proc/self/statm").read_text().split()[0]) * 4096
@@ -284,7 +285,7 @@ def test_a_great_number_as_a_position_in_json_is_no_fault(project, tmp_path):
 @pytest.mark.parametrize("length", [20_000, 450], ids=["beyond what is remembered", "as long as what is remembered"])
 def test_what_a_file_says_ever_otherwise_and_at_length_is_not_all_remembered(monkeypatch, length):
     """Addresses, types, rels and places of links, each another one: a file made to fill the memory."""
-    monkeypatch.setattr(links, "MEMO_BYTES", 2**20, raising=False)
+    monkeypatch.setattr(memo, "MEMO_BYTES", 2**20)
     mapping = {
         "source": ["Source"],
         "target": ["Destination"],
@@ -293,7 +294,7 @@ def test_what_a_file_says_ever_otherwise_and_at_length_is_not_all_remembered(mon
         "link_path": ["Link Path"],
     }
     site = Site(SITE)
-    parser = LinkParser(LINK_HEADER, mapping, PageIds({f"{SITE}/a": 1, f"{SITE}/b": 2}, site), Skipped())
+    parser = LinkParser(LINK_HEADER, mapping, PageFinder({f"{SITE}/a": 1, f"{SITE}/b": 2}, site), Skipped())
     row = dict.fromkeys(LINK_HEADER, "")
     rows = 60_000_000 // length // 4
     tracemalloc.start()

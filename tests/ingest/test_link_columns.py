@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest import schema
-from ingest.links import LinkParser, Links, PageIds
+from ingest.destinations import PageFinder
+from ingest.links import LinkParser, Links
 from ingest.normalise import Site
 from ingest.skipped import Skipped
 from ingest.sniff import Records
@@ -69,7 +70,7 @@ ROWS = st.lists(
 
 def parser(header: tuple[str, ...]) -> LinkParser:
     ids = {f"{SITE}/{name}": number for number, name in enumerate("abc", 1)}
-    return LinkParser(header, schema.guess(schema.LINKS, header, []), PageIds(ids, Site(SITE)), Skipped())
+    return LinkParser(header, schema.guess(schema.LINKS, header, []), PageFinder(ids, Site(SITE)), Skipped())
 
 
 @given(ROWS, st.integers(1, 20), st.booleans())

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest import schema, services
+from ingest.destinations import PageFinder
 from ingest.errors import FileError, ImportStopped
-from ingest.links import PageIds
 from ingest.normalise import Site
 from ingest.queries import QueryParser
 from ingest.skipped import REASONS, Skipped
@@ -243,7 +243,7 @@ def test_any_row_becomes_a_query_or_is_skipped_with_a_reason(cells, known):
     mapping = schema.guess(schema.QUERIES, header, [])
     assert set(mapping) == {"url", *header[1:]}
     skipped = Skipped()
-    parser = QueryParser(header, mapping, PageIds({f"{SITE}/a": 7}, Site(SITE)), skipped)
+    parser = QueryParser(header, mapping, PageFinder({f"{SITE}/a": 7}, Site(SITE)), skipped)
     row = parser.parse(2, [f"{SITE}/a", *cells[1:]] if known else cells)
     if row is None:
         assert skipped.counts.total() == 1

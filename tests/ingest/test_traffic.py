@@ -17,10 +17,8 @@ from hypothesis import strategies as st
 from ingest import schema, services
 from ingest.errors import FileError, ImportStopped
 from ingest.models import Upload
-from ingest.normalise import Site
 from ingest.periods import Period, parse_period
 from ingest.skipped import REASONS
-from ingest.traffic import PageFinder, destinations
 from linker.models import Category, Page, PageEmbedding, PageTraffic, Run, RunStatus, TrafficPeriod
 from tests.factories import make_page, make_project
 from tests.ingest.files import SITE, csv_text, write, write_pages
@@ -724,33 +722,3 @@ def test_confirming_imports_the_traffic_of_the_period_written(project, pages, ma
     page = client.get(reverse("page", args=["shop", pages["/a"].pk])).text
     assert "2026-01-01 to 2026-01-31" in page
     assert "10.0 %" in page
-
-
-# ----------------------------------------------------------------------------------------------------- the pure parts
-
-
-@given(st.dictionaries(st.integers(1, 8), st.integers(1, 8)))
-def test_pages_lead_to_where_the_last_of_them_leads_and_circles_lead_nowhere(moves):
-    found = destinations(moves.items())
-    for page, end in found.items():
-        assert moves.get(end, end) == end
-        assert page != end
-    for page in set(moves) - set(found):
-        seen = {page}
-        at = moves[page]
-        while at in moves and at not in seen:
-            seen.add(at)
-            at = moves[at]
-        assert at in seen
-
-
-@pytest.mark.parametrize(
-    ("address", "found"),
-    [
-        (f"{SITE}/a", 1), ("http://www.shop.example/a", 1), ("shop.example/a", 1), ("www.shop.example/a#x", 1),
-        ("/a?utm_id=1", 1), ("HTTPS://SHOP.EXAMPLE/a", 1), ("/b", "unknown"), ("a", "bad"), ("", "bad"),
-        ("https://other.example/a", "external"), ("shop.example.evil/a", "bad"),
-    ],
-)  # fmt: skip
-def test_pages_are_found_by_whatever_address_means_them(address, found):
-    assert PageFinder({f"{SITE}/a": 1}, Site(SITE)).find(address) == found
