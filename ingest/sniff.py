@@ -129,7 +129,8 @@ def _unpacking(name: str, line: int | None = None) -> Iterator[None]:
     gzip: EOFError, zlib.error. zip: BadZipFile, and by its members' methods zlib.error, lzma.LZMAError, OSError
     (bzip2), EOFError; NotImplementedError for methods unknown; RuntimeError for passwords; UnicodeDecodeError,
     struct.error, ValueError and OverflowError for a directory with impossible names, lengths and places; MemoryError.
-    What the disk itself raises is raised on.
+    What the disk itself raises is raised on. `line` is told of a file that ends too soon alone: where other damage
+    lies, in a piece of which nothing is unpacked or in an archive whose checksum is wrong, nobody knows.
     """
     try:
         yield
@@ -140,13 +141,13 @@ def _unpacking(name: str, line: int | None = None) -> Iterator[None]:
         raise UnusableFile(name, text, line=line) from None
     except NotImplementedError:
         text = "The archive is packed by a method that cannot be read here. Pack it as an ordinary .zip or .gz."
-        raise UnusableFile(name, text, line=line) from None
+        raise UnusableFile(name, text) from None
     except DAMAGE as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # EINVAL: a place before the start
             raise
         told = f" ({str(error)[:200]})" if isinstance(error, zipfile.BadZipFile | zlib.error) and str(error) else ""
         text = f"The packed file is cut off or damaged{told}. Pack it again."
-        raise UnusableFile(name, text, line=line) from None
+        raise UnusableFile(name, text) from None
 
 
 DAMAGE = (
@@ -236,7 +237,8 @@ class _Text:
         self.source, self.name, self.encoding, self.packed = source, name, encoding, packed
         self.decoder = codecs.getincrementaldecoder(encoding)("strict")
         self.unpacked = 0
-        self.newlines = 0
+        self.newlines = 0  # lines that have ended, whatever ends them
+        self._half_break = False  # the last piece ended with a carriage return, whose line feed may follow
 
     def __iter__(self) -> Iterator[str]:
         """Pieces of the text."""
@@ -248,13 +250,18 @@ class _Text:
             try:
                 text = self.decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError as error:
-                before = error.object[: error.start].decode(self.encoding, "ignore").count("\n")
-                raise not_decodable(self.name, self.encoding, error, self.newlines + before + 1) from None
-            self.newlines += text.count("\n")
+                # Of UTF-16, the error knows which end comes first, which only the start of the file tells.
+                self._count(error.object[: error.start].decode(error.encoding, "ignore"))
+                raise not_decodable(self.name, self.encoding, error, self.newlines + 1) from None
+            self._count(text)
             if text:
                 text = text.lstrip("\ufeff") if first else text
                 yield text.replace("\0", "") if "\0" in text else text
                 first = False
+
+    def _count(self, text: str) -> None:
+        self.newlines += _breaks([text]) - (self._half_break and text.startswith("\n"))
+        self._half_break = text.endswith("\r") if text else self._half_break
 
     def _read(self) -> bytes:
         with _unpacking(self.name, self.newlines + 1):
@@ -417,7 +424,7 @@ def inspect(
         head = b""
         while len(head) < HEAD and (chunk := probe._read()):
             head += chunk
-            probe.newlines += chunk.count(b"\n")
+            probe._count(chunk.decode("latin-1"))
             probe._check_size(len(chunk))
         compression, member = opened.compression, opened.member
     _check_magic(name, head)
@@ -466,12 +473,27 @@ def _find_encoding(name: str, head: bytes, said: str) -> str:
     if said:
         return "utf-16-be" if sample[::2].count(0) > sample[1::2].count(0) else "utf-16-le"
     if sample.count(0) > len(sample) / 100:
-        raise UnusableFile(name, "This is not text but a binary file. Export the table as CSV.")
+        raise _zeros(name, sample)
     try:
         codecs.getincrementaldecoder("utf-8")("strict").decode(head)
     except UnicodeDecodeError as error:
-        raise not_decodable(name, "utf-8", error, head[: error.start].count(b"\n") + 1) from None
+        raise not_decodable(name, "utf-8", error, _lines_in(head[: error.start]) + 1) from None
     return "utf-8"
+
+
+def _lines_in(data: bytes) -> int:
+    """How many line breaks there are in bytes of which the ASCII is told apart by itself."""
+    return _breaks([data.decode("latin-1")])
+
+
+def _zeros(name: str, sample: bytes) -> UnusableFile:
+    """The message for zeros, with the line where they stand in a text: disks that are full or fail leave them."""
+    before = sample[: sample.index(0)].decode("utf-8", "replace").lstrip("\ufeff")
+    lines = _breaks([before])
+    if lines and all(letter.isprintable() or letter in "\t\r\n" for letter in before) and "\ufffd" not in before:
+        text = "Zeros stand here in place of a part of the text: the file is damaged. Export it again."
+        return UnusableFile(name, text, line=lines + 1)
+    return UnusableFile(name, "This is not text but a binary file. Export the table as CSV.")
 
 
 def _first_records(text: str, delimiter: str) -> list[tuple[int, list[str]]]:

@@ -1,15 +1,17 @@
 """Files as crawlers write them, and what happens to them: cut, flipped, packed badly, filled with what nobody expects.
 
 `damaged_files` draws them for Hypothesis: small ones, since a fault of a reader seldom needs a large file. What needs a
-large one stands in test_bounds.py.
+large one stands in test_bounds.py. `damaged_rows` draws files whose damage is in one row, and says on which line.
 """
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -355,4 +357,127 @@ def damaged_files(draw: Any) -> DamagedFile:
     kind = TRAFFIC if shape in ("traffic", "console", "analytics") else shape
     return DamagedFile(
         f"table{ending}", content, kind, right if said == "right" else said, size, whole, ", ".join(story)
+    )
+
+
+# ------------------------------------------------------------------------------------------------ one row among others
+
+
+@dataclass(frozen=True)
+class DamagedRow:
+    """A file in which one row is damaged, somewhere in the middle.
+
+    `line` is the line on which the row begins, or the line of the damage where that is a byte which is no text. The
+    row, or a cell of it, is left out for `reason`; where that is empty, the file is refused. One with zeros may be
+    refused, too.
+    """
+
+    kind: str
+    content: bytes
+    encoding: str
+    line: int
+    reason: str
+    may_be_refused: bool
+    told: str
+
+    def __repr__(self) -> str:
+        return f"DamagedRow({self.told}, line {self.line}, {len(self.content)} bytes)"
+
+
+# Of each kind of file: the columns of the address, of a number (links have none), and of a text with line breaks.
+PLACES = {"pages": (0, 7, 5), "links": (1, None, 4), "queries": (0, 2, 1), "traffic": (0, 1, 3)}
+BREAKS = ("", "\n", "\r\n", "\r", "\n\n\n", "\n\r\n", '\n""\n')
+# What a file begins with, and what its text is in.
+MARKS = {
+    "UTF-8, marked": (codecs.BOM_UTF8, "utf-8"),
+    "UTF-16, marked, little end first": (codecs.BOM_UTF16_LE, "utf-16-le"),
+    "UTF-16, marked, big end first": (codecs.BOM_UTF16_BE, "utf-16-be"),
+}
+TEXT_ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be", "cp1252", *MARKS)
+NO_TEXT = {"utf-8": b"\xff", "cp1252": b"\x81", "utf-16-le": b"\x00\xd8", "utf-16-be": b"\xd8\x00"}
+# What befalls a row, and why it or its cell is left out; the last ones end in a refusal.
+REASONS_OF = {
+    "more cells": "bad_width",
+    "fewer cells": "bad_width",
+    "a wrong number": "bad_cell",
+    "a wrong address": "bad_address",
+    "zeros for an address": "no_address",
+    "zeros for the line's end": "bad_width",
+}
+DAMAGES = (*REASONS_OF, "a quote left open", "a closing quote lost", "text after a quote", "no text")
+
+
+def lines_of(text: str) -> int:
+    """How many lines end in a text, as editors count them."""
+    return len(re.findall(r"\r\n|\r|\n", text))
+
+
+def _row_damaged(damage: str, cells: list[str], places: tuple[int, int | None, int], zeros: int) -> list[str]:
+    address, number, _ = places
+    damaged = list(cells)
+    if damage == "more cells":
+        damaged += ["more"] * zeros
+    elif damage == "fewer cells":
+        damaged.pop()
+    elif damage == "a wrong number":
+        damaged[number or 0] = "12x4"
+    elif damage == "a wrong address":
+        damaged[address] = "no address"
+    elif damage == "zeros for an address":
+        damaged[address] = "\0" * zeros
+    return damaged
+
+
+@st.composite
+def damaged_rows(draw: Any) -> DamagedRow:
+    """A file of pages, links, queries or traffic with one damaged row, above and below which cells have line breaks."""
+    kind = draw(st.sampled_from(sorted(PLACES)))
+    places = PLACES[kind]
+    damage = draw(st.sampled_from([name for name in DAMAGES if name != "a wrong number" or places[1] is not None]))
+    encoding = draw(st.sampled_from(TEXT_ENCODINGS))
+    end = draw(st.sampled_from(("\r\n", "\n", "\r")))
+    delimiter = draw(st.sampled_from(",;\t|"))
+    all_quoted = draw(st.booleans())
+    filling = draw(st.sampled_from((0, 0, 0, 30_000)))  # so that the file is read in several pieces
+    zeros = draw(st.sampled_from((1, 3, 60)))
+    rows = table(kind, 40 if filling else draw(st.integers(3, 12)), LETTERS.get(encoding, "äж书"))
+    for n, row in enumerate(rows[1:]):
+        row[places[2]] = f"a{'b' * filling}{draw(st.sampled_from(BREAKS))}c {n}"
+    at = draw(st.integers(2, len(rows) - 2))
+    rows[at] = _row_damaged(damage, rows[at], places, zeros)
+
+    def quoted(cell: str) -> str:
+        needs_quotes = all_quoted or any(letter in cell for letter in f'"\r\n{delimiter}')
+        return '"{}"'.format(cell.replace('"', '""')) if needs_quotes else cell
+
+    def written(row: list[str]) -> str:
+        return delimiter.join(map(quoted, row)) + end
+
+    texts = [written(row) for row in rows]
+    bare = [cell.replace('"', "") for cell in rows[at]]
+    damaged_from = 0  # characters of the row before the damage
+    if damage == "a quote left open":
+        texts[at] = delimiter.join(f'"{cell}' if n == places[2] else cell for n, cell in enumerate(bare)) + end
+    elif damage == "a closing quote lost":
+        texts[at] = delimiter.join(f'"{cell}"' for cell in bare)[:-1] + end
+    elif damage == "text after a quote":
+        texts[at] = delimiter.join([*(f'"{cell}"' for cell in bare[:-1]), '"5" inch"']) + end
+    elif damage == "zeros for the line's end":
+        texts[at] = texts[at].removesuffix(end) + "\0" * zeros
+    elif damage == "no text":
+        letters = [n for n, letter in enumerate(texts[at]) if letter.isalnum()]
+        damaged_from = draw(st.sampled_from(letters[:200]))
+    before = "".join(texts[:at]) + texts[at][:damaged_from]
+    after = "".join(texts[at:])[damaged_from:]
+    mark, codec = MARKS.get(encoding, (b"", encoding))
+    between = NO_TEXT[codec] if damage == "no text" else b""
+    story = (kind, damage, encoding, repr(end), "all quoted" if all_quoted else "few quoted", str(filling))
+    return DamagedRow(
+        kind,
+        mark + before.encode(codec, "replace") + between + after.encode(codec, "replace"),
+        "cp1252" if encoding == "cp1252" else "",
+        lines_of(before) + 1,
+        REASONS_OF.get(damage, ""),
+        "zeros" in damage,
+        ", ".join(story),
     )

@@ -102,6 +102,20 @@ def test_a_gzip_file_cut_off_in_the_middle_says_so(project, tmp_path):
     assert "line " in message
 
 
+def test_a_gzip_file_damaged_in_the_middle_names_no_line_since_nobody_knows_it(project, tmp_path):
+    packed = bytearray(gzip.compress((HEAD + "".join(f"{SITE}/{n},{n * 7919}\n" for n in range(20_000))).encode()))
+    packed[-8:-4] = bytes(4)  # the checksum
+    path = tmp_path / "crawl.csv.gz"
+    path.write_bytes(packed)
+    assert refused(project, path).startswith("crawl.csv.gz: The packed file is cut off or damaged")
+
+
+def test_zeros_in_a_text_are_found_by_their_line(project, tmp_path):
+    path = tmp_path / "crawl.csv"
+    path.write_bytes((HEAD + f'{SITE}/a,"A\nB"\n{SITE}/').encode() + bytes(512) + f"\n{SITE}/c,C\n".encode())
+    assert "line 4: Zeros stand here in place of a part of the text" in refused(project, path)
+
+
 def test_a_zip_file_cut_off_or_damaged_says_so(project, tmp_path):
     whole = tmp_path / "whole.zip"
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:

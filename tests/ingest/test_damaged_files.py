@@ -5,6 +5,7 @@ The budget is fixed: some seconds in the suite. `make fuzz` tries FUZZ_FILES of 
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import resource
@@ -19,6 +20,7 @@ import hypothesis
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from hypothesis import HealthCheck, given
@@ -26,10 +28,11 @@ from hypothesis import HealthCheck, given
 from ingest import services
 from ingest.errors import UnusableFile
 from ingest.models import Upload
+from ingest.skipped import REASONS
 from linker import runs
 from linker.models import Category, ExistingLink, Page, PageQuery, PageTraffic, Project, Run, RunStatus, TrafficPeriod
 from tests.factories import make_member, make_page, make_project
-from tests.ingest.damage import DAYS, TRAFFIC, DamagedFile, damaged_files
+from tests.ingest.damage import DAYS, TRAFFIC, DamagedFile, DamagedRow, damaged_files, damaged_rows
 from tests.ingest.files import SITE
 
 FILES = int(os.environ.get("FUZZ_FILES", 0))  # 0: as the suite does
@@ -107,6 +110,49 @@ def test_the_reader(tmp_path):
 
     read()
     figures.show("Read")
+
+
+@pytest.mark.django_db
+def test_the_line_of_the_damage(tmp_path):
+    """Whether the file is refused or the row is listed as left out: the line is the damaged row's, past cells with line
+    breaks of any kind."""
+    project = make_project()
+    for n in range(10):
+        make_page(project, f"/{n}")
+    ends: Counter[str] = Counter()
+
+    @hypothesis.settings(TRIED, max_examples=FILES or 100)
+    @given(file=damaged_rows())
+    def read(file: DamagedRow) -> None:
+        with transaction.atomic():
+            ends[check_line(project, tmp_path, file)] += 1
+            transaction.set_rollback(True)
+
+    read()
+    if FILES:
+        print(f"\nOne row damaged: {ends.total():,} files, {dict(ends.most_common())}", file=sys.stderr)
+
+
+def check_line(project: Project, folder: Path, file: DamagedRow) -> str:
+    """What became of the file, which must name the damaged row's line."""
+    path, listed = folder / "table.csv", folder / "skipped.csv"
+    path.write_bytes(file.content)
+    options = {"allow_shrink": True} if file.kind in ("pages", "links") else {}
+    work = getattr(services, f"import_{file.kind}")
+    report, refused = {}, ""
+    try:
+        report = work(project, path, encoding=file.encoding, skipped_file=listed, **options)
+    except UnusableFile as error:
+        refused = str(error)
+    if refused:
+        assert not file.reason or file.may_be_refused, refused
+        assert refused.startswith(f"table.csv, line {file.line:,}: "), refused
+        return "refused"
+    assert file.reason, report
+    with listed.open(encoding="utf-8-sig", newline="") as lines:
+        told = [(int(row["line"]), row["reason"]) for row in csv.DictReader(lines)]
+    assert told == [(file.line, REASONS[file.reason])]
+    return "row or cell left out"
 
 
 def read_all(project: Project, path: Path, file: DamagedFile) -> tuple[str, int, str]:
