@@ -10,7 +10,7 @@ from hashlib import sha256
 from itertools import compress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from ingest import values
 from ingest.markup import text_of
@@ -37,6 +37,7 @@ _HOME = re.compile(
     re.IGNORECASE,
 )
 _ONE_CELL_TRAIL = re.compile(r"[>›»→]|(?<=\s)[/|](?=\s)")  # single characters: the blanks around are cleaned away
+_ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
 _SUFFIX = re.compile(r"[|·•–—:-]\s")
 
 
@@ -398,7 +399,7 @@ class PageParser:
             nothing = [""] * len(columns["line"])
             rows = zip(
                 *(columns["line"], columns["url"], columns["canonical_url"]),
-                *(columns.get("title", nothing), columns.get("h1", nothing)),
+                *(columns.get("title", nothing), columns.get("h1", nothing), columns.get("canonical_link", nothing)),
                 zip(*(cells[index] for index in self.at["breadcrumb"]), strict=True),
                 strict=True,
             )
@@ -442,9 +443,25 @@ class PageParser:
         return ()
 
     def _last_is_page(self, crumb: tuple[str, str], row: _Row) -> bool:
-        """The last entry is the page where it has no address, as the standard allows for the page alone."""
+        """The last entry is the page where it has no address, as the standard allows for the page alone, or where its
+        address is one of the page's."""
         name, address = crumb
-        return not address or self._is_own(address, row.canonical_url) or _is_page_itself(name, row)
+        if not address or address == row.url or _is_page_itself(name, row):
+            return True
+        own = {self._bare_key(link, row.url) for link in (row.url, row.canonical_link) if link}
+        return self._bare_key(address, row.url) in own
+
+    def _bare_key(self, address: str, base: str) -> str:
+        """An address of a page without what tells no pages apart: scheme, a leading `www.`, a slash at the end.
+
+        A relative one is read against `base`; one that is none of the site comes back as it is.
+        """
+        try:
+            key = self.site.canonical_url(address if _ABSOLUTE.match(address) else urljoin(base, address))
+        except (ValueError, AnotherSite):
+            return address
+        path, mark, query = key.partition("://")[2].removeprefix("www.").partition("?")
+        return f"{path.rstrip('/')}{mark}{query}"
 
 
 class _Row(NamedTuple):
@@ -455,6 +472,7 @@ class _Row(NamedTuple):
     canonical_url: str
     title: str
     h1: str
+    canonical_link: str
     crumbs: tuple[str, ...]
 
 

@@ -159,13 +159,14 @@ def parse_vector(text: str) -> np.ndarray:
 def parse_json_ld(text: str) -> list[tuple[str, str]]:
     """The first BreadcrumbList of a JSON-LD cell as (name, address) by position; empty where there is none.
 
-    Looks inside arrays and `@graph`; an entry's `item` is an address, an object or missing. Names that the database
-    cannot hold (JSON's escapes write NUL and halves of surrogate pairs) are not understood.
+    Looks inside arrays and `@graph`; an entry's `item` is an address, an object or missing. The script element that
+    holds the JSON may be around it. Names that the database cannot hold (JSON's escapes write NUL and halves of
+    surrogate pairs) are not understood.
     """
     if len(text) > MAX_JSON_LD:
         raise ValueError("too long")
     try:
-        data = json.loads(text)
+        data = json.loads(_inside_script(text))
     except (ValueError, RecursionError):
         raise ValueError("not JSON") from None
     trail = _find_breadcrumbs(data)
@@ -176,6 +177,15 @@ def parse_json_ld(text: str) -> list[tuple[str, str]]:
     if not all(is_storable(name) for name, _ in found):
         raise ValueError("not text")
     return found
+
+
+def _inside_script(text: str) -> str:
+    """What a script element holds; any other text as it is."""
+    text = text.strip()
+    start, _, rest = text.partition(">")
+    if start[:7].lower() != "<script" or rest[-9:].lower() != "</script>":
+        return text
+    return rest[:-9]
 
 
 def _find_breadcrumbs(data: Any) -> dict[str, Any] | None:
@@ -204,5 +214,5 @@ def _crumb(entry: dict[str, Any]) -> tuple[str, str]:
     item = entry.get("item")
     inner = item if isinstance(item, dict) else {}
     name = entry.get("name") or inner.get("name") or ""
-    address = item if isinstance(item, str) else inner.get("@id") or inner.get("url") or ""
+    address = item if isinstance(item, str) else inner.get("url") or inner.get("@id") or ""  # the latter may be a name
     return (name if isinstance(name, str) else "", address if isinstance(address, str) else "")

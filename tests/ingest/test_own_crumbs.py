@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ingest import services
@@ -12,9 +14,9 @@ pytestmark = pytest.mark.django_db
 HEADER = ("Address", "Title 1", "H1-1", "Breadcrumb_Name 1", "Breadcrumb_Name 2", "Breadcrumb_Name 3")
 
 
-def imported(project, tmp_path, rows) -> tuple[dict, dict[str, list[str]]]:
+def imported(project, tmp_path, rows, header=HEADER) -> tuple[dict, dict[str, list[str]]]:
     """The report, and the path of each page's category."""
-    report = services.import_pages(project, write(tmp_path / "internal_html.csv", HEADER, rows))
+    report = services.import_pages(project, write(tmp_path / "internal_html.csv", header, rows))
     pages = Page.objects.filter(project=project).select_related("category")
     return report, {page.url.removeprefix(SITE): page.category.path if page.category else [] for page in pages}
 
@@ -86,3 +88,74 @@ def test_a_few_pages_are_no_rule(project, tmp_path):
     report, categories = imported(project, tmp_path, [product(n) for n in range(4)])
     assert "own_crumbs" not in report
     assert categories["/p/ridge-1"] == ["Tents", "Ridge 1"]
+
+
+# Screaming Frog's custom extraction of //script[@type="application/ld+json"] fills these columns.
+EXTRACTED = ("Address", "Title 1", "Canonical Link Element 1", "JSON-LD 1", "JSON-LD 2")
+PRODUCT = json.dumps({"@context": "https://schema.org", "@type": "Product", "name": "Ridge"})
+
+
+def trail(path: str, **last: object) -> str:
+    """A list that ends in the page at that path, by a name of its own; `last` is what else is said of that entry."""
+    entries = [
+        {"@type": "ListItem", "position": 1, "name": "Home", "item": f"{SITE}/"},
+        {"@type": "ListItem", "position": 2, "name": "Tents", "item": f"{SITE}/tents/"},
+        {"@type": "ListItem", "position": 3, "name": path.replace("/p/ridge-", "R"), **last},
+    ]
+    return json.dumps({"@context": "https://schema.org", "@type": "BreadcrumbList", "itemListElement": entries})
+
+
+def imported_trails(project, tmp_path, cells, canonicals=None) -> set[tuple[str, ...]]:
+    """The paths of the categories there are after an import of products with such trails, by path."""
+    rows = [
+        (SITE + path, f"A tent for long walks, {path}", (canonicals or {}).get(path, ""), PRODUCT, cell)
+        for path, cell in cells.items()
+    ]
+    report, _ = imported(project, tmp_path, rows, EXTRACTED)
+    assert (report["category_source"], report["skipped"]) == ("json-ld", {})
+    return set(map(tuple, Category.objects.values_list("path", flat=True)))
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        lambda path: {},
+        lambda path: {"item": ""},
+        lambda path: {"item": SITE + path},
+        lambda path: {"item": path},
+        lambda path: {"item": "#"},
+        lambda path: {"item": f"{SITE}{path}/?utm_source=crumb#top"},
+        lambda path: {"item": f"http://www.shop.example{path}"},
+        lambda path: {"item": {"@id": SITE + path}},
+        lambda path: {"item": {"@type": "WebPage", "@id": f"{SITE}/#/schema/7", "url": SITE + path}},
+        lambda path: {"item": {"@type": "WebPage", "@id": f"{SITE}{path}#webpage"}},
+    ],
+    ids=["none", "empty", "own", "relative", "here", "untidy", "other host", "@id", "url and @id", "@id of a part"],
+)
+def test_the_last_entry_of_json_ld_is_the_page_by_its_address_whatever_its_name(project, tmp_path, last):
+    paths = [f"/p/ridge-{n}" for n in range(3)]
+    found = imported_trails(project, tmp_path, {path: trail(path, **last(path)) for path in paths})
+    assert found == {("Tents",)}
+
+
+def test_the_last_entry_of_json_ld_is_the_page_by_its_canonical_address(project, tmp_path):
+    paths = [f"/p/ridge-{n}?colour=red" for n in range(3)]
+    canonicals = {path: SITE + path.partition("?")[0] for path in paths}
+    found = imported_trails(project, tmp_path, {path: trail(path, item=canonicals[path]) for path in paths}, canonicals)
+    assert found == {("Tents",)}
+
+
+def test_json_ld_is_read_inside_of_its_script_element(project, tmp_path):
+    start = '<script type="application/ld+json" class="yoast">'
+    cells = {path: f"{start}\n{trail(path, item=SITE + path)}</script>" for path in ("/p/ridge-1", "/p/ridge-2")}
+    assert imported_trails(project, tmp_path, cells) == {("Tents",)}
+
+
+def test_a_last_entry_of_json_ld_with_another_address_is_a_category(project, tmp_path):
+    cells = {
+        "/p/ridge-1": trail("Ridges", item=f"{SITE}/tents/ridges/"),
+        "/p/ridge-2": trail("Domes", item={"@id": "https://other.example/p/ridge-2"}),
+        "/p/ridge-3": trail("Tunnels", item="https://[broken"),
+    }
+    paths = {("Tents",), ("Tents", "Ridges"), ("Tents", "Domes"), ("Tents", "Tunnels")}
+    assert imported_trails(project, tmp_path, cells) == paths
