@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
 from ingest import schema
-from ingest.periods import parse_period
+from ingest.periods import TooLong, parse_period
 from ingest.sniff import ENCODINGS
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ class MappingForm(forms.Form):
         text = self.cleaned_data["period"]
         try:
             period = parse_period(text) if text else ""
+        except TooLong as error:
+            raise ValidationError(str(error)) from None
         except ValueError:
             raise ValidationError(
                 "This is not a period. Write a month (2026-01), or the first and the last day "

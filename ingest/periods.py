@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ingest.errors import FileError
-from ingest.peek import DAMAGED
+from ingest.peek import DAMAGED, Start
 from ingest.sniff import Table, open_archive, open_member
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_OF_A_MEMBER = 2**18  # bytes of a table beside the one that is imported; sixteen months of days take 20 KB
 MOST_MEMBERS = 30  # Search Console packs seven
-MOST_DAYS = 2_000  # rows of it; a table with more is no chart
+MOST_DAYS = 2_000  # of a period, and rows of a table of days: more than any export covers
 MOST_OF_A_CELL = 60  # characters; no period is longer
 _NUMERIC = re.compile(r"(?<!\d)(\d{4})(?:([-/.]?)(\d{2})(?:\2(\d{2}))?)?(?!\d)")
 _DAY_FIRST = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")
@@ -30,6 +30,10 @@ _BETWEEN = re.compile(r"\s*(?:-|–|—|/|\.\.\.?|until|bis|au|à|até|tot|to|do
 _WRITTEN = ("%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y")
 _WRITTEN_MONTHS = ("%b %Y", "%B %Y")
 _COMMENT = re.compile(r"#[^:]*:\s*(\d{8}|\d{4}-\d{2}-\d{2})(?:\s*-\s*(\d{8}|\d{4}-\d{2}-\d{2}))?\s*$")
+
+
+class TooLong(ValueError):
+    """A period of more than MOST_DAYS; its text is a sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,20 @@ class Period:
     def __str__(self) -> str:
         return f"{self.starts} to {self.ends}"
 
+    @property
+    def fault(self) -> str:
+        """Why no file is of this period, in words for the user; empty where one may be.
+
+        Of two periods the one that ends last is read: one wrong year would hide all that is imported later.
+        """
+        days = (self.ends - self.starts).days + 1
+        if days <= MOST_DAYS:
+            return ""
+        return (
+            f"The period {self} has {days:,} days, and {MOST_DAYS:,} are the most. Look for a wrong year and write the "
+            "first and the last day, or export fewer years."
+        )
+
     @classmethod
     def spanning(cls, periods: Iterable[Period]) -> Period | None:
         """From the first day of all of them to the last; None of none."""
@@ -53,7 +71,7 @@ def parse_period(text: str) -> Period:
     """A day, a month, a year or two of them: `2026-01-05`, `20260105`, `2026-01`, `2026-01-01 to 2026-03-31`,
     `5.1.2026`, `Jan 5, 2026`.
 
-    Raises ValueError where the text is something else, or ends before it begins.
+    Raises ValueError where the text is something else, or ends before it begins, and TooLong.
     """
     text = text.strip()
     if len(text) > MOST_OF_A_CELL:
@@ -81,6 +99,8 @@ def parse_period(text: str) -> Period:
     period = Period(period.starts, _of_match(last).ends)
     if period.ends < period.starts:
         raise ValueError("ends before it begins")
+    if period.fault:
+        raise TooLong(period.fault)
     return period
 
 
@@ -126,7 +146,7 @@ def _told_by_chart(table: Table) -> Period | None:
             if info.filename == table.format.member or not info.filename.lower().endswith(".csv"):
                 continue
             with suppress(*DAMAGED), open_member(archive, info, table.name) as member:
-                period = _span_of_days(member.read(MOST_OF_A_MEMBER).decode("utf-8-sig", "replace"))
+                period = _span_of_days(Start(info.filename, member.read(MOST_OF_A_MEMBER)).text)
                 if period is not None:
                     return period
     return None

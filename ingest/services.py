@@ -24,7 +24,7 @@ from ingest.markup import is_markup
 from ingest.models import Upload
 from ingest.normalise import Site
 from ingest.pages import PageParser, Trails
-from ingest.periods import Period, parse_period, told_by_file
+from ingest.periods import Period, TooLong, parse_period, told_by_file
 from ingest.queries import QueryParser
 from ingest.readers import generic, shopify
 from ingest.skipped import OF_CELLS, OF_ROWS, REASONS, Skipped
@@ -350,6 +350,8 @@ def _traffic_notes(looked: Look) -> list[Note]:
     is_told = told is not None or "date" in looked.mapping
     if looked.period is not None:
         when = f"The numbers count as those of {looked.period}."
+    elif told is not None and told.fault:
+        return [Note(told.fault, True)]
     elif told is not None:
         when = f"The file names its period: {told}."
     elif "date" in looked.mapping:
@@ -936,9 +938,11 @@ def import_traffic(
 
 
 def read_period(name: str, text: str) -> Period | None:
-    """The period that a user wrote; None where nothing is written. Raises FileError where it is none."""
+    """The period that a user wrote; None where nothing is written. Raises FileError where it is none, or too long."""
     try:
         return parse_period(text) if text.strip() else None
+    except TooLong as error:
+        raise FileError(name, str(error)) from None
     except ValueError:
         raise FileError(
             name,
@@ -962,12 +966,14 @@ def _load_traffic(project: Project, looked: Look, said: Period | None, skipped: 
             progress(min(table.position, table.size - 1), table.size, "Reading rows")
     report: Report = {"file": table.name, **table.format.describe(), "rows": rows, **_accounts(parser)}
     if not parser.rows["on_pages"]:
-        text = _none_usable(project, table.name, skipped, "traffic of a page") if rows else f"{table.name} has no rows."
+        text = _none_usable(project, table.name, skipped, "traffic of a page")
         raise ImportStopped(text, report | _skipped_report(skipped))
+    period = said or told_by_file(table) or parser.period
+    if period is not None and period.fault:
+        raise ImportStopped(f"{table.name}: {period.fault}", report | _skipped_report(skipped))
     progress(table.size - 1, table.size, "Saving traffic")
     loader.lock(project)
     source = schema.traffic_source(looked.mapping)
-    period = said or told_by_file(table) or parser.period
     rows_with_numbers = loader.sum_traffic()
     counts = loader.merge_traffic(project, source.value, period, seen_at, replaces=True, loose=())
     loader.drop_traffic_stage()

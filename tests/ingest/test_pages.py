@@ -136,6 +136,20 @@ def test_encodings_and_delimiters_are_found_out(project, tmp_path, encoding, del
     assert Page.objects.filter(title="Grüße; mit, Zeichen\tund 日本").count() == 30
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_table_in_utf_16_inside_an_archive_is_read(project, tmp_path, encoding, method):
+    rows = [(f"{SITE}/{n}", "Grüße, 日本") for n in range(30)]
+    links = csv_text(("Type", "Source", "Destination"), [("Hyperlink", f"{SITE}/1", f"{SITE}/2")])
+    path = tmp_path / "crawl.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("export/internal_html.csv", csv_text(("Address", "Title 1"), rows, "\t").encode(encoding))
+        archive.writestr("export/all_inlinks.csv", links.encode(encoding))
+    assert services.import_pages(project, path)["encoding"] == "UTF-16"
+    assert Page.objects.filter(title="Grüße, 日本").count() == 30
+    assert services.import_links(project, path)["links"] == 1
+
+
 def test_packed_files_are_unpacked_and_macos_debris_is_ignored(project, tmp_path):
     text = csv_text(("Address", "Title 1"), [(SITE + "/a", "A")])
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))

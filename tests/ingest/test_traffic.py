@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import zipfile
 from contextlib import contextmanager
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -267,6 +267,24 @@ def test_search_console_s_archive_tells_its_period(project, pages, tmp_path):
     assert services.import_traffic(project, path, period="2025")["period"] == "2025-01-01 to 2025-12-31"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_an_archive_of_tables_in_utf_16_is_read_with_its_days_and_filters(project, pages, tmp_path, encoding):
+    whole = search_console_zip(
+        tmp_path / "whole.zip", [(f"{SITE}/a", "1", "10", "10%", "2")], filters=[("Search type", "Image")]
+    )
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).decode().encode(encoding))
+    assert services.find_kind(path, "export.zip") == schema.TRAFFIC
+    assert "Search type Image" in warnings_of(project, path)
+    report = services.import_traffic(project, path)
+    assert (report["period"], report["packed"], report["encoding"]) == (
+        "2026-01-01 to 2026-01-31", "zip (Pages.csv)", "UTF-16",
+    )  # fmt: skip
+    assert numbers(project) == {"/a": (1, 10, 2.0)}
+
+
 def warnings_of(project, path, mapping=None, period=None) -> str:
     looked = services.look(project, schema.TRAFFIC, path, path.name, mapping, period=period)
     return "\n".join(note.text for note in looked.notes if note.warn)
@@ -498,8 +516,6 @@ def test_a_file_without_a_row_of_a_page_is_refused_and_takes_nothing_away(projec
     ) as stopped:
         load(project, tmp_path, (f"{SITE}/nowhere", "7", "1", "", "1"))
     assert stopped.value.report["clicks"] == {"in_file": 7, "on_pages": 0, "on_unknown": 7, "skipped": 0}
-    with pytest.raises(ImportStopped, match="has no rows"):
-        load(project, tmp_path)
     with pytest.raises(FileError, match="Import the pages first, then their traffic"):
         load(make_project("empty"), tmp_path, (f"{SITE}/a", "1", "1", "", "1"))
     assert numbers(project) == {"/a": (1, 1, 1.0)}
@@ -686,6 +702,68 @@ def test_traffic_handed_in_as_pages_is_shown_as_traffic(project, pages, manager,
     assert "Read as <strong>traffic</strong>" in text
     assert "does not name its period" in text
     assert "allow_shrink" not in text
+
+
+def days_from(first, count):
+    return [str(first + timedelta(days=n)) for n in range(count)]
+
+
+def test_the_days_of_search_consoles_chart_are_read_up_to_two_thousand(project, pages, tmp_path):
+    rows = [(f"{SITE}/a", "1", "10", "10%", "2")]
+    most = days_from(date(2020, 1, 1), 2_000)
+    path = search_console_zip(tmp_path / "most.zip", rows, days=most)
+    assert services.import_traffic(project, path)["period"] == f"2020-01-01 to {most[-1]}"
+    path = search_console_zip(tmp_path / "more.zip", rows, days=days_from(date(2020, 1, 1), 2_001))
+    assert "The file does not name its period. Write it below" in warnings_of(project, path)
+    assert services.import_traffic(project, path)["period"] == ""
+
+
+def test_a_chart_alone_is_known_and_not_imported(project, pages, tmp_path):
+    path = write(
+        tmp_path / "Chart.csv",
+        ("Date", *PAGES[1:]),
+        [(day, "1", "2", "50%", "3") for day in days_from(date(2026, 1, 1), 90)],
+    )
+    looked = services.look(project, schema.TRAFFIC, path, "Chart.csv", None)
+    assert looked.known.key == "console_dates"
+    with pytest.raises(FileError, match="names no pages"):
+        services.import_traffic(project, path)
+    assert not TrafficPeriod.objects.exists()
+
+
+LONG = "The period 2006-01-01 to 2026-01-31 has 7,336 days, and 2,000 are the most. Look for a wrong year"
+
+
+@pytest.mark.parametrize(
+    ("told", "rows", "header"),
+    [
+        ({"period": "2006-01-01 to 2026-01-31"}, [("/a", "1")], ("url", "hits")),
+        ({}, [("/a", "1", "2006-01-01"), ("/b", "1", "2026-01-31")], ("url", "hits", "Date")),
+    ],
+)
+def test_a_period_of_more_than_two_thousand_days_is_refused(project, pages, tmp_path, told, rows, header):
+    with pytest.raises((FileError, ImportStopped), match=LONG):
+        load(project, tmp_path, *rows, header=header, **told)
+    assert not TrafficPeriod.objects.exists()
+    assert not numbers(project)
+
+
+def test_a_chart_that_spans_too_many_days_is_refused_in_the_preview_and_by_the_import(project, pages, tmp_path):
+    path = search_console_zip(
+        tmp_path / "export.zip", [(f"{SITE}/a", "1", "10", "10%", "2")], days=("2006-01-01", "2026-01-31")
+    )
+    assert LONG in warnings_of(project, path)
+    with pytest.raises(ImportStopped, match=LONG):
+        services.import_traffic(project, path)
+    assert services.import_traffic(project, path, period=JANUARY)["period"] == "2026-01-01 to 2026-01-31"
+
+
+def test_the_preview_refuses_a_written_period_that_is_too_long(project, pages, manager, client_for):
+    client = client_for(manager)
+    one = upload(project, client, "Pages.csv", csv_text(PAGES, [(f"{SITE}/a", "1", "10", "", "2")]))
+    written = {"url": '["Top pages"]', "clicks": '["Clicks"]', "period": "2006-01-01 to 2026-01-31", "action": "start"}
+    assert LONG in client.post(reverse("import_preview", args=["shop", one.pk]), written).text
+    assert not Run.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
