@@ -50,6 +50,10 @@ MAX_SAMPLE = 300  # characters of a value shown
 SAMPLES = 50  # rows looked at for guesses
 SAMPLE_CHARACTERS = 2**22  # of these rows together
 STAGE_ROWS = 20_000
+NO_ROWS = (
+    "The file has a header but no rows below it, so there is nothing to import. Export it again, and check that the "
+    "crawl or report it comes from is finished and not empty."
+)
 SHRINK_FROM, SHRINK_TO = 20, 0.8
 RUN_KINDS = {
     schema.PAGES: RunKind.IMPORT_PAGES,
@@ -219,7 +223,7 @@ class Look:
         if not self.is_for_this:
             return []
         if self.is_empty:
-            return [Note("The file has a header but no rows below it, so there is nothing to import.", True)]
+            return [Note(NO_ROWS, True)]
         missing = schema.what_is_missing(self.kind, self.header, self.mapping)
         if missing:
             return [Note(missing, True)]
@@ -510,6 +514,17 @@ def remember_mapping(project: Project, kind: str, looked: Look) -> None:
         locked.save(update_fields=["import_mappings"])
 
 
+def _check_loadable(looked: Look) -> None:
+    """Raises FileError where a required field has no column, or the file has no rows.
+
+    A file without rows says of all that the project has that it is gone, which an export that failed says, too.
+    """
+    name = looked.table.name
+    schema.check_required(looked.kind, name, looked.header, looked.mapping)
+    if looked.is_empty:
+        raise FileError(name, NO_ROWS)
+
+
 def _look_to_load(
     project: Project, kind: str, path: Path, name: str, mapping: Mapping[str, Sequence[str]] | None, encoding: str
 ) -> Look:
@@ -517,7 +532,7 @@ def _look_to_load(
     if looked.objection and looked.known is not None and not schema.columns_of(mapping or {}):
         command = f" The command is import_{looked.better_kind}." if looked.better_kind else ""
         raise KnownFileError(looked.table.name, looked.known, looked.objection + command)
-    schema.check_required(kind, looked.table.name, looked.header, looked.mapping)
+    _check_loadable(looked)
     return looked
 
 
@@ -851,7 +866,7 @@ def _stage(
 
 
 def _check_links(project: Project, name: str, report: Report, skipped: Skipped, live: int, allow_shrink: bool) -> None:
-    if report["rows"] and not report["links"]:
+    if not report["links"]:
         if skipped.counts:
             raise ImportStopped(_none_usable(project, name, skipped), report)
         raise ImportStopped(f"{name}: none of its {report['rows']:,} rows is a link between two pages.", report)
@@ -896,7 +911,7 @@ def _load_queries(project: Project, looked: Look, skipped: Skipped, progress: Pr
     staged = loader.count_staged_queries()
     report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
     if not staged:
-        text = _none_usable(project, table.name, skipped, "a query of a page") if rows else f"{table.name} has no rows."
+        text = _none_usable(project, table.name, skipped, "a query of a page")
         raise ImportStopped(text, report | _skipped_report(skipped))
     progress(table.size - 1, table.size, "Saving queries")
     loader.lock(project)
@@ -1011,12 +1026,12 @@ def start_import(
 ) -> Run:
     """Starts the import of an upload with the mapping the user confirmed, and remembers the mapping.
 
-    Raises FileError where a required field has no column, or where the file is known to be another (`anyway` imports
-    it all the same), RunIsActive where such an import is under way.
+    Raises FileError where a required field has no column, where the file has no rows, or where it is known to be
+    another (`anyway` imports it all the same), RunIsActive where such an import is under way.
     """
     if looked.objection and looked.known is not None and not anyway:
         raise KnownFileError(upload.name, looked.known, looked.objection)
-    schema.check_required(upload.kind, upload.name, looked.header, looked.mapping)
+    _check_loadable(looked)
     fields = [field.name for field in schema.FIELDS[upload.kind]]
     mapping = {field: looked.mapping.get(field, []) for field in fields}
     params = {"upload": upload.pk, "mapping": mapping, "encoding": upload.encoding}

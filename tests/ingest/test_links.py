@@ -391,11 +391,3 @@ def test_a_file_without_a_link_between_two_pages_is_refused(project, pages, tmp_
         load(project, tmp_path, link("/a", "/a"))
     with pytest.raises(ImportStopped, match="Line 2: the link's target is not a page"):
         load(project, tmp_path, link("/a", "/nowhere"))
-
-
-def test_a_file_without_rows_is_a_site_without_links(project, pages, tmp_path):
-    report = load(project, tmp_path)
-    assert (report["rows"], report["links"], report["missing"]) == (0, 0, 0)
-    load(project, tmp_path, *[link("/a", "/b", f"words {n}") for n in range(20)])
-    with pytest.raises(ImportStopped, match="0 links where the project has 20"):
-        load(project, tmp_path)

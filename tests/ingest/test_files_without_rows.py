@@ -1,0 +1,80 @@
+"""A file of nothing but a header is refused, and takes nothing away: an export that failed is no empty site."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from ingest import services
+from ingest.errors import FileError
+from ingest.models import Upload
+from linker.models import ExistingLink, Page, PageQuery, PageTraffic, Run
+from tests.factories import make_page
+from tests.ingest.files import LINK_HEADER, SITE, csv_text, link, write
+from tests.ingest.test_import_pages import choices, upload_of
+
+pytestmark = pytest.mark.django_db
+HEADERS = {
+    "pages": ("Address", "Title 1"),
+    "links": LINK_HEADER,
+    "queries": ("Page", "Query", "Clicks"),
+    "traffic": ("Top pages", "Clicks", "Impressions"),
+}
+ROWS = {
+    "pages": [(f"{SITE}/{name}", name) for name in "abc"],
+    "links": [link("/a", "/b"), link("/b", "/c")],
+    "queries": [(f"{SITE}/a", "tents", "3")],
+    "traffic": [(f"{SITE}/a", "3", "30")],
+}
+KINDS = tuple(HEADERS)
+SENTENCE = "The file has a header but no rows below it, so there is nothing to import. Export it again"
+
+
+@pytest.fixture
+def filled(project):
+    """The project with three pages and fewer links than the guard against shrinking compares with."""
+    for name in "abc":
+        make_page(project, f"/{name}")
+    return project
+
+
+def import_file(project, kind, path):
+    return getattr(services, f"import_{kind}")(project, path)
+
+
+def there_is(project) -> tuple[int, ...]:
+    """Pages and links that are not missing, queries, and numbers of pages."""
+    return (
+        Page.objects.filter(project=project, missing_since=None).count(),
+        ExistingLink.objects.filter(project=project, missing_since=None).count(),
+        PageQuery.objects.filter(page__project=project).count(),
+        PageTraffic.objects.filter(page__project=project).count(),
+    )
+
+
+@pytest.mark.parametrize("below", ["", "\n\r\n\n"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_import_of_a_file_without_rows_changes_nothing(filled, tmp_path, kind, below):
+    import_file(filled, kind, write(tmp_path / "whole.csv", HEADERS[kind], ROWS[kind]))
+    before = there_is(filled)
+    path = tmp_path / "empty.csv"
+    path.write_text(csv_text(HEADERS[kind], []) + below)
+    with pytest.raises(FileError) as refused:
+        import_file(filled, kind, path)
+    assert str(refused.value).startswith(f"empty.csv: {SENTENCE}")
+    assert there_is(filled) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_preview_of_a_file_without_rows_says_so_and_the_start_is_refused(filled, manager, client_for, kind):
+    upload = upload_of(filled, HEADERS[kind], [], kind=kind)
+    client, preview = client_for(manager), reverse("import_preview", args=[filled.slug, upload.pk])
+    answer = client.get(preview)
+    assert SENTENCE in answer.text
+    assert 'value="start"' not in answer.text
+    for action in ("start", "anyway"):
+        answer = client.post(preview, {**choices(upload), "action": action})
+        assert answer.status_code == 422
+        assert SENTENCE in " ".join(answer.context["form"].non_field_errors())
+    assert not Run.objects.exists()
+    assert Upload.objects.count() == 1
