@@ -101,7 +101,8 @@ def _cell(value: Callable[[Random], str]) -> Callable[[Rows, Random], None]:
 
 def _address(value: str) -> Callable[[Rows, Random], None]:
     def put(rows: Rows, random: Random) -> None:
-        rows[-1][0 if len(rows[-1]) != len(LINK_HEADER) else 1] = value
+        place = 1 if len(rows[-1]) == len(LINK_HEADER) else 0
+        rows[-1][place : place + 1] = [value]
 
     return put
 
@@ -369,7 +370,7 @@ class DamagedRow:
 
     `line` is the line on which the row begins, or the line of the damage where that is a byte which is no text. The
     row, or a cell of it, is left out for `reason`; where that is empty, the file is refused. One with zeros may be
-    refused, too.
+    refused, too, by the line they stand on, `zeros_on`; 0 where there are none.
     """
 
     kind: str
@@ -377,7 +378,7 @@ class DamagedRow:
     encoding: str
     line: int
     reason: str
-    may_be_refused: bool
+    zeros_on: int
     told: str
 
     def __repr__(self) -> str:
@@ -478,6 +479,6 @@ def damaged_rows(draw: Any) -> DamagedRow:
         "cp1252" if encoding == "cp1252" else "",
         lines_of(before) + 1,
         REASONS_OF.get(damage, ""),
-        "zeros" in damage,
+        lines_of(before + texts[at].partition("\0")[0]) + 1 if "\0" in texts[at] else 0,
         ", ".join(story),
     )

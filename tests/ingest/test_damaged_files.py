@@ -145,8 +145,9 @@ def check_line(project: Project, folder: Path, file: DamagedRow) -> str:
     except UnusableFile as error:
         refused = str(error)
     if refused:
-        assert not file.reason or file.may_be_refused, refused
-        assert refused.startswith(f"table.csv, line {file.line:,}: "), refused
+        line = file.zeros_on if file.reason else file.line
+        assert line, refused
+        assert refused.startswith(f"table.csv, line {line:,}: "), refused
         return "refused"
     assert file.reason, report
     with listed.open(encoding="utf-8-sig", newline="") as lines:
