@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from linker import figures, policies, services
-from linker.models import Change, Page, Run, SensitivePage, SensitiveRule, SensitiveState
+from linker.models import CandidateEdge, Change, Page, Run, SensitivePage, SensitiveRule, SensitiveState
 from tests.factories import make_category, make_edge, make_page, make_project
 
 if TYPE_CHECKING:
@@ -360,3 +360,62 @@ def test_a_look_asks_as_often_on_many_pages_as_on_few_and_the_settings_count_non
         client.get(url("settings_sensitive", project))
     assert len(asked) <= shown
     assert not [query for query in asked if "linker_page" in query["sql"] or "linker_sensitivepage" in query["sql"]]
+
+
+def test_a_decision_touches_only_edges_of_pages_whose_reason_it_changes(project, manager):
+    hospital, both = make_page(project, "/h", title="Hospital"), make_page(project, "/b", title="Hospital")
+    Page.objects.filter(pk=both.pk).update(category=make_category(project, "Health"))
+    to_it, from_it = make_edge(project, None, hospital), make_edge(project, hospital)
+    to_both, other = make_edge(project, None, both), make_edge(project)
+    services.find_sensitive(project)
+    CandidateEdge.objects.update(sensitive="as it was")
+
+    def touched() -> set[int]:
+        ids = set(CandidateEdge.objects.exclude(sensitive="as it was").values_list("pk", flat=True))
+        CandidateEdge.objects.update(sensitive="as it was")
+        return ids
+
+    word = rules(project)["“hospital”"].pk
+    policies.decide_sensitive(project, [word], CONFIRMED, manager)
+    assert touched() == set()
+    policies.decide_sensitive(project, [word], DISMISSED, manager)
+    assert touched() == {to_it.pk, from_it.pk}
+    policies.decide_sensitive(project, [word], CONFIRMED, manager)
+    assert touched() == {to_it.pk, from_it.pk}
+    own = SensitiveRule(project=project, kind="other", url_pattern=f"{other.target.url}$")
+    policies.add_sensitive(own, manager)
+    assert touched() == {other.pk}
+    policies.remove_sensitive(project, own.pk, manager)
+    assert touched() == {other.pk}
+    policies.decide_sensitive(project, [rules(project)["Health"].pk], DISMISSED, manager)
+    assert touched() == {to_both.pk}
+
+
+def test_marking_the_edges_that_a_decision_changes_leaves_them_as_marking_all_would(project, manager):
+    health = make_category(project, "Health", "Teeth")
+    titles = ("Hospital", "Tax", "Hospital tax", "Tents", "Dentist")
+    pages = [
+        make_page(project, f"/{number}", title=title, category=health if number % 2 else None)
+        for number, title in enumerate(titles * 2)
+    ]
+    for source, target in zip(pages, [*pages[1:], pages[0]], strict=True):
+        make_edge(project, source, target)
+    services.find_sensitive(project)
+    own = SensitiveRule(project=project, kind="other", word="tents")
+    site = SensitiveRule(project=project, kind="legal", whole_site=True)
+    found = rules(project)
+    steps = [
+        lambda: policies.decide_sensitive(project, [found["Health"].pk], DISMISSED, manager),
+        lambda: policies.decide_sensitive(project, [rule.pk for rule in found.values()], DISMISSED, manager),
+        lambda: policies.decide_sensitive(project, [found["“tax”"].pk, found["Health"].pk], CONFIRMED, manager),
+        lambda: policies.add_sensitive(own, manager),
+        lambda: policies.add_sensitive(site, manager),
+        lambda: policies.remove_sensitive(project, site.pk, manager),
+        lambda: policies.leave_out_word(project, "financial", "tax", manager),
+        lambda: policies.remove_sensitive(project, own.pk, manager),
+    ]
+    for step in steps:
+        step()
+        after = dict(CandidateEdge.objects.values_list("pk", "sensitive"))
+        services.mark_sensitive(project)
+        assert after == dict(CandidateEdge.objects.values_list("pk", "sensitive"))
