@@ -19,7 +19,7 @@ from linker.models.policy import Sensitivity
 from linker.patterns import PatternError, compile_pattern
 from linker.projects import SETTINGS, create_project
 from linker.ranking.formula import TAKEN_OFF, FormulaWeights
-from linker.sensitive.words import tokens
+from linker.sensitive.words import listed, tokens
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -354,6 +354,26 @@ class LeaveOutForm(forms.Form):
         if "*" in word:
             raise ValidationError("Write the word itself, without a star.")
         return word
+
+    def clean(self) -> dict[str, Any]:
+        """With `word` as the list has it."""
+        values = super().clean() or self.cleaned_data
+        kind, word = values.get("kind"), values.get("word")
+        if kind and word:
+            values["word"] = listed(kind, word)
+            if values["word"] is None:
+                self.add_error("word", _not_listed(Sensitivity(kind), word))
+        return values
+
+
+def _not_listed(kind: Sensitivity, word: str) -> str:
+    others = [label.lower() for other, label in Sensitivity.choices if listed(other, word)]
+    if others:
+        return f"The {kind.label.lower()} lists do not have “{word}”, but the {others[0]} ones do: choose that kind."
+    return (
+        f"The {kind.label.lower()} lists do not have “{word}”. Only their words can be ignored here; "
+        "a word that a manager added is removed above, from the confirmed rules."
+    )
 
 
 class ExclusionForm(forms.ModelForm):

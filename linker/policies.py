@@ -213,8 +213,10 @@ def leave_out_word(project: Project, kind: str, word: str, user: Actor = None) -
 
 @dataclass(frozen=True)
 class SensitiveChange:
-    """How many rules were decided otherwise than before, and how many suggestions need a person now."""
+    """How many of the rules are there, how many were decided otherwise than before, and how many suggestions need a
+    person now."""
 
+    found: int
     decided: int
     marked: int
 
@@ -225,8 +227,9 @@ def decide_sensitive(
 ) -> SensitiveChange:
     """Confirms or dismisses rules; dismissed ones stay, so that no import proposes them again."""
     _wait_for_others(project)
-    rules = SensitiveRule.objects.filter(project=project, pk__in=list(rule_ids)).exclude(state=state)
-    changed = list(rules.select_related("category").order_by("pk"))
+    rules = SensitiveRule.objects.filter(project=project, pk__in=list(rule_ids))
+    found = list(rules.select_related("category").order_by("pk"))
+    changed = [rule for rule in found if rule.state != state]
     # A proposal that is confirmed counted before.
     turned = [rule.pk for rule in changed if SensitiveState.DISMISSED in (rule.state, state)]
     for rule in changed:
@@ -235,7 +238,7 @@ def decide_sensitive(
         after = _told(rule)
         audit.record(project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before, after=after)
     SensitiveRule.objects.bulk_update(changed, ["state", "decided_by", "decided_at"])
-    return SensitiveChange(len(changed), services.mark_pages_of(project, turned))
+    return SensitiveChange(len(found), len(changed), services.mark_pages_of(project, turned))
 
 
 def _id(user: Actor) -> int | None:

@@ -116,9 +116,11 @@ def mark_pages_of(project: Project, rule_ids: Sequence[int]) -> int:
             cursor.execute(
                 """
                 CREATE TEMP TABLE sensitive_edges ON COMMIT DROP AS
-                SELECT e.id, e.source_id, e.target_id FROM linker_candidateedge e JOIN turned ON turned.page = e.source_id
+                SELECT e.id, e.source_id, e.target_id
+                FROM linker_candidateedge e JOIN turned ON turned.page = e.source_id
                 UNION
-                SELECT e.id, e.source_id, e.target_id FROM linker_candidateedge e JOIN turned ON turned.page = e.target_id
+                SELECT e.id, e.source_id, e.target_id
+                FROM linker_candidateedge e JOIN turned ON turned.page = e.target_id
                 """
             )
             _write_reasons(cursor, project)

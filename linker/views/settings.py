@@ -222,14 +222,25 @@ def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
     if about in Sensitivity.values:
         ids = [rule.pk for rule in figures.sensitive_to_check(membership.project).filter(kind=about)]
     else:
-        ids = [int(one) for one in ([about] if about else request.POST.getlist("rule")) if one.isdecimal()]
+        ids = [int(one) for one in ([about] if about else request.POST.getlist("rule")) if _is_id(one)]
     if not ids:
         messages.warning(request, "Nothing was chosen.")
         return redirect("settings_sensitive", slug)
     change = policies.decide_sensitive(membership.project, ids, state, request.user)
-    rules = count(change.decided, "rule", "rules")
-    messages.success(request, f"{state.label}: {rules}. {_need_a_person(change.marked)}")
+    if not change.found:
+        gone = "That rule is" if len(ids) == 1 else "Those rules are"
+        messages.warning(request, f"{gone} no longer there. Nothing was changed.")
+    elif not change.decided:
+        was = "That rule was" if len(ids) == 1 else "Those rules were"
+        messages.warning(request, f"{was} {state.label.lower()} already.")
+    else:
+        rules = count(change.decided, "rule", "rules")
+        messages.success(request, f"{state.label}: {rules}. {_need_a_person(change.marked)}")
     return redirect("settings_sensitive", slug)
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
 
 
 @require_POST
@@ -385,7 +396,7 @@ def log(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     kind, before = request.GET.get("kind", ""), request.GET.get("before", "")
     rows = audit.changes(membership.project, kind)
-    if before.isascii() and before.isdigit() and len(before) < 19:
+    if _is_id(before):
         rows = rows.filter(pk__lt=int(before))
     found = list(rows[: LOG_PAGE + 1])
     return _page(
