@@ -14,7 +14,7 @@ from linker.errors import UserError
 from linker.matching.generators import LABELS
 from linker.matching.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking
 from linker.members import find_user
-from linker.models import Basis, Category, ExclusionRule, Project, Role, Run, RunKind, SensitiveRule, Tier
+from linker.models import Basis, Category, ChangeKind, ExclusionRule, Project, Role, Run, RunKind, SensitiveRule, Tier
 from linker.models.policy import Sensitivity
 from linker.patterns import PatternError, compile_pattern
 from linker.projects import SETTINGS, create_project
@@ -597,3 +597,32 @@ def match_initial(project: Project) -> dict[str, Any]:
     if became != params.ranking:
         params = replace(params, threshold=None)
     return initial_of(params)
+
+
+# ------------------------------------------------------------------------------------------------------------ log
+
+_FORMS: dict[str, tuple[type[forms.Form | forms.ModelForm], ...]] = {
+    ChangeKind.PROJECT: (ProjectForm, ProjectCreateForm),
+    ChangeKind.SETTINGS: (ProjectForm,),
+    ChangeKind.TIERS: (TierForm,),
+    ChangeKind.SENSITIVE: (SensitiveForm,),
+    ChangeKind.EXCLUSIONS: (ExclusionForm,),
+    ChangeKind.MEMBERS: (MemberForm,),
+}
+# What the log of changes has and its form does not ask for, or asks for as one of several.
+_OTHER_LABELS = {
+    ChangeKind.SENSITIVE: {
+        "category": "Category",
+        "url_pattern": "Addresses that match",
+        "whole_site": "The whole site",
+        "state": "Decision",
+    },
+}
+
+
+def form_labels(kind: str) -> dict[str, str]:
+    """The labels of the form by which a kind of change is made, by field; empty where there is no form."""
+    labels = {name: label for name, (label, _) in FormulaForm.HELP.items()} if kind == ChangeKind.RANKING else {}
+    for form in _FORMS.get(kind, ()):
+        labels |= {name: str(field.label) for name, field in form.base_fields.items() if field.label}
+    return labels | _OTHER_LABELS.get(ChangeKind(kind), {})
