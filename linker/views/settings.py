@@ -47,6 +47,7 @@ TABS = (
     ("settings_log", "Log"),
 )
 FORM = ["GET", "HEAD", "POST"]
+FORM_NAMES = ("form", "formset", "leave_out")  # as the templates call them
 # What each basis means to who moves a bound.
 BASES = {
     Basis.PROBABILITY: "How likely a link is one that this site would set, as a run learned it from the links and "
@@ -59,8 +60,11 @@ BASES = {
 
 
 def _page(request: HttpRequest, membership: Membership, tab: str, **context: Any) -> HttpResponse:
+    """A tab; with 422 where one of its forms was sent and holds a mistake."""
     shared = shell(membership, "settings", tab=tab, tabs=TABS, **context)
-    return render(request, f"linker/{tab}.html", shared)
+    sent = [form for name in FORM_NAMES if (form := context.get(name)) is not None and form.is_bound]
+    status = 200 if all(form.is_valid() for form in sent) else 422
+    return render(request, f"linker/{tab}.html", shared, status=status)
 
 
 def _data(request: HttpRequest) -> Any:
@@ -72,7 +76,7 @@ def general(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = ProjectForm(_data(request), instance=membership.project)
     if form.is_valid():
-        save_project(form.save(commit=False), request.user)
+        save_project(form.save(commit=False), request.user, form.changed_data)
         messages.success(request, "Saved.")
         before, now = (
             urlsplit(address).netloc.lower() for address in (form.initial["base_url"], form.instance.base_url)
