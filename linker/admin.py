@@ -16,7 +16,7 @@ from django.db import transaction
 from linker import audit, policies
 from linker.forms import PatternField, TierForm, WordField, check_names_one_thing
 from linker.models import Category, ChangeKind, ExclusionRule, Membership, Page, Project, Run, SensitiveRule, Tier
-from linker.projects import create_project, save_project
+from linker.projects import SETTINGS, create_project, save_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,7 +93,7 @@ class ProjectAdmin(admin.ModelAdmin):
             made = create_project(slug=obj.slug, name=obj.name, base_url=obj.base_url)
             obj.pk, obj.base_url, obj.created_at = made.pk, made.base_url, made.created_at
             obj._state.adding = False
-        save_project(obj, request.user)
+        save_project(obj, request.user, form.changed_data if change else SETTINGS)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         """Members, in the log of changes as those that managers change."""

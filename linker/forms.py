@@ -14,12 +14,12 @@ from linker.errors import UserError
 from linker.matching.generators import LABELS
 from linker.matching.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking
 from linker.members import find_user
-from linker.models import Basis, Category, ExclusionRule, Project, Role, Run, RunKind, SensitiveRule, Tier
+from linker.models import Basis, Category, ChangeKind, ExclusionRule, Project, Role, Run, RunKind, SensitiveRule, Tier
 from linker.models.policy import Sensitivity
 from linker.patterns import PatternError, compile_pattern
 from linker.projects import SETTINGS, create_project
 from linker.ranking.formula import TAKEN_OFF, FormulaWeights
-from linker.sensitive.words import tokens
+from linker.sensitive.words import listed, tokens
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -355,6 +355,26 @@ class LeaveOutForm(forms.Form):
             raise ValidationError("Write the word itself, without a star.")
         return word
 
+    def clean(self) -> dict[str, Any]:
+        """With `word` as the list has it."""
+        values = super().clean() or self.cleaned_data
+        kind, word = values.get("kind"), values.get("word")
+        if kind and word:
+            values["word"] = listed(kind, word)
+            if values["word"] is None:
+                self.add_error("word", _not_listed(Sensitivity(kind), word))
+        return values
+
+
+def _not_listed(kind: Sensitivity, word: str) -> str:
+    others = [label.lower() for other, label in Sensitivity.choices if listed(other, word)]
+    if others:
+        return f"The {kind.label.lower()} lists do not have “{word}”, but the {others[0]} ones do: choose that kind."
+    return (
+        f"The {kind.label.lower()} lists do not have “{word}”. Only their words can be ignored here; "
+        "a word that a manager added is removed above, from the confirmed rules."
+    )
+
 
 class ExclusionForm(forms.ModelForm):
     pattern = PatternField(label="Addresses that match")
@@ -577,3 +597,32 @@ def match_initial(project: Project) -> dict[str, Any]:
     if became != params.ranking:
         params = replace(params, threshold=None)
     return initial_of(params)
+
+
+# ------------------------------------------------------------------------------------------------------------ log
+
+_FORMS: dict[str, tuple[type[forms.Form | forms.ModelForm], ...]] = {
+    ChangeKind.PROJECT: (ProjectForm, ProjectCreateForm),
+    ChangeKind.SETTINGS: (ProjectForm,),
+    ChangeKind.TIERS: (TierForm,),
+    ChangeKind.SENSITIVE: (SensitiveForm,),
+    ChangeKind.EXCLUSIONS: (ExclusionForm,),
+    ChangeKind.MEMBERS: (MemberForm,),
+}
+# What the log of changes has and its form does not ask for, or asks for as one of several.
+_OTHER_LABELS = {
+    ChangeKind.SENSITIVE: {
+        "category": "Category",
+        "url_pattern": "Addresses that match",
+        "whole_site": "The whole site",
+        "state": "Decision",
+    },
+}
+
+
+def form_labels(kind: str) -> dict[str, str]:
+    """The labels of the form by which a kind of change is made, by field; empty where there is no form."""
+    labels = {name: label for name, (label, _) in FormulaForm.HELP.items()} if kind == ChangeKind.RANKING else {}
+    for form in _FORMS.get(kind, ()):
+        labels |= {name: str(field.label) for name, field in form.base_fields.items() if field.label}
+    return labels | _OTHER_LABELS.get(ChangeKind(kind), {})

@@ -179,7 +179,8 @@ def add_sensitive(rule: SensitiveRule, user: Actor = None) -> int:
     after = _told(rule)
     audit.record(rule.project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before, after=after)
     services.find_pages_of(rule)
-    return services.mark_sensitive(rule.project)
+    # A rule that was there may have taken other pages before.
+    return services.mark_sensitive(rule.project) if before else services.mark_pages_of(rule.project, [rule.pk])
 
 
 def _told(rule: SensitiveRule) -> dict[str, Any]:
@@ -212,8 +213,10 @@ def leave_out_word(project: Project, kind: str, word: str, user: Actor = None) -
 
 @dataclass(frozen=True)
 class SensitiveChange:
-    """How many rules were decided otherwise than before, and how many suggestions need a person now."""
+    """How many of the rules are there, how many were decided otherwise than before, and how many suggestions need a
+    person now."""
 
+    found: int
     decided: int
     marked: int
 
@@ -224,15 +227,18 @@ def decide_sensitive(
 ) -> SensitiveChange:
     """Confirms or dismisses rules; dismissed ones stay, so that no import proposes them again."""
     _wait_for_others(project)
-    rules = SensitiveRule.objects.filter(project=project, pk__in=list(rule_ids)).exclude(state=state)
-    changed = list(rules.select_related("category").order_by("pk"))
+    rules = SensitiveRule.objects.filter(project=project, pk__in=list(rule_ids))
+    found = list(rules.select_related("category").order_by("pk"))
+    changed = [rule for rule in found if rule.state != state]
+    # A proposal that is confirmed counted before.
+    turned = [rule.pk for rule in changed if SensitiveState.DISMISSED in (rule.state, state)]
     for rule in changed:
         before = _told(rule)
         rule.state, rule.decided_by_id, rule.decided_at = state, _id(user), timezone.now()
         after = _told(rule)
         audit.record(project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before, after=after)
     SensitiveRule.objects.bulk_update(changed, ["state", "decided_by", "decided_at"])
-    return SensitiveChange(len(changed), services.mark_sensitive(project))
+    return SensitiveChange(len(found), len(changed), services.mark_pages_of(project, turned))
 
 
 def _id(user: Actor) -> int | None:
@@ -253,8 +259,11 @@ def remove_sensitive(project: Project, rule_id: int, user: Actor = None) -> int 
         return decide_sensitive(project, [rule.pk], SensitiveState.DISMISSED, user).marked
     before = _told(rule)
     audit.record(project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before)
+    # Which pages it took is known only while it is there.
+    SensitiveRule.objects.filter(pk=rule.pk).update(state=SensitiveState.DISMISSED)
+    marked = services.mark_pages_of(project, [rule.pk])
     rule.delete()
-    return services.mark_sensitive(project)
+    return marked
 
 
 @transaction.atomic

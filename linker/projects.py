@@ -10,6 +10,8 @@ from linker import audit
 from linker.models import Basis, ChangeKind, Membership, Placement, Project, Rel, Role, Tier
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 # Name, placement, rel while unreviewed, held back; and the lower bounds under each basis.
@@ -67,9 +69,13 @@ def create_project(
 
 
 @transaction.atomic
-def save_project(project: Project, user: AbstractBaseUser | AnonymousUser | None) -> None:
-    """Saves changed settings. What they do to vectors and suggestions shows after the next embed and match."""
+def save_project(project: Project, user: AbstractBaseUser | AnonymousUser | None, fields: Collection[str]) -> None:
+    """Saves these fields, and leaves the others as somebody else may have saved them since the project was read.
+
+    What they do to vectors and suggestions shows after the next embed and match.
+    """
     stored = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    project.save()
-    before, after = audit.values(stored, SETTINGS), audit.values(project, SETTINGS)
+    project.save(update_fields=fields)
+    logged = [name for name in SETTINGS if name in fields]
+    before, after = audit.values(stored, logged), audit.values(project, logged)
     audit.record(project, ChangeKind.SETTINGS, user=user, before=before, after=after)

@@ -12,7 +12,7 @@ need little time and no memory; what only Python can decide (patterns, the words
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -25,7 +25,7 @@ from linker import looks, services
 from linker.anchors.diversity import word_set
 from linker.linked import linked_sql
 from linker.matching.params import MatchParams
-from linker.models import Block, CandidateEdge, EdgeStatus
+from linker.models import Block, CandidateEdge, EdgeStatus, Placement
 from linker.services.anchor_use import carried_query, is_another
 from linker.services.room import text_room_sql
 from linker.store import analyze, copy_rows_in, stream
@@ -135,9 +135,7 @@ def hold_back(project: Project, *, read_sensitive: bool) -> None:
     _hold_sensitive(project, read_anew=read_sensitive)
     for statement in (_LINKED, _WORDS_GONE):
         _execute(statement)
-    _hold_same_anchors(project)
-    for statement in (_DONOR_FULL, _ACCEPTOR_FULL):
-        _execute(statement, {"project": project.pk, **_DEFAULT_ROOM})
+    _hold_over_limits(project)
 
 
 def counts() -> dict[tuple[str, str], int]:
@@ -245,55 +243,23 @@ WHERE e.id = leaving.edge AND leaving.operation = 'add' AND leaving.reason = '' 
 """
 
 
-# --------------------------------------------------------------------------------------------------------- anchors
+# ---------------------------------------------------------------------------------------------------------- limits
 
-# The anchors that targets carry when this release has left, then those of the links about to leave, in the order in
-# which they are let through. Which count, linker.services.anchor_use says; of the links that have left, here.
+# The anchors that targets carry when this release has left, then those of the links about to leave. Which count,
+# linker.services.anchor_use says; of the links that have left, here.
 _ANCHORS = """
 SELECT said.target_id, said.edge, said.anchor, said.settled, said.links, said.overruled FROM (
-    SELECT leaving.target_id, leaving.edge, e.anchor, '' AS settled, 1 AS links, leaving.decided, leaving.score,
+    SELECT leaving.target_id, leaving.edge, e.anchor, '' AS settled, 1 AS links,
         EXISTS (SELECT FROM review_decision d WHERE d.edge_id = e.id AND d.overruled @> '[{{"code": "identical"}}]'
             AND NOT EXISTS (SELECT FROM review_decision u WHERE u.undoes_id = d.id)) AS overruled
     FROM leaving JOIN linker_candidateedge e ON e.id = leaving.edge
     WHERE leaving.operation = 'add' AND leaving.reason = ''
     UNION ALL
-    SELECT target_id, NULL, anchor, settled, links, NULL, NULL, false FROM ({carried}) carried
+    SELECT target_id, NULL, anchor, settled, links, false FROM ({carried}) carried
 ) said
-ORDER BY said.target_id, said.edge IS NOT NULL, said.decided DESC, said.score DESC, said.edge
+ORDER BY said.target_id
 """
 _TARGETS, _REMOVED = "SELECT target_id FROM leaving", "SELECT edge FROM leaving WHERE operation = 'remove'"
-
-
-def _hold_same_anchors(project: Project) -> None:
-    """Links whose anchor their target carries as often as the project allows, unreviewed ones before others."""
-    _execute("DROP TABLE IF EXISTS repeated")
-    _execute("CREATE TEMP TABLE repeated (edge bigint PRIMARY KEY, times int) ON COMMIT DROP")
-    for rows in _batches(_repeated(project)):
-        copy_rows_in("repeated", ["edge", "times"], rows)
-    _execute(
-        "UPDATE leaving SET reason = 'same_anchor', detail = 'The acceptor has ' || repeated.times || "
-        "' links with this anchor; the project allows ' || %(limit)s || '.' FROM repeated "
-        "WHERE repeated.edge = leaving.edge",
-        {"limit": str(project.identical_anchor_limit)},
-    )
-
-
-def _repeated(project: Project) -> Iterator[tuple[int, int]]:
-    """Edges beyond the limit that nobody overruled, and how many links of their anchor the target has before them."""
-    limit = project.identical_anchor_limit
-    carried, params = carried_query(project, _TARGETS, statuses=[EdgeStatus.EXPORTED], drafts=False, without=_REMOVED)
-    rows = stream("anchors", _ANCHORS.format(carried=carried), params)
-    for _, said in groupby(rows, key=itemgetter(0)):
-        used: Counter[str] = Counter()
-        for _, edge, anchor, settled, links, overruled in said:
-            words = word_set(anchor)
-            if edge is not None and not overruled and used[words] >= limit:
-                yield edge, used[words]
-            elif is_another(anchor, settled):
-                used[words] += links
-
-
-# ------------------------------------------------------------------------------------------------------------ caps
 
 _ROOMS = ("inline_per_donor", "related_per_donor", "inline_in_all", "related_in_all", "per_1000_words", "per_target")
 _DEFAULT_ROOM = {name: getattr(MatchParams, name) for name in _ROOMS}
@@ -310,54 +276,99 @@ _STANDING = f"""e.project_id = %(project)s AND e.status = 'exported'
             AND NOT EXISTS (SELECT FROM leaving WHERE leaving.edge = e.id AND leaving.operation = 'remove')
             AND NOT {linked_sql("e")}"""
 _RELATED, _BESIDE = _of_run("related_per_donor"), _of_run("related_in_all")
-# Links of a donor in its text and beside it, those first that left and no crawl has seen there yet, under the caps of
-# the run that proposed each, which count what the page has already.
-_DONOR_FULL = f"""
-UPDATE leaving SET reason = 'donor_full', detail = CASE leaving.placement
-        WHEN 'inline' THEN 'The donor’s text has room for ' ELSE 'Beside the donor’s text there is room for ' END
-        || CASE late.room WHEN 0 THEN 'no new link.' WHEN 1 THEN '1 new link.' ELSE late.room || ' new links.' END
-FROM (
-    SELECT l.edge, coalesce(standing.links, 0)
-            + row_number() OVER (PARTITION BY l.source_id, l.placement ORDER BY l.decided DESC, l.score DESC, l.edge)
-            AS turn,
-        CASE l.placement WHEN 'inline' THEN {_TEXT_ROOM}
-            WHEN 'related' THEN greatest(0, {_RELATED} - CASE WHEN {_BESIDE} > 0
-                THEN greatest(0, coalesce(beside.links, 0) - ({_BESIDE} - {_RELATED})) ELSE 0 END) END AS room
-    FROM leaving l
-    JOIN linker_candidateedge e ON e.id = l.edge
-    JOIN linker_run run ON run.id = e.run_id
-    JOIN linker_page donor ON donor.id = l.source_id
-    LEFT JOIN (
-        SELECT source_id, count(DISTINCT target_id) AS links FROM linker_existinglink
-        WHERE source_id IN (SELECT source_id FROM leaving) AND block = {Block.ASIDE.value} AND missing_since IS NULL
-        GROUP BY 1
-    ) beside ON beside.source_id = l.source_id
-    LEFT JOIN (
-        SELECT e.source_id, e.placement, count(*) AS links FROM linker_candidateedge e
-        WHERE {_STANDING} AND e.source_id IN (SELECT source_id FROM leaving)
-        GROUP BY 1, 2
-    ) standing ON standing.source_id = l.source_id AND standing.placement = l.placement
-    WHERE l.operation = 'add' AND l.reason = ''
-) late
-WHERE late.edge = leaving.edge AND late.turn > late.room
+_GIVEN = f"""
+SELECT e.source_id, e.placement, count(*) FROM linker_candidateedge e
+WHERE {_STANDING} AND e.source_id IN (SELECT source_id FROM leaving) GROUP BY 1, 2
 """
-# Links that a target is about to receive, after those that left and no crawl has seen there yet, under the same cap.
-_ACCEPTOR_FULL = f"""
-UPDATE leaving SET reason = 'acceptor_full', detail = 'The acceptor may receive ' || CASE late.room
-    WHEN 1 THEN '1 new link, and better ones come first.'
-    ELSE late.room || ' new links, and better ones come first.' END
-FROM (
-    SELECT l.edge, {_of_run("per_target")} AS room, coalesce(standing.links, 0)
-        + row_number() OVER (PARTITION BY l.target_id ORDER BY l.decided DESC, l.score DESC, l.edge) AS turn
-    FROM leaving l
-    JOIN linker_candidateedge e ON e.id = l.edge
-    JOIN linker_run run ON run.id = e.run_id
-    LEFT JOIN (
-        SELECT e.target_id, count(*) AS links FROM linker_candidateedge e
-        WHERE {_STANDING} AND e.target_id IN (SELECT target_id FROM leaving)
-        GROUP BY 1
-    ) standing ON standing.target_id = l.target_id
-    WHERE l.operation = 'add' AND l.reason = ''
-) late
-WHERE late.edge = leaving.edge AND late.room > 0 AND late.turn > late.room
+_RECEIVED = f"""
+SELECT e.target_id, count(*) FROM linker_candidateedge e
+WHERE {_STANDING} AND e.target_id IN (SELECT target_id FROM leaving) GROUP BY 1
 """
+# What each link needs room for, in the order in which links are let through: beside its donor's text or in it, and at
+# its acceptor, under the caps of the run that proposed it; and among the links of its target with the same anchor, if
+# these come near the project's limit. The cap that the run worked with has the largest share of its links in it.
+_NEEDS = f"""
+SELECT l.edge, l.source_id, l.placement, l.target_id, repeated.words, repeated.said, repeated.overruled,
+    CASE l.placement WHEN 'inline' THEN {_TEXT_ROOM}
+        WHEN 'related' THEN greatest(0, {_RELATED} - CASE WHEN {_BESIDE} > 0 THEN greatest(0, (
+            SELECT count(DISTINCT there.target_id) FROM linker_existinglink there WHERE there.source_id = l.source_id
+            AND there.block = {Block.ASIDE.value} AND there.missing_since IS NULL
+        ) - ({_BESIDE} - {_RELATED})) ELSE 0 END) END AS room,
+    coalesce((run.report #>> '{{allocation,target_cap}}')::int, {_of_run("per_target")}) AS most
+FROM leaving l
+JOIN linker_candidateedge e ON e.id = l.edge
+JOIN linker_run run ON run.id = e.run_id
+JOIN linker_page donor ON donor.id = l.source_id
+LEFT JOIN repeated ON repeated.edge = l.edge
+WHERE l.operation = 'add' AND l.reason = ''
+ORDER BY l.decided DESC, l.score DESC, l.edge
+"""
+
+
+def _hold_over_limits(project: Project) -> None:
+    """Links whose anchor their target carries as often as the project allows, and those that donor or acceptor has no
+    room for; links that nobody decided on before others, and the worst first.
+
+    One pass over the links: one that is held back takes no room away from those that come after it.
+    """
+    _execute("DROP TABLE IF EXISTS repeated, over")
+    _execute(
+        "CREATE TEMP TABLE repeated (edge bigint PRIMARY KEY, words bigint, said int, overruled boolean) ON COMMIT DROP"
+    )
+    _execute("CREATE TEMP TABLE over (edge bigint PRIMARY KEY, reason text, detail text) ON COMMIT DROP")
+    for repeated in _batches(_repeated(project)):
+        copy_rows_in("repeated", ["edge", "words", "said", "overruled"], repeated)
+    analyze("repeated")
+    for over in _batches(_over(project)):
+        copy_rows_in("over", ["edge", "reason", "detail"], over)
+    analyze("over")
+    _execute("UPDATE leaving SET reason = over.reason, detail = over.detail FROM over WHERE over.edge = leaving.edge")
+
+
+def _repeated(project: Project) -> Iterator[tuple[int, int, int, bool]]:
+    """Links that may come to be too many with the same anchor: the edge, a number for the target and the words, how
+    many links say these already, and whether a person overruled the limit."""
+    limit = project.identical_anchor_limit
+    carried, params = carried_query(project, _TARGETS, statuses=[EdgeStatus.EXPORTED], drafts=False, without=_REMOVED)
+    number = 0
+    for _, rows in groupby(stream("anchors", _ANCHORS.format(carried=carried), params), key=itemgetter(0)):
+        said: Counter[str] = Counter()
+        edges: defaultdict[str, list[tuple[int, bool]]] = defaultdict(list)
+        for _, edge, anchor, settled, links, overruled in rows:
+            if edge is not None:
+                edges[word_set(anchor)].append((edge, overruled))
+            elif is_another(anchor, settled):
+                said[word_set(anchor)] += links
+        for words, those in edges.items():
+            if said[words] + len(those) > limit:
+                number += 1
+                yield from ((edge, number, said[words], overruled) for edge, overruled in those)
+
+
+def _over(project: Project) -> Iterator[tuple[int, str, str]]:
+    """Edges that there is no room for, with reason and detail."""
+    limit, params = project.identical_anchor_limit, {"project": project.pk, **_DEFAULT_ROOM}
+    # Links there are and those let through so far, by donor and placement, and by target; by target and words, those
+    # let through.
+    giving = Counter({(source, placement): links for source, placement, links in stream("given", _GIVEN, params)})
+    receiving = Counter(dict(stream("received", _RECEIVED, params)))
+    saying: Counter[int] = Counter()
+    for edge, source, placement, target, words, said, overruled, room, most in stream("needs", _NEEDS, params):
+        same = 0 if words is None else said + saying[words]
+        if same >= limit and not overruled:
+            detail = f"The acceptor has {same} links with this anchor; the project allows {limit}."
+            yield edge, Held.SAME_ANCHOR, detail
+        elif giving[source, placement] >= room:
+            where = "The donor’s text has" if placement == Placement.INLINE else "Beside the donor’s text there is"
+            yield edge, Held.DONOR_FULL, f"{where} room for {_new_links(room)}."
+        elif 0 < most <= receiving[target]:
+            yield edge, Held.ACCEPTOR_FULL, f"The acceptor may receive {_new_links(most)}, and better ones come first."
+        else:
+            giving[source, placement] += 1
+            receiving[target] += 1
+            if words is not None:
+                saying[words] += 1
+
+
+def _new_links(count: int) -> str:
+    return {0: "no new link", 1: "1 new link"}.get(count, f"{count} new links")

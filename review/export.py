@@ -276,6 +276,9 @@ def run_release(run: Run, progress: Progress = runs.no_progress) -> dict[str, An
     """The release that the run's parameters ask for. It ends with the release or not at all: a job that came twice
     would find nothing left to export."""
     chosen = QueueFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
+    if chosen.ignored:  # known to the version that was asked, and no longer to this one
+        unknown = ", ".join(chosen.ignored)
+        raise UserError(f"Nothing was released: the filter holds a value that is not known ({unknown}). Export again.")
     with transaction.atomic():
         release = create_release(
             run.project,

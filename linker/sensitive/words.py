@@ -67,6 +67,15 @@ def entries() -> tuple[Entry, ...]:
     return tuple(entry for language in LANGUAGES for entry in _read(language))
 
 
+def listed(kind: str, word: str) -> str | None:
+    """The word under which a list of the kind has this one, or has it as another form; None where no list has it."""
+    key = word_key(word)
+    words = [entry for entry in entries() if entry.kind == kind and not entry.is_other]
+    same = (entry.word for entry in words if entry.key == key)
+    other = (entry.word for entry in words if key in {" ".join(form).replace("*", "") for form in entry.forms})
+    return next(same, None) or next(other, None)
+
+
 def _read(language: str) -> Iterator[Entry]:
     kind, here = "", None
     for line in (_FOLDER / f"{language}.txt").read_text(encoding="utf-8").splitlines():

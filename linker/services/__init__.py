@@ -5,7 +5,14 @@ from linker.services.embed import embedding_model, pages_by_set, run_embed, site
 from linker.services.finish import finish_match
 from linker.services.match import batches_left, enqueue_batches, plan_match, run_batch
 from linker.services.policy import keep_apart, retier
-from linker.services.sensitive import find_pages_of, find_sensitive, mark_sensitive, run_find_sensitive, why_sensitive
+from linker.services.sensitive import (
+    find_pages_of,
+    find_sensitive,
+    mark_pages_of,
+    mark_sensitive,
+    run_find_sensitive,
+    why_sensitive,
+)
 from linker.services.start import run_match, start_match
 
 __all__ = [
@@ -18,6 +25,7 @@ __all__ = [
     "find_sensitive",
     "finish_match",
     "keep_apart",
+    "mark_pages_of",
     "mark_sensitive",
     "pages_by_set",
     "plan_match",

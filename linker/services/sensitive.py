@@ -38,10 +38,11 @@ PLACES = tuple(Place)
 SAYS = {Place.TITLE: "title says", Place.H1: "H1 says", Place.ADDRESS: "address says"}
 
 # Every reason for every page of the common table `page`: (page, rule, place, turn), of which the lowest turn is told.
+# Rules of `counted` give reasons even where they were dismissed.
 _REASONS = """
 rule AS (
     SELECT id, category_id, whole_site FROM linker_sensitiverule
-    WHERE project_id = %(project)s AND state <> 'dismissed'
+    WHERE project_id = %(project)s AND (state <> 'dismissed' OR id = ANY(%(counted)s::bigint[]))
 ), tree(rule, category) AS (
     SELECT id, category_id FROM rule WHERE category_id IS NOT NULL
     UNION SELECT tree.rule, c.id FROM tree JOIN linker_category c ON c.parent_id = tree.category
@@ -67,47 +68,102 @@ def mark_sensitive(project: Project, among: QuerySet[CandidateEdge] | None = Non
     edges = CandidateEdge.objects.filter(project=project) if among is None else among
     chosen, params = edges.order_by().values("id").query.sql_with_params()
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("DROP TABLE IF EXISTS sensitive_edges, sensitive_pages")
+        cursor.execute("DROP TABLE IF EXISTS sensitive_edges")
         cursor.execute(
             "CREATE TEMP TABLE sensitive_edges ON COMMIT DROP AS "
             f"SELECT id, source_id, target_id FROM linker_candidateedge WHERE id IN ({chosen})",
             params,
         )
-        cursor.execute("ANALYZE sensitive_edges")
-        cursor.execute(
-            f"""
-            CREATE TEMP TABLE sensitive_pages ON COMMIT DROP AS
-            WITH RECURSIVE page AS MATERIALIZED (
-                SELECT source_id AS id FROM sensitive_edges UNION SELECT target_id FROM sensitive_edges
-            ), {_REASONS}, first AS (
-                SELECT DISTINCT ON (page) page, rule, place FROM found ORDER BY page, turn, rule
+        _write_reasons(cursor, project)
+    return _marked(project)
+
+
+# The pages that the rules of `counted` take, dismissed or not.
+_TAKEN = """
+taken(category) AS (
+    SELECT category_id FROM linker_sensitiverule WHERE id = ANY(%(counted)s::bigint[]) AND category_id IS NOT NULL
+    UNION SELECT c.id FROM taken JOIN linker_category c ON c.parent_id = taken.category
+), page AS MATERIALIZED (
+    SELECT p.id FROM taken JOIN linker_page p ON p.category_id = taken.category
+    UNION SELECT page_id FROM linker_sensitivepage WHERE rule_id = ANY(%(counted)s::bigint[])
+    UNION SELECT p.id FROM linker_sensitiverule r JOIN linker_page p ON p.project_id = r.project_id
+    WHERE r.id = ANY(%(counted)s::bigint[]) AND r.whole_site
+)
+"""
+
+
+def mark_pages_of(project: Project, rule_ids: Sequence[int]) -> int:
+    """The same after rules began to count, or no longer do, for the edges of the pages that this changes.
+
+    All of the rules changed the same way, and stand as they do now. Of a page whose reason is another rule's, before
+    and after, no edge is touched. A site has millions of edges, and somebody waits for the answer.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        if rule_ids:
+            cursor.execute("DROP TABLE IF EXISTS sensitive_edges, turned")
+            # With all that counts before or after, the first reason is one of these rules' where they make a change.
+            cursor.execute(
+                f"""
+                CREATE TEMP TABLE turned ON COMMIT DROP AS
+                WITH RECURSIVE {_TAKEN}, {_REASONS}, first AS (
+                    SELECT DISTINCT ON (page) page, rule FROM found ORDER BY page, turn, rule
+                )
+                SELECT page FROM first WHERE rule = ANY(%(counted)s::bigint[])
+                """,
+                {"project": project.pk, "counted": list(rule_ids)},
             )
-            SELECT first.page, r.reason FROM first
-            JOIN unnest(%(rules)s::bigint[], %(places)s::text[], %(reasons)s::text[]) AS r(rule, place, reason)
-            ON r.rule = first.rule AND r.place = first.place
-            """,
-            {"project": project.pk, **_reason_columns(project)},
-        )
-        cursor.execute("ALTER TABLE sensitive_pages ADD PRIMARY KEY (page)")
-        cursor.execute("ANALYZE sensitive_pages")
-        cursor.execute(
-            """
-            WITH r AS (
-                SELECT o.id, coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '') AS reason
-                FROM sensitive_edges e JOIN linker_candidateedge o ON o.id = e.id
-                LEFT JOIN sensitive_pages s ON s.page = o.source_id
-                LEFT JOIN sensitive_pages t ON t.page = o.target_id
-                WHERE o.sensitive <> coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '')
-                ORDER BY o.id FOR NO KEY UPDATE OF o
+            cursor.execute("ANALYZE turned")
+            cursor.execute(
+                """
+                CREATE TEMP TABLE sensitive_edges ON COMMIT DROP AS
+                SELECT e.id, e.source_id, e.target_id
+                FROM linker_candidateedge e JOIN turned ON turned.page = e.source_id
+                UNION
+                SELECT e.id, e.source_id, e.target_id
+                FROM linker_candidateedge e JOIN turned ON turned.page = e.target_id
+                """
             )
-            UPDATE linker_candidateedge e SET sensitive = r.reason FROM r WHERE e.id = r.id
-            """
+            _write_reasons(cursor, project)
+    return _marked(project)
+
+
+def _write_reasons(cursor: Any, project: Project) -> None:
+    """Writes on the edges of the table `sensitive_edges` why a person must look, where that changed."""
+    cursor.execute("ANALYZE sensitive_edges")
+    cursor.execute("DROP TABLE IF EXISTS sensitive_pages")
+    cursor.execute(
+        f"""
+        CREATE TEMP TABLE sensitive_pages ON COMMIT DROP AS
+        WITH RECURSIVE page AS MATERIALIZED (
+            SELECT source_id AS id FROM sensitive_edges UNION SELECT target_id FROM sensitive_edges
+        ), {_REASONS}, first AS (
+            SELECT DISTINCT ON (page) page, rule, place FROM found ORDER BY page, turn, rule
         )
-        cursor.execute(
-            "SELECT count(*) FROM linker_candidateedge WHERE project_id = %s AND sensitive <> ''", [project.pk]
+        SELECT first.page, r.reason FROM first
+        JOIN unnest(%(rules)s::bigint[], %(places)s::text[], %(reasons)s::text[]) AS r(rule, place, reason)
+        ON r.rule = first.rule AND r.place = first.place
+        """,
+        {"project": project.pk, "counted": [], **_reason_columns(project)},
+    )
+    cursor.execute("ALTER TABLE sensitive_pages ADD PRIMARY KEY (page)")
+    cursor.execute("ANALYZE sensitive_pages")
+    cursor.execute(
+        """
+        WITH r AS (
+            SELECT o.id, coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '') AS reason
+            FROM sensitive_edges e JOIN linker_candidateedge o ON o.id = e.id
+            LEFT JOIN sensitive_pages s ON s.page = o.source_id
+            LEFT JOIN sensitive_pages t ON t.page = o.target_id
+            WHERE o.sensitive <> coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '')
+            ORDER BY o.id FOR NO KEY UPDATE OF o
         )
-        row = cursor.fetchone()
-    return int(row[0]) if row else 0
+        UPDATE linker_candidateedge e SET sensitive = r.reason FROM r WHERE e.id = r.id
+        """
+    )
+
+
+def _marked(project: Project) -> int:
+    return CandidateEdge.objects.filter(project=project).exclude(sensitive="").count()
 
 
 def why_sensitive(project: Project, page_ids: Sequence[int]) -> dict[int, list[str]]:
@@ -116,7 +172,7 @@ def why_sensitive(project: Project, page_ids: Sequence[int]) -> dict[int, list[s
         cursor.execute(
             f"WITH RECURSIVE page(id) AS (SELECT unnest(%(ids)s::bigint[])), {_REASONS} "
             "SELECT page, rule, place FROM found ORDER BY page, turn, rule",
-            {"project": project.pk, "ids": list(page_ids)},
+            {"project": project.pk, "ids": list(page_ids), "counted": []},
         )
         rows = cursor.fetchall()
     if not rows:
@@ -345,7 +401,7 @@ def _sensitive_counts(project: Project) -> dict[str, int]:
             "WITH RECURSIVE page AS (SELECT id FROM linker_page WHERE project_id = %(project)s "
             f"AND missing_since IS NULL), {_REASONS} SELECT coalesce(r.kind, ''), count(DISTINCT page) FROM found "
             "JOIN linker_sensitiverule r ON r.id = found.rule GROUP BY GROUPING SETS ((r.kind), ())",
-            {"project": project.pk},
+            {"project": project.pk, "counted": []},
         )
         return {"": 0, **dict(cursor.fetchall())}
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import slugify
 
+from linker.forms import form_labels
 from linker.glossary import TERMS
 from linker.models import RunKind
 
@@ -61,28 +62,32 @@ def kind_label(kind: str) -> str:
 
 @register.filter
 def differences(change: Change) -> list[tuple[str, str, str]]:
-    """(name, before, after) of what a change changed, in the order of the names; empty where there was nothing."""
-    before, after = _flat(change.before), _flat(change.after)
+    """(label, before, after) of what a change changed, in the order of the names; empty where there was nothing.
+
+    A field is called what its form calls it.
+    """
+    labels = form_labels(change.kind)
+    before, after = _flat(change.before, labels), _flat(change.after, labels)
     rows = [
-        (_in_words(name), _as_text(before.get(name)), _as_text(after.get(name)))
-        for name in sorted(before.keys() | after.keys())
+        (name, _as_text(before.get(name)), _as_text(after.get(name))) for name in sorted(before.keys() | after.keys())
     ]
     return [(name, old, new) for name, old, new in rows if old != new]
 
 
-def _flat(values: dict[str, Any]) -> dict[str, Any]:
-    """One level of names: what is nested is named by both."""
+def _flat(values: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
+    """One level of names, in words: what is nested is named by both."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, dict):
-            found |= {f"{name}: {inner}": inner_value for inner, inner_value in value.items()}
+            found |= {f"{name}: {_in_words(inner, labels)}": inner_value for inner, inner_value in value.items()}
         else:
-            found[name] = value
+            found[_in_words(name, labels)] = value
     return found
 
 
-def _in_words(name: str) -> str:
-    return name.replace("_", " ").strip().capitalize()
+def _in_words(name: str, labels: dict[str, str]) -> str:
+    words = name.replace("_", " ").strip()
+    return labels.get(name) or words[:1].upper() + words[1:]
 
 
 def _as_text(value: Any) -> str:

@@ -48,21 +48,23 @@ def match(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     project = membership.project
     form, sides = _forms(project, request.POST if request.method == "POST" else None)
-    valid = request.method == "POST" and all([form.is_valid(), *(side.is_valid() for side in sides.values())])
+    posted = request.method == "POST"
+    valid = posted and all([form.is_valid(), *(side.is_valid() for side in sides.values())])
     if valid and "count" not in request.POST:
         try:
             params = form.params(project, sides["donors"].chosen(), sides["acceptors"].chosen())
         except ValueError as error:
             form.add_error(None, str(error))
+            valid = False
         else:
             return _start(request, membership, RunKind.MATCH, params.to_dict())
-    counts = _counts(project, sides) if request.method == "POST" else {}
+    counts = _counts(project, sides) if posted else {}
     site = figures.site_figures(project)
     context = shell(membership, "match", form=form, sides=sides, counts=counts, figures=site)
     context["active_runs"] = Run.objects.filter(
         project=project, kind__in=[RunKind.EMBED, RunKind.MATCH], status__in=[RunStatus.QUEUED, RunStatus.RUNNING]
     )
-    return render(request, "linker/match.html", context)
+    return render(request, "linker/match.html", context, status=422 if posted and not valid else 200)
 
 
 @require_safe

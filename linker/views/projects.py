@@ -34,12 +34,13 @@ def projects(request: HttpRequest) -> HttpResponse:
 def project_create(request: HttpRequest) -> HttpResponse:
     if not may_create(request.user):
         raise PermissionDenied("Only staff, or users who may add projects, can create one")
-    form = ProjectCreateForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    posted = request.method == "POST"
+    form = ProjectCreateForm(request.POST if posted else None)
+    if posted and form.is_valid():
         project = form.create(request.user)
         messages.success(request, f"{project.name} is there, and you are its manager.")
         return redirect("project", project.slug)
-    return render(request, "linker/project_create.html", {"form": form})
+    return render(request, "linker/project_create.html", {"form": form}, status=422 if posted else 200)
 
 
 @require_safe

@@ -47,6 +47,7 @@ TABS = (
     ("settings_log", "Log"),
 )
 FORM = ["GET", "HEAD", "POST"]
+FORM_NAMES = ("form", "formset", "leave_out")  # as the templates call them
 # What each basis means to who moves a bound.
 BASES = {
     Basis.PROBABILITY: "How likely a link is one that this site would set, as a run learned it from the links and "
@@ -59,8 +60,11 @@ BASES = {
 
 
 def _page(request: HttpRequest, membership: Membership, tab: str, **context: Any) -> HttpResponse:
+    """A tab; with 422 where one of its forms was sent and holds a mistake."""
     shared = shell(membership, "settings", tab=tab, tabs=TABS, **context)
-    return render(request, f"linker/{tab}.html", shared)
+    sent = [form for name in FORM_NAMES if (form := context.get(name)) is not None and form.is_bound]
+    status = 200 if all(form.is_valid() for form in sent) else 422
+    return render(request, f"linker/{tab}.html", shared, status=status)
 
 
 def _data(request: HttpRequest) -> Any:
@@ -72,7 +76,7 @@ def general(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = ProjectForm(_data(request), instance=membership.project)
     if form.is_valid():
-        save_project(form.save(commit=False), request.user)
+        save_project(form.save(commit=False), request.user, form.changed_data)
         messages.success(request, "Saved.")
         before, now = (
             urlsplit(address).netloc.lower() for address in (form.initial["base_url"], form.instance.base_url)
@@ -222,14 +226,25 @@ def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
     if about in Sensitivity.values:
         ids = [rule.pk for rule in figures.sensitive_to_check(membership.project).filter(kind=about)]
     else:
-        ids = [int(one) for one in ([about] if about else request.POST.getlist("rule")) if one.isdecimal()]
+        ids = [int(one) for one in ([about] if about else request.POST.getlist("rule")) if _is_id(one)]
     if not ids:
         messages.warning(request, "Nothing was chosen.")
         return redirect("settings_sensitive", slug)
     change = policies.decide_sensitive(membership.project, ids, state, request.user)
-    rules = count(change.decided, "rule", "rules")
-    messages.success(request, f"{state.label}: {rules}. {_need_a_person(change.marked)}")
+    if not change.found:
+        gone = "That rule is" if len(ids) == 1 else "Those rules are"
+        messages.warning(request, f"{gone} no longer there. Nothing was changed.")
+    elif not change.decided:
+        was = "That rule was" if len(ids) == 1 else "Those rules were"
+        messages.warning(request, f"{was} {state.label.lower()} already.")
+    else:
+        rules = count(change.decided, "rule", "rules")
+        messages.success(request, f"{state.label}: {rules}. {_need_a_person(change.marked)}")
     return redirect("settings_sensitive", slug)
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
 
 
 @require_POST
@@ -385,7 +400,7 @@ def log(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     kind, before = request.GET.get("kind", ""), request.GET.get("before", "")
     rows = audit.changes(membership.project, kind)
-    if before.isascii() and before.isdigit() and len(before) < 19:
+    if _is_id(before):
         rows = rows.filter(pk__lt=int(before))
     found = list(rows[: LOG_PAGE + 1])
     return _page(

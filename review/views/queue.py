@@ -87,6 +87,8 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             "rankings": RankedBy.choices,
             "sensitivities": Sensitive.choices,
             "orders": Order.choices,
+            # With a value that is not known the export refuses, rather than letting more leave than was asked for.
+            "export_query": request.GET.urlencode() if chosen.ignored else chosen.to_query(),
             "has_matched": bool(page.groups) or queue.has_matched(project),
         },
     )

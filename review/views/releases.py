@@ -153,6 +153,9 @@ def next_held(request: HttpRequest, slug: str) -> HttpResponse:
     """
     membership = member(request, slug)
     chosen = _chosen(request)
+    if chosen.ignored:
+        messages.error(request, f"Nothing was listed: {_not_understood(chosen)}")
+        return redirect("releases", slug)
     edges = chosen.scope(membership.project)
     reason = _reason(request)
     said = {"query": chosen.to_query(), "only": _in_words(chosen, membership.project)}

@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from linker import audit, members, policies, runs
-from linker.models import Change, ChangeKind, ExclusionRule, Membership, RunKind, SensitiveRule, Tier
-from linker.projects import create_project
+from linker.models import Change, ChangeKind, ExclusionRule, Membership, Project, RunKind, SensitiveRule, Tier
+from linker.projects import create_project, save_project
 from review import export
 from tests.factories import make_category, make_edge, make_member, make_project, make_user
 
@@ -225,3 +225,49 @@ def test_the_log_of_one_project_says_nothing_of_another(project, manager, client
     other = make_project("other")
     audit.record(other, ChangeKind.SETTINGS, user=None, subject="a secret", after={"name": "x"})
     assert b"a secret" not in client_for(manager).get(reverse("settings_log", args=[project.slug])).content
+
+
+def shown(client: Client, project) -> str:
+    return client.get(reverse("settings_log", args=[project.slug])).content.decode()
+
+
+def test_the_log_calls_fields_what_their_forms_call_them(project, manager, client_for):
+    client = client_for(manager)
+    audit.record(project, ChangeKind.SETTINGS, user=manager, before={"www": "same"}, after={"www": "apart"})
+    assert "<dt>With and without www. are</dt>" in shown(client, project)
+    policies.set_formula_weights(project, {"deficit": 0.2, "distance": 0.3}, manager)
+    page = shown(client, project)
+    assert "<dt>Deficit</dt>" in page
+    assert "<dt>Distance, taken off</dt>" in page
+    tier = Tier.objects.get(project=project, basis="cosine", name="Related")
+    tier.lower_bound, tier.confirmed_rel = 0.61, "ugc"
+    policies.change_tiers(project, [tier], user=manager)
+    page = shown(client, project)
+    assert "<dt>Similarity, Related: Rel once accepted</dt>" in page
+    assert "lower_bound" not in page
+    policies.add_exclusion(ExclusionRule(project=project, pattern="/basket", side="donor"), manager)
+    assert "<dt>Leave them out as</dt>" in shown(client, project)
+    policies.add_sensitive(SensitiveRule(project=project, kind="legal", word="tents"), manager)
+    page = shown(client, project)
+    assert "<dt>Word in titles, H1 and addresses</dt>" in page
+    assert "<dt>Decision</dt>" in page
+
+
+def test_a_name_that_no_form_has_is_shown_in_words(project, manager, client_for):
+    audit.record(project, ChangeKind.IMPORT, user=manager, after={"traffic_source": "log", "new": 7})
+    page = shown(client_for(manager), project)
+    assert "<dt>Traffic source</dt>" in page
+    assert "<dt>New</dt>" in page
+
+
+def test_two_managers_who_save_at_once_keep_each_others_settings(project, manager):
+    mine = Project.objects.get(pk=project.pk)
+    theirs = Project.objects.get(pk=project.pk)
+    theirs.query_blend = 0.9
+    save_project(theirs, manager, ["query_blend"])
+    policies.set_formula_weights(theirs, {"words": 0.9}, manager)
+    mine.anchor_max_length = 40
+    save_project(mine, manager, ["anchor_max_length"])
+    project.refresh_from_db()
+    assert (project.query_blend, project.formula_weights, project.anchor_max_length) == (0.9, {"words": 0.9}, 40)
+    assert newest(project).before == {"anchor_max_length": 100}

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from linker import figures, policies, services
-from linker.models import Change, Page, Run, SensitivePage, SensitiveRule, SensitiveState
+from linker.models import CandidateEdge, Change, Page, Run, SensitivePage, SensitiveRule, SensitiveState
 from tests.factories import make_category, make_edge, make_page, make_project
 
 if TYPE_CHECKING:
@@ -261,6 +261,7 @@ def test_the_settings_show_each_rule_with_its_pages_and_lead_to_them(project, ma
         ("dismiss:{hospital}", [], {"dismissed": 1, "proposed": 2}),
         ("confirm", ["{hospital}", "{tax}"], {"confirmed": 2, "proposed": 1}),
         ("confirm:medical", [], {"confirmed": 2, "proposed": 1}),
+        ("dismiss:medical", [], {"dismissed": 2, "proposed": 1}),
         ("dismiss", [], {"proposed": 3}),
     ],
 )
@@ -270,6 +271,38 @@ def test_a_manager_decides_one_by_one_several_or_a_whole_kind(project, manager, 
     client_for(manager).post(url("sensitive_decide", project), data)
     states = [rule.state for rule in rules(project).values()]
     assert {state: states.count(state) for state in set(states)} == after
+
+
+def test_all_proposals_of_a_kind_are_dismissed_by_one_button_and_each_is_in_the_log(
+    project, manager, client_for, found
+):
+    client = client_for(manager)
+    assert 'value="dismiss:medical">Dismiss all 2<' in client.get(url("settings_sensitive", project)).content.decode()
+    client.post(url("sensitive_decide", project), {"do": "dismiss:medical"})
+    logged = Change.objects.filter(project=project, kind="sensitive")
+    assert {(row.subject, row.user) for row in logged} == {
+        ("Medical: “hospital”", manager),
+        ("Medical: “clinic”", manager),
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"do": "confirm:99999"}, "That rule is no longer there. Nothing was changed."),
+        ({"do": "confirm:{other}"}, "That rule is no longer there. Nothing was changed."),
+        ({"do": "dismiss", "rule": ["99998", "99999"]}, "Those rules are no longer there. Nothing was changed."),
+        ({"do": "dismiss:{dismissed}"}, "That rule was dismissed already."),
+        ({"do": "dismiss:" + "9" * 40}, "Nothing was chosen."),
+    ],
+)
+def test_a_decision_on_a_rule_that_is_not_there_says_so(project, manager, client_for, found, data, said):
+    other = SensitiveRule.objects.create(project=make_project("other"), url_pattern="x")
+    policies.decide_sensitive(project, [found["“tax”"].pk], DISMISSED, manager)
+    data["do"] = data["do"].format(other=other.pk, dismissed=found["“tax”"].pk)
+    page = client_for(manager).post(url("sensitive_decide", project), data, follow=True).content.decode()
+    assert said in page
+    assert "0 rules" not in page
 
 
 def test_nonsense_and_other_projects_rules_change_nothing(project, manager, client_for, found):
@@ -301,6 +334,28 @@ def test_a_word_that_would_find_too_much_is_refused(project, manager, client_for
     page = client_for(manager).post(url("settings_sensitive", project), {"kind": "medical", "word": word})
     assert "errorlist" in page.content.decode()
     assert not SensitiveRule.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "said"),
+    [
+        ("medical", "tent", "The medical lists do not have “tent”. Only their words can be ignored here"),
+        ("medical", "mortgage", "The medical lists do not have “mortgage”, but the financial ones do"),
+    ],
+)
+def test_a_word_that_stands_in_no_list_cannot_be_ignored(project, manager, client_for, kind, word, said):
+    data = {"out-kind": kind, "out-word": word}
+    assert said in client_for(manager).post(url("sensitive_leave_out", project), data).content.decode()
+    assert not SensitiveRule.objects.exists()
+
+
+def test_a_word_is_ignored_in_whichever_form_it_is_written(project, manager, client_for):
+    data = {"out-kind": "legal", "out-word": "Lawyers"}
+    client_for(manager).post(url("sensitive_leave_out", project), data)
+    page = make_page(project, "/x", title="Our lawyer, your lawyers")
+    services.find_sensitive(project)
+    assert why(page) == []
+    assert list(rules(project)) == ["“lawyer”"]
 
 
 def test_another_look_is_a_run(project, manager, client_for, redis_server):
@@ -360,3 +415,62 @@ def test_a_look_asks_as_often_on_many_pages_as_on_few_and_the_settings_count_non
         client.get(url("settings_sensitive", project))
     assert len(asked) <= shown
     assert not [query for query in asked if "linker_page" in query["sql"] or "linker_sensitivepage" in query["sql"]]
+
+
+def test_a_decision_touches_only_edges_of_pages_whose_reason_it_changes(project, manager):
+    hospital, both = make_page(project, "/h", title="Hospital"), make_page(project, "/b", title="Hospital")
+    Page.objects.filter(pk=both.pk).update(category=make_category(project, "Health"))
+    to_it, from_it = make_edge(project, None, hospital), make_edge(project, hospital)
+    to_both, other = make_edge(project, None, both), make_edge(project)
+    services.find_sensitive(project)
+    CandidateEdge.objects.update(sensitive="as it was")
+
+    def touched() -> set[int]:
+        ids = set(CandidateEdge.objects.exclude(sensitive="as it was").values_list("pk", flat=True))
+        CandidateEdge.objects.update(sensitive="as it was")
+        return ids
+
+    word = rules(project)["“hospital”"].pk
+    policies.decide_sensitive(project, [word], CONFIRMED, manager)
+    assert touched() == set()
+    policies.decide_sensitive(project, [word], DISMISSED, manager)
+    assert touched() == {to_it.pk, from_it.pk}
+    policies.decide_sensitive(project, [word], CONFIRMED, manager)
+    assert touched() == {to_it.pk, from_it.pk}
+    own = SensitiveRule(project=project, kind="other", url_pattern=f"{other.target.url}$")
+    policies.add_sensitive(own, manager)
+    assert touched() == {other.pk}
+    policies.remove_sensitive(project, own.pk, manager)
+    assert touched() == {other.pk}
+    policies.decide_sensitive(project, [rules(project)["Health"].pk], DISMISSED, manager)
+    assert touched() == {to_both.pk}
+
+
+def test_marking_the_edges_that_a_decision_changes_leaves_them_as_marking_all_would(project, manager):
+    health = make_category(project, "Health", "Teeth")
+    titles = ("Hospital", "Tax", "Hospital tax", "Tents", "Dentist")
+    pages = [
+        make_page(project, f"/{number}", title=title, category=health if number % 2 else None)
+        for number, title in enumerate(titles * 2)
+    ]
+    for source, target in zip(pages, [*pages[1:], pages[0]], strict=True):
+        make_edge(project, source, target)
+    services.find_sensitive(project)
+    own = SensitiveRule(project=project, kind="other", word="tents")
+    site = SensitiveRule(project=project, kind="legal", whole_site=True)
+    found = rules(project)
+    steps = [
+        lambda: policies.decide_sensitive(project, [found["Health"].pk], DISMISSED, manager),
+        lambda: policies.decide_sensitive(project, [rule.pk for rule in found.values()], DISMISSED, manager),
+        lambda: policies.decide_sensitive(project, [found["“tax”"].pk, found["Health"].pk], CONFIRMED, manager),
+        lambda: policies.add_sensitive(own, manager),
+        lambda: policies.add_sensitive(site, manager),
+        lambda: policies.remove_sensitive(project, site.pk, manager),
+        lambda: policies.leave_out_word(project, "financial", "tax", manager),
+        lambda: policies.remove_sensitive(project, own.pk, manager),
+    ]
+    for step in steps:
+        step()
+        after = dict(CandidateEdge.objects.values_list("pk", "sensitive"))
+        services.mark_sensitive(project)
+        assert after == dict(CandidateEdge.objects.values_list("pk", "sensitive"))

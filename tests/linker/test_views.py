@@ -135,7 +135,7 @@ def test_moving_a_bound_moves_the_suggestions_and_is_written_down(project, manag
 
 def test_two_tiers_cannot_begin_at_the_same_score(project, manager, client_for):
     response = client_for(manager).post(tiers_url(project), tier_form(project, **{"tiers-0-lower_bound": "0.65"}))
-    assert response.status_code == 200
+    assert response.status_code == 422
     assert "Nothing was saved" in response.content.decode()
     assert Tier.objects.get(project=project, basis="cosine", name="Inline").lower_bound == 0.80
 
@@ -278,6 +278,31 @@ def test_members_come_change_and_go_but_a_manager_stays(project, manager, client
 
 
 @pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("settings", {"name": ""}),
+        ("settings_tiers", {"tiers-TOTAL_FORMS": "0", "tiers-INITIAL_FORMS": "0"}),
+        ("settings_ranking", {"words": "-1"}),
+        ("settings_sensitive", {"kind": "medical", "word": "a"}),
+        ("sensitive_leave_out", {"out-kind": "medical", "out-word": "tent"}),
+        ("settings_exclusions", {"pattern": "("}),
+        ("settings_exclusions", {"pattern": "(", "check": "1"}),
+        ("settings_members", {"username": "nobody", "role": "editor"}),
+        ("match", {}),
+    ],
+)
+def test_a_form_with_a_mistake_comes_back_as_unprocessable(project, manager, client_for, name, data):
+    response = client_for(manager).post(url(name, project), data)
+    assert response.status_code == 422
+    assert "errorlist" in response.content.decode() or "notice--bad" in response.content.decode()
+
+
+def test_a_pattern_that_is_only_tried_is_no_mistake(project, manager, client_for):
+    data = {"pattern": "/page", "side": "both", "check": "1"}
+    assert client_for(manager).post(url("settings_exclusions", project), data).status_code == 200
+
+
+@pytest.mark.parametrize(
     "name",
     [
         *("settings", "settings_tiers", "settings_ranking"),
@@ -335,7 +360,7 @@ def test_the_form_starts_a_run_with_its_parameters_frozen(
 )
 def test_a_parameter_out_of_range_starts_nothing(field, value, full, manager, client_for):
     response = client_for(manager).post(url("match", full), {**MATCH, **SIDES, field: value})
-    assert response.status_code == 200
+    assert response.status_code == 422
     assert not Run.objects.filter(project=full, status="queued").exists()
 
 
@@ -460,6 +485,7 @@ def test_staff_make_a_project_in_the_browser_and_others_do_not(client_for, viewe
     staff = make_user("staff", is_staff=True)
     data = {"name": "Garden", "slug": "garden", "base_url": "https://garden.example"}
     assert client_for(viewer).post(reverse("project_create"), data).status_code == 403
+    assert client_for(staff).post(reverse("project_create"), {}).status_code == 422
     client_for(staff).post(reverse("project_create"), data)
     assert Membership.objects.get(project__slug="garden").user == staff
 

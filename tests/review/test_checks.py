@@ -298,6 +298,47 @@ def test_what_an_editor_accepted_has_room_before_what_nobody_saw(project):
     assert release_of(project).release_links.get().edge == seen
 
 
+def test_a_link_held_back_for_its_acceptor_leaves_its_donors_room_to_the_next(project):
+    run = make_run(project, params={"inline_per_donor": 1, "per_target": 1})
+    donor, full = make_page(project), make_page(project)
+    make_edge(project, None, full, run=run, status=EdgeStatus.EXPORTED)
+    best = accepted(project, donor, full, run=run, placement="inline", score=0.9)
+    second = accepted(project, donor, run=run, placement="inline", score=0.8)
+
+    release = release_of(project)
+
+    assert release.release_links.get().edge == second
+    kept = release.held_back.get()
+    assert (kept.edge, kept.reason) == (best, Held.ACCEPTOR_FULL)
+
+
+def test_a_link_held_back_for_its_donor_leaves_its_anchor_and_its_acceptors_room_to_the_next(project):
+    project.identical_anchor_limit = 1
+    project.save()
+    run = make_run(project, params={"inline_per_donor": 1, "per_target": 1})
+    donor, target = make_page(project), make_page(project)
+    first = accepted(project, donor, run=run, placement="inline", score=0.95)
+    late = accepted(project, donor, target, run=run, placement="inline", score=0.9, anchor="Warm socks")
+    other = accepted(project, None, target, run=run, placement="inline", score=0.8, anchor="warm socks")
+
+    release = release_of(project)
+
+    assert set(release.release_links.values_list("edge", flat=True)) == {first.pk, other.pk}
+    assert (release.held_back.get().edge, release.held_back.get().reason) == (late, Held.DONOR_FULL)
+
+
+def test_the_largest_share_of_a_runs_links_holds_when_they_leave_too(project):
+    """By the cap that the run worked with, the lower of the two: accepted links of several runs come together."""
+    run = make_run(project, params={"per_target": 200}, report={"allocation": {"target_cap": 2}})
+    acceptor = make_page(project)
+    for number in range(3):
+        accepted(project, None, acceptor, run=run, score=0.9 - number / 100, anchor=f"anchor {number}")
+
+    assert held_of(project) == [
+        (Held.ACCEPTOR_FULL, "The acceptor may receive 2 new links, and better ones come first.")
+    ]
+
+
 def test_a_link_leaves_once_the_reason_is_gone(project, leaver):
     edge = accepted(project, target=make_page(project, status_code=404))
     release_of(project)

@@ -247,6 +247,18 @@ def test_a_bad_filter_is_named_instead_of_failing(project, as_editor):
     assert "not known: tier, status" in text(page)
 
 
+@pytest.mark.parametrize("bad", ["category=abc", "tier=x", "sensitive=maybe"])
+def test_a_value_that_the_queue_leaves_out_is_refused_by_the_export_that_it_leads_to(project, as_editor, bad):
+    edge = make_edge(project, status=EdgeStatus.ACCEPTED)
+    content = as_editor.get(f"{PAGE}?donor={edge.source_id}&{bad}").content.decode()
+    there = [html.unescape(link) for link in re.findall(r'href="([^"]+)">Export [^<]+', content)]
+    assert len(there) == 2
+    for address in there:
+        assert "Nothing is chosen, and nothing leaves" in text(as_editor.get(address))
+        assert as_editor.post(address, {"format": "full"}).status_code == 400
+    assert status(edge) == "accepted"
+
+
 def test_reading_writes_nothing(edge, as_editor, project):
     make_link(edge.source, make_page(project))
     addresses = (PAGE, f"{PAGE}{edge.pk}/", f"{GROUP}?donor={edge.source_id}", decide_url(edge), UNDO)

@@ -93,6 +93,18 @@ def test_a_second_export_leads_to_the_run_that_waits(project, many, client_for, 
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_filter_that_this_version_does_not_know_lets_nothing_leave(project, many):
+    params = {"filters": {"generator": "of-old"}, "format": "full", "bom": False}
+    run = runs.start_run(project, RunKind.RELEASE, params, to_queue=False)
+
+    runs.execute(run.pk, export.run_release)
+
+    run.refresh_from_db()
+    assert (run.status, Release.objects.count()) == ("failed", 0)
+    assert "the filter holds a value that is not known (generator)" in run.error
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_job_that_comes_twice_makes_one_release(project, many):
     run = runs.start_run(project, RunKind.RELEASE, {"filters": {}, "format": "full", "bom": False}, to_queue=False)
 

@@ -220,6 +220,8 @@ def test_a_filter_that_is_not_understood_lets_nothing_leave(project, as_editor, 
     assert "holds a value that is not known" in text(page)
     assert (posted.status_code, edge.status) == (400, EdgeStatus.ACCEPTED)
     assert "No file was made: the filter holds a value that is not known" in text(file)
+    held = as_editor.get(f"{PAGE}held/?{query}", follow=True)
+    assert "Nothing was listed: the filter holds a value that is not known" in text(held)
     assert not Release.objects.exists()
 
 

@@ -24,7 +24,7 @@ class Command(ProjectCommand):
         project = self.project(options["slug"])
         if options["model"]:
             project.model_name = options["model"]
-            save_project(project, None)
+            save_project(project, None, ["model_name"])
         run = runs.start_run(project, RunKind.EMBED, {"model": project.model_name}, to_queue=False)
         bar = ProgressBar()
 
