@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -15,7 +16,7 @@ from ingest.periods import TooLong, parse_period
 from ingest.sniff import ENCODINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from django.core.files.uploadedfile import UploadedFile
 
@@ -66,11 +67,19 @@ class UploadForm(forms.Form):
 
 
 class MappingForm(forms.Form):
-    """One choice of columns a field. A choice's value is the JSON list of its columns, in order."""
+    """One choice of columns a field. A choice's value is the JSON list of its columns, in order.
+
+    Each field's list holds every column, so that a file of thousands of columns would make a page of megabytes: of
+    such a file `MOST_OFFERED` are offered, and those of a long numbered series come last.
+    """
+
+    MOST_OFFERED = 200
+    LONG_SERIES = 20
 
     def __init__(self, data: Any, *, kind: str, looked: Look) -> None:
         super().__init__(data, use_required_attribute=False)
         self.kind, self.looked = kind, looked
+        self.offered = self._offered()
         for field in schema.FIELDS[kind]:
             current = looked.mapping.get(field.name, [])
             if field.text:
@@ -118,8 +127,17 @@ class MappingForm(forms.Form):
             ) from None
         return str(period)
 
+    def _offered(self) -> Sequence[str]:
+        header = self.looked.header
+        if len(header) <= self.MOST_OFFERED:
+            return header
+        # A repeated name is a series as well: x, x (2), x (3).
+        series = {column: schema.family(column.rstrip(")")) for column in header}
+        lengths = Counter(series.values())
+        return sorted(header, key=lambda column: lengths[series[column]] > self.LONG_SERIES)[: self.MOST_OFFERED]
+
     def _choices(self, field: schema.Field, current: list[str]) -> Iterator[tuple[str, str]]:
-        found = {json.dumps([column]): column[:80] for column in self.looked.header}
+        found = {json.dumps([column]): column[:80] for column in self.offered}
         if field.many:
             for name, columns in schema.families(self.looked.header).items():
                 if len(columns) > 1:

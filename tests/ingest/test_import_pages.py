@@ -96,6 +96,24 @@ def test_an_upload_over_the_limit_is_refused(project, manager, client_for, setti
     assert not Upload.objects.exists()
 
 
+def test_the_preview_of_a_file_of_many_columns_stays_small(project, manager, client_for):
+    upload = upload_of(project, ("Address", *(["x"] * 1_497), "Title", "Note"), [(f"{SITE}/a", *(["v"] * 1_499))])
+    text = client_for(manager).get(reverse("import_preview", args=["shop", upload.pk])).text
+    assert len(text) < 500_000
+    assert "The lists offer 200 of the 1,500 columns." in text
+    assert text.count("and 1,438 more") == 1
+    # A column of a word of its own is offered wherever it stands.
+    assert ">Note</option>" in text
+    assert '<option value="[&quot;Title&quot;]" selected>Title</option>' in text
+
+
+def test_the_preview_of_a_file_of_few_columns_offers_them_all(project, manager, client_for):
+    upload = upload_of(project, ("Address", *(f"x {n}" for n in range(150))), [(f"{SITE}/a", *(["v"] * 150))])
+    text = client_for(manager).get(reverse("import_preview", args=["shop", upload.pk])).text
+    assert ">x 149</option>" in text
+    assert "The lists offer" not in text
+
+
 def test_the_preview_shows_fields_values_and_what_is_left_out_escaped(project, manager, client_for):
     hostile = "<script>alert(1)</script>"
     rows = [(f"{SITE}/{n}", f"Title {n}", hostile, hostile) for n in range(5)]
