@@ -70,6 +70,7 @@ LABELS = {
     "sensitive_pages": "Pages that count as sensitive",
     "sensitive_proposed": "New rules on what is sensitive, still to check",
     "left_out": "Left out",
+    "parameter URL": "addresses with a query",
     "skipped_lost": "There was no room on the server’s disk for the list of what was left out",
     "html": "HTML pages",
     "without_text": "Pages without text",
@@ -185,6 +186,9 @@ ORDER = [
         "mapping",
     ),
 ]
+# A match tells of its links first; an import's "new" stands among what became of its rows.
+MATCH_FIRST = ["edges", "new", "refreshed", "stale", "other_vectors", "sensitive"]
+MATCH_ORDER = [*MATCH_FIRST, *(key for key in ORDER if key not in {*MATCH_FIRST, "seconds"}), "seconds"]
 PARAM_ORDER = [
     *("ranking", "generators", "levels_up", "level_penalty", "threshold", "per_donor", "inline_per_donor"),
     *(
@@ -278,7 +282,7 @@ def _flat(values: dict[str, Any], above: str = "", labels: dict[str, str] = LABE
 def report_rows(run: Run, without: Container[str] = ()) -> list[Row]:
     """What the run counted, in the order of the work, but for the keys that are told elsewhere."""
     counts = {key: raw for key, raw in run.report.items() if key not in without and key not in READING}
-    return list(_flat(_ordered(counts, ORDER)))
+    return list(_flat(_ordered(counts, MATCH_ORDER if run.kind == RunKind.MATCH else ORDER)))
 
 
 def reading_rows(run: Run) -> list[Row]:

@@ -86,6 +86,18 @@ def test_a_match(project):
     assert "1 earlier suggestion is no longer proposed." in text
 
 
+def test_the_counts_of_a_match_begin_with_its_links_and_end_with_its_time(project):
+    report = {"new": 2, "seconds": 5.1, "donors": 9, "left_out": {"parameter URL": 3}, "edges": 4, "stale": 1}
+    assert report_rows(make_run(project, "match", report=report)) == [
+        ("Links proposed", "4"),
+        ("New", "2"),
+        ("No longer proposed", "1"),
+        ("Donors", "9"),
+        ("Left out: addresses with a query", "3"),
+        ("Seconds", "5.1"),
+    ]
+
+
 def test_tiers_read_anew_name_what_moved(project):
     report = {"before": {"Inline": 30, "Related": 7}, "after": {"Inline": 28, "Related": 7, "Reserve": 2}}
     text = said(project, RunKind.RETIER, report)
