@@ -32,6 +32,12 @@ for (const field of document.querySelectorAll("[data-filled-from]")) {
   field.addEventListener("input", () => { follows = field.value === ""; });
 }
 
+// Of tabs that do not fit the window, the one that is open is in sight.
+for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
+  const tabs = tab.closest(".tabs");
+  tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2;
+}
+
 // The explanation of a word opens at a click, a tap or a key by itself; here also at a hover, and near the word.
 const HOVER_MS = 250;
 let hover = 0;
@@ -43,6 +49,11 @@ document.addEventListener("mouseover", (event) => {
 document.addEventListener("mouseout", (event) => {
   const word = event.target.closest(".term");
   if (word && document.activeElement !== word) noteOf(word).hidePopover();
+});
+// A note that stays open behind the focus hides what stands below the word.
+document.addEventListener("focusout", (event) => {
+  const word = event.target.closest(".term");
+  if (word && event.relatedTarget && !word.matches(":hover")) noteOf(word).hidePopover();
 });
 document.addEventListener("beforetoggle", (event) => {
   const note = event.target;

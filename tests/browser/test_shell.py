@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from linker.models import Run, Tier
+from linker.audit import record
+from linker.models import ChangeKind, Run, Tier
 from tests.factories import embed, make_category, make_edge, make_link, make_member, make_page, make_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -199,3 +200,38 @@ def test_the_settings_work_without_javascript(site, manager, client_for, live_se
     page.get_by_role("button", name="Count the pages").click()
     page.get_by_text("leave 2 donors and 2 acceptors").wait_for()
     context.close()
+
+
+def test_the_explanation_of_a_word_closes_when_the_focus_moves_on(site, manager, sign_in, live_server, page):
+    sign_in(manager)
+    page.goto(f"{live_server.url}/p/{site.slug}/queue/")
+    first, second = page.locator(".queue-words .term").nth(0), page.locator(".queue-words .term").nth(1)
+    notes = page.locator(".queue-words .term__note")
+    first.focus()
+    page.keyboard.press("Enter")
+    assert notes.nth(0).is_visible()
+    page.keyboard.press("Tab")
+    assert second.evaluate("word => word === document.activeElement")
+    assert not notes.nth(0).is_visible()
+    page.keyboard.press("Enter")
+    assert notes.nth(1).is_visible()
+    page.keyboard.press("Shift+Tab")
+    assert not notes.nth(1).is_visible()
+
+
+def test_the_open_tab_is_in_sight_on_a_phone(site, manager, sign_in, live_server, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    sign_in(manager)
+    page.goto(f"{live_server.url}/p/{site.slug}/settings/log/")
+    box = page.locator(".tabs").get_by_role("link", name="Log").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+
+
+def test_no_value_of_the_log_is_squeezed_on_a_phone(site, manager, sign_in, live_server, page):
+    name = "Most links to a page with the same anchor"
+    record(site, ChangeKind.PROJECT, user=manager, after={name: "https://www.shop.example"})
+    page.set_viewport_size({"width": 390, "height": 844})
+    sign_in(manager)
+    page.goto(f"{live_server.url}/p/{site.slug}/settings/log/")
+    assert page.locator(".diff dd").first.bounding_box()["width"] > 140
