@@ -224,6 +224,17 @@ def test_shift_a_accepts_the_group_after_a_preview_and_u_undoes_it_as_one(at_que
     assert {stored(edge)[0] for edge in edges} == {"suggested"}
 
 
+def test_no_warning_of_the_preview_is_cut_off_on_a_phone(at_queue, edges):
+    reason = "The acceptor is medical (Magazine \u203a Health and safety in the mountains)"
+    CandidateEdge.objects.filter(pk=edges[0].pk).update(sensitive=reason)
+    at_queue.set_viewport_size({"width": 390, "height": 844})
+    at_queue.reload()
+    at_queue.keyboard.press("Shift+A")
+    badge = at_queue.locator(".preview__list .badge").first
+    badge.wait_for()
+    assert at_queue.locator(".preview__list").evaluate("list => list.scrollWidth <= list.clientWidth")
+
+
 def test_escape_closes_the_preview(at_queue, edges):
     at_queue.keyboard.press("Shift+A")
     expect(at_queue.locator("[data-accept-group]")).to_be_visible()

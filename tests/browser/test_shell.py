@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from linker.audit import record
-from linker.models import ChangeKind, Run, Tier
+from linker.models import ChangeKind, Run, SensitiveRule, Tier
 from tests.factories import embed, make_category, make_edge, make_link, make_member, make_page, make_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -235,3 +235,20 @@ def test_no_value_of_the_log_is_squeezed_on_a_phone(site, manager, sign_in, live
     sign_in(manager)
     page.goto(f"{live_server.url}/p/{site.slug}/settings/log/")
     assert page.locator(".diff dd").first.bounding_box()["width"] > 140
+
+
+def test_a_sensitive_rule_stands_beside_its_box_and_is_not_squeezed_on_a_phone(
+    site, manager, sign_in, live_server, page
+):
+    places = {"title": 5, "address": 3}
+    SensitiveRule.objects.create(
+        project=site, word="mountain sickness", word_key="m", state="proposed", proposed=True, pages=200, places=places
+    )
+    page.set_viewport_size({"width": 390, "height": 844})
+    sign_in(manager)
+    page.goto(f"{live_server.url}/p/{site.slug}/settings/sensitive/")
+    box, rule = page.locator(".rules__check").bounding_box(), page.locator(".rules tbody th").bounding_box()
+    assert abs(box["y"] - rule["y"]) < 12
+    assert rule["width"] > 250
+    buttons = [button.bounding_box() for button in page.locator(".rules__foot .button").all()]
+    assert len({button["y"] for button in buttons}) == 2

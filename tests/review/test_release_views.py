@@ -89,6 +89,17 @@ def test_a_release_downloads_the_same_bytes_every_time(exported, as_editor):
     assert first["Content-Disposition"] == 'attachment; filename="anchorline-shop-release-1.csv"'
 
 
+def test_a_release_says_how_many_of_its_links_stand(project, as_editor):
+    for _ in range(3):
+        make_edge(project, status=EdgeStatus.ACCEPTED)
+    as_editor.post(PAGE, {"format": "full"})
+    assert "All 3 links it added stand." in text(as_editor.get(f"{FILE}links/"))
+
+    withdrawn = project.edges.first()
+    type(withdrawn).objects.filter(pk=withdrawn.pk).update(status=EdgeStatus.WITHDRAWN)
+    assert "2 of the 3 links it added stand." in text(as_editor.get(f"{FILE}links/"))
+
+
 def test_a_release_of_another_project_is_not_found(exported, client_for, outsider):
     assert client_for(outsider).get("/p/elsewhere/export/1/").status_code == 404
 
