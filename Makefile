@@ -3,6 +3,7 @@
 # make faults [ARGS="--repeat 10"]       servers and workers killed in the middle of the work, for an hour
 # make fuzz [FILES=2300]                as many damaged files, and what became of them
 # make lint                             ruff, mypy, import-linter
+# make approval                         the approval model anew from the judged suggestions, and how good it is
 # make bench [ARGS="--share 0.01"]       speed and memory as ratios; at full size it takes hours
 # make lock                             the lock files anew from pyproject.toml
 # make clean                            removes the virtual environment; make clean-data removes the data
@@ -25,7 +26,7 @@ PORT ?= 8000
 WORKERS ?= 2
 TEST_PROCESSES ?= 2
 
-.PHONY: help install demo test fuzz faults lint bench lock clean clean-data
+.PHONY: help install demo test fuzz faults lint approval bench lock clean clean-data
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -62,6 +63,9 @@ lint: install
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+approval: install
+	.venv/bin/python bench/panel/train.py --check
 
 bench: install
 	.venv/bin/python bench/all.py $(ARGS)

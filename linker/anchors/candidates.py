@@ -64,10 +64,11 @@ def anchor_candidates(
 
     H1 and title without the site's template and the project's `patterns`, then their short forms, headings and
     phrases of the description that share words with them. None is empty, generic in the page's language, banned, or
-    longer than `max_length` characters; long ones are cut between words. Short forms, headings and phrases in `taken`,
-    the folded names of the site's pages, are left out: they would promise another page. H1s and titles that name the
-    site and no page come last, behind the words of the address. Where nothing is left: the title as it is, else the
-    H1, else the last segment of the path in words, which alone may be generic. An address is never an anchor.
+    longer than `max_length` characters; of long ones a part that fits is taken, else they are cut between words. Short
+    forms, headings and phrases in `taken`, the folded names of the site's pages, are left out: they would promise
+    another page. H1s and titles that name the site and no page come last, behind the words of the address. Where
+    nothing is left: the title as it is, else the H1, else the last segment of the path in words, which alone may be
+    generic. An address is never an anchor.
 
     `queries` are what people found the page by. The usable ones (`linker.anchors.queries`) and the page's own texts
     are put in one order, by
@@ -97,7 +98,7 @@ def anchor_candidates(
     proposals = _proposals(target, names, own, strip, template, stops, taken)
     found: dict[str, AnchorCandidate] = {}
     for candidate in proposals:
-        text = shorten(candidate.text, max_length, stops)
+        text = shorten(_own_part(candidate.text, max_length, template), max_length, stops)
         key = fold(text)
         if key not in found and has_word(text) and not is_generic(text, target.language, banned):
             found[key] = AnchorCandidate(text, candidate.source, visible(candidate.raw))
@@ -143,6 +144,16 @@ def _blended(
     once = {fold(query.text): query for query, _ in reversed(queries)}
     scored += [(blend * weight, once[key]) for key, weight in weights.items() if key not in own]
     return [candidate for _, candidate in sorted(scored, key=lambda entry: -entry[0])]
+
+
+def _own_part(text: str, max_length: int, template: Template) -> str:
+    """What is longer than `max_length` by its first part that fits and does not begin or end many of the site's titles:
+    of "A guide to relations, by country: Hungary" the country, not the beginning that all of them share."""
+    if len(text) <= max_length:
+        return text
+    parts = [part.strip() for part in _PARTS.split(text)]
+    fitting = (p for p in parts if has_word(p) and len(p) <= max_length and fold(p) not in template.series)
+    return next(fitting, text)
 
 
 def shorten(text: str, max_length: int, stops: frozenset[str] = frozenset()) -> str:

@@ -233,13 +233,10 @@ class Page:
         first, last = line_of(self.text, span[0])
         return sum(first <= start < last for start, _ in self._taken)
 
-    def take(
-        self, phrases: Sequence[tuple[str, str, float]], fallback: tuple[str, str], inline: bool = True
-    ) -> Placement:
-        """A placement for one more target; `phrases`: (phrase, source, weight), best first, as they stand in the text.
+    def places(self, phrases: Sequence[tuple[str, str, float]]) -> list[Place]:
+        """Where each of `phrases` (phrase, source, weight) could stand, as it is written there, in their order.
 
-        The best phrase with a suitable free mention wins; of its mentions the one on the line with the fewest links,
-        then the earliest. `fallback` (anchor, source) is what a related link says.
+        Of the suitable free mentions of a phrase the one on the line with the fewest links, then the earliest.
         """
         places: list[Place] = []
         for phrase, source, weight in phrases:
@@ -248,6 +245,16 @@ class Page:
             if spans:
                 start, end = min(spans, key=lambda span: (self._lines_taken(span), span))
                 places.append(Place(start, end, self.text[start:end], source, weight))
+        return places
+
+    def take(
+        self, phrases: Sequence[tuple[str, str, float]], fallback: tuple[str, str], inline: bool = True
+    ) -> Placement:
+        """A placement for one more target; `phrases`: (phrase, source, weight), best first, as they stand in the text.
+
+        The best phrase that has a place wins, see `places`. `fallback` (anchor, source) is what a related link says.
+        """
+        places = self.places(phrases)
         if not places:
             verdict = Verdict.GAP if inline else Verdict.RELATED
             return Placement(verdict, fallback[0], fallback[1], None)

@@ -134,6 +134,10 @@ class Vocabulary:
         """Whether each number stands for a word and not for punctuation, bool [len(self)]."""
         return np.array(self._is_word, dtype=bool)
 
+    def number_mask(self) -> NDArray[np.bool_]:
+        """Whether each number stands for a word with a digit in it, bool [len(self)]."""
+        return np.array([any(map(str.isdigit, word)) for word in self._word], dtype=bool)
+
     def stop_mask(self, languages: Iterable[str]) -> NDArray[np.bool_]:
         """Whether each number stands for a function word of one of the languages, bool [len(self)]."""
         mask = np.zeros(len(self), dtype=bool)

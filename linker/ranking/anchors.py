@@ -12,33 +12,42 @@ from typing import TYPE_CHECKING, Any
 import lightgbm
 import numpy as np
 
-from linker.anchors.generic import is_generic, primary_language, stop_words
-from linker.anchors.placement import Folded, Words
+from linker.anchors.generic import is_generic
+from linker.anchors.placement import Folded
+from linker.ranking.approval import word_table
 from linker.ranking.evidence import text_evidence
-from linker.ranking.features import mention_rows
-from linker.ranking.index import H1, SHORT, SLUG, TITLE, Progress, no_progress
-from linker.ranking.spans import SPAN_FEATURES, Edges, Reader, SpanFinder, Stretches, Texts, learn_edges, link_places
+from linker.ranking.index import Progress, no_progress
+from linker.ranking.spans import (
+    SPAN_FEATURES,
+    Edges,
+    Reader,
+    SpanFinder,
+    Stretches,
+    Texts,
+    in_context,
+    learn_edges,
+    link_places,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from linker.ranking.approval import Approval
     from linker.ranking.evidence import TextEvidence
     from linker.ranking.index import TextIndex
 
 SLICE = 256  # donors read at a time
 QUICK = 25  # trees by which the stretches worth a closer look are found
-AGREEMENT = 0.5
 _NAMED = ("text", "url", "title", "title")  # by the feature "named"
-_SOURCES = ((TITLE, "title"), (H1, "h1"), (SHORT, "title"), (SLUG, "url"))
 
 
 @dataclass(frozen=True)
 class AnchorChoice:
     """Words of the donor's text that may become the link: `text` as written there, `source` ("anchor", "title", "h1",
-    "url", or "text" for words that are none of these), `weight` (higher fits better; a learned one lies in [0, 1] or
-    little above), `start`, `end` of one mention, in characters of the text."""
+    "url", or "text" for words that are none of these), `weight`: log-odds that they are all right, or how likely that
+    is; `start`, `end` of one mention, in characters of the text."""
 
     text: str
     source: str
@@ -212,125 +221,29 @@ def anchor_choices(
     evidence: TextEvidence,
     donor: NDArray[np.int64],
     target: NDArray[np.int64],
+    approval: Approval,
     most: int = 6,
     ranker: AnchorRanker | None = None,
     finder: SpanFinder | None = None,
 ) -> list[list[AnchorChoice]]:
-    """For each pair, int64 [k] each, words of the donor's text that could become the link, at most `most`, best first.
+    """For each pair, int64 [k] each, words of the donor's text that could become the link, at most `most`, best first:
+    those that an editor would approve soonest.
 
-    With a `ranker` what it finds likeliest; `finder`, from `span_finder`, saves making it again. Without a ranker the
-    phrases that mean the target, by a hand-written weight; where none does, the stretch of the text most like the
-    target's name.
+    Stretches worth a closer look are found by the site's own `ranker`, or without one by the numbers of the stretch
+    alone. `finder`, from `span_finder`, saves making it again.
     """
-    if ranker is not None:
-        return _likeliest(finder or span_finder(evidence, ranker), donor, target, most, ranker)
-    pages = len(evidence.index.site)
-    wanted, place = np.unique(donor * pages + target, return_inverse=True)
-    choices: list[list[AnchorChoice]] = [[] for _ in range(len(wanted))]
-    donors = np.unique(donor)
-    for first in range(0, len(donors), 4 * SLICE):
-        part = donors[first : first + 4 * SLICE]
-        mentions = mention_rows(evidence, part)
-        key = mentions.donor * pages + mentions.target
-        at = np.minimum(np.searchsorted(wanted, key), len(wanted) - 1)
-        rows = np.flatnonzero(wanted[at] == key)
-        _fill(evidence, choices, at[rows], mentions.spot[rows], mentions.meaning[rows], mentions.exact[rows], most)
-    _add_partial_names(evidence, choices, wanted)
-    return [choices[number] for number in place.tolist()]
-
-
-def _add_partial_names(evidence: TextEvidence, choices: list[list[AnchorChoice]], wanted: NDArray[np.int64]) -> None:
-    """`wanted` holds donor * n + target of each list of `choices`, ascending."""
-    site, template = evidence.index.site, evidence.index.template
-    last, words = -1, Words(Folded(""), "")
-    for mine, key in zip(choices, wanted.tolist(), strict=True):
-        donor, target = divmod(key, len(site))
-        if mine:
-            continue
-        if donor != last:
-            last, words = donor, Words(Folded(site.bodies[donor]), site.languages[donor])
-        stops = stop_words(primary_language(site.languages[target]))
-        for raw, source in ((site.h1s[target], "h1"), (site.titles[target], "title")):
-            span = words.nearest_to(template.strip(raw), stops) if raw else None
-            if span is not None:
-                mine.append(AnchorChoice(words.text.text[span[0] : span[1]], source, 0.1, *span))
-                break
-
-
-def _fill(
-    evidence: TextEvidence,
-    choices: list[list[AnchorChoice]],
-    pair: NDArray[np.int64],
-    spot: NDArray[np.int64],
-    meaning: NDArray[np.int64],
-    exact: NDArray[np.bool_],
-    most: int,
-) -> None:
-    index, spots, meanings = evidence.index, evidence.spots, evidence.meanings
-    weight = _anchor_weight(evidence, spot, meaning, exact)
-    order = np.lexsort((meanings.phrase[meaning], -weight, pair))
-    places = spots.place[spot]
-    page, start, end = spots.page[spot], index.occurrences.start[places], index.occurrences.end[places]
-    texts: dict[int, Folded] = {}
-    for row in order.tolist():
-        mine = choices[pair[row]]
-        if len(mine) >= most:
-            continue
-        donor = int(page[row])
-        if donor not in texts:
-            texts[donor] = Folded(index.site.bodies[donor])
-        span = texts[donor].span(int(start[row]), int(end[row]))
-        if span is None:
-            continue
-        text = texts[donor].text[span[0] : span[1]]
-        if any(choice.text.lower() == text.lower() for choice in mine):
-            continue
-        source = _source(float(meanings.links[meaning[row]]), int(meanings.bits[meaning[row]]), "title")
-        mine.append(AnchorChoice(text, source, round(float(weight[row]), 4), *span))
-
-
-def _anchor_weight(
-    evidence: TextEvidence, spot: NDArray[np.int64], meaning: NDArray[np.int64], exact: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """How well a phrase would serve as the anchor: used for the target before, whole, rare, free, long."""
-    spots, meanings, book = evidence.spots, evidence.meanings, evidence.index.book
-    phrase = meanings.phrase[meaning]
-    used = np.log1p(meanings.links[meaning]) * (0.3 + meanings.share[meaning])
-    key = np.sqrt(evidence.keyness[phrase])
-    bits = meanings.bits[meaning]
-    named = np.select([bits & (TITLE | H1) > 0, bits & SHORT > 0, bits & SLUG > 0], [1.0, 0.5, 0.25], 0.0)
-    return np.round(
-        (used + key + named + 0.15 * np.minimum(book.size[phrase], 6))
-        * np.where(exact, 1.0, 0.6)
-        * np.where(spots.free[spot] > 0, 1.0, 0.4)
-        * np.where(spots.alone[spot], 1.2, 1.0),
-        6,
-    )
-
-
-def _source(links: float, bits: int, otherwise: str) -> str:
-    if links > 0:
-        return "anchor"
-    return next((name for bit, name in _SOURCES if bits & bit), otherwise)
-
-
-def span_finder(evidence: TextEvidence, ranker: AnchorRanker) -> SpanFinder:
-    """What finds stretches for a ranker, of use for all pairs."""
-    return SpanFinder(evidence, Reader(evidence.index), ranker.edges)
-
-
-def _likeliest(
-    finder: SpanFinder, donor: NDArray[np.int64], target: NDArray[np.int64], most: int, ranker: AnchorRanker
-) -> list[list[AnchorChoice]]:
-    reader, site = finder.reader, finder.evidence.index.site
+    finder = finder or span_finder(evidence, ranker)
+    reader, site = finder.reader, evidence.index.site
     choices: list[list[AnchorChoice]] = [[] for _ in range(len(donor))]
-    generic: dict[str, bool] = {}
+    generic: dict[tuple[str, str], bool] = {}
     named, used = SPAN_FEATURES.index("named"), SPAN_FEATURES.index("links")
     for pair, texts, every in _found(finder, _blocks(reader, np.unique(donor)), donor, target):
-        quick = _first(every.pair, ranker.score(every.features, QUICK), every.first, 2 * most)
-        found = every.take(quick)
-        score = ranker.score(found.features)
-        order = _first(found.pair, score, found.first, 2 * most)
+        quick = ranker.score(every.features, QUICK) if ranker else approval.linked_elsewhere(every.features)
+        found = every.take(_first(every.pair, quick, every.first, 2 * most))
+        own = (ranker.score if ranker else approval.linked_elsewhere)(found.features)
+        context = in_context(finder, texts, target[pair], found)
+        likely = approval.good_words(word_table(found.features, context, own))
+        order = _first(found.pair, likely, found.first, 2 * most)
         bodies = [Folded(site.bodies[page]) for page in texts.pages.tolist()]
         rows = texts.rows[found.first]
         start, stop = texts.start[found.first], texts.stop[found.last - 1]
@@ -346,14 +259,23 @@ def _likeliest(
             lower = text.lower()
             if any(choice.text.lower() == lower for choice in mine):
                 continue
-            if lower not in generic:
-                generic[lower] = is_generic(text, site.languages[texts.pages[rows[place]]])
-            if generic[lower]:
+            key = lower, site.languages[texts.pages[rows[place]]]
+            if key not in generic:
+                generic[key] = is_generic(text, key[1])
+            if generic[key]:
                 continue
             features = found.features[place]
             source = "anchor" if features[used] > 0 else _NAMED[int(features[named])]
-            mine.append(AnchorChoice(text, source, float(score[place]), *span))
-    return [_agreed(mine) for mine in choices]
+            mine.append(AnchorChoice(text, source, float(likely[place]), *span))
+    return choices
+
+
+def span_finder(evidence: TextEvidence, ranker: AnchorRanker | None) -> SpanFinder:
+    """What finds stretches for a ranker, of use for all pairs; without one no word begins or ends links sooner than
+    another."""
+    reader = Reader(evidence.index)
+    edges = ranker.edges if ranker else Edges(*[np.zeros(len(reader.is_word), dtype=np.float32)] * 5)
+    return SpanFinder(evidence, reader, edges)
 
 
 def _first(
@@ -362,22 +284,3 @@ def _first(
     """Positions of the `most` of each pair that score highest, by pair, then score; ties to the earlier place."""
     order = np.lexsort((place, -score, pair))
     return order[np.arange(len(order)) - np.searchsorted(pair[order], pair[order]) < most]
-
-
-def _agreed(choices: list[AnchorChoice]) -> list[AnchorChoice]:
-    """The choices by their own probability and AGREEMENT times that of all that share a word with them: of several
-    likely stretches around the same words, one of those words is the safer choice than a lone one elsewhere."""
-    if len(choices) < 2:
-        return choices
-    words = [set(choice.text.lower().split()) for choice in choices]
-    weights = [
-        choice.weight
-        + AGREEMENT
-        * sum(other.weight for other, theirs in zip(choices, words, strict=True) if not mine.isdisjoint(theirs))
-        for choice, mine in zip(choices, words, strict=True)
-    ]
-    agreed = [
-        AnchorChoice(choice.text, choice.source, round(weight / (1 + AGREEMENT), 4), choice.start, choice.end)
-        for choice, weight in zip(choices, weights, strict=True)
-    ]
-    return sorted(agreed, key=lambda choice: -choice.weight)

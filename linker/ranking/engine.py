@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linker.matching.generators import EVERY, Generator
 from linker.ranking.anchors import AnchorChoice, AnchorOptions, AnchorRanker, anchor_choices, span_finder, train_anchors
+from linker.ranking.approval import GOOD_WORDS, Approval, Calibration, pair_table, shipped
 from linker.ranking.evidence import Evidence, TextEvidence, build_evidence
 from linker.ranking.explain import REASONS, Why, why
 from linker.ranking.features import FEATURES, Candidates, candidates, joined
@@ -18,37 +18,49 @@ from linker.ranking.formula import FormulaWeights, formula_parts, formula_score
 from linker.ranking.index import Progress, build_index, no_progress
 from linker.ranking.learned import Quality, TrainedRanker, TrainOptions, train
 from linker.ranking.memory import give_back
-from linker.ranking.site import Site, checked
+from linker.ranking.site import checked
+from linker.ranking.spool import in_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-    from linker.ranking.spans import SpanFinder
+    from linker.ranking.site import Site
 
 SLICE = 256  # donors ranked at a time
+MOST_WORDS = 5  # choices of words kept a pair
+WORTH_PICKING = 0.3  # how likely words have to be all right for an editor to be offered them
+SOURCES = ("anchor", "title", "h1", "url", "text")  # where words come from
+# Characters of the donor's text, place in SOURCES, and how likely the words are all right.
+WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "f4")])
 _OF_REASONS = [FEATURES.index(name) for name in REASONS]
 
 
 @dataclass(frozen=True)
 class EngineOptions:
     """`generators` switched on; `pool`: best pairs kept a donor; `learn`: whether a ranker is trained where there are
-    labels enough; `least_probability`, `least_score`: pairs that the ranker, or the formula, gives less are left
-    behind as `Ranked.below`."""
+    labels enough; `least_probability`: pairs that editors would approve less likely are left
+    behind as `Ranked.below`. `worded`: best pairs of a donor whose words are looked for; the others can only
+    stand beside the text. `approval` says how likely an editor is to approve, and
+    `calibration` how this project's editors differ from that."""
 
     generators: Generator = EVERY
     pool: int = 40
+    worded: int = 15
     learn: bool = True
     least_probability: float = 0.0
-    least_score: float = -np.inf
     training: TrainOptions = field(default_factory=TrainOptions)
     anchors: AnchorOptions = field(default_factory=AnchorOptions)
     weights: FormulaWeights = field(default_factory=FormulaWeights)
+    approval: Approval = field(default_factory=shipped)
+    calibration: Calibration = field(default_factory=Calibration)
 
 
 @dataclass(frozen=True)
 class Below:
-    """Pairs that score too little to become links; arrays [m]: `donor`, `target` int32, `value` float64: probability or
-    sum, of six decimals."""
+    """Pairs too unlikely to become links; arrays [m]: `donor`, `target` int32, `value` float64: probability, of six
+    decimals."""
 
     donor: NDArray[np.int32]
     target: NDArray[np.int32]
@@ -57,30 +69,32 @@ class Below:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Pairs by donor, then score (highest first), then target; arrays [m].
+    """Pairs by donor, then probability (highest first), then target; arrays [m].
 
-    `pairs` as `Candidates`, with the features of REASONS alone, in their order; `score` float64: log-odds of the
-    learned ranker, or the formula's sum; `probability` float64 in [0, 1], NaN where the formula ranked. `ranker` is
-    "learned" or "formula", with its `version`; `trained` is the learned one, and knows its quality. `anchors` chooses
-    the words that become the link, None where that was not learned. `evidence` is what it chooses by.
+    `pairs` as `Candidates`, with the features of REASONS alone, in their order; `probability` float64 in [0, 1]: how
+    likely an editor is to approve the link at its best, on words of the text or beside it; `beside` float64: beside it,
+    under the target's own name; `stated` float64: the first as the shipped model says it. `words`: what could become
+    the link, by pair. `ranker` is "learned" or "formula", with its `version`; `trained` is the learned one, and knows
+    its quality. `evidence` is what words were chosen by.
     """
 
     evidence: TextEvidence
     pairs: Candidates
-    score: NDArray[np.float64]
     probability: NDArray[np.float64]
+    beside: NDArray[np.float64]
+    stated: NDArray[np.float64]
+    words: Words
     below: Below
     ranker: str
     version: str
     trained: TrainedRanker | None
-    anchors: AnchorRanker | None = None
 
     @property
     def quality(self) -> Quality | None:
         return self.trained.quality if self.trained else None
 
     def __len__(self) -> int:
-        return len(self.score)
+        return len(self.probability)
 
     def why(self, place: int) -> Why:
         """Why the pair at a position is suggested."""
@@ -89,14 +103,40 @@ class Ranked:
         values = dict(zip(REASONS, self.pairs.features[place].tolist(), strict=True))
         return why(values, text, int(self.pairs.found[place]))
 
-    def anchor_choices(self, places: NDArray[np.int64], most: int = 6) -> list[list[AnchorChoice]]:
-        """Words that could become the link of each pair at `places`, int64 [k], best first."""
-        donor, target = self.pairs.donor[places], self.pairs.target[places]
-        return anchor_choices(self.evidence, donor, target, most, self.anchors, self._finder)
+    def anchor_choices(self, places: NDArray[np.int64]) -> list[list[AnchorChoice]]:
+        """Words that could become the link of each pair at `places`, int64 [k], best first; `weight`: how likely they
+        are all right in it, given that its target is."""
+        return self.words.of(places, self.pairs.donor[places], self.evidence.index.site)
 
-    @cached_property
-    def _finder(self) -> SpanFinder | None:
-        return span_finder(self.evidence, self.anchors) if self.anchors is not None else None
+
+@dataclass(frozen=True)
+class Words:
+    """Words of texts that could become links: `rows` [k] of WORDING, in a file, best first; `first` int64, `count` int8
+    [pairs]: those of each pair."""
+
+    first: NDArray[np.int64]
+    count: NDArray[np.int8]
+    rows: NDArray[Any]
+
+    def take(self, pairs: NDArray[np.int64]) -> Words:
+        """The words of some pairs."""
+        return replace(self, first=self.first[pairs], count=self.count[pairs])
+
+    def of(self, places: NDArray[np.int64], donors: NDArray[np.int64], site: Site) -> list[list[AnchorChoice]]:
+        """The words of the pairs at `places`, whose donors are `donors`."""
+        texts: dict[int, str] = {}
+        found = []
+        for place, donor in zip(places.tolist(), donors.tolist(), strict=True):
+            first, count = int(self.first[place]), int(self.count[place])
+            if count and donor not in texts:
+                texts[donor] = site.bodies[donor]
+            found.append(
+                [
+                    AnchorChoice(texts[donor][start:end], SOURCES[source], good, start, end)
+                    for start, end, source, good in self.rows[first : first + count].tolist()
+                ]
+            )
+        return found
 
 
 def rank_site(site: Site, options: EngineOptions | None = None, progress: Progress = no_progress) -> Ranked:
@@ -120,53 +160,119 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
     )
     donors = np.flatnonzero(site.donor)
     parts: list[Candidates] = []
-    scores, probabilities = [np.empty(0)], [np.empty(0)]
+    relevances = [np.empty(0)]
     below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
     for first in range(0, len(donors), SLICE):
         progress(first, len(donors), "Ranking")
         found = candidates(evidence, donors[first : first + SLICE], skip, options.generators)
-        best, score = _best(evidence, found, ranker, options)
+        best, relevance = _best(evidence, found, ranker, options)
         del found
-        probability = ranker.probability(score) if ranker else np.full(len(score), np.nan)
-        value = np.round(probability if ranker else score, 6)
-        enough = value >= (options.least_probability if ranker else options.least_score)
+        value = np.round(options.calibration(options.approval.approved_beside(relevance)), 6)
+        enough = value >= options.least_probability
         parts.append(best.take(enough))
-        scores.append(score[enough])
-        probabilities.append(probability[enough])
+        relevances.append(relevance[enough])
         below.append((best.donor[~enough].astype(np.int32), best.target[~enough].astype(np.int32), value[~enough]))
     texts = evidence.texts_alone()
     del evidence, index  # half of the memory
     give_back()
+    pairs, relevance = joined(parts), np.concatenate(relevances)
+    words, stated = _words(texts, pairs, relevance, anchors, options, progress)
+    probability = np.round(options.calibration(stated), 6)
+    beside = np.round(options.calibration(options.approval.approved_beside(relevance)), 6)
+    order = np.lexsort((pairs.target, -stated, pairs.donor))
     return Ranked(
         texts,
-        joined(parts),
-        np.concatenate(scores),
-        np.concatenate(probabilities),
+        pairs.take(order),
+        probability[order],
+        beside[order],
+        np.round(stated[order], 6),
+        words.take(order),
         Below(*(np.concatenate(column) for column in zip(*below, strict=True))),
         "learned" if ranker else "formula",
-        ranker.version if ranker else FORMULA_VERSION,
+        f"{ranker.version if ranker else FORMULA_VERSION}+{options.approval.version}",
         ranker,
-        anchors,
     )
 
 
 def _best(
     evidence: Evidence, found: Candidates, ranker: TrainedRanker | None, options: EngineOptions
 ) -> tuple[Candidates, NDArray[np.float64]]:
-    """The best pairs of each donor, ordered. The ranker's first model chooses twice as many, all its models rank."""
-    if ranker is None:
-        parts = formula_parts(evidence.index.site, found.target, found.features, evidence.graph.indegree)
-        score = formula_score(parts, options.weights)
-    else:
-        keep = np.sort(_top(found, ranker.first(found.features), 2 * options.pool))
-        found = found.take(keep)
-        score = ranker.raw(found.features)
-    order = _top(found, score, options.pool)
+    """The most relevant pairs of each donor, ordered, and their log-odds of it. The ranker's first model, or the
+    formula, chooses twice as many."""
+    near = evidence.index.near
+    parts = formula_parts(evidence.index.site, found.target, found.features, evidence.graph.indegree)
+    formula = formula_score(parts, options.weights)
+    formula_rank = places(found, formula)
+    chosen_by = ranker.first(found.features) if ranker else formula
+    keep = np.sort(_top(found, chosen_by, 2 * options.pool))
+    found, formula, formula_rank = found.take(keep), formula[keep], formula_rank[keep]
+    base = ranker.raw(found.features) if ranker else np.full(len(found), np.nan)
+    base_rank = places(found, base) if ranker else base
+    table = pair_table(
+        found.features, base, base_rank, formula, formula_rank, found.found, near, found.donor, found.target
+    )
+    relevance = options.approval.relevant(table)
+    order = _top(found, relevance, options.pool)
     kept = found.take(order)
-    return replace(kept, features=kept.features[:, _OF_REASONS]), score[order]
+    return replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order]
+
+
+def _words(
+    evidence: TextEvidence,
+    pairs: Candidates,
+    relevance: NDArray[np.float64],
+    anchors: AnchorRanker | None,
+    options: EngineOptions,
+    progress: Progress,
+) -> tuple[Words, NDArray[np.float64]]:
+    """Words for the most relevant pairs of each donor, and how likely each pair is to be approved at its best."""
+    approval = options.approval
+    rank = np.arange(len(pairs)) - np.searchsorted(pairs.donor, pairs.donor)
+    asked = np.flatnonzero((rank < options.worded) & (evidence.index.tokens[pairs.donor] > 0))
+    finder = span_finder(evidence, anchors) if len(asked) else None
+    probability = approval.approved_beside(relevance)
+    count = np.zeros(len(pairs), dtype=np.int8)
+    kept = [np.empty(0, dtype=WORDING)]
+    for part in _by_donor(pairs.donor[asked], SLICE):
+        progress(part.start, len(asked), "Choosing words")
+        places = asked[part]
+        donor, target = pairs.donor[places], pairs.target[places]
+        choices = anchor_choices(evidence, donor, target, approval, MOST_WORDS, anchors, finder)
+        rows = np.array(
+            [(c.start, c.end, SOURCES.index(c.source), c.weight) for mine in choices for c in mine], dtype=WORDING
+        )
+        row_of = np.repeat(np.arange(len(places)), [len(mine) for mine in choices])
+        pair = places[row_of]
+        likely = approval.approved_in_text(relevance[pair], rows["good"].astype(np.float64))
+        rows["good"] = np.minimum(likely / np.maximum(probability[pair], 1e-6), 1)
+        usable = rows["good"] >= GOOD_WORDS
+        in_text = np.zeros(len(places))
+        np.maximum.at(in_text, row_of[usable], likely[usable])
+        worth_keeping = rows["good"] >= WORTH_PICKING
+        count[places] = np.bincount(row_of[worth_keeping], minlength=len(places))
+        kept.append(rows[worth_keeping])
+        probability[places] = np.where(in_text > 0, in_text, probability[places])
+    first = np.cumsum(count, dtype=np.int64) - count
+    return Words(first, count, in_file(np.concatenate(kept))), probability
+
+
+def _by_donor(donor: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Slices of pairs that hold so many donors each."""
+    starts = np.flatnonzero(np.concatenate([[True], donor[1:] != donor[:-1]])[: len(donor)])
+    for place in range(0, len(starts), most):
+        after = place + most
+        yield slice(int(starts[place]), int(starts[after]) if after < len(starts) else len(donor))
 
 
 def _top(found: Candidates, score: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     order = np.lexsort((found.target, -score, found.donor))
     rank = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
     return order[rank < most]
+
+
+def places(found: Candidates, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Place of each pair among its donor's by score, 0 for the highest, float64 [m]."""
+    order = np.lexsort((found.target, -score, found.donor))
+    place = np.empty(len(order))
+    place[order] = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
+    return place

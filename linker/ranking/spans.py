@@ -52,8 +52,9 @@ SPAN_FEATURES: tuple[str, ...] = (
 class Reader:
     """Reads texts of a site, with what is known of the words of its vocabulary once all texts are read.
 
-    `is_word`, `is_stop` bool, `kinds` int8 [vocabulary]: kind of a punctuation mark, 0 for anything else; `marks`:
-    numbers of the marks a phrase is trimmed of; `phrases` uint64 [phrases]: hashes of the site's phrases.
+    `is_word`, `is_stop`, `has_digit` bool, `kinds` int8 [vocabulary]: kind of a punctuation mark, 0 for anything
+    else; `marks`: numbers of the marks a phrase is trimmed of; `phrases` uint64 [phrases]: hashes of the site's
+    phrases.
     """
 
     def __init__(self, index: TextIndex) -> None:
@@ -61,6 +62,7 @@ class Reader:
         vocabulary = index.vocabulary
         tokens = vocabulary.read(index.phrase_text, [""] * len(index.phrase_text))
         self.is_word, self.is_stop = vocabulary.word_mask(), vocabulary.stop_mask(index.site.languages)
+        self.has_digit = vocabulary.number_mask()
         self.marks = vocabulary.numbers(TRIM)
         self.kinds = np.zeros(len(vocabulary), dtype=np.int8)
         for kind, marks in _MARKS.items():
@@ -305,6 +307,7 @@ class SpanFinder:
         size = index.terms.shape[1]
         self.size = size
         self.idf = (np.log((pages + 1) / (index.in_texts + 1)) + 1).astype(np.float32)
+        self.title_pages = np.bincount(index.title.indices, minlength=size)
         self._anchors()
         self._phrases()
 
@@ -577,6 +580,91 @@ class SpanFinder:
             np.maximum.at(best, pair, of)
             columns[name] = of - best[pair]
         return np.column_stack([columns[name].astype(np.float32) for name in SPAN_FEATURES])
+
+
+CONTEXT_FEATURES: tuple[str, ...] = (
+    "rarity", "rarest", "title_pages", "title_missing", "numbers_missing", "numbers_other", "joined_before",
+    "joined_after", "name_before", "name_after", "own_title_part", "own_title_share", "clause_tokens",
+)  # fmt: skip
+
+
+def in_context(finder: SpanFinder, texts: Texts, target: NDArray[np.int64], found: Stretches) -> NDArray[np.float32]:
+    """What the words around each stretch, and the titles of both pages, say of it, float32
+    [m, len(CONTEXT_FEATURES)]; `target` [pairs]: the target of each pair.
+
+    rarity, rarest     sum and maximum of the inverse document frequencies of its words
+    title_pages        pages that name the rarest of its words in their title, as a logarithm
+    title_missing      share of the target's title that neither the stretch nor its clause says
+    numbers_missing    words with digits (years, versions) in the target's title that the clause does not say
+    numbers_other      words with digits in the clause that the title does not say, where it says some
+    joined_before, joined_after   a word follows without a space ("Node.js", "A/B")
+    name_before, name_after       a capitalised word continues one at that end of the stretch
+    own_title_part, own_title_share   how much of the stretch stands in the donor's own title, and of that title in it
+    clause_tokens      length of the clause, as a logarithm
+    """
+    reader, index = finder.reader, finder.evidence.index
+    first, last, pair = found.first, found.last, found.pair
+    end, count, size = last - 1, len(found.first), finder.size
+    columns: dict[str, NDArray[Any]] = {}
+
+    def plain(low: NDArray[np.int64], high: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The stretch and the token of each word of the spans that is no function word."""
+        length = np.maximum(high - low, 0)
+        row = np.repeat(np.arange(count), length)
+        token = np.repeat(low - (np.cumsum(length) - length), length) + np.arange(int(length.sum()))
+        keep = texts.is_word[token] & ~texts.is_stop[token] & (texts.stems[token] < size)
+        return row[keep], token[keep]
+
+    row, token = plain(first, last)
+    stems = texts.stems[token]
+    idf = finder.idf[stems]
+    columns["rarity"] = np.bincount(row, idf, minlength=count)
+    rarest = np.zeros(count)
+    np.maximum.at(rarest, row, idf)
+    columns["rarest"] = rarest
+    fewest = np.full(count, np.inf)
+    np.minimum.at(fewest, row, finder.title_pages[stems])
+    columns["title_pages"] = np.log1p(np.where(np.isfinite(fewest), fewest, len(index.site)))
+
+    def weights(matrix: sparse.csr_matrix, page: NDArray[np.int64], stem: NDArray[np.int64]) -> NDArray[np.float32]:
+        pages, place = np.unique(page, return_inverse=True)
+        return pair_values(matrix[pages], place, stem)
+
+    own_page = texts.pages[texts.rows[first]]
+    mine = weights(index.title, own_page[row], stems.astype(np.int64))
+    whole = np.maximum(columns["rarity"], 1e-6)
+    columns["own_title_part"] = np.bincount(row, idf * (mine > 0), minlength=count) / whole
+    columns["own_title_share"] = np.minimum(np.bincount(row, mine, minlength=count), 1.5)
+
+    low, high = texts.clause_first[first], np.maximum(texts.clause_last[end], last)
+    row, token = plain(low, high)
+    key = np.unique(row * size + texts.stems[token])
+    row, stem = key // size, key % size
+    asked = target[pair]
+    there = weights(index.title, asked[row], stem)
+    columns["title_missing"] = 1 - np.minimum(np.bincount(row, there, minlength=count), 1)
+    digit = reader.has_digit[stem]
+    titles = sparse.csr_matrix(index.title[asked])
+    in_title = np.repeat(np.arange(count), np.diff(titles.indptr))
+    numbers = np.bincount(in_title, reader.has_digit[titles.indices], minlength=count)
+    said = np.bincount(row, digit & (there > 0), minlength=count)
+    columns["numbers_missing"] = numbers - said
+    columns["numbers_other"] = np.where(numbers > 0, np.bincount(row, digit & (there == 0), minlength=count), 0)
+
+    total = len(texts.words)
+    before, after = np.maximum(first - 1, 0), np.minimum(last, total - 1)
+    inside_before, inside_after = first > low, last < high
+    touching_before = inside_before & (texts.stop[before] == texts.start[first])
+    touching_after = inside_after & (texts.start[after] == texts.stop[end])
+    further, beyond = np.maximum(first - 2, 0), np.minimum(last + 1, total - 1)
+    word_further = (further >= low) & (texts.stop[further] == texts.start[before]) & texts.is_word[further]
+    word_beyond = (beyond < high) & (texts.start[beyond] == texts.stop[after]) & texts.is_word[beyond]
+    columns["joined_before"] = touching_before & (texts.is_word[before] | word_further)
+    columns["joined_after"] = touching_after & (texts.is_word[after] | word_beyond)
+    columns["name_before"] = inside_before & texts.is_word[before] & texts.capital[before] & texts.capital[first]
+    columns["name_after"] = inside_after & texts.is_word[after] & texts.capital[after] & texts.capital[end]
+    columns["clause_tokens"] = np.log1p(high - low)
+    return np.column_stack([columns[name].astype(np.float32) for name in CONTEXT_FEATURES])
 
 
 class _Words:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from linker.ranking.anchors import AnchorOptions, AnchorRanker, _blocks, anchor_choices, examples, train_anchors
+from linker.ranking.approval import shipped
 from linker.ranking.engine import EngineOptions, rank_site
 from linker.ranking.evidence import Evidence, build_evidence
 from linker.ranking.index import build_index, no_progress
@@ -56,8 +57,8 @@ def test_the_words_that_editors_link_come_back(learned: tuple[Evidence, AnchorRa
     _, hidden = split(site)
     donor, target = site.links.src[hidden], site.links.dst[hidden]
     wanted = [site.links.anchors[place] for place in hidden.tolist()]
-    by_weight = [choice[0].text for choice in anchor_choices(evidence, donor, target)]
-    by_model = [choice[0].text for choice in anchor_choices(evidence, donor, target, ranker=ranker)]
+    by_weight = [choice[0].text for choice in anchor_choices(evidence, donor, target, shipped())]
+    by_model = [choice[0].text for choice in anchor_choices(evidence, donor, target, shipped(), ranker=ranker)]
     assert np.mean([one == other for one, other in zip(by_model, wanted, strict=True)]) > 0.85
     assert np.mean([one == other for one, other in zip(by_weight, wanted, strict=True)]) < 0.7
 
@@ -70,7 +71,7 @@ def test_choices_are_words_of_the_text_that_carry_no_link_yet(learned: tuple[Evi
     linked: dict[int, set[str]] = {}
     for page, anchor in zip(site.links.src.tolist(), site.links.anchors, strict=True):
         linked.setdefault(page, set()).add(anchor)
-    for page, found in zip(donor.tolist(), anchor_choices(evidence, donor, target, 4, ranker), strict=True):
+    for page, found in zip(donor.tolist(), anchor_choices(evidence, donor, target, shipped(), 4, ranker), strict=True):
         assert len(found) <= 4
         assert [choice.weight for choice in found] == sorted((choice.weight for choice in found), reverse=True)
         assert len({choice.text.lower() for choice in found}) == len(found)
@@ -134,8 +135,8 @@ def test_the_same_site_gives_the_same_choices(learned: tuple[Evidence, AnchorRan
     evidence, ranker = learned
     again = train_anchors(evidence.index, OPTIONS)
     donor, target = np.arange(40), np.arange(40)[::-1].copy()
-    assert anchor_choices(evidence, donor, target, ranker=ranker) == anchor_choices(
-        evidence, donor, target, ranker=again
+    assert anchor_choices(evidence, donor, target, shipped(), ranker=ranker) == anchor_choices(
+        evidence, donor, target, shipped(), ranker=again
     )
 
 
@@ -155,7 +156,7 @@ def test_identical_pages_are_no_trouble() -> None:
     same = replace(site, bodies=[body] * 80, titles=["Guide"] * 80, h1s=["Guide"] * 80)
     evidence = everything(same)
     ranker = train_anchors(evidence.index, OPTIONS)
-    found = anchor_choices(evidence, np.arange(10), np.arange(10, 20), ranker=ranker)
+    found = anchor_choices(evidence, np.arange(10), np.arange(10, 20), shipped(), ranker=ranker)
     assert len(found) == 10
 
 
@@ -173,17 +174,18 @@ def test_any_text_is_read(learned: tuple[Evidence, AnchorRanker], body: str, tit
         ranker.model, ranker.places, learn_edges(reader, link_places(evidence.index, evidence.visible), [texts])
     )
     donor, target = np.repeat(np.arange(6), 6), np.tile(np.arange(6), 6)
-    for page, found in zip(donor.tolist(), anchor_choices(evidence, donor, target, ranker=own), strict=True):
+    for page, found in zip(donor.tolist(), anchor_choices(evidence, donor, target, shipped(), ranker=own), strict=True):
         assert all(bodies[page][choice.start : choice.end] == choice.text for choice in found)
 
 
 def test_a_ranked_site_offers_words_for_its_pairs() -> None:
     site, _ = split(worded_site())
     ranked = rank_site(site, EngineOptions(training=TrainOptions(rounds=20, threads=1), anchors=OPTIONS))
-    assert ranked.anchors is not None
-    places = np.array([5, 2])
-    first, second = ranked.anchor_choices(places, most=2)
-    assert len(first) <= 2
-    assert first == ranked.anchor_choices(places[:1], most=2)[0]
-    assert second == ranked.anchor_choices(places[1:], most=2)[0]
-    assert rank_site(site, EngineOptions(learn=False)).anchors is None
+    places = np.arange(len(ranked))
+    choices = ranked.anchor_choices(places)
+    assert sum(map(bool, choices)) > len(site)
+    donor = ranked.pairs.donor.tolist()
+    for page, mine in zip(donor, choices, strict=True):
+        assert [choice.weight for choice in mine] == sorted((choice.weight for choice in mine), reverse=True)
+        assert all(site.bodies[page][choice.start : choice.end] == choice.text for choice in mine)
+    assert ranked.anchor_choices(places[5:6])[0] == choices[5]

@@ -37,11 +37,10 @@ def assert_same(one: Ranked, two: Ranked) -> None:
     assert len(one) == len(two) > 0
     for name in ("donor", "target", "found", "features", "phrase"):
         assert np.array_equal(getattr(one.pairs, name), getattr(two.pairs, name)), name
-    assert np.array_equal(one.score, two.score)
-    assert len(np.unique(one.score)) > 100
     assert np.array_equal(one.probability, two.probability)
+    assert len(np.unique(one.probability)) > 100
+    assert np.array_equal(one.beside, two.beside)
     assert one.quality == two.quality
-    assert one.anchors is not None
     places = np.arange(0, len(one), 7)
     assert one.anchor_choices(places) == two.anchor_choices(places)
     assert one.why(3) == two.why(3)
@@ -67,18 +66,18 @@ def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_an
 
 
 @pytest.mark.parametrize("learn", [True, False])
-def test_pairs_that_score_too_little_are_left_with_no_more_than_their_score(learn: bool) -> None:
+def test_pairs_that_are_too_unlikely_are_left_with_no_more_than_their_probability(learn: bool) -> None:
     options = replace(OPTIONS, learn=learn)
     every = rank_site(long_site(), options)
-    value = np.round(every.probability if learn else every.score, 6)
-    least = float(np.median(value))
-    some = rank_site(long_site(), replace(options, least_probability=least, least_score=least))
-    above = value >= least
+    least = float(np.median(every.beside))
+    some = rank_site(long_site(), replace(options, least_probability=least))
+    above = every.beside >= least
     assert 0 < len(some) < len(every)
     assert len(every.below.value) == 0
     assert np.array_equal(some.pairs.target, every.pairs.target[above])
     assert np.array_equal(some.pairs.features, every.pairs.features[above])
-    assert np.array_equal(some.score, every.score[above])
-    assert np.array_equal(some.below.donor, every.pairs.donor[~above])
-    assert np.array_equal(some.below.target, every.pairs.target[~above])
-    assert np.array_equal(some.below.value, value[~above])
+    assert np.array_equal(some.probability, every.probability[above])
+    left = np.lexsort((every.pairs.target[~above], -every.beside[~above], every.pairs.donor[~above]))
+    assert np.array_equal(some.below.donor, every.pairs.donor[~above][left])
+    assert np.array_equal(some.below.target, every.pairs.target[~above][left])
+    assert np.array_equal(some.below.value, every.beside[~above][left])
