@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
 MAX_ANCHOR = 200  # characters, whatever an editor overrules: no project may allow more
-_CHANGED = ("status", "reviewed", "anchor", "anchor_source", "rel", "edited", *_PLACE, "updated_at")
+_CHANGED = ("status", "reviewed", "rejected_for", "anchor", "anchor_source", "rel", "edited", *_PLACE, "updated_at")
 
 
 class AnchorError(UserError):
@@ -163,7 +163,7 @@ def decide_edges(
             decision = _seen(edge, verb, user, reason=Reason(reason) if reason else "", note=note, batch=batch)
             decision.position = position
             if use is None:
-                edge.status, edge.reviewed = EdgeStatus.REJECTED, True
+                edge.status, edge.reviewed, edge.rejected_for = EdgeStatus.REJECTED, True, decision.reason
             else:
                 wanted = edge.anchor
                 if verb == Verb.EDIT and anchor is not None and anchor.strip() != edge.anchor:
