@@ -25,8 +25,8 @@ TERMS = {
     "nofollow": "A mark on a link that asks search engines not to count it.",
     "orphan": "An indexable page that no other page links to from its text.",
     "placement": "Where the link goes: in the text of the donor, or in a block of related pages beside it.",
-    "probability": "How likely an editor of this site would have set the link, as learned from the links the site "
-    "has. Of a hundred suggestions at 0.5, about fifty.",
+    "probability": "How likely an editor is to approve the suggestion as it stands. Of a hundred suggestions at 80%, "
+    "about eighty.",
     "quantile": "The share of the run’s suggestions that score no higher: 0.9 begins the best tenth.",
     "ranking": "The order of the suggestions: learned from the site’s own links, by a fixed formula, or by similarity.",
     "release": "A file of approved links for the developers. It is numbered and never changes.",

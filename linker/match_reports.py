@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 # What match_report says, so that the list of the run's counts need not.
 TOLD = frozenset(
-    {"ranking", "ranked_why", "placements", "generators", "tiers", "basis", "histogram", "allocation", "bounds"}
+    {
+        *("ranking", "ranked_why", "placements", "generators", "tiers", "basis", "histogram", "allocation", "bounds"),
+        *("approval", "under_linked"),
+    }
 )
 BELOW = "below every tier"
 RANKED = {
@@ -44,6 +47,17 @@ class Measure:
     name: str
     value: str
     meaning: str
+
+
+@dataclass(frozen=True)
+class Band:
+    """Suggestions of a range of probability that editors decided on: what was stated of them and what was approved, on
+    average."""
+
+    label: str
+    decisions: int
+    stated: str
+    approved: str
 
 
 @dataclass(frozen=True)
@@ -106,6 +120,9 @@ class MatchReport:
     why: str
     version: str
     learned_from: str
+    approval: str
+    bands: list[Band]
+    under_linked: list[Part]
     measures: list[Measure]
     parts: list[Part]
     placements: list[Part]
@@ -134,6 +151,9 @@ def match_report(run: Run) -> MatchReport | None:
         why=report.get("ranked_why", ""),
         version=ranker.version if ranker else "",
         learned_from=_learned_from(ranker) if ranker and ranker.kind == "learned" else "",
+        approval=_approval(report.get("approval", {})),
+        bands=_bands(report.get("approval", {}).get("bands", [])),
+        under_linked=_under_linked(report.get("under_linked", {})),
         measures=_measures(ranker.quality) if ranker and ranker.quality else [],
         parts=_weights(ranker) if ranker else [],
         placements=_bars({PLACED.get(name, name): count for name, count in report.get("placements", {}).items()}),
@@ -231,6 +251,47 @@ def _learned_from(ranker: Ranker) -> str:
         f"Learned from {ranker.labels:,} links{decided if accepted + rejected else ''}: "
         f"{quality.get('pairs', 0):,} pairs in all."
     )
+
+
+def _approval(approval: dict[str, Any]) -> str:
+    """What the probabilities come from."""
+    if not approval:
+        return ""
+    shipped = (
+        "The probability says how likely an editor is to approve a suggestion as it stands. It comes from the model "
+        f"that ships with Anchorline ({approval['version']}), learned on {approval['judged']:,} suggestions of "
+        f"{approval['sites']} sites that were read and judged"
+    )
+    decisions = approval["decisions"]
+    if not decisions:
+        return f"{shipped}; nobody has decided on suggestions of this project yet."
+    return f"{shipped}, and from {decisions:,} {'decision' if decisions == 1 else 'decisions'} on this project’s own."
+
+
+def _bands(bands: list[dict[str, Any]]) -> list[Band]:
+    stops = [*(band["from"] for band in bands), 1.0][1:]
+    return [
+        Band(f"{band['from']:.0%} to {stop:.0%}", band["decisions"], f"{band['stated']:.0%}", f"{band['approved']:.0%}")
+        for band, stop in zip(bands, stops, strict=True)
+    ]
+
+
+_GOT = {
+    "in_text": "with a suggestion in a text",
+    "beside": "with suggestions beside a text alone",
+    "held_back": "with suggestions that are held back, or below every tier",
+    "no_room": "whose donors had no room left",
+    "not_found": "for which nothing good enough was found",
+}
+
+
+def _under_linked(got: dict[str, int]) -> list[Part]:
+    """What the under-linked pages of the site got."""
+    if not got:
+        return []
+    counts = got | {"beside": got["shown"] - got["in_text"]}
+    most = max(1, *(counts[name] for name in _GOT))
+    return [Part(label, f"{counts[name]:,}", f"{100 * counts[name] / most:.2f}") for name, label in _GOT.items()]
 
 
 def _measures(quality: dict[str, Any]) -> list[Measure]:

@@ -33,7 +33,7 @@ class Ranking(StrEnum):
 
 
 # The lowest score kept where a run names none. A learned score is a probability; the formula's is a sum.
-THRESHOLDS = {Ranking.COSINE: 0.5, Ranking.FORMULA: 0.25, Ranking.LEARNED: 0.002}
+THRESHOLDS = {Ranking.COSINE: 0.5, Ranking.FORMULA: 0.1, Ranking.LEARNED: 0.1}
 FEWEST_A_TARGET = 20  # links that a target may receive in a run of any size, whatever its largest share
 
 

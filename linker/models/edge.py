@@ -40,6 +40,9 @@ class CandidateEdge(models.Model):
     target = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="edges_in")
     status = models.CharField(max_length=10, choices=EdgeStatus.choices, default=EdgeStatus.SUGGESTED)
     reviewed = models.BooleanField(default=False, db_default=False, help_text="A person decided on it")
+    rejected_for = models.CharField(
+        max_length=16, default="", db_default="", blank=True, help_text="The reason given when it was last rejected"
+    )
     stale = models.BooleanField(default=False)
 
     # Provenance, from the run that proposed it last.

@@ -1,5 +1,5 @@
 """Open suggestions of one target keep apart: beyond the limit of the same words, others of a suggestion's own anchors
-take their turn.
+take their turn: beside the text whole names of the target alone.
 
 What counts beside them, linker.services.anchor_use says. An open suggestion counts where it can be seen: a tier reads
 it that is not held back, the newest run proposes it, and no editor wrote its words. Those with the higher score keep
@@ -161,7 +161,7 @@ def _choice(edge: _Edge, in_text: list[dict[str, Any]], used: Counter[str], limi
     if edge.inline and (edge.start is not None or in_text):
         options = [edge.own, *in_text] if edge.start is not None else in_text
     else:
-        options += in_text + [other for other in edge.others if "start" not in other]
+        options += [other for other in edge.others if other.get("whole")]
     for option in options:
         if used[word_set(option["text"])] < limit:
             return option

@@ -21,7 +21,7 @@ from linker.matching.tiers import read_tiers
 from linker.models import Basis, Category, Placement, Project, Ranker, Run, RunBatch, RunBlock, Tier
 from linker.services.eligibility import eligible_pages
 from linker.services.match import CANDIDATE, batches_left, deeper, effective, forget_candidates
-from linker.services.placing import Phrases, Placer, Quota
+from linker.services.placing import Phrases, Placed, Placer, Quota
 from linker.services.policy import keep_apart
 from linker.services.room import Room, rooms_of
 from linker.services.sensitive import mark_sensitive
@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 
     from linker.runs import Progress
 
-# A pair that a run found: block -1 is the whole site, probability NaN where nothing was learned, `found` bits of
-# Generator, `place` its position for the one who can say why, -1 where nobody needs it.
+# A pair that a run found: block -1 is the whole site, `probability` that an editor approves it at its best and `beside`
+# that one does beside the text, NaN in a run by cosine; `found` bits of Generator, `place` its position for the one who
+# can say why, -1 where nobody needs it.
 FOUND = np.dtype(
     [
         *(("source", "i8"), ("target", "i8"), ("block", "i4"), ("level", "i2"), ("similarity", "f8"), ("score", "f8")),
-        *(("probability", "f8"), ("found", "i4"), ("place", "i8")),
+        *(("probability", "f8"), ("beside", "f8"), ("found", "i4"), ("place", "i8")),
     ]
 )
 DONORS_AT_A_TIME = 1000
@@ -48,7 +49,8 @@ BINS = 20
 class Findings:
     """What a run found: `rows` of FOUND; `ranking` that ranked them; `why`: one sentence and its numbers for a row as a
     dict; `phrases`: words that mean a target; `ranker`: what to keep of it; `extra` goes into the report. `deeper`,
-    where donors with `pool` candidates may have more, gives all candidates of some donors."""
+    where donors with `pool` candidates may have more, gives all candidates of some donors. `lacking`: ids of the
+    under-linked acceptors, of which the report says what they got."""
 
     rows: NDArray[Any]
     ranking: Ranking
@@ -58,6 +60,7 @@ class Findings:
     extra: dict[str, Any]
     pool: int = 0
     deeper: Callable[[NDArray[np.int64]], NDArray[Any]] | None = None
+    lacking: NDArray[np.int64] | None = None
 
 
 def finish_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
@@ -97,7 +100,7 @@ def finish_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, A
 def _fill(rows: NDArray[Any], pairs: NDArray[Any]) -> None:
     for name in CANDIDATE.names or ():
         rows[name] = pairs[name]
-    rows["probability"], rows["found"], rows["place"] = np.nan, int(Generator.CATEGORY), -1
+    rows["probability"], rows["beside"], rows["found"], rows["place"] = np.nan, np.nan, int(Generator.CATEGORY), -1
 
 
 def _why_by_cosine(run: Run) -> Callable[[dict[str, Any]], tuple[str, dict[str, float]]]:
@@ -155,9 +158,34 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
             "tiers": {name or "below every tier": count for name, count in tiers.items()},
             "allocation": given.report | edges.placed(),
         }
+        if findings.lacking is not None:
+            report["under_linked"] = _got(project, run, findings.lacking, rows["target"][given.reason == 0])
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         runs.succeed(run.pk, report)
     return report
+
+
+def _got(project: Project, run: Run, lacking: NDArray[np.int64], found: NDArray[Any]) -> dict[str, int]:
+    """What under-linked pages got from a run: how many there are; of them, with a link that the queue shows, with one
+    in a text, with none but held-back ones, found but given no link, and found by nobody. `found`: the targets of
+    the pairs that scored enough."""
+    got = store.copy_out(
+        "SELECT e.target_id, bool_or(coalesce(NOT t.held, false)), "
+        "bool_or(coalesce(NOT t.held, false) AND e.placement = 'inline') "
+        "FROM linker_candidateedge e LEFT JOIN linker_tier t ON t.id = e.tier_id "
+        "WHERE e.project_id = %s AND e.run_id = %s AND e.target_id = ANY(%s) GROUP BY e.target_id",
+        [project.pk, run.pk, lacking.tolist()],
+        [("target", ">i8"), ("shown", "?"), ("in_text", "?")],
+    )
+    known = np.isin(lacking, found).sum()
+    return {
+        "pages": len(lacking),
+        "shown": int(got["shown"].sum()),
+        "in_text": int(got["in_text"].sum()),
+        "held_back": int((~got["shown"]).sum()),
+        "no_room": int(known) - len(got),
+        "not_found": len(lacking) - int(known),
+    }
 
 
 @dataclass(frozen=True)
@@ -494,7 +522,13 @@ class _Edges:
             tier = self.tiers[reading] if reading >= 0 else None
             wanted = tier.placement if tier else "related"
             is_seen = tier is not None and not tier.held
-            placed = self.placer.place(source, target, counts=is_seen, inline=wanted == "inline")
+            in_text = wanted == "inline" and self.quota.has_room(source)
+            placed = self.placer.place(source, target, counts=is_seen, inline=in_text, least=self._least(row["beside"]))
+            probability = _as_placed(row, placed)
+            if probability < row["probability"] and self.basis == Basis.PROBABILITY:
+                row["score"] = probability
+                tier = self._tier(probability)
+                wanted = tier.placement if tier else "related"
             if (source, target) in self.placer.settled:
                 placement: str | None = wanted if placed.span else "related"
             else:
@@ -510,7 +544,6 @@ class _Edges:
             sentence, numbers = self.findings.why(row)
             start, end = placed.span or (NULL, NULL)
             body = NULL if placed.body_hash is None else placed.body_hash
-            probability = row["probability"]
             line = (
                 f"{source}\t{target}\t{self.tops.get(row['block']) or NULL}\t{row['level']}\t{row['similarity']}\t"
                 f"{row['score']}\t{NULL if probability != probability else probability}\t{quantile}\t{best}\t"
@@ -525,6 +558,16 @@ class _Edges:
             else:
                 fresh.append(line + tail)
         return fresh, again
+
+    def _least(self, beside: float) -> float:
+        """How well words have to fit for a link on them to be read as one of a tier that stands in the text."""
+        bounds = [tier.lower_bound for tier in self.tiers if tier.placement == Placement.INLINE]
+        return min(bounds) / beside if self.basis == Basis.PROBABILITY and bounds and beside > 0 else 0.0
+
+    def _tier(self, value: float) -> Tier | None:
+        """The tier that a value is read as."""
+        place = int(read_tiers(np.array([value]), np.array([tier.lower_bound for tier in self.tiers]))[0])
+        return self.tiers[place] if place >= 0 else None
 
     def _refresh(self, cursor: Any, columns: str) -> None:
         # In the order of their ids, as those who decide on many edges lock them.
@@ -551,6 +594,17 @@ class _Edges:
             """,
             [self.run.project_id, self.run.pk, self.findings.ranking.value],
         )
+
+
+def _as_placed(row: dict[str, Any], placed: Placed) -> float:
+    """The probability of a link where it stands now: on these words, or beside the text after all."""
+    if row["beside"] != row["beside"]:
+        return float(row["probability"])
+    if placed.span is None:
+        return min(float(row["probability"]), float(row["beside"]))
+    if placed.fit != placed.fit:
+        return float(row["probability"])
+    return round(min(float(row["probability"]), float(row["beside"]) * placed.fit), 6)
 
 
 def _known(rows: NDArray[Any]) -> set[tuple[int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import operator
 import pickle
 import tempfile
@@ -19,6 +20,7 @@ from linker.anchors.fold import fold
 from linker.anchors.generic import is_generic, primary_language, stop_words
 from linker.anchors.placement import Folded, Place, Words
 from linker.anchors.placement import Page as Text
+from linker.anchors.template import strip_patterns
 from linker.linked import IN_TEXT
 from linker.patterns import compile_pattern
 from linker.services.anchor_use import carried
@@ -39,13 +41,16 @@ if TYPE_CHECKING:
     Phrase = tuple[str, str, float]
 
 _quoted = json.encoder.encode_basestring
+WHOLE = ("h1", "title", "query")  # where names come from that may take turns
+ONLY_PICKED = 0.5  # how well words fit that only an editor may choose: too little for them to take turns
 SPOOL_BYTES = 256 * 2**20
 TARGETS_AT_A_TIME = 1000
 
 
 class Placed(NamedTuple):
     """`anchor`, where it comes from, the other anchors as stored (JSON, an object each), and its place in the donor's
-    body, if it has one: with the sentence around it, the heading above and the hash of that body."""
+    body, if it has one: with the sentence around it, the heading above and the hash of that body. `fit`: how well these
+    words of the text fit, NaN where that is not known."""
 
     anchor: str
     source: str
@@ -54,10 +59,14 @@ class Placed(NamedTuple):
     sentence: str = ""
     heading: str = ""
     body_hash: int | None = None
+    fit: float = math.nan
 
 
 class Phrases(Protocol):
-    """Words of a donor's text that may become the link to a target, of the pairs that were read last."""
+    """Words of a donor's text that may become the link to a target, of the pairs that were read last. Those that fit
+    less than `least` are only there to be picked by an editor."""
+
+    least: float
 
     def read(self, rows: NDArray[Any]) -> None: ...
 
@@ -92,6 +101,7 @@ class Placer:
         self.counted: set[int] = set()
         self.template = site_template(project)
         self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
+        self.shared = _shared_names(project)
         self.spool = _Spool(ids)
         self.told: dict[int, list[Any]] = {}
         self.kept: dict[int, tuple[int, int]] = {}
@@ -136,6 +146,11 @@ class Placer:
             names = list(map(AnchorCandidate._make, known))
         else:
             url, title, h1, headings, text, language = self.told[target]
+            # A name that several pages have tells none of them apart.
+            if h1 in self.shared and title and title not in self.shared:
+                h1 = ""
+            elif title in self.shared and h1 and h1 not in self.shared:
+                title = ""
             names = anchor_candidates(
                 TargetText(url=url, title=title, h1=h1, headings=headings, description=text, language=language),
                 template=self.template,
@@ -194,53 +209,79 @@ class Placer:
             self.hashes[page] = body_hash
             self.languages[page] = language
 
-    def place(self, source: int, target: int, counts: bool = True, inline: bool = True) -> Placed:
+    def place(self, source: int, target: int, counts: bool = True, inline: bool = True, least: float = 0.0) -> Placed:
         """The anchor and place of one more link of a donor that was read.
 
         `counts`: it counts towards the limit of identical anchors; a link that is held back does not. `inline`: it
-        belongs into the text; one beside it takes a name of the target where the text's words are used up.
+        belongs into the text, on words that fit at least as well as `least`; one beside it takes a name of the target.
         """
         names, settled = self._names(target), self.settled.get((source, target))
         text = self.texts.get(source)
         if settled is not None:
-            others = [_stored(name) for name in names if fold(name.text) != fold(settled)]
+            besides = self._besides(names, settled)
             span = self.spans.get((source, target))
             if span is None and text is not None:
                 place = text.take([(settled, "", 1.0)], (settled, "")).place
                 span = (place.start, place.end) if place else None
-            return self._placed(source, settled, "", others, span)
+            return self._placed(source, settled, "", besides, span)
+        others: list[str] = []
         if text is not None:
-            phrases = self._phrases(source, target, names)
+            phrases, spare = self._phrases(source, target, names, least if inline else math.inf)
             if counts:
                 phrases = self._fresh_first(phrases, self.use.used(target))
             found = text.take(phrases, ("", ""))
+            most = 1.0 if self.phrases else max((weight for _, _, weight in phrases), default=0.0)
+            picks = [_in_text(place, most) for place in found.others]
+            spare = [(phrase, source, min(weight, ONLY_PICKED)) for phrase, source, weight in spare]
+            picks += [_in_text(place, 1.0) for place in text.places(spare)]
             if found.place is not None:
-                most = max(weight for _, _, weight in phrases)
-                said = {fold(found.anchor), *(fold(other.anchor) for other in found.others)}
-                others = [_in_text(other, most) for other in found.others]
                 if counts and not inline and self._is_used_up(target, found.anchor):
-                    name = choose(names, self.use.used(target), self.limit)
+                    name = choose(self._whole(names), self.use.used(target), self.limit)
                     if not self._is_used_up(target, name.text):
                         text.give_back(found.place)
                         self.use.add(target, [name.text])
-                        others = [_in_text(found.place, most), *others]
-                        others += [_stored(n) for n in names if n is not name and fold(n.text) not in said]
+                        others = [_in_text(found.place, most), *picks, *self._besides(names, name.text)]
                         return self._placed(source, name.text, name.source, others, None)
                 if counts:
                     self.use.add(target, [found.anchor])
-                others += [_stored(name) for name in names if fold(name.text) not in said]
+                others = [*picks, *self._besides(names, found.anchor)]
                 span = found.place.start, found.place.end
-                return self._placed(source, found.anchor, found.source, others, span)
-        best = self.use.take(target, names, self.limit) if counts and target in self.counted else names[0]
-        if len(names) == 1:
-            return Placed(best.text, best.source, [], None)
-        return Placed(best.text, best.source, [_stored(name) for name in names if name is not best], None)
+                return self._placed(source, found.anchor, found.source, others, span, found.place.weight)
+            others = picks
+        best = names[0]
+        if counts and target in self.counted:
+            best = self.use.take(target, self._whole(names), self.limit)
+        others += self._besides(names, best.text) if len(names) > 1 else []
+        return Placed(best.text, best.source, others[:MOST_ALTERNATIVES] if text is not None else others, None)
 
-    def _placed(self, page: int, anchor: str, source: str, others: list[str], span: tuple[int, int] | None) -> Placed:
+    def _placed(
+        self,
+        page: int,
+        anchor: str,
+        source: str,
+        others: list[str],
+        span: tuple[int, int] | None,
+        fit: float = math.nan,
+    ) -> Placed:
         if span is None:
             return Placed(anchor, source, others[:MOST_ALTERNATIVES], None)
         around = sentence_and_heading(self.texts[page].text, *span)
-        return Placed(anchor, source, others[:MOST_ALTERNATIVES], span, *around, self.hashes[page])
+        return Placed(anchor, source, others[:MOST_ALTERNATIVES], span, *around, self.hashes[page], fit)
+
+    def _whole(self, names: list[AnchorCandidate]) -> list[AnchorCandidate]:
+        """The names that may take turns beside the text: whole titles, headings and queries, no parts of them. Where
+        there are none, the best of the others."""
+        return [name for name in names if self._is_whole(name)] or names[:1]
+
+    def _is_whole(self, name: AnchorCandidate) -> bool:
+        if name.source not in WHOLE:
+            return False
+        return name.source == "query" or strip_patterns(self.template.strip(name.raw), self.patterns) == name.text
+
+    def _besides(self, names: list[AnchorCandidate], anchor: str) -> list[str]:
+        """The target's names but the one that reads like the anchor, as alternatives."""
+        said = fold(anchor)
+        return [_stored(name, self._is_whole(name)) for name in names if fold(name.text) != said]
 
     def _is_used_up(self, target: int, anchor: str) -> bool:
         return self.use.times(target, anchor) >= self.limit
@@ -250,10 +291,16 @@ class Placer:
         good = max((weight for _, _, weight in phrases), default=0.0) * NEARLY_AS_WELL
         return sorted(phrases, key=lambda phrase: used[word_set(phrase[0])] >= self.limit or phrase[2] < good)
 
-    def _phrases(self, source: int, target: int, names: list[AnchorCandidate]) -> Sequence[Phrase]:
+    def _phrases(
+        self, source: int, target: int, names: list[AnchorCandidate], least: float
+    ) -> tuple[Sequence[Phrase], Sequence[Phrase]]:
+        """Words of the donor's text that may become the link, best first, and those only there to be picked."""
         if self.phrases is not None:
             found = [phrase for phrase in self.phrases.of(source, target) if self._may_say(phrase[0], source)]
-            return _blended(found, [name.text for name in names if name.source == "query"], self.project.query_blend)
+            least = max(least, self.phrases.least)
+            good = [phrase for phrase in found if phrase[2] >= least]
+            queries = [name.text for name in names if name.source == "query"] if least < math.inf else []
+            return _blended(good, queries, self.project.query_blend), [p for p in found if p[2] < least]
         found = [(name.text, name.source, 1.0) for name in names]
         stops = stop_words(primary_language(self.languages[target]))
         for name in names[:1]:
@@ -264,7 +311,7 @@ class Placer:
             phrase = "" if span is None else words.text.text[span[0] : span[1]]
             if phrase and self._may_say(phrase, source):
                 found.append((phrase, name.source, 0.1))
-        return found
+        return found, []
 
     def _may_say(self, phrase: str, source: int) -> bool:
         """Whether words of a donor's text keep to the project's rules for anchors, as a target's own names do."""
@@ -274,6 +321,20 @@ class Placer:
         if key not in self.allowed:  # one read's donors say the same words of many targets
             self.allowed[key] = not is_generic(*key, self.project.banned_anchors)
         return self.allowed[key]
+
+
+def _shared_names(project: Project) -> frozenset[str]:
+    """Titles and first headings that several of the project's pages have."""
+    names: set[str] = set()
+    for column in ("title", "h1"):
+        rows = stream(
+            "shared",
+            f"SELECT {column} FROM linker_page WHERE project_id = %s AND missing_since IS NULL AND {column} <> '' "
+            f"GROUP BY {column} HAVING count(*) > 1",
+            [project.pk],
+        )
+        names.update(name for (name,) in rows)
+    return frozenset(names)
 
 
 def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phrase]:
@@ -293,9 +354,10 @@ def _in_text(place: Place, most: float) -> str:
     return _as_json(place.anchor, place.source, place.anchor, fit)
 
 
-def _stored(candidate: AnchorCandidate) -> str:
+def _stored(candidate: AnchorCandidate, whole: bool) -> str:
     text, source, raw, impressions = candidate
-    return _as_json(text, source, raw, "" if impressions is None else f', "impressions": {impressions}')
+    more = ', "whole": true' if whole else ""
+    return _as_json(text, source, raw, more if impressions is None else f'{more}, "impressions": {impressions}')
 
 
 def _as_json(text: str, source: str, raw: str, more: str) -> str:
@@ -384,6 +446,10 @@ class Quota:
         self.used = {"inline": Counter[int](), "related": Counter[int]()}
         for source, placement in standing:
             self.used[placement][source] += 1
+
+    def has_room(self, source: int) -> bool:
+        """Whether one more link may stand in the donor's text."""
+        return self.used["inline"][source] < self.rooms.get(source, self.room)[0]
 
     def put(self, source: int, wanted: str, has_place: bool, *, text_alone: bool) -> str | None:
         """ "inline" or "related", or None where there is no room for one more link.

@@ -16,6 +16,7 @@ from linker.linked import IN_TEXT
 from linker.matching.params import MatchParams, Ranking
 from linker.matching.vectors import HalfVectors, slices
 from linker.models import EmbeddingModel, Project, Ranker, Run
+from linker.ranking.approval import GOOD_WORDS, calibrate
 from linker.ranking.engine import AnchorChoice, EngineOptions, Ranked, rank_site
 from linker.ranking.formula import FormulaWeights
 from linker.ranking.site import Links, Pairs, Site
@@ -56,15 +57,17 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
     if not eligible.chosen_donor.any() or not eligible.chosen_target.any():
         side = "donor" if not eligible.chosen_donor.any() else "acceptor"
         raise UserError(nobody(eligible, side))
+    decided = _decisions(project)
     options = EngineOptions(
         generators=params.switched_on,
         pool=_pool(params, int(eligible.chosen_donor.sum())),
         learn=ranking is Ranking.LEARNED,
-        least_probability=params.floor(Ranking.LEARNED),
-        least_score=params.floor(Ranking.FORMULA),
+        worded=params.per_donor,
+        least_probability=params.floor(ranking),
         weights=_weights(params.weights),
+        calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
     )
-    ranked, rows = _ranked(load_site(project, model, eligible), options, progress)
+    ranked, rows, lacking = _ranked(load_site(project, model, eligible), options, progress)
     if ranking is Ranking.LEARNED and ranked.quality is None:
         reason = "Too few of the site's links are among the candidates to learn from."
     return store_found(
@@ -77,20 +80,36 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
             _ranker(ranked, options),
             {
                 "ranked_why": reason,
+                "approval": _approval(options, decided),
                 "donors": int(eligible.chosen_donor.sum()),
                 "acceptors": int(eligible.chosen_target.sum()),
                 "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
                 "seconds": round(time.monotonic() - started, 1),
             },
+            lacking=lacking,
         ),
         progress,
     )
 
 
-def _ranked(loaded: Loaded, options: EngineOptions, progress: Progress) -> tuple[Ranked, NDArray[Any]]:
-    """The ranked pairs, and as rows for store_found. The site's vectors are let go with `loaded`."""
+FEW_LINKS = 2  # links in texts that lead to a page, up to which it is under-linked
+
+
+def _under_linked(loaded: Loaded) -> NDArray[np.int64]:
+    """The acceptors that FEW_LINKS pages or fewer link to in their text: ids, ascending."""
+    site = loaded.site
+    distinct = np.unique(site.links.dst * len(site) + site.links.src) // len(site)
+    links = np.bincount(distinct, minlength=len(site))
+    return loaded.ids[site.target & (links <= FEW_LINKS)]
+
+
+def _ranked(
+    loaded: Loaded, options: EngineOptions, progress: Progress
+) -> tuple[Ranked, NDArray[Any], NDArray[np.int64]]:
+    """The ranked pairs, also as rows for store_found, and the under-linked pages. The site's vectors are let go with
+    `loaded`."""
     ranked = rank_site(loaded.site, options, progress)
-    return ranked, _rows(loaded, ranked)
+    return ranked, _rows(loaded, ranked), _under_linked(loaded)
 
 
 # Donors above which no more candidates are kept than a donor may need: those of all of them lie in memory at the end.
@@ -111,7 +130,52 @@ def _weights(changed: dict[str, float]) -> FormulaWeights:
 
 def _why(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
     why = ranked.why(place)
-    return why.sentence, why.numbers
+    return why.sentence, why.numbers | {STATED: float(ranked.stated[place])}
+
+
+STATED = "stated"  # in an edge's evidence: what the shipped model said, before the project's calibration
+
+
+BANDS = (0.0, 0.3, 0.5, 0.7, 0.85)  # where the bands begin in which what was stated is compared with what was found
+
+
+def _decisions(project: Project) -> NDArray[Any]:
+    """What the model stated of each suggestion that a person decided on, what the project's editors were shown, and
+    whether they approved it as it stood."""
+    return store.copy_out(
+        f"SELECT (evidence->>'{STATED}')::float8, probability, status <> 'rejected' AND NOT edited "
+        "FROM linker_candidateedge "
+        "WHERE project_id = %s AND reviewed AND status IN ('accepted', 'exported', 'rejected') "
+        f"AND evidence ? '{STATED}' AND (status <> 'rejected' OR {OF_THE_PAIR} OR rejected_for = 'bad_anchor')",
+        [project.pk],
+        [("stated", ">f8"), ("shown", ">f8"), ("approved", "?")],
+    )
+
+
+def _approval(options: EngineOptions, decided: NDArray[Any]) -> dict[str, Any]:
+    """For the report: what the probabilities come from, and how what they stated so far compares with what editors
+    found, in BANDS."""
+    approval, calibration = options.approval, options.calibration
+    band = np.searchsorted(BANDS, decided["shown"].astype(np.float64), side="right") - 1
+    found = [decided[band == number] for number in range(len(BANDS))]
+    return {
+        "bands": [
+            {
+                "from": low,
+                "decisions": len(rows),
+                "stated": round(float(rows["shown"].mean()), 4),
+                "approved": round(float(rows["approved"].mean()), 4),
+            }
+            for low, rows in zip(BANDS, found, strict=True)
+            if len(rows)
+        ],
+        "version": approval.version,
+        "judged": approval.judged,
+        "sites": approval.sites,
+        "decisions": calibration.decisions,
+        "slope": calibration.slope,
+        "shift": calibration.shift,
+    }
 
 
 def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
@@ -129,11 +193,12 @@ def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
 
 
 def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
-    """The pairs as store_found wants them; the score of a learned one is its probability. Those below are at the end,
-    with no more than their score."""
+    """The pairs as store_found wants them, scored by their probability. Those below are at the end, with no more than
+    their score."""
     site, below = loaded.site, ranked.below
     rows = np.empty(len(ranked) + len(below.value), dtype=FOUND)
     rows["block"], rows["level"], rows["similarity"], rows["probability"], rows["place"] = -1, 0, 0, np.nan, -1
+    rows["beside"] = np.nan
     for part in slices(len(ranked)):
         donor, target, found = ranked.pairs.donor[part], ranked.pairs.target[part], rows[part]
         found["source"], found["target"], found["level"] = (
@@ -143,9 +208,8 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
         )
         similarity = np.einsum("ij,ij->i", site.unit[donor], site.unit[target], dtype=np.float64)
         found["similarity"] = np.round(np.clip(similarity, -1.0, 1.0), 6)
-        found["probability"] = np.round(ranked.probability[part], 6)
-        score = np.round(ranked.score[part], 6)
-        found["score"] = np.where(np.isnan(found["probability"]), score, found["probability"])
+        found["score"] = found["probability"] = ranked.probability[part]
+        found["beside"] = ranked.beside[part]
         found["found"], found["place"] = ranked.pairs.found[part], np.arange(part.start, part.stop)
     rest = rows[len(ranked) :]
     rest["source"], rest["target"], rest["score"] = loaded.ids[below.donor], loaded.ids[below.target], below.value
@@ -153,16 +217,12 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
     return rows
 
 
-# A learned weight below which the words are hardly ever those that an editor would link.
-LEAST_WEIGHT = 0.05
-
-
 class _Phrases:
     """Words of a donor's text that mean a target, from the engine."""
 
     def __init__(self, ranked: Ranked) -> None:
         self.ranked = ranked
-        self.least = LEAST_WEIGHT if ranked.anchors is not None else 0.0
+        self.least = GOOD_WORDS
         self.choices: dict[tuple[int, int], list[AnchorChoice]] = {}
 
     def read(self, rows: NDArray[Any]) -> None:
@@ -171,7 +231,7 @@ class _Phrases:
 
     def of(self, source: int, target: int) -> list[tuple[str, str, float]]:
         choices = self.choices.get((source, target), [])
-        return [(choice.text, choice.source, choice.weight) for choice in choices if choice.weight >= self.least]
+        return [(choice.text, choice.source, choice.weight) for choice in choices]
 
 
 TEXTS_AT_A_TIME = 500
@@ -214,9 +274,9 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Lo
             links=Links(source, target, anchors),
             donor=eligible.chosen_donor,
             target=eligible.chosen_target,
-            forbidden=_decided(project, ids, ["withdrawn"]),
-            accepted=_decided(project, ids, ["accepted", "exported"]),
-            rejected=_decided(project, ids, ["rejected"]),
+            forbidden=_decided(project, ids, f"status = 'withdrawn' OR status = 'rejected' AND NOT {OF_THE_PAIR}"),
+            accepted=_decided(project, ids, "status IN ('accepted', 'exported')"),
+            rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
             impressions=impressions if impressions.any() else None,
         ),
         ids,
@@ -243,11 +303,16 @@ def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64],
     return np.searchsorted(ids, source[known]), np.searchsorted(ids, target[known]), anchors
 
 
-def _decided(project: Project, ids: NDArray[np.int64], statuses: list[str]) -> Pairs:
+# A rejection that says the target is wrong. Other reasons speak of the words, the donor or the moment: such a pair is
+# not proposed again, but nothing is learned from it about pairs.
+OF_THE_PAIR = "rejected_for IN ('', 'irrelevant', 'wrong_target', 'other')"
+
+
+def _decided(project: Project, ids: NDArray[np.int64], which: str) -> Pairs:
     """Pairs that a person decided on; what left unreviewed says nothing of what editors think."""
     rows = store.copy_out(
-        "SELECT source_id, target_id FROM linker_candidateedge WHERE project_id = %s AND status = ANY(%s) AND reviewed",
-        [project.pk, statuses],
+        f"SELECT source_id, target_id FROM linker_candidateedge WHERE project_id = %s AND reviewed AND ({which})",
+        [project.pk],
         [("source", ">i8"), ("target", ">i8")],
     )
     source, target = rows["source"].astype(np.int64), rows["target"].astype(np.int64)

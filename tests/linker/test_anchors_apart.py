@@ -21,7 +21,7 @@ BODY = "Walkers like snow boots. Others wear winter boots in town. Warm footwear
 
 
 def name(text: str) -> dict[str, Any]:
-    return {"text": text, "source": "title", "raw": text}
+    return {"text": text, "source": "title", "raw": text, "whole": True}
 
 
 def in_text(text: str, **more: Any) -> dict[str, Any]:
@@ -98,7 +98,9 @@ def test_a_link_in_the_text_moves_to_words_of_the_text_with_their_sentence(proje
     assert (edge.anchor, edge.placement, edge.content_gap) == ("winter boots", "inline", False)
     assert BODY[edge.span_start : edge.span_end] == "winter boots"
     assert edge.sentence == "Others wear winter boots in town."
-    assert edge.anchor_alternatives[0] | {"raw": ""} == in_text("snow boots") | {"raw": "", "source": "h1"}
+    assert edge.anchor_alternatives[0] | {"raw": "", "whole": True} == in_text(
+        "snow boots", raw="", source="h1", whole=True
+    )
 
 
 @pytest.mark.parametrize("fit", [{"fit": 0.5}, {"end": 5, "start": 0}])
@@ -185,7 +187,7 @@ def test_after_a_decision_those_of_its_target_move(project):
 
 
 def test_a_match_keeps_apart_from_what_the_site_has(project):
-    target = make_page(project, "/boots", title="Snow boots", h1="Snow boots", headings=["Boots for winter walks"])
+    target = make_page(project, "/boots", title="Boots for winter walks", h1="Snow boots")
     embed(target, [1, 0, 0, 0])
     for n in range(4):
         donor = make_page(project, f"/d{n}", indexable=False)
@@ -199,7 +201,7 @@ def test_a_match_keeps_apart_from_what_the_site_has(project):
 
 
 def test_a_match_of_some_pages_keeps_apart_from_the_suggestions_it_leaves_standing(project):
-    target = make_page(project, "/boots", title="Snow boots", h1="Snow boots", headings=["Boots for winter walks"])
+    target = make_page(project, "/boots", title="Boots for winter walks", h1="Snow boots")
     embed(target, [1, 0, 0, 0])
     for n in range(6):
         donor = make_page(project, f"/{'first' if n < 3 else 'second'}-{n}", indexable=False)
@@ -207,3 +209,14 @@ def test_a_match_of_some_pages_keeps_apart_from_the_suggestions_it_leaves_standi
     match(project, donors=PageFilter(url_pattern="/first", indexable_only=False))
     match(project, donors=PageFilter(url_pattern="/second", indexable_only=False))
     assert anchors(project, stale=False) == {"boots snow": 3, "boots walks winter": 3}
+
+
+def test_parts_of_names_do_not_take_turns_beside_the_text(project):
+    target = make_page(project)
+    part = name("Winter boots") | {"whole": False}
+    held = [
+        make_edge(project, target=target, score=0.5 + n / 100, anchor="Snow boots", anchor_alternatives=[part])
+        for n in range(10)
+    ]
+    lower_the_reserve(project)
+    assert anchors(project) == {"boots snow": len(held)}

@@ -105,7 +105,7 @@ def test_the_project_s_setting_says_how_much_queries_weigh(project, site, blend,
     assert {other["source"] for other in edge.anchor_alternatives} == others
     if blend == 0.3:
         assert edge.anchor_alternatives == [
-            {"text": "how to do it", "source": "query", "raw": "how to do it", "impressions": 1200}
+            {"text": "how to do it", "source": "query", "raw": "how to do it", "whole": True, "impressions": 1200}
         ]
 
 

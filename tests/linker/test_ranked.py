@@ -14,6 +14,7 @@ from linker.errors import UserError
 from linker.matching.allocation import Reason
 from linker.matching.params import MatchParams, Mode, Ranking
 from linker.models import CandidateEdge, LeftOut, RunKind
+from linker.ranking.approval import shipped
 from linker.ranking.features import FEATURES
 from linker.ranking.learned import TrainedRanker
 from tests.factories import embed, make_category, make_link, make_model, make_page
@@ -178,14 +179,14 @@ def test_reading_the_tiers_again_changes_nothing_right_after_a_run(project, site
 
 def test_what_was_found_and_not_proposed_is_kept_with_the_reason_for_the_newest_run(project, site):
     match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10)
-    run = match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10, threshold=0.05)
+    run = match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10, threshold=0.5)
     assert set(LeftOut.objects.values_list("run_id", flat=True)) == {run.pk}
     proposed = set(CandidateEdge.objects.filter(run=run).values_list("source_id", "target_id"))
     reasons = set()
     for row in LeftOut.objects.all():
         for target, score, reason in zip(row.targets, row.scores, row.reasons, strict=True):
             assert (row.source, target) not in proposed
-            assert (reason == Reason.BELOW_FLOOR) == (score < 0.05)
+            assert (reason == Reason.BELOW_FLOOR) == (score < 0.5)
             reasons.add(Reason(reason))
     assert {Reason.BELOW_FLOOR, Reason.DONOR_FULL} <= reasons
 
@@ -193,7 +194,8 @@ def test_what_was_found_and_not_proposed_is_kept_with_the_reason_for_the_newest_
 def test_the_ranker_that_is_kept_scores_as_the_one_that_ranked(project, site):
     run = match(project)
     kept = TrainedRanker.from_bytes(bytes(run.ranker.model))
-    assert (kept.version, asdict(kept.quality)) == (run.ranker.version, run.ranker.quality)
+    assert run.ranker.version == f"{kept.version}+{shipped().version}"
+    assert asdict(kept.quality) == run.ranker.quality
     assert abs(sum(run.ranker.weights.values()) - 1) < 0.01
     features = np.random.default_rng(1).random((50, len(FEATURES))).astype(np.float32)
     again = TrainedRanker.from_bytes(kept.to_bytes())

@@ -367,7 +367,7 @@ def test_a_suggestion_of_an_earlier_run_is_mentioned(pair, project):
 
 
 LEFT = [
-    (Reason.BELOW_FLOOR, "below-floor", ["0.120", "kept 0.250"]),
+    (Reason.BELOW_FLOOR, "below-floor", ["0.120", "kept 0.200"]),
     (Reason.DONOR_FULL, "donor-full", ["0.120", "gives 2 new links at most", "of the 2 it has", "scored 0.310"]),
     (Reason.TARGET_FULL, "acceptor-full", ["0.120", "receives 1 new link at most", "of the 1 it has", "scored 0.440"]),
     (Reason.RECIPROCAL, "reciprocal", ["0.120", "its 3 links of that kind"]),
@@ -378,7 +378,7 @@ LEFT = [
 @pytest.mark.parametrize(("reason", "code", "said"), LEFT)
 def test_what_a_ranked_run_left_out_is_answered_with_its_score_and_what_was_needed(reason, code, said, pair, project):
     donor, acceptor = pair
-    run = run_of(project, "formula", inline_per_donor=1, related_per_donor=1, per_target=1, reciprocal=3)
+    run = run_of(project, "formula", threshold=0.2, inline_per_donor=1, related_per_donor=1, per_target=1, reciprocal=3)
     make_edge(project, donor, score=0.9, run=run)
     make_edge(project, donor, score=0.31, run=run)
     make_edge(project, None, acceptor, score=0.44, run=run)
@@ -392,8 +392,8 @@ def test_what_a_ranked_run_left_out_is_answered_with_its_score_and_what_was_need
 @pytest.mark.parametrize(
     ("basis", "score", "inline", "code"),
     [
-        ("probability", 0.6, 5, "no-phrase"),
-        ("probability", 0.6, 1, "donor-full"),
+        ("probability", 0.8, 5, "no-phrase"),
+        ("probability", 0.8, 1, "donor-full"),
         ("probability", 0.2, 5, "related-full"),
         ("quantile", 0.95, 5, "no-phrase"),
         ("quantile", 0.35, 5, "related-full"),
@@ -414,8 +414,8 @@ def test_without_room_in_the_block_the_tier_tells_whether_words_were_missing(bas
     ("score", "inline", "code", "said"),
     [
         (0.2, 5, "related-full", "belongs beside the text, and the block beside the text has its 1 new link."),
-        (0.6, 5, "donor-full", "The donor’s 6 new links went to others, and not each of those found words in the text"),
-        (0.6, 1, "donor-full", "The donor gives 2 new links at most, and others came first; of the 2 it has"),
+        (0.8, 5, "donor-full", "The donor’s 6 new links went to others, and not each of those found words in the text"),
+        (0.8, 1, "donor-full", "The donor gives 2 new links at most, and others came first; of the 2 it has"),
     ],
 )
 def test_a_donor_whose_links_found_no_place_is_not_said_to_give_its_most(score, inline, code, said, pair, project):
@@ -523,7 +523,7 @@ def site(project) -> list[Page]:
             {"linked", "excluded", "below-floor"},
         ),
         (
-            {"ranking": Ranking.FORMULA, "threshold": 0.3, "inline_per_donor": 0, "related_per_donor": 1},
+            {"ranking": Ranking.FORMULA, "threshold": 0.6, "inline_per_donor": 0, "related_per_donor": 1},
             {"linked", "excluded", "below-floor", "donor-full"},
         ),
     ],
