@@ -21,7 +21,7 @@ _TIERS = (
     ("Reserve", Placement.RELATED, Rel.NOFOLLOW, True),
 )
 DEFAULT_BOUNDS = {
-    Basis.PROBABILITY: (0.75, 0.70, 0.30),
+    Basis.PROBABILITY: (0.75, 0.74, 0.30),
     Basis.QUANTILE: (0.80, 0.40, 0.00),
     Basis.COSINE: (0.80, 0.65, 0.50),
 }

@@ -14,7 +14,7 @@ WITH untouched AS (
 UPDATE linker_tier t SET lower_bound = CASE t.lower_bound {cases} ELSE t.lower_bound END
 FROM untouched u WHERE u.project_id = t.project_id AND t.basis = 'probability'
 """
-BEFORE, AFTER = (0.5, 0.15, 0.02), (0.75, 0.7, 0.3)
+BEFORE, AFTER = (0.5, 0.15, 0.02), (0.75, 0.74, 0.3)
 
 
 def moved(old: tuple[float, ...], new: tuple[float, ...]) -> str:

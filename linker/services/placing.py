@@ -18,7 +18,7 @@ from linker.anchors.context import reads_as, sentence_and_heading
 from linker.anchors.diversity import NEARLY_AS_WELL, AnchorUse, choose, word_set
 from linker.anchors.fold import fold
 from linker.anchors.generic import is_generic, primary_language, stop_words
-from linker.anchors.placement import Folded, Place, Words
+from linker.anchors.placement import Folded, Place, Placement, Words
 from linker.anchors.placement import Page as Text
 from linker.anchors.template import strip_patterns
 from linker.linked import IN_TEXT
@@ -246,7 +246,7 @@ class Placer:
                     self.use.add(target, [found.anchor])
                 others = [*picks, *self._besides(names, found.anchor)]
                 span = found.place.start, found.place.end
-                return self._placed(source, found.anchor, found.source, others, span, found.place.weight)
+                return self._placed(source, found.anchor, found.source, others, span, self._fit(source, target, found))
             others = picks
         best = names[0]
         if counts and target in self.counted:
@@ -267,6 +267,12 @@ class Placer:
             return Placed(anchor, source, others[:MOST_ALTERNATIVES], None)
         around = sentence_and_heading(self.texts[page].text, *span)
         return Placed(anchor, source, others[:MOST_ALTERNATIVES], span, *around, self.hashes[page], fit)
+
+    def _fit(self, source: int, target: int, found: Placement) -> float:
+        """How well the words found fit by themselves, whatever queries weigh; NaN where nobody knows."""
+        phrases = self.phrases.of(source, target) if self.phrases is not None else ()
+        said = fold(found.anchor)
+        return next((weight for text, _, weight in phrases if fold(text) == said), math.nan)
 
     def _whole(self, names: list[AnchorCandidate]) -> list[AnchorCandidate]:
         """The names that may take turns beside the text: whole titles, headings and queries, no parts of them. Where

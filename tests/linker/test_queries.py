@@ -140,3 +140,21 @@ def test_the_setting_holds_for_words_of_a_text_that_the_engine_found(project, bl
     edge = project.edges.get(source=pages[1], target=pages[0])
     assert (edge.anchor, edge.placement) == (anchor, "inline")
     assert anchor in pages[1].body[edge.span_start : edge.span_end]
+
+
+def test_queries_take_no_good_words_out_of_the_text(project):
+    """Words weigh less beside queries; they are as likely to be approved as before."""
+    project.tiers.filter(basis="probability").exclude(name="Inline").delete()
+    project.tiers.filter(basis="probability").update(lower_bound=0.3)
+    model = make_model()
+    texts = {"Snow boots": "All about them.", "Care": "Put on your snow boots, which are winter footwear, and go out."}
+    pages = [make_page(project, f"/{title}", title=title, h1=title, body=body) for title, body in texts.items()]
+    for n, page in enumerate(pages):
+        embed(page, [1.0, 0.01 * n, 0.0, 0.0], model)
+    match(project, Ranking.FORMULA)
+    plain = project.edges.get(source=pages[1], target=pages[0])
+    add(pages[0], "shoes for the cold", impressions=900)
+    match(project, Ranking.FORMULA)
+    blended = project.edges.get(source=pages[1], target=pages[0])
+    assert (plain.placement, blended.placement) == ("inline", "inline")
+    assert blended.probability == plain.probability
