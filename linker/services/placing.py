@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Phrase = tuple[str, str, float]
 
 _quoted = json.encoder.encode_basestring
-WHOLE = ("h1", "title", "query")  # where names come from that may take turns
+WHOLE = ("h1", "title")  # where names come from that may take turns
 ONLY_PICKED = 0.5  # how well words fit that only an editor may choose: too little for them to take turns
 SPOOL_BYTES = 256 * 2**20
 TARGETS_AT_A_TIME = 1000
@@ -275,14 +275,14 @@ class Placer:
         return next((weight for text, _, weight in phrases if fold(text) == said), math.nan)
 
     def _whole(self, names: list[AnchorCandidate]) -> list[AnchorCandidate]:
-        """The names that may take turns beside the text: whole titles, headings and queries, no parts of them. Where
-        there are none, the best of the others."""
-        return [name for name in names if self._is_whole(name)] or names[:1]
+        """The names that may take turns beside the text: the best, and whole titles and first headings. Parts of them,
+        phrases of descriptions and queries ("sleeping bags uk") say what a page is about, but do not name it."""
+        return [name for place, name in enumerate(names) if not place or self._is_whole(name)]
 
     def _is_whole(self, name: AnchorCandidate) -> bool:
         if name.source not in WHOLE:
             return False
-        return name.source == "query" or strip_patterns(self.template.strip(name.raw), self.patterns) == name.text
+        return strip_patterns(self.template.strip(name.raw), self.patterns) == name.text
 
     def _besides(self, names: list[AnchorCandidate], anchor: str) -> list[str]:
         """The target's names but the one that reads like the anchor, as alternatives."""

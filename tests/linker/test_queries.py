@@ -105,7 +105,7 @@ def test_the_project_s_setting_says_how_much_queries_weigh(project, site, blend,
     assert {other["source"] for other in edge.anchor_alternatives} == others
     if blend == 0.3:
         assert edge.anchor_alternatives == [
-            {"text": "how to do it", "source": "query", "raw": "how to do it", "whole": True, "impressions": 1200}
+            {"text": "how to do it", "source": "query", "raw": "how to do it", "impressions": 1200}
         ]
 
 
@@ -119,6 +119,11 @@ def test_from_the_sample_s_files_to_an_anchor_that_people_searched_for():
     pages = list(project.pages.filter(indexable=True, url__contains="/shop/p/").order_by("pk")[:12])
     for n, page in enumerate(pages):
         embed(page, [1.0, 0.01 * n, 0.0, 0.0], model)
+    match(project)
+    offered = [other["source"] for edge in project.edges.all() for other in edge.anchor_alternatives]
+    assert "query" in offered
+    Project.objects.filter(pk=project.pk).update(query_blend=1.0)
+    project.refresh_from_db()
     match(project)
     queries = project.edges.filter(anchor_source="query")
     assert queries.exists()
