@@ -6,7 +6,7 @@ import hashlib
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -222,8 +222,6 @@ class Look:
         """What the user should know before confirming."""
         if not self.is_for_this:
             return []
-        if self.is_empty:
-            return [Note(NO_ROWS, True)]
         missing = schema.what_is_missing(self.kind, self.header, self.mapping)
         if missing:
             return [Note(missing, True)]
@@ -234,11 +232,6 @@ class Look:
         if self.kind == schema.TRAFFIC:
             return _traffic_notes(self)
         return [*_breadcrumb_notes(self), *_vector_notes(self), *_crawl_notes(self)]
-
-    @cached_property
-    def is_empty(self) -> bool:
-        """Whether the file has a header and no row below it."""
-        return not self.samples and next(iter(self.table), None) is None
 
     @property
     def has_crumbs(self) -> bool:
@@ -417,7 +410,10 @@ def look(
     encoding: str = "",
     period: Period | None = None,
 ) -> Look:
-    """Looks at the first rows of a file and settles its mapping, required fields or not. Raises FileError."""
+    """Looks at the first rows of a file and settles its mapping, required fields or not.
+
+    Raises UnusableFile, or KnownFileError where the file is known to be none that can be imported in any way.
+    """
     start = _recognise(path, name)
     preferred = _members(path, kind) or schema.PREFERRED[kind]
     found = inspect(path, name, known=_column_names(), preferred=preferred, encoding=encoding)
@@ -428,6 +424,9 @@ def look(
     told = start or known.of_columns(peek.Columns(name, found.header, samples))
     if told is not None and told.personal:
         raise KnownFileError(name, told)
+    if not samples and next(iter(table), None) is None:
+        # A file without rows says that all the project has is gone, and so does an export that failed.
+        raise UnusableFile(name, NO_ROWS) if told is None or told.kind else KnownFileError(name, told)
     return Look(project, kind, table, resolved, samples, site_of(project), told, period)
 
 
@@ -475,7 +474,7 @@ def look_at_upload(
     try:
         said = read_period(upload.name, period)
         return look(project, upload.kind, upload.file, upload.name, mapping or upload.mapping, upload.encoding, said)
-    except UnusableFile:
+    except (UnusableFile, KnownFileError):
         uploads.discard(upload)
         raise
 
@@ -514,17 +513,6 @@ def remember_mapping(project: Project, kind: str, looked: Look) -> None:
         locked.save(update_fields=["import_mappings"])
 
 
-def _check_loadable(looked: Look) -> None:
-    """Raises FileError where a required field has no column, or the file has no rows.
-
-    A file without rows says of all that the project has that it is gone, which an export that failed says, too.
-    """
-    name = looked.table.name
-    schema.check_required(looked.kind, name, looked.header, looked.mapping)
-    if looked.is_empty:
-        raise FileError(name, NO_ROWS)
-
-
 def _look_to_load(
     project: Project, kind: str, path: Path, name: str, mapping: Mapping[str, Sequence[str]] | None, encoding: str
 ) -> Look:
@@ -532,7 +520,7 @@ def _look_to_load(
     if looked.objection and looked.known is not None and not schema.columns_of(mapping or {}):
         command = f" The command is import_{looked.better_kind}." if looked.better_kind else ""
         raise KnownFileError(looked.table.name, looked.known, looked.objection + command)
-    _check_loadable(looked)
+    schema.check_required(kind, looked.table.name, looked.header, looked.mapping)
     return looked
 
 
@@ -1026,12 +1014,12 @@ def start_import(
 ) -> Run:
     """Starts the import of an upload with the mapping the user confirmed, and remembers the mapping.
 
-    Raises FileError where a required field has no column, where the file has no rows, or where it is known to be
-    another (`anyway` imports it all the same), RunIsActive where such an import is under way.
+    Raises FileError where a required field has no column, or where it is known to be another (`anyway` imports it all
+    the same), RunIsActive where such an import is under way.
     """
     if looked.objection and looked.known is not None and not anyway:
         raise KnownFileError(upload.name, looked.known, looked.objection)
-    _check_loadable(looked)
+    schema.check_required(upload.kind, upload.name, looked.header, looked.mapping)
     fields = [field.name for field in schema.FIELDS[upload.kind]]
     mapping = {field: looked.mapping.get(field, []) for field in fields}
     params = {"upload": upload.pk, "mapping": mapping, "encoding": upload.encoding}
