@@ -218,13 +218,17 @@ class Look:
         return self.known.text
 
     @property
+    def missing(self) -> str:
+        """Which required fields have no column, and what to do about it; empty where none is missing."""
+        return schema.what_is_missing(self.kind, self.header, self.mapping)
+
+    @property
     def notes(self) -> list[Note]:
         """What the user should know before confirming."""
         if not self.is_for_this:
             return []
-        missing = schema.what_is_missing(self.kind, self.header, self.mapping)
-        if missing:
-            return [Note(missing, True)]
+        if self.missing:
+            return [Note(self.missing, True)]
         if self.kind == schema.LINKS:
             return _link_notes(self)
         if self.kind == schema.QUERIES:

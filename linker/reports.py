@@ -88,7 +88,7 @@ LABELS = {
     "on_pages": "on pages",
     "on_unknown": "on addresses that are not pages of the project",
     "rows_of": "Rows",
-    "rows_moved": "Rows for redirecting pages, added to the pages they lead to",
+    "rows_moved": "Rows of pages that redirect or name a canonical, added to the pages they lead to",
     "total_rows": "Rows with totals, not added",
     "other_tables": "Rows of other tables below the first, not read",
     "gone": "No longer in this period",
