@@ -229,6 +229,10 @@ class Look:
             return []
         if self.missing:
             return [Note(self.missing, True)]
+        return [*self._notes_of_kind, *_end_notes(self.table)]
+
+    @property
+    def _notes_of_kind(self) -> list[Note]:
         if self.kind == schema.LINKS:
             return _link_notes(self)
         if self.kind == schema.QUERIES:
@@ -261,6 +265,12 @@ class Look:
         """Whether the main text is HTML."""
         cells = [cell for column in self.mapping.get("body", []) for cell in self.cells(column) if cell]
         return is_markup(cells)
+
+
+def _end_notes(table: Table) -> list[Note]:
+    """A cell that was cut off, such as the “9” of “99”, looks like any other: only its line shows it."""
+    line = table.find_open_line()
+    return [Note(f"The last line ({line:,}) has no line end: the file may have been cut off there.", True)] * bool(line)
 
 
 def _breadcrumb_notes(looked: Look) -> list[Note]:
@@ -596,8 +606,7 @@ class _PagesLoad:
             for line, url in loader.drop_unknown(self.project):
                 self.skipped.add(line, "unknown_page", address=url)
         return {
-            "file": self.looked.table.name,
-            **self.looked.table.format.describe(),
+            **_file_report(self.looked.table),
             "rows": self.rows,
             **loader.count_staged(),
             "duplicates": self.skipped.counts["duplicate"],
@@ -727,6 +736,12 @@ def _empty_crumbs(looked: Look) -> list[str]:
     return [] if any(cells[place].strip() for cells in rows for place in places) else columns
 
 
+def _file_report(table: Table) -> Report:
+    """What a report says of the file itself, once all of it is read."""
+    open_line = {"open_line": table.open_line} if table.open_line else {}
+    return {"file": table.name, **table.format.describe(), **open_line}
+
+
 def shrinks(before: int, now: int) -> bool:
     """Whether a new import holds suspiciously fewer than what is there."""
     return before >= SHRINK_FROM and now < SHRINK_TO * before
@@ -806,7 +821,7 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     with loader.LinkStage(project, seen_at, held, at_once=parser.says_position) as stage:
         rows = _stage(table, parser.parse_all, stage.add, progress)
         stage.wait()
-        report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
+        report: Report = {**_file_report(table), "rows": rows}
         if not parser.says_position:
             report["made_template_by_repetition"] = loader.part_repeated_links()
         live = 0 if stage.at_once else loader.count_live_links(project)
@@ -901,7 +916,7 @@ def _load_queries(project: Project, looked: Look, skipped: Skipped, progress: Pr
     loader.create_query_stage()
     rows = _stage(table, parser.parse_all, loader.stage_queries, progress)
     staged = loader.count_staged_queries()
-    report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
+    report: Report = {**_file_report(table), "rows": rows}
     if not staged:
         text = _none_usable(project, table.name, skipped, "a query of a page")
         raise ImportStopped(text, report | _skipped_report(skipped))
@@ -971,7 +986,7 @@ def _load_traffic(project: Project, looked: Look, said: Period | None, skipped: 
             background.wait()
             loader.stage_traffic(background, traffic)
             progress(min(table.position, table.size - 1), table.size, "Reading rows")
-    report: Report = {"file": table.name, **table.format.describe(), "rows": rows, **_accounts(parser)}
+    report: Report = {**_file_report(table), "rows": rows, **_accounts(parser)}
     if not parser.rows["on_pages"]:
         text = _none_usable(project, table.name, skipped, "traffic of a page")
         raise ImportStopped(text, report | _skipped_report(skipped))
@@ -986,6 +1001,9 @@ def _load_traffic(project: Project, looked: Look, said: Period | None, skipped: 
     loader.drop_traffic_stage()
     report |= {"traffic_source": source.value, "period": str(period or ""), "traffic": counts.pop("pages"), **counts}
     report["rows_added"] = rows_with_numbers - report["traffic"]
+    before = report["traffic"] - report["new"] + report["gone"]
+    if shrinks(before, report["traffic"]):
+        report["traffic_before"] = before
     if report["set"]:
         loader.refresh_statistics("linker_page")
     progress(table.size, table.size, "Done")

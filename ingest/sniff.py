@@ -699,13 +699,33 @@ class Records:
 class Table:
     """The records of a file below its header, streamed. May be iterated several times.
 
-    `position` of `size` packed bytes were read so far.
+    `position` of `size` packed bytes were read so far. `open_line` is known once all of it is read: the last line,
+    where that has no end, and 0 where it has one. Many honest files end so, and so does one cut off in its last cell.
     """
 
     def __init__(self, path: Path, name: str, format: Format, preferred: Collection[str] = ()) -> None:
         self.path, self.name, self.format, self.preferred = path, name, format, preferred
         self.size = path.stat().st_size
-        self.position = 0
+        self.position = self.open_line = 0
+
+    def find_open_line(self) -> int:
+        """The last line of a plain file where it has no end, else 0; 0 also of a packed file, which takes too long to
+        unpack for a look."""
+        if self.format.compression or self._ends_a_line():
+            return 0
+        with ExitStack() as stack:
+            opened = _open(stack, self.path, self.name, self.preferred)
+            text = _Text(opened.source, self.name, self.format.encoding, None)
+            for _ in text:
+                pass
+            return text.newlines + 1
+
+    def _ends_a_line(self) -> bool:
+        """Whether the last byte of a plain file, or of its last character in UTF-16, ends a line."""
+        with self.path.open("rb") as file:
+            file.seek(-2, io.SEEK_END)
+            last = file.read()
+        return last.rstrip(b"\0").endswith((b"\n", b"\r"))
 
     def __iter__(self) -> Iterator[tuple[int, Sequence[str]]]:
         """Yields (line the record begins on, cells), as many cells as there are; blank records are left out.
@@ -784,6 +804,7 @@ class Table:
         if error is not None:
             raise self._quoting_error(error, start) from None
         line, row = last
+        self.open_line = start - 1 if blocks.cut_off else 0
         if short == 1 and len(row) < width and blocks.cut_off:
             raise UnusableFile(
                 self.name,
