@@ -217,6 +217,9 @@ class LinkParser:
         if cells[self.target_at].rstrip().endswith("#"):
             self.ignored["placeholder"] += 1
             return None
+        if cells[self.target_at].lstrip().startswith("#"):  # a place on the page itself
+            self.ignored["self"] += 1
+            return None
         if isinstance(target, str):
             self._unknown(line, "target", target, cells[self.target_at])
             return None

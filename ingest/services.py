@@ -6,7 +6,7 @@ import hashlib
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -218,15 +218,21 @@ class Look:
         return self.known.text
 
     @property
+    def missing(self) -> str:
+        """Which required fields have no column, and what to do about it; empty where none is missing."""
+        return schema.what_is_missing(self.kind, self.header, self.mapping)
+
+    @property
     def notes(self) -> list[Note]:
         """What the user should know before confirming."""
         if not self.is_for_this:
             return []
-        if self.is_empty:
-            return [Note(NO_ROWS, True)]
-        missing = schema.what_is_missing(self.kind, self.header, self.mapping)
-        if missing:
-            return [Note(missing, True)]
+        if self.missing:
+            return [Note(self.missing, True)]
+        return [*self._notes_of_kind, *_end_notes(self.table)]
+
+    @property
+    def _notes_of_kind(self) -> list[Note]:
         if self.kind == schema.LINKS:
             return _link_notes(self)
         if self.kind == schema.QUERIES:
@@ -234,11 +240,6 @@ class Look:
         if self.kind == schema.TRAFFIC:
             return _traffic_notes(self)
         return [*_breadcrumb_notes(self), *_vector_notes(self), *_crawl_notes(self)]
-
-    @cached_property
-    def is_empty(self) -> bool:
-        """Whether the file has a header and no row below it."""
-        return not self.samples and next(iter(self.table), None) is None
 
     @property
     def has_crumbs(self) -> bool:
@@ -264,6 +265,12 @@ class Look:
         """Whether the main text is HTML."""
         cells = [cell for column in self.mapping.get("body", []) for cell in self.cells(column) if cell]
         return is_markup(cells)
+
+
+def _end_notes(table: Table) -> list[Note]:
+    """A cell that was cut off, such as the “9” of “99”, looks like any other: only its line shows it."""
+    line = table.find_open_line()
+    return [Note(f"The last line ({line:,}) has no line end: the file may have been cut off there.", True)] * bool(line)
 
 
 def _breadcrumb_notes(looked: Look) -> list[Note]:
@@ -417,7 +424,10 @@ def look(
     encoding: str = "",
     period: Period | None = None,
 ) -> Look:
-    """Looks at the first rows of a file and settles its mapping, required fields or not. Raises FileError."""
+    """Looks at the first rows of a file and settles its mapping, required fields or not.
+
+    Raises UnusableFile, or KnownFileError where the file is known to be none that can be imported in any way.
+    """
     start = _recognise(path, name)
     preferred = _members(path, kind) or schema.PREFERRED[kind]
     found = inspect(path, name, known=_column_names(), preferred=preferred, encoding=encoding)
@@ -428,6 +438,9 @@ def look(
     told = start or known.of_columns(peek.Columns(name, found.header, samples))
     if told is not None and told.personal:
         raise KnownFileError(name, told)
+    if not samples and next(iter(table), None) is None:
+        # A file without rows says that all the project has is gone, and so does an export that failed.
+        raise UnusableFile(name, NO_ROWS) if told is None or told.kind else KnownFileError(name, told)
     return Look(project, kind, table, resolved, samples, site_of(project), told, period)
 
 
@@ -475,7 +488,7 @@ def look_at_upload(
     try:
         said = read_period(upload.name, period)
         return look(project, upload.kind, upload.file, upload.name, mapping or upload.mapping, upload.encoding, said)
-    except UnusableFile:
+    except (UnusableFile, KnownFileError):
         uploads.discard(upload)
         raise
 
@@ -514,17 +527,6 @@ def remember_mapping(project: Project, kind: str, looked: Look) -> None:
         locked.save(update_fields=["import_mappings"])
 
 
-def _check_loadable(looked: Look) -> None:
-    """Raises FileError where a required field has no column, or the file has no rows.
-
-    A file without rows says of all that the project has that it is gone, which an export that failed says, too.
-    """
-    name = looked.table.name
-    schema.check_required(looked.kind, name, looked.header, looked.mapping)
-    if looked.is_empty:
-        raise FileError(name, NO_ROWS)
-
-
 def _look_to_load(
     project: Project, kind: str, path: Path, name: str, mapping: Mapping[str, Sequence[str]] | None, encoding: str
 ) -> Look:
@@ -532,7 +534,7 @@ def _look_to_load(
     if looked.objection and looked.known is not None and not schema.columns_of(mapping or {}):
         command = f" The command is import_{looked.better_kind}." if looked.better_kind else ""
         raise KnownFileError(looked.table.name, looked.known, looked.objection + command)
-    _check_loadable(looked)
+    schema.check_required(kind, looked.table.name, looked.header, looked.mapping)
     return looked
 
 
@@ -604,8 +606,7 @@ class _PagesLoad:
             for line, url in loader.drop_unknown(self.project):
                 self.skipped.add(line, "unknown_page", address=url)
         return {
-            "file": self.looked.table.name,
-            **self.looked.table.format.describe(),
+            **_file_report(self.looked.table),
             "rows": self.rows,
             **loader.count_staged(),
             "duplicates": self.skipped.counts["duplicate"],
@@ -735,6 +736,12 @@ def _empty_crumbs(looked: Look) -> list[str]:
     return [] if any(cells[place].strip() for cells in rows for place in places) else columns
 
 
+def _file_report(table: Table) -> Report:
+    """What a report says of the file itself, once all of it is read."""
+    open_line = {"open_line": table.open_line} if table.open_line else {}
+    return {"file": table.name, **table.format.describe(), **open_line}
+
+
 def shrinks(before: int, now: int) -> bool:
     """Whether a new import holds suspiciously fewer than what is there."""
     return before >= SHRINK_FROM and now < SHRINK_TO * before
@@ -814,7 +821,7 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     with loader.LinkStage(project, seen_at, held, at_once=parser.says_position) as stage:
         rows = _stage(table, parser.parse_all, stage.add, progress)
         stage.wait()
-        report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
+        report: Report = {**_file_report(table), "rows": rows}
         if not parser.says_position:
             report["made_template_by_repetition"] = loader.part_repeated_links()
         live = 0 if stage.at_once else loader.count_live_links(project)
@@ -909,7 +916,7 @@ def _load_queries(project: Project, looked: Look, skipped: Skipped, progress: Pr
     loader.create_query_stage()
     rows = _stage(table, parser.parse_all, loader.stage_queries, progress)
     staged = loader.count_staged_queries()
-    report: Report = {"file": table.name, **table.format.describe(), "rows": rows}
+    report: Report = {**_file_report(table), "rows": rows}
     if not staged:
         text = _none_usable(project, table.name, skipped, "a query of a page")
         raise ImportStopped(text, report | _skipped_report(skipped))
@@ -979,7 +986,7 @@ def _load_traffic(project: Project, looked: Look, said: Period | None, skipped: 
             background.wait()
             loader.stage_traffic(background, traffic)
             progress(min(table.position, table.size - 1), table.size, "Reading rows")
-    report: Report = {"file": table.name, **table.format.describe(), "rows": rows, **_accounts(parser)}
+    report: Report = {**_file_report(table), "rows": rows, **_accounts(parser)}
     if not parser.rows["on_pages"]:
         text = _none_usable(project, table.name, skipped, "traffic of a page")
         raise ImportStopped(text, report | _skipped_report(skipped))
@@ -994,6 +1001,9 @@ def _load_traffic(project: Project, looked: Look, said: Period | None, skipped: 
     loader.drop_traffic_stage()
     report |= {"traffic_source": source.value, "period": str(period or ""), "traffic": counts.pop("pages"), **counts}
     report["rows_added"] = rows_with_numbers - report["traffic"]
+    before = report["traffic"] - report["new"] + report["gone"]
+    if shrinks(before, report["traffic"]):
+        report["traffic_before"] = before
     if report["set"]:
         loader.refresh_statistics("linker_page")
     progress(table.size, table.size, "Done")
@@ -1026,12 +1036,12 @@ def start_import(
 ) -> Run:
     """Starts the import of an upload with the mapping the user confirmed, and remembers the mapping.
 
-    Raises FileError where a required field has no column, where the file has no rows, or where it is known to be
-    another (`anyway` imports it all the same), RunIsActive where such an import is under way.
+    Raises FileError where a required field has no column, or where it is known to be another (`anyway` imports it all
+    the same), RunIsActive where such an import is under way.
     """
     if looked.objection and looked.known is not None and not anyway:
         raise KnownFileError(upload.name, looked.known, looked.objection)
-    _check_loadable(looked)
+    schema.check_required(upload.kind, upload.name, looked.header, looked.mapping)
     fields = [field.name for field in schema.FIELDS[upload.kind]]
     mapping = {field: looked.mapping.get(field, []) for field in fields}
     params = {"upload": upload.pk, "mapping": mapping, "encoding": upload.encoding}

@@ -80,6 +80,10 @@ _MAGIC = (
     (b"SQLite format 3", "an SQLite database"),
 )
 _GZIP, _ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")
+# Zeros that stand in place of text: several in a row, or all that a line or a cell holds. A single one within a text
+# may come from the page itself.
+_ZEROS = re.compile(r"\0{4}|(?<![^\r\n,;\t|\"])\0+(?![^\r\n,;\t|\"\0])")
+_ZEROS_TEXT = "Zeros stand here in place of a part of the text: the file is damaged. Export it again."
 _SEPARATOR_LINE = re.compile(r'^"?sep=(.)"?\s*$', re.IGNORECASE)
 
 
@@ -228,7 +232,7 @@ class _Source(Protocol):
 
 
 class _Text:
-    """The unpacked bytes of a source as text without NUL and byte order mark, with bounds on what comes out.
+    """The unpacked bytes of a source as text without byte order mark, with bounds on what comes out.
 
     Raises UnusableFile with the line for bytes that the encoding does not know, for data cut off and for bombs.
     """
@@ -255,8 +259,7 @@ class _Text:
                 raise not_decodable(self.name, self.encoding, error, self.newlines + 1) from None
             self._count(text)
             if text:
-                text = text.lstrip("\ufeff") if first else text
-                yield text.replace("\0", "") if "\0" in text else text
+                yield text.lstrip("\ufeff") if first else text
                 first = False
 
     def _count(self, text: str) -> None:
@@ -491,8 +494,7 @@ def _zeros(name: str, sample: bytes) -> UnusableFile:
     before = sample[: sample.index(0)].decode("utf-8", "replace").lstrip("\ufeff")
     lines = _breaks([before])
     if lines and all(letter.isprintable() or letter in "\t\r\n" for letter in before) and "\ufffd" not in before:
-        text = "Zeros stand here in place of a part of the text: the file is damaged. Export it again."
-        return UnusableFile(name, text, line=lines + 1)
+        return UnusableFile(name, _ZEROS_TEXT, line=lines + 1)
     return UnusableFile(name, "This is not text but a binary file. Export the table as CSV.")
 
 
@@ -576,7 +578,9 @@ def unique_names(cells: list[str]) -> tuple[str, ...]:
 
 
 class _Blocks:
-    """A text in blocks of whole lines. `cut_off`: the last block does not end with a line break.
+    """A text in blocks of whole lines, without NUL. `cut_off`: the last block does not end with a line break.
+
+    Raises UnusableFile with the line for zeros in place of text: a row of them would vanish without a word.
 
     The reader sets `line`, the line of the first record not read yet, and `held`, the characters of that record which
     it has been given: the next block is as long at least, so that reading the record again and again takes linear time.
@@ -600,12 +604,22 @@ class _Blocks:
             block, rest = piece[:end], piece[end:]
             if block:
                 self.cut_off = False
-                yield block
+                yield self._without_zeros(block, rest)
             if len(rest) >= MAX_LINE:
+                self._without_zeros(rest)
                 raise UnusableFile(self.text.name, f"The line is longer than {MAX_LINE:,} characters.", line=self.line)
         if rest:
             self.cut_off = not rest.endswith(("\r", "\n"))
-            yield rest
+            yield self._without_zeros(rest)
+
+    def _without_zeros(self, lines: str, after: str = "") -> str:
+        """The lines without NUL; `after` is what was read beyond them."""
+        if "\0" not in lines:
+            return lines
+        if found := _ZEROS.search(lines):
+            line = self.text.newlines - _breaks([lines[found.start() :] + after]) + 1
+            raise UnusableFile(self.text.name, _ZEROS_TEXT, line=line)
+        return lines.replace("\0", "")
 
 
 def _breaks(texts: Sequence[str]) -> int:
@@ -685,13 +699,33 @@ class Records:
 class Table:
     """The records of a file below its header, streamed. May be iterated several times.
 
-    `position` of `size` packed bytes were read so far.
+    `position` of `size` packed bytes were read so far. `open_line` is known once all of it is read: the last line,
+    where that has no end, and 0 where it has one. Many honest files end so, and so does one cut off in its last cell.
     """
 
     def __init__(self, path: Path, name: str, format: Format, preferred: Collection[str] = ()) -> None:
         self.path, self.name, self.format, self.preferred = path, name, format, preferred
         self.size = path.stat().st_size
-        self.position = 0
+        self.position = self.open_line = 0
+
+    def find_open_line(self) -> int:
+        """The last line of a plain file where it has no end, else 0; 0 also of a packed file, which takes too long to
+        unpack for a look."""
+        if self.format.compression or self._ends_a_line():
+            return 0
+        with ExitStack() as stack:
+            opened = _open(stack, self.path, self.name, self.preferred)
+            text = _Text(opened.source, self.name, self.format.encoding, None)
+            for _ in text:
+                pass
+            return text.newlines + 1
+
+    def _ends_a_line(self) -> bool:
+        """Whether the last byte of a plain file, or of its last character in UTF-16, ends a line."""
+        with self.path.open("rb") as file:
+            file.seek(-2, io.SEEK_END)
+            last = file.read()
+        return last.rstrip(b"\0").endswith((b"\n", b"\r"))
 
     def __iter__(self) -> Iterator[tuple[int, Sequence[str]]]:
         """Yields (line the record begins on, cells), as many cells as there are; blank records are left out.
@@ -770,6 +804,7 @@ class Table:
         if error is not None:
             raise self._quoting_error(error, start) from None
         line, row = last
+        self.open_line = start - 1 if blocks.cut_off else 0
         if short == 1 and len(row) < width and blocks.cut_off:
             raise UnusableFile(
                 self.name,

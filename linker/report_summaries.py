@@ -41,6 +41,7 @@ def _pages(report: Report) -> list[str]:
         if missing
         else "",
         _sensitive(report),
+        _end(report),
         _left_out(report),
     ]
 
@@ -85,6 +86,7 @@ def _links(report: Report) -> list[str]:
         f"{count(missing, 'link')} of the project {_are(missing)} not in this file and {_are(missing)} taken as gone."
         if missing
         else "",
+        _end(report),
         _left_out(report),
     ]
 
@@ -95,6 +97,7 @@ def _queries(report: Report) -> list[str]:
     return [
         f"{count(queries, 'search query', 'search queries')} of {pages} {_were(queries)} read"
         f"{' from ' + report['file'] if report.get('file') else ''}. They are offered as anchors by the next match.",
+        _end(report),
         _left_out(report),
     ]
 
@@ -110,8 +113,26 @@ def _traffic(report: Report) -> list[str]:
         f"{count(gone, 'page')} had numbers for this period before and no longer {'has' if gone == 1 else 'have'} them."
         if gone
         else "",
+        _shrunk(pages, report.get("traffic_before", 0)),
+        _end(report),
         _left_out(report),
     ]
+
+
+def _shrunk(pages: int, before: int) -> str:
+    """A warning where a file has far fewer pages than had numbers for its period."""
+    if not before:
+        return ""
+    return (
+        f"Before this import, {before:,} pages had numbers for this period, and now {pages:,}: the file may be a part "
+        "of an export, or cut off. If so, import the whole one, which replaces these numbers."
+    )
+
+
+def _end(report: Report) -> str:
+    """A warning where the file ends in the middle of a line."""
+    line = report.get("open_line")
+    return f"The last line ({line:,}) has no line end: the file may have been cut off there." if line else ""
 
 
 def _accounted(name: str, parts: dict[str, int]) -> str:

@@ -88,10 +88,11 @@ LABELS = {
     "on_pages": "on pages",
     "on_unknown": "on addresses that are not pages of the project",
     "rows_of": "Rows",
-    "rows_moved": "Rows for redirecting pages, added to the pages they lead to",
+    "rows_moved": "Rows of pages that redirect or name a canonical, added to the pages they lead to",
     "total_rows": "Rows with totals, not added",
     "other_tables": "Rows of other tables below the first, not read",
     "gone": "No longer in this period",
+    "traffic_before": "Pages with traffic of this period before",
     "set": "Pages whose own numbers changed",
     "body": "Links in the text",
     "template": "Links around the text",
@@ -107,6 +108,7 @@ LABELS = {
     "empty_breadcrumb": "Breadcrumb columns that are empty in every row",
     "without_category": "Pages without a category",
     "header_line": "Line of the header",
+    "open_line": "Last line, which has no line end",
     "packed": "Compressed",
     "filters": "Only",
     "bom": "Byte-order mark",
@@ -130,6 +132,7 @@ ORDER = [
         "query_pages",
         "query_source",
         "traffic",
+        "traffic_before",
         "traffic_source",
         "period",
         "clicks",
@@ -157,7 +160,7 @@ ORDER = [
     *("indexable", "categories", "category_source", "empty_breadcrumb", "own_crumbs", "without_category"),
     *("page_traffic", "vectors"),
     *("sensitive_pages", "sensitive_proposed"),
-    *("encoding", "delimiter", "packed", "header_line"),
+    *("encoding", "delimiter", "packed", "header_line", "open_line"),
     *("model", "made_of", "dimensions", "embedded", "without_text", "seconds"),
     *(
         "ranking",
@@ -225,7 +228,7 @@ UNSET = {
 }
 UNCAPPED = frozenset({"per_target", "inline_in_all", "related_in_all", "per_1000_words"})  # 0 is no cap
 # How a file was read, as against what it held.
-READING = {"encoding", "delimiter", "packed", "header_line", "mapping"}
+READING = {"encoding", "delimiter", "packed", "header_line", "open_line", "mapping"}
 # Plumbing that no reader can use, or uses as a picture only.
 HIDDEN = {"skipped_file", "histogram"}
 

@@ -10,6 +10,7 @@ import pytest
 from ingest import services
 from ingest.errors import FileError, ImportStopped
 from linker.models import Category, Page
+from tests.factories import make_page
 from tests.ingest.files import SITE, csv_text, write, write_pages
 
 HEAD = "Address,Title 1\n"
@@ -114,6 +115,46 @@ def test_zeros_in_a_text_are_found_by_their_line(project, tmp_path):
     path = tmp_path / "crawl.csv"
     path.write_bytes((HEAD + f'{SITE}/a,"A\nB"\n{SITE}/').encode() + bytes(512) + f"\n{SITE}/c,C\n".encode())
     assert "line 4: Zeros stand here in place of a part of the text" in refused(project, path)
+
+
+ZEROS = "Zeros stand here in place of a part of the text: the file is damaged"
+ROWS = {
+    "pages": ("Address,Title 1", f"{SITE}/%d,A title of its own"),
+    "links": ("Source,Destination,Anchor", f"{SITE}/%d,{SITE}/0,an anchor"),
+    "queries": ("Page,Query,Clicks", f"{SITE}/%d,a query,2000"),
+    "traffic": ("Top pages,Clicks,Impressions", f"{SITE}/%d,2000,5000"),
+}
+
+
+@pytest.mark.parametrize("kind", ROWS)
+@pytest.mark.parametrize("of_row", [slice(None), slice(9, 29), slice(-4, None), slice(-1, None)])
+@pytest.mark.parametrize("at", [5, 60, 30_000])
+def test_zeros_anywhere_stop_every_import_with_their_line(project, tmp_path, kind, of_row, at):
+    header, row = ROWS[kind]
+    make_page(project, "/0")
+    lines = [header, *(row % n for n in range(40_000 if at > 100 else 100))]
+    damaged = list(lines[at - 1])
+    if of_row.start == -1:  # the whole of the last cell
+        of_row = slice(lines[at - 1].rindex(",") + 1, None)
+    damaged[of_row] = "\0" * len(damaged[of_row])
+    lines[at - 1] = "".join(damaged)
+    path = tmp_path / "export.csv"
+    path.write_bytes("\r\n".join([*lines, ""]).encode())
+    with pytest.raises(FileError) as caught:
+        getattr(services, f"import_{kind}")(project, path)
+    assert str(caught.value).startswith(f"export.csv, line {at:,}: {ZEROS}")
+
+
+def test_a_cell_of_a_single_zero_is_one_in_place_of_text(project, tmp_path):
+    path = tmp_path / "crawl.csv"
+    path.write_bytes("".join([f"{HEAD}", *(f"{SITE}/{n},A\n" for n in range(500)), f"{SITE}/x,\0\n"]).encode())
+    assert f"line 502: {ZEROS}" in refused(project, path)
+
+
+def test_the_zeros_at_the_end_of_a_long_file_are_named_and_not_the_length_of_their_line(project, tmp_path):
+    path = tmp_path / "crawl.csv"
+    path.write_bytes((HEAD + "".join(f"{SITE}/{n},A\n" for n in range(500))).encode() + bytes(20_000_000))
+    assert f"line 502: {ZEROS}" in refused(project, path)
 
 
 def test_a_zip_file_cut_off_or_damaged_says_so(project, tmp_path):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from ingest import services
 from ingest.errors import FileError
 from ingest.models import Upload
 from linker.models import ExistingLink, Page, PageQuery, PageTraffic, Run
+from linker.runs import no_progress
 from tests.factories import make_page
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link, write
 from tests.ingest.test_import_pages import choices, upload_of
+from tests.ingest.test_upload_life import files
 
 pytestmark = pytest.mark.django_db
 HEADERS = {
@@ -66,15 +69,41 @@ def test_an_import_of_a_file_without_rows_changes_nothing(filled, tmp_path, kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_preview_of_a_file_without_rows_says_so_and_the_start_is_refused(filled, manager, client_for, kind):
-    upload = upload_of(filled, HEADERS[kind], [], kind=kind)
-    client, preview = client_for(manager), reverse("import_preview", args=[filled.slug, upload.pk])
-    answer = client.get(preview)
-    assert SENTENCE in answer.text
-    assert 'value="start"' not in answer.text
-    for action in ("start", "anyway"):
-        answer = client.post(preview, {**choices(upload), "action": action})
-        assert answer.status_code == 422
-        assert SENTENCE in " ".join(answer.context["form"].non_field_errors())
-    assert not Run.objects.exists()
-    assert Upload.objects.count() == 1
+def test_an_upload_of_a_file_without_rows_is_refused_beside_the_field_and_not_kept(filled, manager, client_for, kind):
+    file = SimpleUploadedFile("empty.csv", csv_text(HEADERS[kind], []).encode())
+    answer = client_for(manager).post(reverse("import", args=[filled.slug]), {"file": file, "kind": kind})
+    assert answer.status_code == 422
+    assert SENTENCE in " ".join(answer.context["form"].errors["file"])
+    assert not files()
+    assert not Upload.objects.exists()
+
+
+def test_an_upload_without_rows_that_would_be_of_no_use_with_rows_is_told_so(filled, manager, client_for):
+    file = SimpleUploadedFile("Queries.csv", csv_text(("Top queries", "Clicks", "Impressions"), []).encode())
+    answer = client_for(manager).post(reverse("import", args=[filled.slug]), {"file": file})
+    assert answer.status_code == 422
+    assert answer.context["refused"].known.key == "console_queries"
+    assert not files()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_preview_of_a_file_that_has_lost_its_rows_says_so_and_removes_it(filled, manager, client_for, kind):
+    upload = upload_of(filled, HEADERS[kind], ROWS[kind], kind=kind)
+    upload.file.write_text(csv_text(HEADERS[kind], []))
+    preview = reverse("import_preview", args=[filled.slug, upload.pk])
+    assert SENTENCE in client_for(manager).get(preview, follow=True).text
+    assert not files()
+    assert not Upload.objects.exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_import_that_finds_no_rows_removes_the_file_and_keeps_its_run(filled, manager, client_for, kind):
+    upload = upload_of(filled, HEADERS[kind], ROWS[kind], kind=kind)
+    client_for(manager).post(
+        reverse("import_preview", args=[filled.slug, upload.pk]), {**choices(upload), "action": "start"}
+    )
+    upload.file.write_text(csv_text(HEADERS[kind], []))
+    with pytest.raises(FileError, match="no rows below it"):
+        services.run_import(Run.objects.get(), no_progress)
+    assert not files()
+    assert Upload.objects.get().path == ""

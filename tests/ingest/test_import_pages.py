@@ -198,6 +198,17 @@ def test_a_required_field_without_a_column_starts_nothing(project, manager, clie
     assert not Run.objects.exists()
 
 
+def test_the_start_is_offered_once_every_required_field_has_a_column(project, manager, client_for):
+    upload = upload_of(project, ("Where", "Title"), [("a tent", "A")], kind="pages")
+    client, address = client_for(manager), reverse("import_preview", args=["shop", upload.pk])
+    page = client.get(address).text
+    assert "No column for “Address”" in page
+    assert "Start the import" not in page
+    assert "then start the import" not in page
+    page = client.post(address, {**choices(upload, url=["Where"]), "action": "preview"}).text
+    assert page.count("Start the import") == 2
+
+
 def test_a_column_that_the_file_lacks_is_no_choice(project, manager, client_for):
     upload = upload_of(project, ("Address", "Title"), [(f"{SITE}/a", "A")])
     address = reverse("import_preview", args=["shop", upload.pk])

@@ -489,12 +489,6 @@ def test_queries_of_no_known_tool_handed_in_as_pages_are_read_as_queries_in_one_
     assert 'value="start"' in client.get(preview(upload)).text
 
 
-def test_a_file_of_nothing_but_a_header_is_not_offered_for_import(project, manager, client_for):
-    page = client_for(manager).get(preview(upload_of(project, ("Address", "Title 1"), []))).text
-    assert "The file has a header but no rows below it" in page
-    assert 'value="start"' not in page
-
-
 def test_a_kind_that_does_not_exist_changes_nothing(project, manager, client_for):
     upload = upload_of(project, LINK_HEADER, [link("/a", "/b")], kind="pages")
     answer = client_for(manager).post(preview(upload), {"kind": "nonsense"}, follow=True)

@@ -67,6 +67,8 @@ def test_what_is_no_link_of_ours_is_counted_by_reason(project, pages, tmp_path):
         link("/a", "/b", "", alt="a picture's words"),
         link("/a", "/b", ""),
         link("/a", "/a#top", "self"),
+        ("Hyperlink", f"{SITE}/a", "#top", "", "up", "true", "", "", "Content"),
+        ("Hyperlink", f"{SITE}/a", "#", "", "menu", "true", "", "", "Content"),
         link("/a", "/b#", "placeholder"),
         link("/a", "/b", "Skip to main content"),
         link("/a", "/b", "", type="Image", alt="x"),
@@ -80,16 +82,16 @@ def test_what_is_no_link_of_ours_is_counted_by_reason(project, pages, tmp_path):
     assert report["ignored"] == {
         "Not hyperlinks (images, scripts, styles, canonicals)": 2,
         "Without anchor or alt text": 1,
-        "From a page to itself": 1,
-        "To “#”": 1,
+        "From a page to itself": 2,
+        "To “#”": 2,
         "Skip links": 1,
         "To other sites": 1,
     }
     listed = list(csv.DictReader((tmp_path / "skipped.csv").open(encoding="utf-8-sig")))
     assert [(row["line"], row["column"], row["address"]) for row in listed] == [
-        ("11", "Destination", "mailto:us@shop.example"),
-        ("12", "Destination", f"{SITE}/unknown"),
-        ("13", "Source", f"{SITE}/unknown"),
+        ("13", "Destination", "mailto:us@shop.example"),
+        ("14", "Destination", f"{SITE}/unknown"),
+        ("15", "Source", f"{SITE}/unknown"),
     ]
 
 

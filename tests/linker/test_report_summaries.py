@@ -51,6 +51,12 @@ def test_the_column_of_the_main_text_is_no_count_of_links(project):
     assert report_rows(links) == [("Links in the text", "530")]
 
 
+def test_rows_that_moved_came_by_a_redirect_or_by_a_canonical(project):
+    run = make_run(project, RunKind.IMPORT_TRAFFIC, report={"rows_moved": 3})
+    told = "Rows of pages that redirect or name a canonical, added to the pages they lead to"
+    assert report_rows(run) == [(told, "3")]
+
+
 def test_a_look_for_what_is_sensitive(project):
     found = said(project, "sensitive", {"sensitive_pages": 312, "sensitive_proposed": {"medical": 1, "legal": 2}})
     assert found == "312 pages count as sensitive, so a person decides on every link. 3 new rules wait for a manager."
