@@ -28,7 +28,7 @@ from linker.errors import UserError
 from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Placement, Project
 from review import checks, held
 from review.checks import alike, sql_of
-from review.filters import QueueFilter
+from review.filters import ExportFilter
 from review.models import Operation, Release, ReleaseChunk, ReleaseFormat
 
 if TYPE_CHECKING:
@@ -275,14 +275,16 @@ OPERATIONS = {ReleaseFormat.FULL: tuple(Operation), ReleaseFormat.JOIL: (Operati
 def run_release(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
     """The release that the run's parameters ask for. It ends with the release or not at all: a job that came twice
     would find nothing left to export."""
-    chosen = QueueFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
+    chosen = ExportFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
     if chosen.ignored:  # known to the version that was asked, and no longer to this one
         unknown = ", ".join(chosen.ignored)
-        raise UserError(f"Nothing was released: the filter holds a value that is not known ({unknown}). Export again.")
+        raise UserError(
+            f"Nothing was released: the filter holds a field or a value that is not known ({unknown}). Export again."
+        )
     with transaction.atomic():
         release = create_release(
             run.project,
-            chosen.scope(run.project),
+            chosen.edges(run.project),
             fmt=ReleaseFormat(run.params["format"]),
             user=run.created_by,
             filters=run.params["filters"],

@@ -87,8 +87,8 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             "rankings": RankedBy.choices,
             "sensitivities": Sensitive.choices,
             "orders": Order.choices,
-            # With a value that is not known the export refuses, rather than letting more leave than was asked for.
-            "export_query": request.GET.urlencode() if chosen.ignored else chosen.to_query(),
+            # The export refuses what it does not know, rather than letting more leave than was asked for.
+            "export_query": request.GET.urlencode() if chosen.ignored else chosen.export_query(),
             "has_matched": bool(page.groups) or queue.has_matched(project),
         },
     )

@@ -17,11 +17,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from linker import runs
 from linker.access import has_role, member
-from linker.models import Membership, Placement, Project, RankedBy, Role, RunKind
+from linker.models import EdgeStatus, Membership, Placement, Project, RankedBy, Role, RunKind
 from linker.runs import RunIsActive
 from review import checks, export, held, outgoing
 from review.export import Choice, NothingToExport
-from review.filters import GAP, GENERATORS, MAX_ID, QueueFilter
+from review.filters import ALL, GAP, GENERATORS, MAX_ID, ExportFilter
 from review.models import Held, Operation, Release, ReleaseFormat
 
 if TYPE_CHECKING:
@@ -34,6 +34,20 @@ if TYPE_CHECKING:
     from linker.models import CandidateEdge
 
 PAGE_SIZE = 25
+STATUS_IN_WORDS: dict[str, str] = {
+    EdgeStatus.SUGGESTED: "suggestions without a decision",
+    EdgeStatus.ACCEPTED: "accepted links",
+    EdgeStatus.REJECTED: "rejected links",
+    EdgeStatus.EXPORTED: "links that have left",
+    EdgeStatus.WITHDRAWN: "withdrawn links",
+}
+# Why nothing of such a selection leaves; of any other, because nothing is accepted.
+NOTHING: dict[str, str] = {
+    EdgeStatus.SUGGESTED: "no tier lets a suggestion of this selection leave without an editor’s look.",
+    EdgeStatus.REJECTED: "rejected links never leave.",
+    EdgeStatus.EXPORTED: "these links have left already, and no change or removal waits for a release.",
+    EdgeStatus.WITHDRAWN: "withdrawn links have been taken off the site. Accepted again, they leave again.",
+}
 
 
 class FileForm(forms.Form):
@@ -75,7 +89,7 @@ class DownloadForm(FileForm):
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """GET: what would leave now, and the releases so far. POST: makes the next release.
 
-    The query string narrows the links down as it does in the queue; its status, held and stale do not apply here.
+    The query string narrows the links down as it does in the queue; its held and stale do not apply here.
     """
     if request.method == "POST":
         return _create(request, member(request, slug, needs=Role.EDITOR))
@@ -84,11 +98,11 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = FileForm(request.POST)
-    chosen = _chosen(request)
+    chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored or not form.is_valid():
         return _page(request, membership, form, status=400)
     project, how = membership.project, form.cleaned_data
-    edges = chosen.scope(project)
+    edges = chosen.edges(project)
     if _are_too_many(project, edges):
         params = {"filters": chosen.to_dict(), "format": how["format"], "bom": how["bom"]}
         try:
@@ -118,8 +132,10 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 def _page(request: HttpRequest, membership: Membership, form: FileForm, status: int = 200) -> HttpResponse:
     project = membership.project
-    chosen = _chosen(request)
-    edges = chosen.scope(project).none() if chosen.ignored else chosen.scope(project)
+    chosen = ExportFilter.from_query(request.GET)
+    edges, others = chosen.edges(project), chosen.scope(project)  # the other files have a status of their own
+    if chosen.ignored:
+        edges, others = edges.none(), others.none()
     made = project.releases.select_related("created_by")
     before = request.GET.get("before", "")[:10]
     if before.isdecimal():
@@ -131,8 +147,10 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "section": "releases",
         "may_export": has_role(membership, Role.EDITOR),
         "query": chosen.to_query(),
-        "hidden": parse_qsl(chosen.to_query()),
+        "hidden": parse_qsl(replace(chosen, status=ALL).to_query()),
         "only": _in_words(chosen, project),
+        "nothing": NOTHING.get(chosen.status)
+        or f"no link {'of this selection ' if chosen.to_query() else ''}is accepted and not exported yet.",
         "ignored": chosen.ignored,
         "form": form,
         "download_form": DownloadForm(auto_id="download_%s"),
@@ -140,7 +158,7 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "preview": None if _are_too_many(project, edges) else export.preview(project, edges),
         "releases": [_with_words(release) for release in shown[:PAGE_SIZE]],
         "older": shown[PAGE_SIZE - 1].number if len(shown) > PAGE_SIZE else None,
-        "suggestions": export.choose(edges, Choice.SUGGESTED).count(),
+        "suggestions": export.choose(others, Choice.SUGGESTED).count(),
     }
     return render(request, "review/releases.html", context, status=status)
 
@@ -152,11 +170,11 @@ def next_held(request: HttpRequest, slug: str) -> HttpResponse:
     Where so many links are approved that looking at them takes minutes, a page says so; the release looks.
     """
     membership = member(request, slug)
-    chosen = _chosen(request)
+    chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
         messages.error(request, f"Nothing was listed: {_not_understood(chosen)}")
         return redirect("releases", slug)
-    edges = chosen.scope(membership.project)
+    edges = chosen.edges(membership.project)
     reason = _reason(request)
     said = {"query": chosen.to_query(), "only": _in_words(chosen, membership.project)}
     if _are_too_many(membership.project, edges):
@@ -283,7 +301,7 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
             request, f"No file was made: the address asks for a value that is not known ({', '.join(form.errors)})."
         )
         return redirect("releases", slug)
-    chosen = _chosen(request)
+    chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
         messages.error(request, f"No file was made: {_not_understood(chosen)}")
         return redirect("releases", slug)
@@ -293,20 +311,13 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     return _csv(pieces, f"anchorline-{project.slug}-{choice}.csv")
 
 
-def _chosen(request: HttpRequest) -> QueueFilter:
-    """The filter of the query string, without what does not apply to an export."""
-    asked = QueueFilter.from_query(request.GET)
-    ignored = tuple(name for name in asked.ignored if name not in ("status", "order", "held", "stale"))
-    return replace(asked, status=QueueFilter.status, order=QueueFilter.order, held=False, stale=False, ignored=ignored)
+def _not_understood(chosen: ExportFilter) -> str:
+    return f"the filter holds a field or a value that is not known ({', '.join(chosen.ignored)})."
 
 
-def _not_understood(chosen: QueueFilter) -> str:
-    return f"the filter holds a value that is not known ({', '.join(chosen.ignored)})."
-
-
-def _in_words(chosen: QueueFilter, project: Project) -> list[str]:
+def _in_words(chosen: ExportFilter, project: Project) -> list[str]:
     """What the filter narrows down to; empty where it lets everything through."""
-    words = []
+    words = [STATUS_IN_WORDS[chosen.status]] if chosen.status != ALL else []
     if chosen.tier is not None:
         tier = project.tiers.filter(pk=chosen.tier).first()
         words.append(f"tier {tier}" if tier else "a tier that is gone")
@@ -335,7 +346,7 @@ def _in_words(chosen: QueueFilter, project: Project) -> list[str]:
 
 def _with_words(release: Release) -> Release:
     """The release with `only`, the words of the filter it was made with."""
-    chosen = QueueFilter.from_query({name: str(value) for name, value in release.filters.items()})
+    chosen = ExportFilter.from_query({name: str(value) for name, value in release.filters.items()})
     release.only = _in_words(chosen, release.project)  # type: ignore[attr-defined]
     return release
 

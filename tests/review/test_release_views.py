@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 from urllib.parse import urlencode
 
 import pytest
@@ -10,8 +11,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from linker.models import EdgeStatus, SensitiveRule
+from linker.models import CandidateEdge, EdgeStatus, SensitiveRule
 from linker.policies import add_sensitive
+from review import outgoing
 from review.models import Release
 from tests.factories import lenient_tiers, make_category, make_edge, make_page
 
@@ -194,6 +196,84 @@ def test_the_queues_filter_narrows_the_export_down(project, as_editor):
     assert (rest.status, Release.objects.get().filters) == (EdgeStatus.ACCEPTED, query)
 
 
+@pytest.fixture
+def unlike(project) -> dict[str, CandidateEdge]:
+    """A link of every status; the suggestion may leave unreviewed, and the released link waits to be withdrawn."""
+    lenient_tiers(project, name="Related")
+    return {status: make_edge(project, score=0.7, status=status) for status in EdgeStatus.values}
+
+
+@pytest.mark.parametrize("status", ["suggested", "accepted"])
+def test_what_leaves_keeps_to_the_status_of_the_selection(project, as_editor, unlike, status):
+    page = text(as_editor.get(f"{PAGE}?status={status}"))
+    as_editor.post(f"{PAGE}?status={status}", {"format": "full"})
+
+    release = Release.objects.get()
+    assert "<strong>1 link</strong> would leave now" in page
+    assert list(release.release_links.values_list("edge", flat=True)) == [unlike[status].pk]
+    assert release.filters == {"status": status}
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("rejected", "rejected links never leave"),
+        ("exported", "these links have left already"),
+        ("withdrawn", "withdrawn links have been taken off the site"),
+    ],
+)
+def test_nothing_leaves_of_what_is_rejected_or_gone_and_the_page_says_why(project, as_editor, unlike, status, said):
+    page = text(as_editor.get(f"{PAGE}?status={status}"))
+    posted = as_editor.post(f"{PAGE}?status={status}", {"format": "full"})
+
+    assert f"Nothing is ready to leave: {said}" in page
+    assert (posted.status_code, Release.objects.count()) == (409, 0)
+
+
+def test_of_released_links_only_what_was_asked_of_them_since_leaves(project, as_editor, editor, unlike):
+    released = project.edges.filter(pk=unlike["exported"].pk)
+    outgoing.withdraw(project, released, editor, "")
+
+    as_editor.post(f"{PAGE}?status=exported", {"format": "full"})
+
+    release = Release.objects.get()
+    assert (release.links, release.removed) == (1, 1)
+
+
+def test_accepted_links_leave_without_the_changes_that_wait(project, as_editor, editor, unlike):
+    outgoing.withdraw(project, project.edges.filter(pk=unlike["exported"].pk), editor, "")
+
+    as_editor.post(f"{PAGE}?status=accepted", {"format": "full"})
+
+    release = Release.objects.get()
+    assert (release.links, release.added) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "exported"),
+    [("", "status=suggested"), ("status=accepted", "status=accepted"), ("status=all&text=boots", "text=boots")],
+)
+def test_the_queue_leads_to_the_export_of_what_it_shows(project, as_editor, query, exported):
+    page = html.unescape(as_editor.get(f"/p/shop/queue/?{query}").content.decode())
+
+    assert f'href="{PAGE}?{exported}">Export this selection' in page
+
+
+def test_what_was_accepted_is_exported_when_the_queue_is_empty(project, as_editor):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    page = html.unescape(as_editor.get("/p/shop/queue/").content.decode())
+
+    assert f'href="{PAGE}?status=accepted">Export what was accepted' in page
+
+
+def test_the_other_files_have_a_status_of_their_own(project, as_editor, unlike):
+    page = as_editor.get(f"{PAGE}?status=accepted").content.decode()
+
+    assert "1 suggestion is open" in " ".join(page.split())
+    assert '<input type="hidden" name="status"' not in page
+
+
 @pytest.mark.parametrize(
     "query", ["category=999", "category=999999", "tier=0", "status=rejected", "donor=99999999999999999999"]
 )
@@ -218,7 +298,11 @@ def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, 
 
 
 @pytest.mark.parametrize(
-    "query", ["category=abc", "tier=-1", "sensitive=maybe", "donor=1e9", "placement=top", "text=%00"]
+    "query",
+    [
+        *("category=abc", "tier=-1", "sensitive=maybe", "donor=1e9", "placement=top", "text=%00", "status=done"),
+        *("foo=bar", "categroy=5"),
+    ],
 )
 def test_a_filter_that_is_not_understood_lets_nothing_leave(project, as_editor, query):
     """Left out, it would let everything leave."""
@@ -228,11 +312,12 @@ def test_a_filter_that_is_not_understood_lets_nothing_leave(project, as_editor, 
     file = as_editor.get(f"{LINKS}?{query}", follow=True)
 
     edge.refresh_from_db()
-    assert "holds a value that is not known" in text(page)
+    assert query.split("=")[0] in text(page)
+    assert "holds a field or a value that is not known" in text(page)
     assert (posted.status_code, edge.status) == (400, EdgeStatus.ACCEPTED)
-    assert "No file was made: the filter holds a value that is not known" in text(file)
+    assert "No file was made: the " in text(file)
     held = as_editor.get(f"{PAGE}held/?{query}", follow=True)
-    assert "Nothing was listed: the filter holds a value that is not known" in text(held)
+    assert "Nothing was listed: the filter holds a field or a value that is not known" in text(held)
     assert not Release.objects.exists()
 
 
