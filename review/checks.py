@@ -138,6 +138,12 @@ def hold_back(project: Project, *, read_sensitive: bool) -> None:
     _hold_over_limits(project)
 
 
+def begin_again(operations: Iterable[str]) -> None:
+    """Forgets the reasons, and those links of `leaving` whose operation is not among `operations`."""
+    _execute("DELETE FROM leaving WHERE operation <> ALL(%(wanted)s)", {"wanted": [str(one) for one in operations]})
+    _execute("UPDATE leaving SET reason = '', detail = '' WHERE reason <> ''")
+
+
 def counts() -> dict[tuple[str, str], int]:
     """Links in `leaving` by operation and reason."""
     with connection.cursor() as cursor:

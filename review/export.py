@@ -63,6 +63,10 @@ class NothingToExport(UserError):
     """No link is ready to leave."""
 
 
+class NumberChanged(UserError):
+    """Another number of links would leave than the user was shown."""
+
+
 # -------------------------------------------------------------------------------------------------- which links
 
 _OPEN = Q(status=EdgeStatus.SUGGESTED, stale=False)
@@ -306,6 +310,7 @@ def create_release(
     user: AbstractBaseUser | None = None,
     filters: dict[str, Any] | None = None,
     bom: bool = False,
+    shown: int | None = None,
     progress: Progress = runs.no_progress,
 ) -> Release:
     """Marks those of `edges` that are ready to leave as exported and keeps their file, in one transaction.
@@ -314,12 +319,16 @@ def create_release(
     what is held back is written down with its reason and stays what it is. Changes and removals that were asked for
     leave as well, where the format has a word for them. Releases of a project wait for one another, and the edges are
     locked before their rows are read, so no edge leaves twice and none leaves as something else than it was when
-    marked. Raises NothingToExport where none is ready.
+    marked. Raises NothingToExport where none is ready, and NumberChanged where `shown`, the number of links that a
+    preview of these edges counted, is no longer what it would count.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     steps = 4
     progress(0, steps, "Looking at each link again")
-    checks.gather(project, edges, OPERATIONS[fmt], lock=True)
+    checks.gather(project, edges, OPERATIONS[fmt] if shown is None else Operation, lock=True)
+    if shown is not None:
+        _compare(project, shown)
+        checks.begin_again(OPERATIONS[fmt])
     checks.hold_back(project, read_sensitive=True)
     counts = checks.counts()
     leave = {operation: counts.get((operation, ""), 0) for operation in Operation}
@@ -359,6 +368,19 @@ def create_release(
     after = {name: value for name, value in audit.values(release, names).items() if value not in (0, {})}
     audit.record(project, ChangeKind.RELEASE, user=user, subject=str(release), after=after)
     return release
+
+
+def _compare(project: Project, shown: int) -> None:
+    """Counts what was gathered as the preview does. The release itself may hold back more: it reads anew what is
+    sensitive, and its format may have no word for changes."""
+    checks.hold_back(project, read_sensitive=False)
+    now = sum(links for (_, reason), links in checks.counts().items() if not reason)
+    if now not in (0, shown):
+        those = "1 link" if now == 1 else f"{now:,} links"
+        raise NumberChanged(
+            f"Nothing was exported: {those} would leave now, and not {shown:,} as when you looked. Look again and "
+            "export once more."
+        )
 
 
 def _nothing(held_back: int) -> str:

@@ -20,7 +20,7 @@ from linker.access import has_role, member
 from linker.models import EdgeStatus, Membership, Placement, Project, RankedBy, Role, RunKind
 from linker.runs import RunIsActive
 from review import checks, export, held, outgoing
-from review.export import Choice, NothingToExport
+from review.export import Choice, NothingToExport, NumberChanged
 from review.filters import ALL, GAP, GENERATORS, MAX_ID, ExportFilter
 from review.models import Held, Operation, Release, ReleaseFormat
 
@@ -64,6 +64,13 @@ class FileForm(forms.Form):
     )
 
 
+class ReleaseForm(FileForm):
+    """A release to be made. `links`: how many the page said would leave; without, it said that they are too many to
+    count."""
+
+    links = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
+
+
 class DownloadForm(FileForm):
     """A file that marks nothing: without parameters, the open suggestions in full. Accepted links leave by a release
     alone."""
@@ -97,13 +104,21 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
-    form = FileForm(request.POST)
+    form = ReleaseForm(request.POST)
     chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored or not form.is_valid():
         return _page(request, membership, form, status=400)
     project, how = membership.project, form.cleaned_data
     edges = chosen.edges(project)
+    shown = how["links"]
     if _are_too_many(project, edges):
+        if shown is not None:
+            messages.warning(
+                request,
+                f"Nothing was exported: more than {export.MOST_IN_REQUEST:,} links are approved by now, and "
+                f"{shown:,} were to leave when you looked. Look again and export once more.",
+            )
+            return _page(request, membership, form, status=409)
         params = {"filters": chosen.to_dict(), "format": how["format"], "bom": how["bom"]}
         try:
             run = runs.start_run(project, RunKind.RELEASE, params, membership.user)
@@ -119,8 +134,9 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
             bom=how["bom"],
             user=membership.user,
             filters=chosen.to_dict(),
+            shown=shown,
         )
-    except NothingToExport as error:
+    except (NothingToExport, NumberChanged) as error:
         messages.warning(request, str(error))
         return _page(request, membership, form, status=409)
     count = ngettext("%(n)d link", "%(n)d links", release.links) % {"n": release.links}

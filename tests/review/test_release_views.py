@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -112,6 +113,62 @@ def test_exporting_twice_says_that_nothing_is_left(exported, as_editor):
     assert response.status_code == 409
     assert "Nothing is ready to leave" in text(response)
     assert Release.objects.count() == 1
+
+
+def sent(response, **changes: object) -> dict[str, object]:
+    """What the form of the export page sends."""
+    shown = re.search(r'name="links" value="(\d+)"', response.content.decode())
+    assert shown
+    return {"format": "full", "links": shown[1], **changes}
+
+
+def test_a_link_accepted_since_the_page_was_shown_does_not_leave_unseen(project, as_editor):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+    form = sent(as_editor.get(PAGE))
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    refused = as_editor.post(PAGE, form)
+
+    assert (refused.status_code, Release.objects.count()) == (409, 0)
+    assert "Nothing was exported: 2 links would leave now, and not 1 as when you looked." in text(refused)
+    assert "Export 2 links</button>" in text(refused)
+    assert as_editor.post(PAGE, sent(refused)).status_code == 302
+    assert Release.objects.get().links == 2
+
+
+def test_the_number_shown_counts_what_a_joil_file_leaves_for_later(project, as_editor, editor):
+    for _ in range(2):
+        make_edge(project, status=EdgeStatus.ACCEPTED)
+    as_editor.post(PAGE, sent(as_editor.get(PAGE)))
+    outgoing.withdraw(project, project.edges.filter(pk=project.edges.first().pk), editor, "")
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    page = as_editor.get(PAGE)
+    as_editor.post(PAGE, sent(page, format="joil"))
+
+    assert "Export 2 links</button>" in text(page)
+    assert [release.links for release in Release.objects.order_by("number")] == [2, 1]
+
+
+def test_what_proves_sensitive_only_when_it_leaves_does_not_stop_the_others(project, as_editor):
+    lenient_tiers(project, name="Related")
+    health = make_page(project, category=make_category(project, "Health"))
+    make_edge(project, health, score=0.7)
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+    SensitiveRule.objects.create(project=project, category=health.category)
+
+    assert as_editor.post(PAGE, sent(as_editor.get(PAGE))).status_code == 302
+
+    release = Release.objects.get()
+    assert (release.links, release.held) == (1, 1)
+
+
+@pytest.mark.parametrize("links", ["0", "-1", "many", "9" * 40, "\0"])
+def test_a_number_that_no_page_showed_exports_nothing(project, as_editor, links):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    assert as_editor.post(PAGE, {"format": "full", "links": links}).status_code == 400
+    assert not Release.objects.exists()
 
 
 def test_reading_writes_nothing(project, as_editor):
