@@ -74,6 +74,17 @@ UNDECIDED_ADVICE = {
     Held.SAME_ANCHOR: "Accept it in the queue with another anchor, or leave it.",
 }
 
+# The same for links that have left, whose rel is to change: of what was accepted then, nothing can be undone.
+CHANGE_ADVICE = {
+    Held.GONE: "If the page is back, import a new crawl. If not, take back the change or withdraw the link, under "
+    "“Released links”.",
+    Held.REDIRECTED: "Take back the change or withdraw the link, under “Released links”.",
+    Held.NOT_INDEXABLE: "If the page is meant to be found, make it indexable and import a new crawl. If not, take back "
+    "the change or withdraw the link, under “Released links”.",
+    Held.EXCLUDED: "Take back the change or withdraw the link, under “Released links”, or change the project’s "
+    "exclusions.",
+}
+
 
 def sql_of(queryset: QuerySet[CandidateEdge, Any]) -> str:
     """The query with its values in it; one that can hold nothing is SQL as well."""
