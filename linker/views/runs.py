@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.contrib import messages
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from linker import access, figures, match_reports, queue, report_summaries, reports
 from linker import runs as life
@@ -95,7 +95,7 @@ def run_state(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     return render(request, "linker/_run.html", _run_context(access.member(request, slug), run_id))
 
 
-@require_POST
+@access.posts("runs")
 def run_cancel(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     found = get_object_or_404(Run, project=membership.project, pk=run_id)

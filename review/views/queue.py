@@ -10,9 +10,9 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import path, reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
-from linker.access import has_role, member
+from linker.access import has_role, member, posts
 from linker.errors import UserError
 from linker.match_reports import tier_notice
 from linker.models import Membership, Placement, RankedBy, Role
@@ -108,7 +108,7 @@ def edge_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     )
 
 
-@require_POST
+@posts("queue")
 def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Accept, accept with an edit, or reject one edge."""
     membership = member(request, slug, needs=Role.EDITOR)
@@ -138,7 +138,7 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return _answer(request, membership, form, _told(outcome, cards), go_on_after=edge)
 
 
-@require_POST
+@posts("queue")
 def undo(request: HttpRequest, slug: str) -> HttpResponse:
     """Takes back the decision named, or else the user's newest, with its batch."""
     membership = member(request, slug, needs=Role.EDITOR)
