@@ -13,6 +13,7 @@ from django.db.models import Model, Q, QuerySet, TextChoices
 
 from linker.matching.generators import LABELS
 from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Placement, Project, RankedBy, Tier
+from linker.unknown import unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +24,6 @@ ALL = "all"
 GENERATORS = list(LABELS.items())
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
 BESIDE = frozenset({"after", "before", "bom", "file", "format", "reason"})
-MOST_NAMED, MAX_NAME = 5, 40
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
 _SEARCHED = ("source__url", "source__title", "target__url", "target__title", "anchor")
 
@@ -112,7 +112,6 @@ class QueueFilter:
         """Reads a QueryDict. A field that is not known and a value of the wrong form are left out, and the name stands
         in `ignored`."""
         fields = {field.name for field in dataclasses.fields(cls) if field.compare}
-        unknown = [name[:MAX_NAME] for name in query if name not in fields and name not in BESIDE]
         ignored: list[str] = []
 
         def identity(name: str) -> int | None:
@@ -159,7 +158,7 @@ class QueueFilter:
             order=Order(choice("order", Order.values, Order.DONOR)),
             held=choice("held", ["", "1"], "") == "1",
             stale=choice("stale", ["", "1"], "") == "1",
-            ignored=(*ignored, *unknown[:MOST_NAMED]),
+            ignored=(*ignored, *unknown_fields(query, fields | BESIDE)),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from linker.patterns import PatternError
 from linker.projects import save_project
 from linker.report_summaries import count
 from linker.runs import RunIsActive, start_run
+from linker.unknown import unknown_fields
 from linker.views.shell import shell
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
     project = membership.project
     asked = request.GET.get("basis", "")
     basis = Basis(asked if asked in Basis.values else project.tier_basis)
+    ignored = unknown_fields(request.GET, {"basis"})
     formset = tier_formset(project, basis, _data(request))
     if request.method == "POST" and formset.is_valid():
         formset.save(commit=False)
@@ -154,6 +156,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
         is_chosen=basis == project.tier_basis,
         without_probability=project.tier_basis == Basis.PROBABILITY and Basis.COSINE in in_use,
         notice=match_reports.tier_notice(project),
+        ignored=ignored if asked in ("", *Basis.values) else ("basis", *ignored),
     )
 
 
@@ -399,6 +402,9 @@ def log(request: HttpRequest, slug: str) -> HttpResponse:
     """The log of changes, newest first, of one kind where `?kind=` says so; older ones from `?before=` on."""
     membership = access.member(request, slug, needs=Role.MANAGER)
     kind, before = request.GET.get("kind", ""), request.GET.get("before", "")
+    ignored = unknown_fields(request.GET, {"kind", "before"})
+    if kind not in ("", *ChangeKind.values):
+        kind, ignored = "", ("kind", *ignored)
     rows = audit.changes(membership.project, kind)
     if _is_id(before):
         rows = rows.filter(pk__lt=int(before))
@@ -410,6 +416,7 @@ def log(request: HttpRequest, slug: str) -> HttpResponse:
         changes=found[:LOG_PAGE],
         older=found[LOG_PAGE - 1].pk if len(found) > LOG_PAGE else None,
         is_first=not before,
-        kind=kind if kind in ChangeKind.values else "",
+        kind=kind,
         kinds=ChangeKind.choices,
+        ignored=ignored,
     )

@@ -19,6 +19,7 @@ from linker import runs
 from linker.access import has_role, member
 from linker.models import EdgeStatus, Membership, Placement, Project, RankedBy, Role, RunKind
 from linker.runs import RunIsActive
+from linker.unknown import unknown_fields
 from review import checks, export, held, outgoing
 from review.export import Choice, NothingToExport, NumberChanged
 from review.filters import ALL, GAP, GENERATORS, MAX_ID, ExportFilter
@@ -48,6 +49,8 @@ NOTHING: dict[str, str] = {
     EdgeStatus.EXPORTED: "these links have left already, and no change or removal waits for a release.",
     EdgeStatus.WITHDRAWN: "withdrawn links have been taken off the site. Accepted again, they leave again.",
 }
+
+NO_SUCH_FILE = "No file was made: the address asks for a value that is not known ({})."
 
 
 class FileForm(forms.Form):
@@ -188,10 +191,11 @@ def next_held(request: HttpRequest, slug: str) -> HttpResponse:
     membership = member(request, slug)
     chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
-        messages.error(request, f"Nothing was listed: {_not_understood(chosen)}")
-        return redirect("releases", slug)
+        return _refused(request, membership, f"Nothing was listed: {_not_understood(chosen)}")
     edges = chosen.edges(membership.project)
     reason = _reason(request)
+    if "file" in request.GET and _unknown_reason(request):
+        return _refused(request, membership, NO_SUCH_FILE.format("reason"))
     said = {"query": chosen.to_query(), "only": _in_words(chosen, membership.project)}
     if _are_too_many(membership.project, edges):
         context = {"project": membership.project, "membership": membership, "section": "releases", **said}
@@ -228,6 +232,8 @@ def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     release = _release(membership, number)
     reason, source = _reason(request), held.of_release(release)
     if "file" in request.GET:
+        if _unknown_reason(request):
+            return _refused(request, membership, NO_SUCH_FILE.format("reason"))
         name = f"anchorline-{release.project.slug}-release-{release.number}-held-back.csv"
         return cast("HttpResponse", _csv(held.csv(source, reason), name))
     context = _held_context(request, membership, source, reason)
@@ -236,6 +242,7 @@ def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "standing": outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE).count(),
         "leaving": outgoing.left_with(membership.project, number).filter(pending__operation=Operation.REMOVE).count(),
         "is_manager": has_role(membership, Role.MANAGER),
+        "ignored": (*context["ignored"], *unknown_fields(request.GET, {"reason", "after", "file"})),
     }
     return render(request, "review/release.html", context)
 
@@ -277,6 +284,11 @@ def _reason(request: HttpRequest) -> Held | None:
     return Held(text) if text in Held.values else None
 
 
+def _unknown_reason(request: HttpRequest) -> tuple[str, ...]:
+    """The name of the field where its value is not known."""
+    return () if request.GET.get("reason", "") in ("", *Held.values) else ("reason",)
+
+
 def _held_context(request: HttpRequest, membership: Membership, source: str, reason: Held | None) -> dict[str, Any]:
     after = request.GET.get("after", "")
     rows, more = held.rows(source, reason, int(after) if _is_id(after) else 0)
@@ -287,6 +299,7 @@ def _held_context(request: HttpRequest, membership: Membership, source: str, rea
         "may_decide": has_role(membership, Role.EDITOR),
         "groups": held.groups(source),
         "reason": reason,
+        "ignored": _unknown_reason(request),
         "rows": rows,
         "more": more,
         "is_first": not after,
@@ -310,21 +323,26 @@ def release_download(request: HttpRequest, slug: str, number: int) -> HttpRespon
 @require_GET
 def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     """A file of suggestions, or of everything that has left so far; marks nothing."""
-    project = member(request, slug).project
-    form = DownloadForm(request.GET)
+    membership = member(request, slug)
+    project, form = membership.project, DownloadForm(request.GET)
     if not form.is_valid():
-        messages.error(
-            request, f"No file was made: the address asks for a value that is not known ({', '.join(form.errors)})."
+        asked = ", ".join(form.errors)
+        return _refused(
+            request, membership, f"No file was made: the address asks for a value that is not known ({asked})."
         )
-        return redirect("releases", slug)
     chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
-        messages.error(request, f"No file was made: {_not_understood(chosen)}")
-        return redirect("releases", slug)
+        return _refused(request, membership, f"No file was made: {_not_understood(chosen)}")
     choice, fmt = form.chosen()
     edges = export.choose(chosen.scope(project), choice)
     pieces = export.stream(edges, fmt, bom=form.cleaned_data["bom"])
     return _csv(pieces, f"anchorline-{project.slug}-{choice}.csv")
+
+
+def _refused(request: HttpRequest, membership: Membership, said: str) -> HttpResponse:
+    """The export page, which says why it answers instead of the file or the list that was asked for."""
+    messages.error(request, said)
+    return _page(request, membership, FileForm(), status=400)
 
 
 def _not_understood(chosen: ExportFilter) -> str:

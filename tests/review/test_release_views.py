@@ -338,7 +338,7 @@ def test_a_query_that_fits_nothing_is_answered(project, as_editor, query):
     make_edge(project)
 
     assert as_editor.get(f"{PAGE}?{query}").status_code == 200
-    assert as_editor.get(f"{LINKS}?{query}&format=full").status_code in (200, 302)
+    assert as_editor.get(f"{LINKS}?{query}&format=full").status_code in (200, 400)
 
 
 def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, as_editor):
@@ -366,14 +366,15 @@ def test_a_filter_that_is_not_understood_lets_nothing_leave(project, as_editor, 
     edge = make_edge(project, status=EdgeStatus.ACCEPTED)
 
     page, posted = as_editor.get(f"{PAGE}?{query}"), as_editor.post(f"{PAGE}?{query}", {"format": "full"})
-    file = as_editor.get(f"{LINKS}?{query}", follow=True)
+    file = as_editor.get(f"{LINKS}?{query}")
 
     edge.refresh_from_db()
     assert query.split("=")[0] in text(page)
     assert "holds a field or a value that is not known" in text(page)
     assert (posted.status_code, edge.status) == (400, EdgeStatus.ACCEPTED)
     assert "No file was made: the " in text(file)
-    held = as_editor.get(f"{PAGE}held/?{query}", follow=True)
+    held = as_editor.get(f"{PAGE}held/?{query}")
+    assert [file.status_code, held.status_code] == [400, 400]
     assert "Nothing was listed: the filter holds a field or a value that is not known" in text(held)
     assert not Release.objects.exists()
 
@@ -421,16 +422,35 @@ def test_an_unknown_format_exports_nothing(project, as_editor):
     make_edge(project, status=EdgeStatus.ACCEPTED)
 
     assert as_editor.post(PAGE, {"format": "xls"}).status_code == 400
-    assert as_editor.get(LINKS, {"format": "xls"}).status_code == 302
+    assert as_editor.get(LINKS, {"format": "xls"}).status_code == 400
     assert not Release.objects.exists()
 
 
 @pytest.mark.parametrize(("query", "name"), [("status=foo", "status"), ("format=bogus", "format")])
 def test_a_file_that_is_not_known_is_refused_in_one_sentence(project, as_editor, query, name):
-    page = text(as_editor.get(f"{LINKS}?{query}", follow=True))
+    answer = as_editor.get(f"{LINKS}?{query}")
 
+    page = text(answer)
+    assert answer.status_code == 400
     assert f"No file was made: the address asks for a value that is not known ({name})." in page
     assert "Select a valid choice" not in page
+
+
+@pytest.mark.parametrize("path", ["held/", "1/links/"])
+def test_a_reason_that_is_not_known_is_named_by_the_list_and_refused_by_the_download(exported, as_editor, path):
+    page, file = as_editor.get(f"{PAGE}{path}?reason=foo"), as_editor.get(f"{PAGE}{path}?reason=foo&file")
+
+    assert page.status_code == 200
+    assert "because the field or its value is not known: reason." in text(page)
+    assert file.status_code == 400
+    assert "No file was made: the address asks for a value that is not known (reason)." in text(file)
+
+
+@pytest.mark.parametrize("path", ["1/links/", "links/"])
+def test_a_field_that_a_list_does_not_know_is_named(exported, as_editor, path):
+    page = text(as_editor.get(f"{PAGE}{path}?show=foo"))
+
+    assert "The filter leaves these out, because the field or its value is not known: show." in page
 
 
 def test_suggestions_download_as_a_file_without_being_marked(project, as_editor):
