@@ -5,15 +5,19 @@ An outsider gets 404, so that a project's name is not given away; a member whose
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpResponseNotAllowed
+from django.shortcuts import redirect
 
 from linker.models import Membership, Role
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
+    from collections.abc import Callable
+
+    from django.http import HttpRequest, HttpResponse
 
 _RANK = {Role.VIEWER: 0, Role.EDITOR: 1, Role.MANAGER: 2}
 
@@ -35,3 +39,24 @@ def member(request: HttpRequest, slug: str, needs: Role = Role.VIEWER) -> Member
     if not has_role(membership, needs):
         raise PermissionDenied(f"This needs the role of {needs.label.lower()} in {membership.project.name}")
     return membership
+
+
+def posts(back_to: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """For views that only take what is posted: a member who opens the address is led to the page `back_to`.
+
+    Without a script a refused form is answered at this very address, so that it stands in the address bar.
+    """
+
+    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def guarded(request: HttpRequest, slug: str, *args: object, **kwargs: object) -> HttpResponse:
+            if request.method == "POST":
+                return view(request, slug, *args, **kwargs)
+            if request.method not in ("GET", "HEAD"):
+                return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+            member(request, slug)
+            return redirect(back_to, slug)
+
+        return guarded
+
+    return decorate

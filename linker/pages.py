@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import reduce
 from hashlib import md5
@@ -28,6 +28,7 @@ from linker.models import (
     SensitiveRule,
 )
 from linker.patterns import compile_pattern
+from linker.unknown import unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,7 +59,8 @@ ORDERS: dict[str, tuple[str, Any, bool]] = {
 
 @dataclass(frozen=True)
 class PageQuery:
-    """The list's filters as its address holds them; values that make no sense fall back to the default."""
+    """The list's filters as its address holds them; values that make no sense fall back to the default, and `ignored`
+    names them, with the fields that are not known."""
 
     text: str = ""
     category: int | None = None
@@ -66,10 +68,15 @@ class PageQuery:
     order: str = "crawl"
     rule: int | None = None
     after: tuple[int, int] | None = None
+    ignored: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> PageQuery:
         show, order = query.get("show", ""), query.get("order", "")
+        ignored = [name for name in ("category", "sensitive") if query.get(name) and _number(query[name]) is None]
+        ignored += [
+            name for name, known in (("show", SHOW), ("order", ORDERS)) if query.get(name, "") not in ("", *known)
+        ]
         return cls(
             text=query.get("q", "").replace("\x00", "").strip()[:200],
             category=_number(query.get("category", "")),
@@ -77,6 +84,7 @@ class PageQuery:
             order=order if order in ORDERS else "crawl",
             rule=_number(query.get("sensitive", "")),
             after=_keyset(query.get("after", "")),
+            ignored=(*ignored, *unknown_fields(query, {"q", "category", "show", "order", "sensitive", "after"})),
         )
 
     def to_query(self) -> dict[str, str]:

@@ -74,6 +74,17 @@ UNDECIDED_ADVICE = {
     Held.SAME_ANCHOR: "Accept it in the queue with another anchor, or leave it.",
 }
 
+# The same for links that have left, whose rel is to change: of what was accepted then, nothing can be undone.
+CHANGE_ADVICE = {
+    Held.GONE: "If the page is back, import a new crawl. If not, take back the change or withdraw the link, under "
+    "“Released links”.",
+    Held.REDIRECTED: "Take back the change or withdraw the link, under “Released links”.",
+    Held.NOT_INDEXABLE: "If the page is meant to be found, make it indexable and import a new crawl. If not, take back "
+    "the change or withdraw the link, under “Released links”.",
+    Held.EXCLUDED: "Take back the change or withdraw the link, under “Released links”, or change the project’s "
+    "exclusions.",
+}
+
 
 def sql_of(queryset: QuerySet[CandidateEdge, Any]) -> str:
     """The query with its values in it; one that can hold nothing is SQL as well."""
@@ -136,6 +147,12 @@ def hold_back(project: Project, *, read_sensitive: bool) -> None:
     for statement in (_LINKED, _WORDS_GONE):
         _execute(statement)
     _hold_over_limits(project)
+
+
+def begin_again(operations: Iterable[str]) -> None:
+    """Forgets the reasons, and those links of `leaving` whose operation is not among `operations`."""
+    _execute("DELETE FROM leaving WHERE operation <> ALL(%(wanted)s)", {"wanted": [str(one) for one in operations]})
+    _execute("UPDATE leaving SET reason = '', detail = '' WHERE reason <> ''")
 
 
 def counts() -> dict[tuple[str, str], int]:

@@ -28,7 +28,7 @@ from linker.errors import UserError
 from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Placement, Project
 from review import checks, held
 from review.checks import alike, sql_of
-from review.filters import QueueFilter
+from review.filters import ExportFilter
 from review.models import Operation, Release, ReleaseChunk, ReleaseFormat
 
 if TYPE_CHECKING:
@@ -61,6 +61,10 @@ class Choice(StrEnum):
 
 class NothingToExport(UserError):
     """No link is ready to leave."""
+
+
+class NumberChanged(UserError):
+    """Another number of links would leave than the user was shown."""
 
 
 # -------------------------------------------------------------------------------------------------- which links
@@ -275,14 +279,16 @@ OPERATIONS = {ReleaseFormat.FULL: tuple(Operation), ReleaseFormat.JOIL: (Operati
 def run_release(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
     """The release that the run's parameters ask for. It ends with the release or not at all: a job that came twice
     would find nothing left to export."""
-    chosen = QueueFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
+    chosen = ExportFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
     if chosen.ignored:  # known to the version that was asked, and no longer to this one
         unknown = ", ".join(chosen.ignored)
-        raise UserError(f"Nothing was released: the filter holds a value that is not known ({unknown}). Export again.")
+        raise UserError(
+            f"Nothing was released: the filter holds a field or a value that is not known ({unknown}). Export again."
+        )
     with transaction.atomic():
         release = create_release(
             run.project,
-            chosen.scope(run.project),
+            chosen.edges(run.project),
             fmt=ReleaseFormat(run.params["format"]),
             user=run.created_by,
             filters=run.params["filters"],
@@ -304,6 +310,7 @@ def create_release(
     user: AbstractBaseUser | None = None,
     filters: dict[str, Any] | None = None,
     bom: bool = False,
+    shown: int | None = None,
     progress: Progress = runs.no_progress,
 ) -> Release:
     """Marks those of `edges` that are ready to leave as exported and keeps their file, in one transaction.
@@ -312,12 +319,16 @@ def create_release(
     what is held back is written down with its reason and stays what it is. Changes and removals that were asked for
     leave as well, where the format has a word for them. Releases of a project wait for one another, and the edges are
     locked before their rows are read, so no edge leaves twice and none leaves as something else than it was when
-    marked. Raises NothingToExport where none is ready.
+    marked. Raises NothingToExport where none is ready, and NumberChanged where `shown`, the number of links that a
+    preview of these edges counted, is no longer what it would count.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     steps = 4
     progress(0, steps, "Looking at each link again")
-    checks.gather(project, edges, OPERATIONS[fmt], lock=True)
+    checks.gather(project, edges, OPERATIONS[fmt] if shown is None else Operation, lock=True)
+    if shown is not None:
+        _compare(project, shown)
+        checks.begin_again(OPERATIONS[fmt])
     checks.hold_back(project, read_sensitive=True)
     counts = checks.counts()
     leave = {operation: counts.get((operation, ""), 0) for operation in Operation}
@@ -357,6 +368,19 @@ def create_release(
     after = {name: value for name, value in audit.values(release, names).items() if value not in (0, {})}
     audit.record(project, ChangeKind.RELEASE, user=user, subject=str(release), after=after)
     return release
+
+
+def _compare(project: Project, shown: int) -> None:
+    """Counts what was gathered as the preview does. The release itself may hold back more: it reads anew what is
+    sensitive, and its format may have no word for changes."""
+    checks.hold_back(project, read_sensitive=False)
+    now = sum(links for (_, reason), links in checks.counts().items() if not reason)
+    if now not in (0, shown):
+        those = "1 link" if now == 1 else f"{now:,} links"
+        raise NumberChanged(
+            f"Nothing was exported: {those} would leave now, and not {shown:,} as when you looked. Look again and "
+            "export once more."
+        )
 
 
 def _nothing(held_back: int) -> str:

@@ -13,6 +13,7 @@ from django.db.models import Model, Q, QuerySet, TextChoices
 
 from linker.matching.generators import LABELS
 from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Placement, Project, RankedBy, Tier
+from linker.unknown import unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,8 @@ MAX_TEXT = 200
 MAX_ID = 2**63 - 1
 ALL = "all"
 GENERATORS = list(LABELS.items())
+# What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
+BESIDE = frozenset({"after", "before", "bom", "file", "format", "reason"})
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
 _SEARCHED = ("source__url", "source__title", "target__url", "target__title", "anchor")
 
@@ -106,7 +109,9 @@ class QueueFilter:
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Self:
-        """Reads a QueryDict. A value of the wrong form is left out, and its name stands in `ignored`."""
+        """Reads a QueryDict. A field that is not known and a value of the wrong form are left out, and the name stands
+        in `ignored`."""
+        fields = {field.name for field in dataclasses.fields(cls) if field.compare}
         ignored: list[str] = []
 
         def identity(name: str) -> int | None:
@@ -141,7 +146,7 @@ class QueueFilter:
 
         return cls(
             tier=identity("tier"),
-            status=choice("status", [*EdgeStatus.values, ALL], EdgeStatus.SUGGESTED),
+            status=choice("status", [*EdgeStatus.values, ALL], cls.status),
             category=identity("category"),
             sensitive=Sensitive(choice("sensitive", Sensitive.values, Sensitive.ANY)),
             text=words("text"),
@@ -153,7 +158,7 @@ class QueueFilter:
             order=Order(choice("order", Order.values, Order.DONOR)),
             held=choice("held", ["", "1"], "") == "1",
             stale=choice("stale", ["", "1"], "") == "1",
-            ignored=tuple(ignored),
+            ignored=(*ignored, *unknown_fields(query, fields | BESIDE)),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,7 +171,12 @@ class QueueFilter:
 
     def to_query(self) -> str:
         """The inverse of from_query, without the defaults."""
-        return urlencode({name: 1 if value is True else value for name, value in self.to_dict().items()})
+        return _encoded(self.to_dict())
+
+    def export_query(self) -> str:
+        """The query string that narrows an export down to what this filter lists."""
+        values = self.to_dict() | {"status": self.status}
+        return _encoded({name: value for name, value in values.items() if (name, value) != ("status", ALL)})
 
     def scope(self, project: Project) -> QuerySet[CandidateEdge]:
         """The project's edges under every field but `status`, `held` and `stale`, unsorted: what the counters count."""
@@ -223,6 +233,32 @@ class QueueFilter:
             following |= same & Q((step, cursor.values[place]))
         # Implied by the rest, and what lets the index start at the cursor.
         return Q((f"{first}__lte", cursor.values[0])) & following
+
+
+@dataclass(frozen=True)
+class ExportFilter(QueueFilter):
+    """Which edges of a project an export is narrowed down to; without a status, those of every status.
+
+    Which of them may leave, review.checks says. `order`, `held` and `stale` do not apply.
+    """
+
+    status: str = ALL
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Self:
+        """As the queue reads it, without what does not apply."""
+        asked = super().from_query(query)
+        ignored = tuple(name for name in asked.ignored if name not in ("order", "held", "stale"))
+        return dataclasses.replace(asked, order=cls.order, held=False, stale=False, ignored=ignored)
+
+    def edges(self, project: Project) -> QuerySet[CandidateEdge]:
+        """The edges asked for, unsorted."""
+        edges = self.scope(project)
+        return edges if self.status == ALL else edges.filter(status=self.status)
+
+
+def _encoded(values: Mapping[str, Any]) -> str:
+    return urlencode({name: 1 if value is True else value for name, value in values.items()})
 
 
 def tier_choices(project: Project) -> list[Tier]:

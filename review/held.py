@@ -13,7 +13,7 @@ from django.db import connection
 
 from linker.cells import safe_cell_sql
 from linker.models import CandidateEdge, EdgeStatus
-from review.checks import ADVICE, UNDECIDED_ADVICE
+from review.checks import ADVICE, CHANGE_ADVICE, UNDECIDED_ADVICE
 from review.models import Held, Operation
 
 if TYPE_CHECKING:
@@ -33,20 +33,27 @@ def of_release(release: Release) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """Links that are held back for one reason, `undecided` of them without a decision, and what to do about it."""
+    """Links that are held back for one reason, and what to do about it: `undecided` of them without a decision,
+    `changes` links that have left and are to change."""
 
     reason: Held
     links: int
     undecided: int
+    changes: int = 0
 
     @property
     def advice(self) -> str:
-        without = UNDECIDED_ADVICE.get(self.reason, ADVICE[self.reason])
-        if self.undecided == self.links:
-            return without
-        if not self.undecided or without == ADVICE[self.reason]:
-            return ADVICE[self.reason]
-        return f"{ADVICE[self.reason]} Where nobody has decided ({self.undecided:,}): {without}"
+        """What to do; where it differs between the kinds of links, each after the words that say which it is for."""
+        usual = ADVICE[self.reason]
+        kinds = [
+            ("", self.links - self.undecided - self.changes, usual),
+            ("Where nobody has decided", self.undecided, UNDECIDED_ADVICE.get(self.reason, usual)),
+            ("Where the link has left and is to change", self.changes, CHANGE_ADVICE.get(self.reason, usual)),
+        ]
+        there = [kind for kind in kinds if kind[1]]
+        if len({advice for _, _, advice in there}) == 1:
+            return there[0][2]
+        return " ".join(f"{whom} ({links:,}): {advice}" if whom else advice for whom, links, advice in there)
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,11 @@ def groups(source: str) -> list[Group]:
     """By reason, the most final first."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT held.reason, count(*), count(*) FILTER (WHERE e.status = 'suggested') "
+            "SELECT held.reason, count(*), count(*) FILTER (WHERE e.status = 'suggested'), "
+            "count(*) FILTER (WHERE held.operation = 'change') "
             f"FROM ({source}) held JOIN linker_candidateedge e ON e.id = held.edge GROUP BY 1"
         )
-        counts = {reason: (links, undecided) for reason, links, undecided in cursor.fetchall()}
+        counts = {reason: numbers for reason, *numbers in cursor.fetchall()}
     return [Group(reason, *counts[reason]) for reason in Held if reason in counts]
 
 

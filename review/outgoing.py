@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from linker import audit
 from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Project, Rel
+from linker.unknown import unknown_fields
 from review.decisions import _seen
 from review.filters import MAX_ID, MAX_TEXT, Cursor, Order, QueueFilter
 from review.models import Decision, Operation, Pending, ReleaseLink, Verb
@@ -176,7 +177,8 @@ class LinkFilter:
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Self:
-        """Reads a QueryDict. A value of the wrong form is left out, and its name stands in `ignored`."""
+        """Reads a QueryDict. A field that is not known and a value of the wrong form are left out, and the name stands
+        in `ignored`."""
         ignored = []
         state, rel, number = query.get("state", State.OUT), query.get("rel", ""), query.get("release", "").strip()
         if state not in State.values:
@@ -192,6 +194,7 @@ class LinkFilter:
         if "\0" in text:
             ignored.append("text")
             text = ""
+        ignored += unknown_fields(query, {"state", "rel", "release", "text", "after"})
         return cls(State(state), rel, int(number[:20]) if is_number else None, text, tuple(ignored))
 
     def to_query(self, **more: Any) -> str:

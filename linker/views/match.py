@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from linker import access, figures
 from linker import pages as reads
@@ -76,7 +76,7 @@ def match_count(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "linker/_match_count.html", context)
 
 
-@require_POST
+@access.posts("match")
 def embed(request: HttpRequest, slug: str) -> HttpResponse:
     return _start(request, access.member(request, slug, needs=Role.MANAGER), RunKind.EMBED, {})
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from django.contrib import messages
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from linker import access, figures, match_reports, queue, report_summaries, reports
 from linker import runs as life
 from linker.models import Role, Run, RunKind, RunStatus
+from linker.unknown import unknown_fields
 from linker.views.shell import shell
 
 if TYPE_CHECKING:
@@ -28,8 +29,10 @@ PAGE_SIZE = 30
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug)
     rows = Run.objects.filter(project=membership.project).select_related("created_by").defer("params", "report")
-    kind = request.GET.get("kind", "")
-    if kind in RunKind.values:
+    kind, ignored = request.GET.get("kind", ""), unknown_fields(request.GET, {"kind", "before"})
+    if kind not in ("", *RunKind.values):
+        kind, ignored = "", ("kind", *ignored)
+    if kind:
         rows = rows.filter(kind=kind)
     before = request.GET.get("before", "")
     if before.isascii() and before.isdigit() and len(before) < 19:
@@ -43,6 +46,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         is_first=not before,
         kind=kind,
         kinds=RunKind.choices,
+        ignored=ignored,
     )
     return render(request, "linker/runs.html", context)
 
@@ -95,7 +99,7 @@ def run_state(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     return render(request, "linker/_run.html", _run_context(access.member(request, slug), run_id))
 
 
-@require_POST
+@access.posts("runs")
 def run_cancel(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     found = get_object_or_404(Run, project=membership.project, pk=run_id)

@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.http import HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from linker import access, audit, figures, looks, match_reports, members, policies, vectors
 from linker.embedding.text import RECIPES
@@ -31,6 +31,7 @@ from linker.patterns import PatternError
 from linker.projects import save_project
 from linker.report_summaries import count
 from linker.runs import RunIsActive, start_run
+from linker.unknown import unknown_fields
 from linker.views.shell import shell
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def vector_list(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, membership, "settings_vectors", sets=sets, recipe=RECIPES[project.text_recipe])
 
 
-@require_POST
+@access.posts("settings_vectors")
 def vectors_drop(request: HttpRequest, slug: str, model_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     try:
@@ -127,6 +128,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
     project = membership.project
     asked = request.GET.get("basis", "")
     basis = Basis(asked if asked in Basis.values else project.tier_basis)
+    ignored = unknown_fields(request.GET, {"basis"})
     formset = tier_formset(project, basis, _data(request))
     if request.method == "POST" and formset.is_valid():
         formset.save(commit=False)
@@ -154,6 +156,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
         is_chosen=basis == project.tier_basis,
         without_probability=project.tier_basis == Basis.PROBABILITY and Basis.COSINE in in_use,
         notice=match_reports.tier_notice(project),
+        ignored=ignored if asked in ("", *Basis.values) else ("basis", *ignored),
     )
 
 
@@ -215,7 +218,7 @@ def _need_a_person(marked: int) -> str:
     return f"{count(marked, 'suggestion needs', 'suggestions need')} a person now."
 
 
-@require_POST
+@access.posts("settings_sensitive")
 def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
     """Confirms or dismisses: the rule of the button, the rules ticked, or all of a kind that nobody has decided on."""
     membership = access.member(request, slug, needs=Role.MANAGER)
@@ -247,7 +250,7 @@ def _is_id(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-@require_POST
+@access.posts("settings_sensitive")
 def sensitive_leave_out(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = LeaveOutForm(request.POST, prefix="out")
@@ -259,7 +262,7 @@ def sensitive_leave_out(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("settings_sensitive", slug)
 
 
-@require_POST
+@access.posts("settings_sensitive")
 def sensitive_look(request: HttpRequest, slug: str) -> HttpResponse:
     """Starts a look through all pages."""
     membership = access.member(request, slug, needs=Role.MANAGER)
@@ -270,7 +273,7 @@ def sensitive_look(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("run", slug, run.pk)
 
 
-@require_POST
+@access.posts("settings_sensitive")
 def sensitive_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     marked = policies.remove_sensitive(membership.project, rule_id, request.user)
@@ -319,7 +322,7 @@ def exclusion_preview(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "linker/_matches.html", context)
 
 
-@require_POST
+@access.posts("settings_exclusions")
 def exclusion_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     if policies.remove_exclusion(membership.project, rule_id, request.user):
@@ -351,7 +354,7 @@ def _a_role(membership: Membership) -> str:
     return f"{'an' if membership.role == Role.EDITOR else 'a'} {membership.get_role_display().lower()}"
 
 
-@require_POST
+@access.posts("settings_members")
 def member_change(request: HttpRequest, slug: str, membership_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = RoleForm(request.POST)
@@ -374,7 +377,7 @@ def member_change(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
     return redirect("settings_members", slug)
 
 
-@require_POST
+@access.posts("settings_members")
 def member_remove(request: HttpRequest, slug: str, membership_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     try:
@@ -399,6 +402,9 @@ def log(request: HttpRequest, slug: str) -> HttpResponse:
     """The log of changes, newest first, of one kind where `?kind=` says so; older ones from `?before=` on."""
     membership = access.member(request, slug, needs=Role.MANAGER)
     kind, before = request.GET.get("kind", ""), request.GET.get("before", "")
+    ignored = unknown_fields(request.GET, {"kind", "before"})
+    if kind not in ("", *ChangeKind.values):
+        kind, ignored = "", ("kind", *ignored)
     rows = audit.changes(membership.project, kind)
     if _is_id(before):
         rows = rows.filter(pk__lt=int(before))
@@ -410,6 +416,7 @@ def log(request: HttpRequest, slug: str) -> HttpResponse:
         changes=found[:LOG_PAGE],
         older=found[LOG_PAGE - 1].pk if len(found) > LOG_PAGE else None,
         is_first=not before,
-        kind=kind if kind in ChangeKind.values else "",
+        kind=kind,
         kinds=ChangeKind.choices,
+        ignored=ignored,
     )

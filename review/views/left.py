@@ -11,9 +11,9 @@ from django.http import HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
-from linker.access import has_role, member
+from linker.access import has_role, member, posts
 from linker.models import EdgeStatus, Rel, Role
 from review import decisions, outgoing
 from review.filters import MAX_ID
@@ -75,7 +75,7 @@ def left_links(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "review/left_links.html", context)
 
 
-@require_POST
+@posts("left_links")
 def left_links_decide(request: HttpRequest, slug: str) -> HttpResponse:
     """Confirms, withdraws, takes back or accepts anew the checked links."""
     membership = member(request, slug, needs=Role.EDITOR)

@@ -10,9 +10,9 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import path, reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
-from linker.access import has_role, member
+from linker.access import has_role, member, posts
 from linker.errors import UserError
 from linker.match_reports import tier_notice
 from linker.models import Membership, Placement, RankedBy, Role
@@ -87,8 +87,8 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             "rankings": RankedBy.choices,
             "sensitivities": Sensitive.choices,
             "orders": Order.choices,
-            # With a value that is not known the export refuses, rather than letting more leave than was asked for.
-            "export_query": request.GET.urlencode() if chosen.ignored else chosen.to_query(),
+            # The export refuses what it does not know, rather than letting more leave than was asked for.
+            "export_query": request.GET.urlencode() if chosen.ignored else chosen.export_query(),
             "has_matched": bool(page.groups) or queue.has_matched(project),
         },
     )
@@ -108,7 +108,7 @@ def edge_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     )
 
 
-@require_POST
+@posts("queue")
 def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Accept, accept with an edit, or reject one edge."""
     membership = member(request, slug, needs=Role.EDITOR)
@@ -138,7 +138,7 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return _answer(request, membership, form, _told(outcome, cards), go_on_after=edge)
 
 
-@require_POST
+@posts("queue")
 def undo(request: HttpRequest, slug: str) -> HttpResponse:
     """Takes back the decision named, or else the user's newest, with its batch."""
     membership = member(request, slug, needs=Role.EDITOR)

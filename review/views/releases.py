@@ -17,11 +17,12 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from linker import runs
 from linker.access import has_role, member
-from linker.models import Membership, Placement, Project, RankedBy, Role, RunKind
+from linker.models import EdgeStatus, Membership, Placement, Project, RankedBy, Role, RunKind
 from linker.runs import RunIsActive
+from linker.unknown import unknown_fields
 from review import checks, export, held, outgoing
-from review.export import Choice, NothingToExport
-from review.filters import GAP, GENERATORS, MAX_ID, QueueFilter
+from review.export import Choice, NothingToExport, NumberChanged
+from review.filters import ALL, GAP, GENERATORS, MAX_ID, ExportFilter
 from review.models import Held, Operation, Release, ReleaseFormat
 
 if TYPE_CHECKING:
@@ -34,6 +35,22 @@ if TYPE_CHECKING:
     from linker.models import CandidateEdge
 
 PAGE_SIZE = 25
+STATUS_IN_WORDS: dict[str, str] = {
+    EdgeStatus.SUGGESTED: "suggestions without a decision",
+    EdgeStatus.ACCEPTED: "accepted links",
+    EdgeStatus.REJECTED: "rejected links",
+    EdgeStatus.EXPORTED: "links that have left",
+    EdgeStatus.WITHDRAWN: "withdrawn links",
+}
+# Why nothing of such a selection leaves; of any other, because nothing is accepted.
+NOTHING: dict[str, str] = {
+    EdgeStatus.SUGGESTED: "no tier lets a suggestion of this selection leave without an editor’s look.",
+    EdgeStatus.REJECTED: "rejected links never leave.",
+    EdgeStatus.EXPORTED: "these links have left already, and no change or removal waits for a release.",
+    EdgeStatus.WITHDRAWN: "withdrawn links have been taken off the site. Accepted again, they leave again.",
+}
+
+NO_SUCH_FILE = "No file was made: the address asks for a value that is not known ({})."
 
 
 class FileForm(forms.Form):
@@ -48,6 +65,13 @@ class FileForm(forms.Form):
     bom = forms.BooleanField(
         required=False, label="Byte-order mark", help_text="Excel needs it to read accents and other scripts."
     )
+
+
+class ReleaseForm(FileForm):
+    """A release to be made. `links`: how many the page said would leave; without, it said that they are too many to
+    count."""
+
+    links = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
 
 
 class DownloadForm(FileForm):
@@ -75,7 +99,7 @@ class DownloadForm(FileForm):
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """GET: what would leave now, and the releases so far. POST: makes the next release.
 
-    The query string narrows the links down as it does in the queue; its status, held and stale do not apply here.
+    The query string narrows the links down as it does in the queue; its held and stale do not apply here.
     """
     if request.method == "POST":
         return _create(request, member(request, slug, needs=Role.EDITOR))
@@ -83,13 +107,21 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
-    form = FileForm(request.POST)
-    chosen = _chosen(request)
+    form = ReleaseForm(request.POST)
+    chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored or not form.is_valid():
         return _page(request, membership, form, status=400)
     project, how = membership.project, form.cleaned_data
-    edges = chosen.scope(project)
+    edges = chosen.edges(project)
+    shown = how["links"]
     if _are_too_many(project, edges):
+        if shown is not None:
+            messages.warning(
+                request,
+                f"Nothing was exported: more than {export.MOST_IN_REQUEST:,} links are approved by now, and "
+                f"{shown:,} were to leave when you looked. Look again and export once more.",
+            )
+            return _page(request, membership, form, status=409)
         params = {"filters": chosen.to_dict(), "format": how["format"], "bom": how["bom"]}
         try:
             run = runs.start_run(project, RunKind.RELEASE, params, membership.user)
@@ -105,8 +137,9 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
             bom=how["bom"],
             user=membership.user,
             filters=chosen.to_dict(),
+            shown=shown,
         )
-    except NothingToExport as error:
+    except (NothingToExport, NumberChanged) as error:
         messages.warning(request, str(error))
         return _page(request, membership, form, status=409)
     count = ngettext("%(n)d link", "%(n)d links", release.links) % {"n": release.links}
@@ -118,8 +151,10 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 def _page(request: HttpRequest, membership: Membership, form: FileForm, status: int = 200) -> HttpResponse:
     project = membership.project
-    chosen = _chosen(request)
-    edges = chosen.scope(project).none() if chosen.ignored else chosen.scope(project)
+    chosen = ExportFilter.from_query(request.GET)
+    edges, others = chosen.edges(project), chosen.scope(project)  # the other files have a status of their own
+    if chosen.ignored:
+        edges, others = edges.none(), others.none()
     made = project.releases.select_related("created_by")
     before = request.GET.get("before", "")[:10]
     if before.isdecimal():
@@ -131,8 +166,10 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "section": "releases",
         "may_export": has_role(membership, Role.EDITOR),
         "query": chosen.to_query(),
-        "hidden": parse_qsl(chosen.to_query()),
+        "hidden": parse_qsl(replace(chosen, status=ALL).to_query()),
         "only": _in_words(chosen, project),
+        "nothing": NOTHING.get(chosen.status)
+        or f"no link {'of this selection ' if chosen.to_query() else ''}is accepted and not exported yet.",
         "ignored": chosen.ignored,
         "form": form,
         "download_form": DownloadForm(auto_id="download_%s"),
@@ -140,7 +177,7 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "preview": None if _are_too_many(project, edges) else export.preview(project, edges),
         "releases": [_with_words(release) for release in shown[:PAGE_SIZE]],
         "older": shown[PAGE_SIZE - 1].number if len(shown) > PAGE_SIZE else None,
-        "suggestions": export.choose(edges, Choice.SUGGESTED).count(),
+        "suggestions": export.choose(others, Choice.SUGGESTED).count(),
     }
     return render(request, "review/releases.html", context, status=status)
 
@@ -152,12 +189,13 @@ def next_held(request: HttpRequest, slug: str) -> HttpResponse:
     Where so many links are approved that looking at them takes minutes, a page says so; the release looks.
     """
     membership = member(request, slug)
-    chosen = _chosen(request)
+    chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
-        messages.error(request, f"Nothing was listed: {_not_understood(chosen)}")
-        return redirect("releases", slug)
-    edges = chosen.scope(membership.project)
+        return _refused(request, membership, f"Nothing was listed: {_not_understood(chosen)}")
+    edges = chosen.edges(membership.project)
     reason = _reason(request)
+    if "file" in request.GET and _unknown_reason(request):
+        return _refused(request, membership, NO_SUCH_FILE.format("reason"))
     said = {"query": chosen.to_query(), "only": _in_words(chosen, membership.project)}
     if _are_too_many(membership.project, edges):
         context = {"project": membership.project, "membership": membership, "section": "releases", **said}
@@ -194,6 +232,8 @@ def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     release = _release(membership, number)
     reason, source = _reason(request), held.of_release(release)
     if "file" in request.GET:
+        if _unknown_reason(request):
+            return _refused(request, membership, NO_SUCH_FILE.format("reason"))
         name = f"anchorline-{release.project.slug}-release-{release.number}-held-back.csv"
         return cast("HttpResponse", _csv(held.csv(source, reason), name))
     context = _held_context(request, membership, source, reason)
@@ -202,6 +242,7 @@ def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "standing": outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE).count(),
         "leaving": outgoing.left_with(membership.project, number).filter(pending__operation=Operation.REMOVE).count(),
         "is_manager": has_role(membership, Role.MANAGER),
+        "ignored": (*context["ignored"], *unknown_fields(request.GET, {"reason", "after", "file"})),
     }
     return render(request, "review/release.html", context)
 
@@ -243,6 +284,11 @@ def _reason(request: HttpRequest) -> Held | None:
     return Held(text) if text in Held.values else None
 
 
+def _unknown_reason(request: HttpRequest) -> tuple[str, ...]:
+    """The name of the field where its value is not known."""
+    return () if request.GET.get("reason", "") in ("", *Held.values) else ("reason",)
+
+
 def _held_context(request: HttpRequest, membership: Membership, source: str, reason: Held | None) -> dict[str, Any]:
     after = request.GET.get("after", "")
     rows, more = held.rows(source, reason, int(after) if _is_id(after) else 0)
@@ -253,6 +299,7 @@ def _held_context(request: HttpRequest, membership: Membership, source: str, rea
         "may_decide": has_role(membership, Role.EDITOR),
         "groups": held.groups(source),
         "reason": reason,
+        "ignored": _unknown_reason(request),
         "rows": rows,
         "more": more,
         "is_first": not after,
@@ -276,37 +323,35 @@ def release_download(request: HttpRequest, slug: str, number: int) -> HttpRespon
 @require_GET
 def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     """A file of suggestions, or of everything that has left so far; marks nothing."""
-    project = member(request, slug).project
-    form = DownloadForm(request.GET)
+    membership = member(request, slug)
+    project, form = membership.project, DownloadForm(request.GET)
     if not form.is_valid():
-        messages.error(
-            request, f"No file was made: the address asks for a value that is not known ({', '.join(form.errors)})."
+        asked = ", ".join(form.errors)
+        return _refused(
+            request, membership, f"No file was made: the address asks for a value that is not known ({asked})."
         )
-        return redirect("releases", slug)
-    chosen = _chosen(request)
+    chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
-        messages.error(request, f"No file was made: {_not_understood(chosen)}")
-        return redirect("releases", slug)
+        return _refused(request, membership, f"No file was made: {_not_understood(chosen)}")
     choice, fmt = form.chosen()
     edges = export.choose(chosen.scope(project), choice)
     pieces = export.stream(edges, fmt, bom=form.cleaned_data["bom"])
     return _csv(pieces, f"anchorline-{project.slug}-{choice}.csv")
 
 
-def _chosen(request: HttpRequest) -> QueueFilter:
-    """The filter of the query string, without what does not apply to an export."""
-    asked = QueueFilter.from_query(request.GET)
-    ignored = tuple(name for name in asked.ignored if name not in ("status", "order", "held", "stale"))
-    return replace(asked, status=QueueFilter.status, order=QueueFilter.order, held=False, stale=False, ignored=ignored)
+def _refused(request: HttpRequest, membership: Membership, said: str) -> HttpResponse:
+    """The export page, which says why it answers instead of the file or the list that was asked for."""
+    messages.error(request, said)
+    return _page(request, membership, FileForm(), status=400)
 
 
-def _not_understood(chosen: QueueFilter) -> str:
-    return f"the filter holds a value that is not known ({', '.join(chosen.ignored)})."
+def _not_understood(chosen: ExportFilter) -> str:
+    return f"the filter holds a field or a value that is not known ({', '.join(chosen.ignored)})."
 
 
-def _in_words(chosen: QueueFilter, project: Project) -> list[str]:
+def _in_words(chosen: ExportFilter, project: Project) -> list[str]:
     """What the filter narrows down to; empty where it lets everything through."""
-    words = []
+    words = [STATUS_IN_WORDS[chosen.status]] if chosen.status != ALL else []
     if chosen.tier is not None:
         tier = project.tiers.filter(pk=chosen.tier).first()
         words.append(f"tier {tier}" if tier else "a tier that is gone")
@@ -335,7 +380,7 @@ def _in_words(chosen: QueueFilter, project: Project) -> list[str]:
 
 def _with_words(release: Release) -> Release:
     """The release with `only`, the words of the filter it was made with."""
-    chosen = QueueFilter.from_query({name: str(value) for name, value in release.filters.items()})
+    chosen = ExportFilter.from_query({name: str(value) for name, value in release.filters.items()})
     release.only = _in_words(chosen, release.project)  # type: ignore[attr-defined]
     return release
 

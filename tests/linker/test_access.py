@@ -92,3 +92,31 @@ def test_a_page_or_run_of_another_project_is_not_found_under_ones_own(project, m
     client = client_for(manager)
     assert client.get(reverse("page", args=[project.slug, make_page(other).pk])).status_code == 404
     assert client.get(reverse("run", args=[project.slug, make_run(other).pk])).status_code == 404
+
+
+ONLY_POSTED = {
+    "decide": "queue/",
+    "undo": "queue/",
+    "left_links_decide": "export/links/",
+    "embed": "match/",
+    "run_cancel": "runs/",
+    "vectors_drop": "settings/vectors/",
+    "sensitive_decide": "settings/sensitive/",
+    "sensitive_leave_out": "settings/sensitive/",
+    "sensitive_look": "settings/sensitive/",
+    "sensitive_remove": "settings/sensitive/",
+    "exclusion_remove": "settings/exclusions/",
+    "member_change": "settings/members/",
+    "member_remove": "settings/members/",
+}
+
+
+@pytest.mark.parametrize("pattern", [one for one in PATTERNS if one.name in ONLY_POSTED], ids=lambda one: one.name)
+def test_opening_an_address_that_is_only_posted_to_leads_to_the_list_it_belongs_to(
+    pattern, project, manager, client_for
+):
+    client, url = client_for(manager), address(pattern, project)
+
+    assert [client.get(url).url, client.head(url).url] == [f"/p/shop/{ONLY_POSTED[pattern.name]}"] * 2
+    assert client.put(url).status_code == 405
+    assert client.get(f"/p/shop/{ONLY_POSTED[pattern.name]}").status_code == 200

@@ -56,6 +56,38 @@ def test_a_filter_leaves_the_pages_it_names(query, expected, site):
     assert names(site, **query) == expected
 
 
+@pytest.mark.parametrize(
+    ("address", "named"),
+    [
+        ("pages/?category=abc", "category"),
+        ("pages/?show=foo", "show"),
+        ("pages/?order=foo", "order"),
+        ("pages/?sensitive=maybe", "sensitive"),
+        ("pages/?categroy=5&q=tent", "categroy"),
+        ("runs/?kind=foo", "kind"),
+        ("runs/?state=foo", "state"),
+        ("settings/log/?kind=foo", "kind"),
+        ("settings/log/?sort=foo", "sort"),
+        ("settings/tiers/?basis=foo", "basis"),
+        ("settings/tiers/?tier=foo&basis=cosine", "tier"),
+    ],
+)
+def test_what_a_list_does_not_know_is_left_out_and_named(address, named, site, client_for, manager):
+    page = client_for(manager).get(f"/p/shop/{address}").content.decode()
+    assert f"because the field or its value is not known: {named}.</p>" in page
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "pages/?q=&category=&show=live&order=crawl&sensitive=7&after=1_2", "pages/?category=999",
+        "runs/?kind=&before=3", "settings/log/?kind=&before=3", "settings/tiers/?basis=quantile",
+    ],
+)  # fmt: skip
+def test_what_a_list_knows_is_no_cause_for_a_notice(address, site, client_for, manager):
+    assert "is not known" not in client_for(manager).get(f"/p/shop/{address}").content.decode()
+
+
 def test_a_category_of_another_project_holds_nothing(site):
     foreign = make_category(make_project("third"), "Shop")
     assert not chosen_pages(site, PageQuery(category=foreign.pk)).exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import threading
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from django.db import connection, transaction
 from django.db.utils import IntegrityError
 from django.utils import timezone
 
-from linker.models import Block, CandidateEdge, EdgeStatus, ExclusionRule, ExistingLink, Page, SensitiveRule
+from linker.models import Block, CandidateEdge, EdgeStatus, ExclusionRule, ExistingLink, Page, Rel, SensitiveRule
 from linker.services.anchor_use import use_of
 from review import checks, export, held, outgoing
 from review.export import NothingToExport
@@ -439,6 +440,53 @@ def test_what_is_held_back_is_listed_by_reason_page_by_page(project, leaver, cli
     assert [len(first.context["rows"]), len(second.context["rows"])] == [held.PAGE_SIZE, 1]
     assert {group.reason: group.links for group in first.context["groups"]} == {Held.GONE: 51, Held.NOT_INDEXABLE: 1}
     assert second.context["more"] == 0
+
+
+BARRED = [
+    ({"status_code": 404}, Held.GONE),
+    ({"redirect_url": "https://shop.example/new"}, Held.REDIRECTED),
+    ({"indexable": False}, Held.NOT_INDEXABLE),
+]
+
+
+@pytest.mark.parametrize(("fields", "reason"), BARRED)
+def test_a_change_of_a_link_that_has_left_is_taken_back_or_the_link_withdrawn(
+    project, editor, client_for, fields, reason
+):
+    edge = accepted(project, rel="follow")
+    release_of(project)
+    outgoing.confirm(project, project.edges.filter(pk=edge.pk), editor, Rel.NOFOLLOW)
+    Page.objects.filter(pk=edge.target_id).update(**fields)
+
+    page = client_for(editor).get(f"{PAGE}held/")
+    said = html.unescape(" ".join(page.content.decode().split()))
+
+    assert [group.reason for group in page.context["groups"]] == [reason]
+    assert "ake back the change or withdraw the link, under “Released links”" in said
+    assert "undo the decision" not in said.lower()
+    outgoing.take_back(project, project.edges.filter(pk=edge.pk), editor)
+    assert held_of(project) == []
+
+
+def test_each_kind_of_link_has_its_own_advice(project):
+    group = held.Group(Held.REDIRECTED, links=6, undecided=2, changes=1)
+
+    assert group.advice == (
+        "Undo the decision, reject the link and match again, for links to the new address. "
+        "Where nobody has decided (2): Match again, for links to the new address. "
+        "Where the link has left and is to change (1): Take back the change or withdraw the link, under “Released "
+        "links”."
+    )
+
+
+def test_the_page_of_what_is_held_back_does_not_call_undecided_links_approved(project, client_for, editor):
+    lenient_tiers(project, name="Related")
+    make_edge(project, target=make_page(project, indexable=False), score=0.7)
+
+    said = client_for(editor).get(f"{PAGE}held/").content.decode()
+
+    assert "Acceptor not indexable" in said
+    assert "links were approved" not in said
 
 
 def test_looking_changes_nothing(project, kept, client_for, editor):

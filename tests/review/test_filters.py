@@ -50,7 +50,7 @@ def test_a_dictionary_of_the_filter_is_json(project):
     "query",
     [
         "tier=x", "tier=-1", "tier=99999999999999999999999", "category=1.5", "donor=²", "status=gone", "order=id;drop",
-        "sensitive=maybe", "placement=top", "held=yes", "stale=2",
+        "sensitive=maybe", "placement=top", "held=yes", "stale=2", "categroy=5", "foo=",
     ],
 )  # fmt: skip
 def test_a_bad_value_is_named_and_left_out(project, query):
@@ -58,6 +58,15 @@ def test_a_bad_value_is_named_and_left_out(project, query):
     assert filters.ignored == (query.split("=")[0],)
     assert filters == QueueFilter()
     assert list(filters.queryset(project)) == []
+
+
+def test_an_endless_list_of_unknown_fields_is_cut_short():
+    filters = chosen("&".join(f"{'x' * 500}{n}=1" for n in range(500)))
+    assert sum(map(len, filters.ignored)) <= 500
+
+
+def test_what_pages_know_besides_the_filter_is_no_fault_of_it():
+    assert chosen("after=0.9~1~0.9~2~3&before=4&reason=gone&file=&format=joil&bom=on").ignored == ()
 
 
 def test_a_nul_in_the_text_reaches_no_database(project):

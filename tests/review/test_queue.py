@@ -230,15 +230,21 @@ def test_an_emptied_queue_says_so_and_offers_what_is_held_back(project, as_edito
     assert "held=1" in page.content.decode()
 
 
+def test_a_field_that_is_not_known_is_named(edge, as_editor):
+    page = text(as_editor.get(f"{PAGE}?categroy=5&after=1"))
+    assert "The filter leaves these out, because the field or its value is not known: categroy." in page
+
+
 def test_the_filter_goes_along_to_the_export(project, as_editor):
     edge = make_edge(project)
     make_edge(project, edge.source, status=EdgeStatus.ACCEPTED)
     decide_edges(project, [edge.pk], Verb.ACCEPT, make_member(project))
     content = as_editor.get(f"{PAGE}?donor={edge.source_id}&sensitive=not").content.decode()
     links = re.findall(r'href="([^"]+)">(Export [^<]+)', content)
-    there = f"/p/shop/export/?sensitive=not&amp;donor={edge.source_id}"
-    assert links == [(there, "Export this selection"), (there, "Export what was accepted")]
-    assert "2 links" in text(as_editor.get(html.unescape(there)))
+    there = f"/p/shop/export/?sensitive=not&amp;donor={edge.source_id}&amp;status=suggested"
+    accepted = f"/p/shop/export/?status=accepted&amp;sensitive=not&amp;donor={edge.source_id}"
+    assert links == [(there, "Export this selection"), (accepted, "Export what was accepted")]
+    assert "2 links" in text(as_editor.get(html.unescape(accepted)))
 
 
 def test_a_bad_filter_is_named_instead_of_failing(project, as_editor):

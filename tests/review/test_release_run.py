@@ -58,6 +58,14 @@ def test_a_page_with_many_links_says_so(project, many, client_for, editor):
     assert ">Export</button>" in page
 
 
+def test_where_they_have_become_many_since_the_page_was_shown_it_comes_back(project, many, client_for, editor):
+    response = client_for(editor).post(PAGE, {"format": "full", "links": 2})
+
+    assert response.status_code == 409
+    assert "more than 2 links are approved by now, and 2 were to leave" in response.content.decode()
+    assert not Run.objects.filter(kind=RunKind.RELEASE).exists()
+
+
 @pytest.mark.parametrize("query", ["", "?file", "?file&reason=gone", "?after=1"])
 def test_many_links_are_not_looked_at_while_a_viewer_waits(
     project, many, client_for, viewer, django_assert_max_num_queries, query
@@ -101,7 +109,7 @@ def test_a_filter_that_this_version_does_not_know_lets_nothing_leave(project, ma
 
     run.refresh_from_db()
     assert (run.status, Release.objects.count()) == ("failed", 0)
-    assert "the filter holds a value that is not known (generator)" in run.error
+    assert "the filter holds a field or a value that is not known (generator)" in run.error
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import html
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -10,8 +12,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from linker.models import EdgeStatus, SensitiveRule
+from linker.models import CandidateEdge, EdgeStatus, SensitiveRule
 from linker.policies import add_sensitive
+from review import outgoing
 from review.models import Release
 from tests.factories import lenient_tiers, make_category, make_edge, make_page
 
@@ -112,6 +115,62 @@ def test_exporting_twice_says_that_nothing_is_left(exported, as_editor):
     assert Release.objects.count() == 1
 
 
+def sent(response, **changes: object) -> dict[str, object]:
+    """What the form of the export page sends."""
+    shown = re.search(r'name="links" value="(\d+)"', response.content.decode())
+    assert shown
+    return {"format": "full", "links": shown[1], **changes}
+
+
+def test_a_link_accepted_since_the_page_was_shown_does_not_leave_unseen(project, as_editor):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+    form = sent(as_editor.get(PAGE))
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    refused = as_editor.post(PAGE, form)
+
+    assert (refused.status_code, Release.objects.count()) == (409, 0)
+    assert "Nothing was exported: 2 links would leave now, and not 1 as when you looked." in text(refused)
+    assert "Export 2 links</button>" in text(refused)
+    assert as_editor.post(PAGE, sent(refused)).status_code == 302
+    assert Release.objects.get().links == 2
+
+
+def test_the_number_shown_counts_what_a_joil_file_leaves_for_later(project, as_editor, editor):
+    for _ in range(2):
+        make_edge(project, status=EdgeStatus.ACCEPTED)
+    as_editor.post(PAGE, sent(as_editor.get(PAGE)))
+    outgoing.withdraw(project, project.edges.filter(pk=project.edges.first().pk), editor, "")
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    page = as_editor.get(PAGE)
+    as_editor.post(PAGE, sent(page, format="joil"))
+
+    assert "Export 2 links</button>" in text(page)
+    assert [release.links for release in Release.objects.order_by("number")] == [2, 1]
+
+
+def test_what_proves_sensitive_only_when_it_leaves_does_not_stop_the_others(project, as_editor):
+    lenient_tiers(project, name="Related")
+    health = make_page(project, category=make_category(project, "Health"))
+    make_edge(project, health, score=0.7)
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+    SensitiveRule.objects.create(project=project, category=health.category)
+
+    assert as_editor.post(PAGE, sent(as_editor.get(PAGE))).status_code == 302
+
+    release = Release.objects.get()
+    assert (release.links, release.held) == (1, 1)
+
+
+@pytest.mark.parametrize("links", ["0", "-1", "many", "9" * 40, "\0"])
+def test_a_number_that_no_page_showed_exports_nothing(project, as_editor, links):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    assert as_editor.post(PAGE, {"format": "full", "links": links}).status_code == 400
+    assert not Release.objects.exists()
+
+
 def test_reading_writes_nothing(project, as_editor):
     edge = make_edge(project, status=EdgeStatus.ACCEPTED)
 
@@ -194,6 +253,84 @@ def test_the_queues_filter_narrows_the_export_down(project, as_editor):
     assert (rest.status, Release.objects.get().filters) == (EdgeStatus.ACCEPTED, query)
 
 
+@pytest.fixture
+def unlike(project) -> dict[str, CandidateEdge]:
+    """A link of every status; the suggestion may leave unreviewed, and the released link waits to be withdrawn."""
+    lenient_tiers(project, name="Related")
+    return {status: make_edge(project, score=0.7, status=status) for status in EdgeStatus.values}
+
+
+@pytest.mark.parametrize("status", ["suggested", "accepted"])
+def test_what_leaves_keeps_to_the_status_of_the_selection(project, as_editor, unlike, status):
+    page = text(as_editor.get(f"{PAGE}?status={status}"))
+    as_editor.post(f"{PAGE}?status={status}", {"format": "full"})
+
+    release = Release.objects.get()
+    assert "<strong>1 link</strong> would leave now" in page
+    assert list(release.release_links.values_list("edge", flat=True)) == [unlike[status].pk]
+    assert release.filters == {"status": status}
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("rejected", "rejected links never leave"),
+        ("exported", "these links have left already"),
+        ("withdrawn", "withdrawn links have been taken off the site"),
+    ],
+)
+def test_nothing_leaves_of_what_is_rejected_or_gone_and_the_page_says_why(project, as_editor, unlike, status, said):
+    page = text(as_editor.get(f"{PAGE}?status={status}"))
+    posted = as_editor.post(f"{PAGE}?status={status}", {"format": "full"})
+
+    assert f"Nothing is ready to leave: {said}" in page
+    assert (posted.status_code, Release.objects.count()) == (409, 0)
+
+
+def test_of_released_links_only_what_was_asked_of_them_since_leaves(project, as_editor, editor, unlike):
+    released = project.edges.filter(pk=unlike["exported"].pk)
+    outgoing.withdraw(project, released, editor, "")
+
+    as_editor.post(f"{PAGE}?status=exported", {"format": "full"})
+
+    release = Release.objects.get()
+    assert (release.links, release.removed) == (1, 1)
+
+
+def test_accepted_links_leave_without_the_changes_that_wait(project, as_editor, editor, unlike):
+    outgoing.withdraw(project, project.edges.filter(pk=unlike["exported"].pk), editor, "")
+
+    as_editor.post(f"{PAGE}?status=accepted", {"format": "full"})
+
+    release = Release.objects.get()
+    assert (release.links, release.added) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "exported"),
+    [("", "status=suggested"), ("status=accepted", "status=accepted"), ("status=all&text=boots", "text=boots")],
+)
+def test_the_queue_leads_to_the_export_of_what_it_shows(project, as_editor, query, exported):
+    page = html.unescape(as_editor.get(f"/p/shop/queue/?{query}").content.decode())
+
+    assert f'href="{PAGE}?{exported}">Export this selection' in page
+
+
+def test_what_was_accepted_is_exported_when_the_queue_is_empty(project, as_editor):
+    make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    page = html.unescape(as_editor.get("/p/shop/queue/").content.decode())
+
+    assert f'href="{PAGE}?status=accepted">Export what was accepted' in page
+
+
+def test_the_other_files_have_a_status_of_their_own(project, as_editor, unlike):
+    page = as_editor.get(f"{PAGE}?status=accepted").content.decode()
+
+    assert "1 suggestion is open" in " ".join(page.split())
+    assert '<input type="hidden" name="status"' not in page
+
+
 @pytest.mark.parametrize(
     "query", ["category=999", "category=999999", "tier=0", "status=rejected", "donor=99999999999999999999"]
 )
@@ -201,7 +338,7 @@ def test_a_query_that_fits_nothing_is_answered(project, as_editor, query):
     make_edge(project)
 
     assert as_editor.get(f"{PAGE}?{query}").status_code == 200
-    assert as_editor.get(f"{LINKS}?{query}&format=full").status_code in (200, 302)
+    assert as_editor.get(f"{LINKS}?{query}&format=full").status_code in (200, 400)
 
 
 def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, as_editor):
@@ -218,21 +355,27 @@ def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, 
 
 
 @pytest.mark.parametrize(
-    "query", ["category=abc", "tier=-1", "sensitive=maybe", "donor=1e9", "placement=top", "text=%00"]
+    "query",
+    [
+        *("category=abc", "tier=-1", "sensitive=maybe", "donor=1e9", "placement=top", "text=%00", "status=done"),
+        *("foo=bar", "categroy=5"),
+    ],
 )
 def test_a_filter_that_is_not_understood_lets_nothing_leave(project, as_editor, query):
     """Left out, it would let everything leave."""
     edge = make_edge(project, status=EdgeStatus.ACCEPTED)
 
     page, posted = as_editor.get(f"{PAGE}?{query}"), as_editor.post(f"{PAGE}?{query}", {"format": "full"})
-    file = as_editor.get(f"{LINKS}?{query}", follow=True)
+    file = as_editor.get(f"{LINKS}?{query}")
 
     edge.refresh_from_db()
-    assert "holds a value that is not known" in text(page)
+    assert query.split("=")[0] in text(page)
+    assert "holds a field or a value that is not known" in text(page)
     assert (posted.status_code, edge.status) == (400, EdgeStatus.ACCEPTED)
-    assert "No file was made: the filter holds a value that is not known" in text(file)
-    held = as_editor.get(f"{PAGE}held/?{query}", follow=True)
-    assert "Nothing was listed: the filter holds a value that is not known" in text(held)
+    assert "No file was made: the " in text(file)
+    held = as_editor.get(f"{PAGE}held/?{query}")
+    assert [file.status_code, held.status_code] == [400, 400]
+    assert "Nothing was listed: the filter holds a field or a value that is not known" in text(held)
     assert not Release.objects.exists()
 
 
@@ -279,16 +422,35 @@ def test_an_unknown_format_exports_nothing(project, as_editor):
     make_edge(project, status=EdgeStatus.ACCEPTED)
 
     assert as_editor.post(PAGE, {"format": "xls"}).status_code == 400
-    assert as_editor.get(LINKS, {"format": "xls"}).status_code == 302
+    assert as_editor.get(LINKS, {"format": "xls"}).status_code == 400
     assert not Release.objects.exists()
 
 
 @pytest.mark.parametrize(("query", "name"), [("status=foo", "status"), ("format=bogus", "format")])
 def test_a_file_that_is_not_known_is_refused_in_one_sentence(project, as_editor, query, name):
-    page = text(as_editor.get(f"{LINKS}?{query}", follow=True))
+    answer = as_editor.get(f"{LINKS}?{query}")
 
+    page = text(answer)
+    assert answer.status_code == 400
     assert f"No file was made: the address asks for a value that is not known ({name})." in page
     assert "Select a valid choice" not in page
+
+
+@pytest.mark.parametrize("path", ["held/", "1/links/"])
+def test_a_reason_that_is_not_known_is_named_by_the_list_and_refused_by_the_download(exported, as_editor, path):
+    page, file = as_editor.get(f"{PAGE}{path}?reason=foo"), as_editor.get(f"{PAGE}{path}?reason=foo&file")
+
+    assert page.status_code == 200
+    assert "because the field or its value is not known: reason." in text(page)
+    assert file.status_code == 400
+    assert "No file was made: the address asks for a value that is not known (reason)." in text(file)
+
+
+@pytest.mark.parametrize("path", ["1/links/", "links/"])
+def test_a_field_that_a_list_does_not_know_is_named(exported, as_editor, path):
+    page = text(as_editor.get(f"{PAGE}{path}?show=foo"))
+
+    assert "The filter leaves these out, because the field or its value is not known: show." in page
 
 
 def test_suggestions_download_as_a_file_without_being_marked(project, as_editor):
