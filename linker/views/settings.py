@@ -217,14 +217,27 @@ def _need_a_person(marked: int) -> str:
 
 @require_POST
 def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
-    """Confirms or dismisses: the rule of the button, the rules ticked, or all of a kind that nobody has decided on."""
+    """Confirms or dismisses: the rule of the button, the rules ticked, or all of a kind that nobody has decided on.
+
+    "All" are those that the page knew of: an import may have proposed others since, which nobody has seen.
+    """
     membership = access.member(request, slug, needs=Role.MANAGER)
     verb, _, about = request.POST.get("do", "").partition(":")
     state = {"confirm": SensitiveState.CONFIRMED, "dismiss": SensitiveState.DISMISSED}.get(verb)
     if state is None:
         return HttpResponseBadRequest("Say what is to be done: confirm or dismiss.")
+    later = 0
     if about in Sensitivity.values:
-        ids = [rule.pk for rule in figures.sensitive_to_check(membership.project).filter(kind=about)]
+        newest = request.POST.get("newest", "")
+        if not _is_id(newest):
+            messages.warning(request, "The page was out of date. Nothing was changed. Look at the rules again.")
+            return redirect("settings_sensitive", slug)
+        open_rules = [rule.pk for rule in figures.sensitive_to_check(membership.project).filter(kind=about)]
+        ids = [pk for pk in open_rules if pk <= int(newest)]
+        later = len(open_rules) - len(ids)
+        if not ids:
+            messages.warning(request, f"These rules have been decided on already. {_came_later(later)}".strip())
+            return redirect("settings_sensitive", slug)
     else:
         ids = [int(one) for one in ([about] if about else request.POST.getlist("rule")) if _is_id(one)]
     if not ids:
@@ -240,7 +253,16 @@ def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
     else:
         rules = count(change.decided, "rule", "rules")
         messages.success(request, f"{state.label}: {rules}. {_need_a_person(change.marked)}")
+    if later:
+        messages.warning(request, _came_later(later))
     return redirect("settings_sensitive", slug)
+
+
+def _came_later(rules: int) -> str:
+    if not rules:
+        return ""
+    came = count(rules, "rule has been proposed", "rules have been proposed")
+    return f"{came} since you opened the page and {'is' if rules == 1 else 'are'} still to be checked."
 
 
 def _is_id(text: str) -> bool:
