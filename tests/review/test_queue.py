@@ -191,9 +191,14 @@ def test_a_list_costs_the_same_number_of_queries_however_long_it_is(project, as_
             assert as_editor.get(f"{PAGE}?status=all").status_code == 200
         return len(captured)
 
+    full = make_page(project)
+    for _ in range(3):
+        make_link(make_page(project), full, "winter boots")
+
     def add(number: int) -> None:
         for _ in range(number):
             make_edge(project, make_page(project, body=BODY, category=make_category(project, f"c{number}")))
+            make_edge(project, make_page(project), full, anchor="Winter boots")
             decide_edges(project, [make_edge(project).pk], Verb.REJECT, editor)
 
     as_editor.get(PAGE)
