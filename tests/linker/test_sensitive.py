@@ -181,11 +181,11 @@ def test_a_managers_own_word_is_looked_for_at_once_and_in_every_import(project, 
     rule = SensitiveRule(project=project, kind="other", word="hypnosis, hypnother*")
     assert policies.add_sensitive(rule, manager) == 1
     edge.refresh_from_db()
-    assert edge.sensitive == "The donor is other (title says “hypnosis”)"
+    assert edge.sensitive == "The donor is sensitive (title says “hypnosis”)"
     assert (rule.pages, rule.state, rule.decided_by) == (1, CONFIRMED, manager)
     later = make_page(project, "/y", title="Hypnosis")
     services.find_sensitive(project)
-    assert why(later) == ["other (title says “hypnosis”)"]
+    assert why(later) == ["sensitive (title says “hypnosis”)"]
     assert policies.remove_sensitive(project, rule.pk, manager) == 0
     assert not SensitiveRule.objects.exists()
 
@@ -254,6 +254,14 @@ def test_the_settings_show_each_rule_with_its_pages_and_lead_to_them(project, ma
     assert "1 page" in listed
     assert "/h" in listed
     assert "Clinic" not in listed
+
+
+def test_the_pages_of_a_rule_of_no_named_kind_are_just_sensitive(project, manager, client_for):
+    make_page(project, "/x", title="Hypnosis")
+    rule = SensitiveRule(project=project, kind="other", word="hypnosis")
+    policies.add_sensitive(rule, manager)
+    page = client_for(manager).get(f"{url('pages', project)}?sensitive={rule.pk}").content.decode()
+    assert "These pages are sensitive by the word “hypnosis”" in page
 
 
 @pytest.mark.parametrize(
