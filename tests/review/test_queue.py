@@ -384,6 +384,18 @@ def test_the_second_editor_sees_who_was_first_and_the_fresh_card(edge, project, 
     assert Decision.objects.count() == 1
 
 
+def test_a_group_that_is_sent_twice_was_saved_once(project, as_editor):
+    donor = make_page(project)
+    for _ in range(2):
+        make_edge(project, donor)
+    boxes = re.findall(r'name="edge" value="([^"]+)"', as_editor.get(GROUP, {"donor": donor.pk}).content.decode())
+    sent = {"donor": donor.pk, "edge": boxes}
+    as_editor.post(GROUP, sent)
+    answer = as_editor.post(GROUP, sent, follow=True)
+    assert "2 decisions of yours were saved already." in text(answer)
+    assert Decision.objects.count() == 2
+
+
 def test_a_card_that_a_run_refreshed_is_shown_again_before_it_is_decided(edge, as_editor):
     answer = as_editor.post(decide_url(edge), form(edge, run=edge.run_id + 1), headers=HTMX)
     assert answer.status_code == 409
