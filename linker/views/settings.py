@@ -25,7 +25,7 @@ from linker.forms import (
     SensitiveForm,
     tier_formset,
 )
-from linker.models import Basis, ChangeKind, ExclusionRule, Membership, Role, RunKind, SensitiveState
+from linker.models import Basis, ChangeKind, ExclusionRule, Membership, Role, RunKind, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
 from linker.patterns import PatternError
 from linker.projects import save_project
@@ -189,8 +189,16 @@ def sensitive(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = SensitiveForm(_data(request), project=membership.project)
     if form.is_valid():
-        marked = policies.add_sensitive(form.save(commit=False), request.user)
-        messages.success(request, f"Saved. {_need_a_person(marked)}")
+        rule = form.save(commit=False)
+        known = policies.same_rule(rule)
+        marked = policies.add_sensitive(rule, request.user)
+        if known is not None and known.state == SensitiveState.CONFIRMED:
+            messages.warning(request, _is_there(known, form.cleaned_data["word"]))
+        elif known is not None:
+            was = "was dismissed before" if known.state == SensitiveState.DISMISSED else "was among the rules to check"
+            messages.success(request, f"{known.subject} {was} and is confirmed now. {_need_a_person(marked)}")
+        else:
+            messages.success(request, f"Saved. {_need_a_person(marked)}")
         return redirect("settings_sensitive", slug)
     return _sensitive_page(request, membership, form)
 
@@ -209,6 +217,18 @@ def _sensitive_page(
         decided=figures.sensitive_decided(project),
         was_looked=looks.was_looked_through(project),
     )
+
+
+def _is_there(rule: SensitiveRule, word: str) -> str:
+    """Of a word that a confirmed rule has already; forms that the rule lacks are not added to it."""
+    said = (
+        f"{rule.subject} is there already, among the confirmed rules ({rule.get_kind_display()}). Nothing was changed."
+    )
+    if "," not in word or word == rule.word:
+        return said
+    if rule.proposed:
+        return f"{said} Add its other forms as a rule of their own."
+    return f"{said} To change its forms, remove the rule and add it again."
 
 
 def _need_a_person(marked: int) -> str:

@@ -376,6 +376,38 @@ def test_words_are_added_and_left_out_in_the_browser(project, manager, client_fo
     }
 
 
+@pytest.mark.parametrize(
+    ("state", "word", "said"),
+    [
+        (
+            CONFIRMED,
+            "Hospital",
+            "“hospital” is there already, among the confirmed rules (Medical). Nothing was changed.",
+        ),
+        (CONFIRMED, "hospital, sickbay", "Nothing was changed. Add its other forms as a rule of their own."),
+        (DISMISSED, "hospital", "“hospital” was dismissed before and is confirmed now."),
+        (PROPOSED, "hospital", "“hospital” was among the rules to check and is confirmed now."),
+    ],
+)
+def test_a_word_that_is_there_already_is_not_said_to_be_saved(project, manager, client_for, found, state, word, said):
+    if state != PROPOSED:
+        policies.decide_sensitive(project, [found["“hospital”"].pk], state, manager)
+    data = {"kind": "medical", "word": word, "url_pattern": ""}
+    page = client_for(manager).post(url("settings_sensitive", project), data, follow=True).content.decode()
+    assert said in page
+    assert "Saved." not in page
+    assert rules(project)["“hospital”"].state == CONFIRMED
+    assert set(rules(project)) == set(found)
+
+
+def test_the_forms_of_a_word_of_ones_own_are_not_said_to_be_saved_beside_it(project, manager, client_for):
+    client, there = client_for(manager), url("settings_sensitive", project)
+    client.post(there, {"kind": "other", "word": "hypnosis"})
+    page = client.post(there, {"kind": "other", "word": "hypnosis, hypnother*"}, follow=True).content.decode()
+    assert "Nothing was changed. To change its forms, remove the rule and add it again." in page
+    assert [rule.word for rule in rules(project).values()] == ["hypnosis"]
+
+
 @pytest.mark.parametrize("word", ["a", "*ab", "in*side", "!!"])
 def test_a_word_that_would_find_too_much_is_refused(project, manager, client_for, word):
     page = client_for(manager).post(url("settings_sensitive", project), {"kind": "medical", "word": word})
