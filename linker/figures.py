@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, F, IntegerField, OuterRef, Q, Subquery
+from django.db.models import Count, F, IntegerField, Max, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from linker import looks, services
@@ -206,12 +206,15 @@ def sensitive_to_check(project: Project) -> QuerySet[SensitiveRule]:
 
 @dataclass(frozen=True)
 class SensitiveGroup:
-    """Rules of one kind, those that take most pages first: the first SHOWN_RULES, and how many in all."""
+    """Rules of one kind, those that take most pages first: the first SHOWN_RULES, and how many in all.
+
+    `newest` is the highest id of them all: a rule with a higher one came later."""
 
     kind: str
     label: str
     rules: list[SensitiveRule]
     count: int
+    newest: int
 
     @property
     def more(self) -> int:
@@ -232,13 +235,14 @@ def sensitive_decided(project: Project) -> list[tuple[SensitiveState, int, list[
 
 
 def _by_kind(rules: QuerySet[SensitiveRule]) -> list[SensitiveGroup]:
-    counts = dict(rules.order_by().values_list("kind").annotate(n=Count("pk")))
+    sums = rules.order_by().values("kind").annotate(rules=Count("pk"), newest=Max("pk"))
+    known = {row["kind"]: (row["rules"], row["newest"]) for row in sums}
     chosen = rules.select_related("category", "decided_by")
     order = ("-whole_site", F("pages").desc(nulls_last=True), "pk")
     return [
-        SensitiveGroup(kind, label, list(chosen.filter(kind=kind).order_by(*order)[:SHOWN_RULES]), counts[kind])
+        SensitiveGroup(kind, label, list(chosen.filter(kind=kind).order_by(*order)[:SHOWN_RULES]), *known[kind])
         for kind, label in Sensitivity.choices
-        if kind in counts
+        if kind in known
     ]
 
 

@@ -169,8 +169,8 @@ def add_sensitive(rule: SensitiveRule, user: Actor = None) -> int:
     A word, or the whole site, that there is a rule about is decided on instead.
     """
     _wait_for_others(rule.project)
-    rule.word_key = word_key(rule.word.split(",")[0])[:200]
-    known = _same(rule)
+    rule.word_key = _key(rule.word)
+    known = same_rule(rule)
     if known is not None:
         return decide_sensitive(rule.project, [known.pk], SensitiveState.CONFIRMED, user).marked
     before = _told(SensitiveRule.objects.get(pk=rule.pk)) if rule.pk else {}
@@ -189,12 +189,19 @@ def _told(rule: SensitiveRule) -> dict[str, Any]:
     return audit.values(rule, SENSITIVE_FIELDS) | {"category": category}
 
 
-def _same(rule: SensitiveRule) -> SensitiveRule | None:
+def _key(word: str) -> str:
+    """Of a rule's word with its other forms: that of the first, which stands for all."""
+    return word_key(word.split(",")[0])[:200]
+
+
+def same_rule(rule: SensitiveRule) -> SensitiveRule | None:
     """The rule that is there already about the same word, or the whole site."""
     if not rule.word and not rule.whole_site:
         return None
     others = SensitiveRule.objects.filter(project=rule.project, kind=rule.kind).exclude(pk=rule.pk)
-    return others.filter(word_key=rule.word_key, whole_site=rule.whole_site).exclude(word="", whole_site=False).first()
+    return (
+        others.filter(word_key=_key(rule.word), whole_site=rule.whole_site).exclude(word="", whole_site=False).first()
+    )
 
 
 @transaction.atomic
@@ -203,7 +210,7 @@ def leave_out_word(project: Project, kind: str, word: str, user: Actor = None) -
     now."""
     _wait_for_others(project)
     rule = SensitiveRule(project=project, kind=kind, word=word, word_key=word_key(word)[:200], proposed=True)
-    known = _same(rule)
+    known = same_rule(rule)
     if known is None:
         rule.state, rule.pages = SensitiveState.PROPOSED, 0
         rule.save()

@@ -230,7 +230,7 @@ class _Asked:
         for why in self.sensitive.get(page.pk, []):
             yield Finding(
                 "sensitive",
-                f"It is sensitive: {why}. A person must look at its suggestions; that is no reason against one.",
+                f"It is {why}. A person must look at its suggestions; that is no reason against one.",
                 link=self.link("Sensitive pages", "settings_sensitive", manager=True),
                 side=about,
                 stops=False,

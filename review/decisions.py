@@ -49,12 +49,15 @@ class NothingToUndo(UserError):
 class Conflict:
     """An edge that was not changed, as it is now. `by` is the decision that came first; None where a run did.
 
-    `reworded`: its words changed since they were looked at.
+    `reworded`: its words changed since they were looked at. `is_own`: who decided first is who decides now; `is_saved`:
+    and decided just this, as where a form was sent twice.
     """
 
     edge: CandidateEdge
     by: Decision | None
     reworded: bool = False
+    is_own: bool = False
+    is_saved: bool = False
 
     @property
     def message(self) -> str:
@@ -67,8 +70,15 @@ class Conflict:
             return "A newer match run has refreshed this suggestion since you looked. Look again, then decide."
         who = self.by.user.get_username()
         if self.by.verb == Verb.UNDO:
+            if self.is_own:
+                return "You took an earlier decision back since. Nothing new was saved. Look again, then decide."
             return f"{who} took an earlier decision back before you. Nothing of yours was saved."
         reason = f" ({self.by.get_reason_display()})" if self.by.reason else ""
+        if self.is_own:
+            done = f"You decided this already: {self.by.get_verb_display().lower()}{reason}."
+            if self.is_saved:
+                return f"{done} That decision is saved."
+            return f"{done} That decision stands, and nothing new was saved."
         return f"{who} decided first: {self.by.get_verb_display().lower()}{reason}. Nothing of yours was saved."
 
 
@@ -181,12 +191,46 @@ def decide_edges(
         if changed:
             services.keep_apart(project, [edge.target_id for edge in changed])
         told = {edge.pk for edge in changed} | {doubt.edge.pk for doubt in doubts}
-        conflicts = _conflicts([edge for edge in edges if edge.pk not in told], expected, reworded)
+        left = [edge for edge in edges if edge.pk not in told]
+        wanted_now = _Wanted(user, verb, anchor, seen_anchors or {}, rel, reason)
+        conflicts = _conflicts(left, expected, reworded, wanted_now)
     return Outcome(tuple(decisions), conflicts, tuple(doubts))
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """What was asked for, to tell whether it was done before."""
+
+    user: User
+    verb: Verb
+    anchor: str | None
+    seen_anchors: Mapping[int, str]
+    rel: Rel | None
+    reason: str
+
+    def is_by(self, decision: Decision | None) -> bool:
+        return decision is not None and decision.user_id == self.user.pk
+
+    def is_done_by(self, decision: Decision | None) -> bool:
+        """Whether the decision is the same person's, and the same."""
+        if decision is None or not self.is_by(decision):
+            return False
+        if self.verb == Verb.REJECT:
+            return decision.verb == Verb.REJECT and decision.reason == self.reason
+        words = self.anchor if self.verb == Verb.EDIT else self.seen_anchors.get(decision.edge_id)
+        return (
+            decision.verb in (Verb.ACCEPT, Verb.EDIT)
+            and (words is None or _same_words(words, decision.anchor_after))
+            and self.rel in (None, decision.rel_after)
+        )
+
+
+def _same_words(one: str, other: str) -> bool:
+    return collapse(visible(one)) == collapse(visible(other))
+
+
 def _reads_as_seen(edge: CandidateEdge, seen_anchors: Mapping[int, str]) -> bool:
-    return collapse(visible(seen_anchors.get(edge.pk, edge.anchor))) == collapse(visible(edge.anchor))
+    return _same_words(seen_anchors.get(edge.pk, edge.anchor), edge.anchor)
 
 
 def _doubt(
@@ -400,16 +444,22 @@ def _write_decisions(decisions: Sequence[Decision]) -> None:
 
 
 def _conflicts(
-    edges: Sequence[CandidateEdge], expected: EdgeStatus | None, reworded: Collection[int] = ()
+    edges: Sequence[CandidateEdge],
+    expected: EdgeStatus | None,
+    reworded: Collection[int] = (),
+    wanted: _Wanted | None = None,
 ) -> tuple[Conflict, ...]:
     """Each edge with its newest decision; none is named where the status is as expected and a run came between."""
     last = {
         decision.edge_id: decision
         for decision in Decision.objects.filter(edge__in=edges).select_related("user").order_by("pk")
     }
-    return tuple(
-        Conflict(edge, None if edge.status == expected else last.get(edge.pk), edge.pk in reworded) for edge in edges
-    )
+    conflicts = []
+    for edge in edges:
+        by = None if edge.status == expected else last.get(edge.pk)
+        is_own, is_saved = (wanted.is_by(by), wanted.is_done_by(by)) if wanted is not None else (False, False)
+        conflicts.append(Conflict(edge, by, edge.pk in reworded, is_own, is_saved))
+    return tuple(conflicts)
 
 
 def _together(project: Project, decision: Decision) -> list[Decision]:

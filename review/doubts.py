@@ -18,9 +18,10 @@ from linker.anchors.fold import fold
 from linker.anchors.generic import bare, is_address, is_generic, primary_language, stop_words
 from linker.anchors.tokens import stem
 from linker.models import Block, ExistingLink, Page, PageQuery
+from linker.services.anchor_use import use_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from linker.anchors.diversity import AnchorUse
     from linker.models import CandidateEdge, Project
@@ -51,6 +52,23 @@ def warnings_about(edge: CandidateEdge, anchor: str, use: AnchorUse, *, written:
     is_new = written and fold(anchor) not in proposed
     found = _about_words(edge, anchor) if is_new else _about_address(anchor)
     return [*found, *_about_number(edge.project, use.times(edge.target_id, anchor))]
+
+
+def beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
+    """What an accept of each open edge, by itself and with the words it has, would be asked about, by edge; without
+    those that nothing is to be said against. The targets' words are counted for all edges at once."""
+    if not edges:
+        return {}
+    use = use_of(project, sorted({edge.target_id for edge in edges}))
+    found = {}
+    for edge in edges:
+        # An open edge with an editor's words counts among its target's, and not as another link than itself.
+        own = [edge.anchor] if edge.edited else []
+        use.add(edge.target_id, own, -1)
+        if warnings := warnings_about(edge, edge.anchor, use, written=False):
+            found[edge.pk] = warnings
+        use.add(edge.target_id, own)
+    return found
 
 
 def _about_number(project: Project, times: int) -> Iterator[AnchorWarning]:

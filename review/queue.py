@@ -24,6 +24,7 @@ from linker.models import (
     Rel,
     RunKind,
 )
+from review import doubts
 from review.decisions import standing
 from review.filters import ALL, Cursor, QueueFilter
 from review.models import Decision, Verb
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from django.contrib.auth.models import User
+
+    from review.doubts import AnchorWarning
 
 PAGE_SIZE = 20
 ALTERNATIVES = 3
@@ -83,7 +86,8 @@ class Card:
 
     `context` is None where the donor's body does not hold the anchor. `decision` is the one that stands, None on an
     open suggestion. `position` is the place in the list shown, from 1; None outside of a list. `rels` are the rel
-    values an accept can give, the tier's first. `linked` warns where the site has the link already.
+    values an accept can give, the tier's first. `linked` warns where the site has the link already. `warnings` are what
+    an accept with these words would be asked about.
     """
 
     edge: CandidateEdge
@@ -94,6 +98,7 @@ class Card:
     rels: tuple[str, ...]
     position: int | None = None
     linked: str = ""
+    warnings: tuple[AnchorWarning, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -315,10 +320,14 @@ def statuses() -> list[tuple[str, str]]:
 def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> list[Card]:
     bodies = dict(Page.objects.filter(pk__in={edge.source_id for edge in edges}).values_list("pk", "body"))
     decided = [edge.pk for edge in edges if edge.status != EdgeStatus.SUGGESTED]
-    last = {}
+    last, warned = {}, {}
     if edges:
-        found = standing(edges[0].project).filter(edge__in=decided).select_related("user")
+        project = edges[0].project
+        for edge in edges:
+            edge.project = project  # else each would ask for it
+        found = standing(project).filter(edge__in=decided).select_related("user")
         last = {decision.edge_id: decision for decision in found}
+        warned = doubts.beforehand(project, [edge for edge in edges if edge.status == EdgeStatus.SUGGESTED])
     there = links_in_place(edge for edge in edges if edge.status in (EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED))
     return [
         Card(
@@ -330,6 +339,7 @@ def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> l
             rels=_rels(edge),
             position=position,
             linked=_linked(there[edge.pk]) if edge.pk in there else "",
+            warnings=tuple(warned.get(edge.pk, ())),
         )
         for edge, position in zip(edges, positions, strict=True)
     ]

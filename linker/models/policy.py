@@ -147,6 +147,11 @@ class SensitiveRule(models.Model):
         return f"{self.get_kind_display()}: {self.subject}"
 
     @property
+    def adjective(self) -> str:
+        """What a page is that the rule takes: "medical", or just "sensitive" where the kind has no name."""
+        return "sensitive" if self.kind == Sensitivity.OTHER else self.get_kind_display().lower()
+
+    @property
     def subject(self) -> str:
         """What it is about, without its kind."""
         if self.whole_site:

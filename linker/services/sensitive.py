@@ -189,7 +189,7 @@ def _reasons(project: Project) -> dict[tuple[int, str], str]:
     told: dict[tuple[int, str], str] = {}
     rules = SensitiveRule.objects.filter(project=project).exclude(state=SensitiveState.DISMISSED)
     for rule in rules.select_related("category"):
-        kind = rule.get_kind_display().lower()
+        kind = rule.adjective
         if rule.word:
             shown = rule.word.split(",")[0]
             told |= {(rule.pk, str(place)): f"{kind} ({SAYS[place]} “{shown}”)" for place in PLACES}

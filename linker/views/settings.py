@@ -25,7 +25,7 @@ from linker.forms import (
     SensitiveForm,
     tier_formset,
 )
-from linker.models import Basis, ChangeKind, ExclusionRule, Membership, Role, RunKind, SensitiveState
+from linker.models import Basis, ChangeKind, ExclusionRule, Membership, Role, RunKind, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
 from linker.patterns import PatternError
 from linker.projects import save_project
@@ -192,8 +192,16 @@ def sensitive(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = SensitiveForm(_data(request), project=membership.project)
     if form.is_valid():
-        marked = policies.add_sensitive(form.save(commit=False), request.user)
-        messages.success(request, f"Saved. {_need_a_person(marked)}")
+        rule = form.save(commit=False)
+        known = policies.same_rule(rule)
+        marked = policies.add_sensitive(rule, request.user)
+        if known is not None and known.state == SensitiveState.CONFIRMED:
+            messages.warning(request, _is_there(known, form.cleaned_data["word"]))
+        elif known is not None:
+            was = "was dismissed before" if known.state == SensitiveState.DISMISSED else "was among the rules to check"
+            messages.success(request, f"{known.subject} {was} and is confirmed now. {_need_a_person(marked)}")
+        else:
+            messages.success(request, f"Saved. {_need_a_person(marked)}")
         return redirect("settings_sensitive", slug)
     return _sensitive_page(request, membership, form)
 
@@ -214,20 +222,45 @@ def _sensitive_page(
     )
 
 
+def _is_there(rule: SensitiveRule, word: str) -> str:
+    """Of a word that a confirmed rule has already; forms that the rule lacks are not added to it."""
+    said = (
+        f"{rule.subject} is there already, among the confirmed rules ({rule.get_kind_display()}). Nothing was changed."
+    )
+    if "," not in word or word == rule.word:
+        return said
+    if rule.proposed:
+        return f"{said} Add its other forms as a rule of their own."
+    return f"{said} To change its forms, remove the rule and add it again."
+
+
 def _need_a_person(marked: int) -> str:
     return f"{count(marked, 'suggestion needs', 'suggestions need')} a person now."
 
 
 @access.posts("settings_sensitive")
 def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
-    """Confirms or dismisses: the rule of the button, the rules ticked, or all of a kind that nobody has decided on."""
+    """Confirms or dismisses: the rule of the button, the rules ticked, or all of a kind that nobody has decided on.
+
+    "All" are those that the page knew of: an import may have proposed others since, which nobody has seen.
+    """
     membership = access.member(request, slug, needs=Role.MANAGER)
     verb, _, about = request.POST.get("do", "").partition(":")
     state = {"confirm": SensitiveState.CONFIRMED, "dismiss": SensitiveState.DISMISSED}.get(verb)
     if state is None:
         return HttpResponseBadRequest("Say what is to be done: confirm or dismiss.")
+    later = 0
     if about in Sensitivity.values:
-        ids = [rule.pk for rule in figures.sensitive_to_check(membership.project).filter(kind=about)]
+        newest = request.POST.get("newest", "")
+        if not _is_id(newest):
+            messages.warning(request, "The page was out of date. Nothing was changed. Look at the rules again.")
+            return redirect("settings_sensitive", slug)
+        open_rules = [rule.pk for rule in figures.sensitive_to_check(membership.project).filter(kind=about)]
+        ids = [pk for pk in open_rules if pk <= int(newest)]
+        later = len(open_rules) - len(ids)
+        if not ids:
+            messages.warning(request, f"These rules have been decided on already. {_came_later(later)}".strip())
+            return redirect("settings_sensitive", slug)
     else:
         ids = [int(one) for one in ([about] if about else request.POST.getlist("rule")) if _is_id(one)]
     if not ids:
@@ -243,7 +276,16 @@ def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
     else:
         rules = count(change.decided, "rule", "rules")
         messages.success(request, f"{state.label}: {rules}. {_need_a_person(change.marked)}")
+    if later:
+        messages.warning(request, _came_later(later))
     return redirect("settings_sensitive", slug)
+
+
+def _came_later(rules: int) -> str:
+    if not rules:
+        return ""
+    came = count(rules, "rule has been proposed", "rules have been proposed")
+    return f"{came} since you opened the page and {'is' if rules == 1 else 'are'} still to be checked."
 
 
 def _is_id(text: str) -> bool:

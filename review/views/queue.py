@@ -16,6 +16,7 @@ from linker.access import has_role, member, posts
 from linker.errors import UserError
 from linker.match_reports import tier_notice
 from linker.models import Membership, Placement, RankedBy, Role
+from linker.report_summaries import count
 from review import decisions, queue
 from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome
 from review.filters import GAP, GENERATORS, Order, QueueFilter, Sensitive, tier_choices
@@ -252,7 +253,12 @@ def _in_words(outcome: Outcome) -> str:
     if len(outcome.conflicts) == 1:
         words.append(outcome.conflicts[0].message)
     elif outcome.conflicts:
-        words.append(f"{len(outcome.conflicts)} links were changed by others first and left as they are.")
+        saved = sum(conflict.is_saved for conflict in outcome.conflicts)
+        changed = len(outcome.conflicts) - saved
+        if saved:
+            words.append(f"{count(saved, 'decision of yours was', 'decisions of yours were')} saved already.")
+        if changed:
+            words.append(f"{count(changed, 'link was', 'links were')} decided on first and left unchanged.")
     if len(outcome.doubts) == 1:
         about = outcome.doubts[0]
         words.append(f"Not accepted yet: “{about.anchor}”. {about.warnings[0].text}")

@@ -185,7 +185,7 @@ const asks = (card) => isOpen(card) && card.querySelector("[data-doubt]");
 
 // Accepts in spite of what a card says against its words; where it is another card that asks, goes there first.
 function acceptAnyway(card) {
-  if (card && asks(card)) return press(card, "[data-do=anyway]");
+  if (card && isOpen(card) && card.querySelector("[data-do=anyway]")) return press(card, "[data-do=anyway]");
   const asking = neighbour(card, -1, asks) || neighbour(card, 1, asks);
   if (asking) makeCurrent(asking);
 }

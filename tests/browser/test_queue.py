@@ -11,7 +11,7 @@ from linker.models import CandidateEdge
 from review import decisions
 from review.decisions import decide_edges
 from review.models import Decision, Verb
-from tests.factories import make_edge, make_member, make_page
+from tests.factories import make_edge, make_link, make_member, make_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -329,6 +329,21 @@ def test_words_that_speak_for_nothing_are_warned_of_and_y_accepts_them_anyway(at
     expect_answered(at_queue, edges[0], "accepted")
     assert stored(edges[0])[:2] == ("accepted", "click here")
     assert [one["code"] for one in Decision.objects.get().overruled] == ["generic"]
+
+
+def test_a_card_warns_before_the_decision_and_y_accepts_at_once(project, at_queue, edges):
+    for _ in range(3):
+        make_link(make_page(project), edges[0].target, edges[0].anchor)
+    at_queue.reload()
+    warned = card(at_queue, edges[0])
+    expect(warned.get_by_text("3 other links to this page say the same.")).to_be_visible()
+    at_queue.keyboard.press("y")
+    expect_current(at_queue, edges[1])
+    expect_answered(at_queue, edges[0], "accepted")
+    assert [one["code"] for one in Decision.objects.get().overruled] == ["identical"]
+    at_queue.keyboard.press("y")  # the next card has no such word, and no other asks
+    expect_current(at_queue, edges[1])
+    assert stored(edges[1])[0] == "suggested"
 
 
 def test_other_words_after_a_warning_are_looked_at_anew(at_queue, edges):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -180,11 +181,11 @@ def test_a_managers_own_word_is_looked_for_at_once_and_in_every_import(project, 
     rule = SensitiveRule(project=project, kind="other", word="hypnosis, hypnother*")
     assert policies.add_sensitive(rule, manager) == 1
     edge.refresh_from_db()
-    assert edge.sensitive == "The donor is other (title says “hypnosis”)"
+    assert edge.sensitive == "The donor is sensitive (title says “hypnosis”)"
     assert (rule.pages, rule.state, rule.decided_by) == (1, CONFIRMED, manager)
     later = make_page(project, "/y", title="Hypnosis")
     services.find_sensitive(project)
-    assert why(later) == ["other (title says “hypnosis”)"]
+    assert why(later) == ["sensitive (title says “hypnosis”)"]
     assert policies.remove_sensitive(project, rule.pk, manager) == 0
     assert not SensitiveRule.objects.exists()
 
@@ -255,6 +256,14 @@ def test_the_settings_show_each_rule_with_its_pages_and_lead_to_them(project, ma
     assert "Clinic" not in listed
 
 
+def test_the_pages_of_a_rule_of_no_named_kind_are_just_sensitive(project, manager, client_for):
+    make_page(project, "/x", title="Hypnosis")
+    rule = SensitiveRule(project=project, kind="other", word="hypnosis")
+    policies.add_sensitive(rule, manager)
+    page = client_for(manager).get(f"{url('pages', project)}?sensitive={rule.pk}").content.decode()
+    assert "These pages are sensitive by the word “hypnosis”" in page
+
+
 @pytest.mark.parametrize(
     ("do", "chosen", "after"),
     [
@@ -267,7 +276,8 @@ def test_the_settings_show_each_rule_with_its_pages_and_lead_to_them(project, ma
 )
 def test_a_manager_decides_one_by_one_several_or_a_whole_kind(project, manager, client_for, found, do, chosen, after):
     ids = {"hospital": found["“hospital”"].pk, "tax": found["“tax”"].pk}
-    data = {"do": do.format(**ids), "rule": [one.format(**ids) for one in chosen]}
+    newest = max(rule.pk for rule in found.values())
+    data = {"do": do.format(**ids), "rule": [one.format(**ids) for one in chosen], "newest": newest}
     client_for(manager).post(url("sensitive_decide", project), data)
     states = [rule.state for rule in rules(project).values()]
     assert {state: states.count(state) for state in set(states)} == after
@@ -277,13 +287,50 @@ def test_all_proposals_of_a_kind_are_dismissed_by_one_button_and_each_is_in_the_
     project, manager, client_for, found
 ):
     client = client_for(manager)
-    assert 'value="dismiss:medical">Dismiss all 2<' in client.get(url("settings_sensitive", project)).content.decode()
-    client.post(url("sensitive_decide", project), {"do": "dismiss:medical"})
+    page = client.get(url("settings_sensitive", project)).content.decode()
+    assert 'value="dismiss:medical">Dismiss all 2<' in page
+    client.post(url("sensitive_decide", project), {"do": "dismiss:medical", "newest": newest_shown(page)})
     logged = Change.objects.filter(project=project, kind="sensitive")
     assert {(row.subject, row.user) for row in logged} == {
         ("Medical: “hospital”", manager),
         ("Medical: “clinic”", manager),
     }
+
+
+def newest_shown(page: str) -> str:
+    """What the first form of the settings page sends as the newest rule that it shows."""
+    found = re.search(r'name="newest" value="(\d+)"', page)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize(("do", "state"), [("dismiss", DISMISSED), ("confirm", CONFIRMED)])
+def test_all_are_those_that_the_page_showed_and_it_says_that_others_came_since(
+    project, manager, client_for, found, do, state
+):
+    client = client_for(manager)
+    newest = newest_shown(client.get(url("settings_sensitive", project)).content.decode())
+    make_page(project, "/d", title="Dentist")
+    services.find_sensitive(project)
+    page = client.post(
+        url("sensitive_decide", project), {"do": f"{do}:medical", "newest": newest}, follow=True
+    ).content.decode()
+    states = {name: rule.state for name, rule in rules(project, kind="medical").items()}
+    assert states == {"“hospital”": state, "“clinic”": state, "“dentist”": PROPOSED}
+    assert f"{state.label}: 2 rules." in page
+    assert "1 rule has been proposed since you opened the page and is still to be checked." in page
+    # The same form once more: nothing that it showed is open.
+    again = client.post(url("sensitive_decide", project), {"do": f"{do}:medical", "newest": newest}, follow=True)
+    assert "These rules have been decided on already. 1 rule has been proposed since" in again.content.decode()
+    assert rules(project)["“dentist”"].state == PROPOSED
+
+
+@pytest.mark.parametrize("newest", ["", "x", "9" * 40])
+def test_all_of_a_page_that_does_not_say_what_it_showed_decides_nothing(project, manager, client_for, found, newest):
+    data = {"do": "dismiss:medical", "newest": newest}
+    page = client_for(manager).post(url("sensitive_decide", project), data, follow=True).content.decode()
+    assert "The page was out of date. Nothing was changed. Look at the rules again." in page
+    assert set(SensitiveRule.objects.values_list("state", flat=True)) == {PROPOSED}
 
 
 @pytest.mark.parametrize(
@@ -327,6 +374,38 @@ def test_words_are_added_and_left_out_in_the_browser(project, manager, client_fo
         "“hypnosis”": CONFIRMED,
         "“clinic”": DISMISSED,
     }
+
+
+@pytest.mark.parametrize(
+    ("state", "word", "said"),
+    [
+        (
+            CONFIRMED,
+            "Hospital",
+            "“hospital” is there already, among the confirmed rules (Medical). Nothing was changed.",
+        ),
+        (CONFIRMED, "hospital, sickbay", "Nothing was changed. Add its other forms as a rule of their own."),
+        (DISMISSED, "hospital", "“hospital” was dismissed before and is confirmed now."),
+        (PROPOSED, "hospital", "“hospital” was among the rules to check and is confirmed now."),
+    ],
+)
+def test_a_word_that_is_there_already_is_not_said_to_be_saved(project, manager, client_for, found, state, word, said):
+    if state != PROPOSED:
+        policies.decide_sensitive(project, [found["“hospital”"].pk], state, manager)
+    data = {"kind": "medical", "word": word, "url_pattern": ""}
+    page = client_for(manager).post(url("settings_sensitive", project), data, follow=True).content.decode()
+    assert said in page
+    assert "Saved." not in page
+    assert rules(project)["“hospital”"].state == CONFIRMED
+    assert set(rules(project)) == set(found)
+
+
+def test_the_forms_of_a_word_of_ones_own_are_not_said_to_be_saved_beside_it(project, manager, client_for):
+    client, there = client_for(manager), url("settings_sensitive", project)
+    client.post(there, {"kind": "other", "word": "hypnosis"})
+    page = client.post(there, {"kind": "other", "word": "hypnosis, hypnother*"}, follow=True).content.decode()
+    assert "Nothing was changed. To change its forms, remove the rule and add it again." in page
+    assert [rule.word for rule in rules(project).values()] == ["hypnosis"]
 
 
 @pytest.mark.parametrize("word", ["a", "*ab", "in*side", "!!"])

@@ -23,6 +23,7 @@ from tests.factories import make_edge, make_link, make_member, make_page, make_p
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 
@@ -215,6 +216,51 @@ def test_the_first_answer_is_the_card_with_the_warnings_and_a_button_that_overru
     as_editor.post(url, form(edge, button, **again), headers=headers)
     assert status(edge) == ("accepted", "cheap loans")
     assert edge.rel == "ugc"
+
+
+def said_beforehand(edge: CandidateEdge, as_editor: Client) -> str:
+    content = as_editor.get(reverse("queue", args=["shop"])).content.decode()
+    found = re.search(rf'<p [^>]*id="doubt-{edge.pk}">(.*?)</p>', content)
+    return re.sub("<.*?>", "", found[1]) if found else ""
+
+
+@pytest.mark.parametrize("links", [2, 3])
+def test_a_card_says_before_the_decision_that_too_many_links_say_the_same(project, as_editor, links):
+    target = make_page(project)
+    edge = make_edge(project, target=target, anchor="snow boots")
+    for _ in range(links):
+        make_link(make_page(project), target, "Snow boots")
+    expected = "3 other links to this page say the same. This project allows 3 in all. y accepts anyway."
+    assert said_beforehand(edge, as_editor) == (expected if links == 3 else "")
+    answer = as_editor.post(reverse("decide", args=["shop", edge.pk]), form(edge))
+    assert (answer.status_code == 422) == (links == 3)
+
+
+def test_a_card_that_warned_beforehand_accepts_by_its_button_at_once(project, as_editor):
+    target = make_page(project)
+    edge = make_edge(project, target=target, anchor="snow boots")
+    for _ in range(3):
+        make_link(make_page(project), target, "snow boots")
+    content = as_editor.get(reverse("queue", args=["shop"])).content.decode()
+    sent = {name: re.search(rf'name="{name}" value="([^"]*)"', content)[1] for name in ("warned", "warned_of")}  # type: ignore[index]
+    button = re.search(r'value="([^"]*)" data-do="anyway"', content)[1]  # type: ignore[index]
+    url = reverse("decide", args=["shop", edge.pk])
+    # It was a word on these very words: others are looked at.
+    assert as_editor.post(url, form(edge, button, **sent, anchor="cheap loans")).status_code == 422
+    assert status(edge)[0] == "suggested"
+    as_editor.post(url, form(edge, button, **sent))
+    assert status(edge)[0] == "accepted"
+    assert [said["code"] for said in Decision.objects.get(edge=edge).overruled] == ["identical"]
+
+
+def test_a_card_with_an_editors_words_does_not_count_itself(project, as_editor):
+    target = make_page(project)
+    edge = make_edge(project, target=target, anchor="snow boots", edited=True)
+    for _ in range(2):
+        make_link(make_page(project), target, "snow boots")
+    assert said_beforehand(edge, as_editor) == ""
+    make_link(make_page(project), target, "snow boots")
+    assert said_beforehand(edge, as_editor).startswith("3 other links to this page say the same.")
 
 
 def test_a_group_leaves_out_what_would_exceed_the_limit_until_it_is_checked(project, as_editor):

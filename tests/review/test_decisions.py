@@ -101,6 +101,52 @@ def test_whoever_is_second_changes_nothing_and_is_told_who_was_first(project, ed
     assert log(edge) == ["reject"]
 
 
+SAVED = "That decision is saved."
+STANDS = "That decision stands, and nothing new was saved."
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({}, {}, f"You decided this already: accepted. {SAVED}"),
+        ({"rel": Rel.UGC}, {"rel": Rel.UGC}, f"You decided this already: accepted. {SAVED}"),
+        ({"rel": Rel.UGC}, {"rel": Rel.FOLLOW}, f"You decided this already: accepted. {STANDS}"),
+        (
+            {"verb": Verb.EDIT, "anchor": "good  boots"},
+            {"verb": Verb.EDIT, "anchor": "good boots"},
+            f"You decided this already: accepted with an edit. {SAVED}",
+        ),
+        (
+            {"verb": Verb.EDIT, "anchor": "good boots"},
+            {"verb": Verb.EDIT, "anchor": "a boot"},
+            f"You decided this already: accepted with an edit. {STANDS}",
+        ),
+        (
+            {"verb": Verb.REJECT, "reason": "outdated"},
+            {"verb": Verb.REJECT, "reason": "outdated"},
+            f"You decided this already: rejected (Page out of date). {SAVED}",
+        ),
+        ({"verb": Verb.REJECT}, {}, f"You decided this already: rejected. {STANDS}"),
+        ({}, {"verb": Verb.REJECT}, f"You decided this already: accepted. {STANDS}"),
+    ],
+)
+def test_who_decides_the_same_twice_is_told_that_it_was_saved(project, editor, first, second, said):
+    edge = make_edge(project, target=make_page(project, title="Good boots"))
+    seen = {edge.pk: edge.anchor}
+    for sent in (first, second):
+        outcome = decide_edges(project, [edge.pk], **{"verb": Verb.ACCEPT, **sent}, user=editor, seen_anchors=seen)
+    assert [conflict.message for conflict in outcome.conflicts] == [said]
+    assert len(log(edge)) == 1
+
+
+def test_who_took_a_decision_back_elsewhere_is_not_told_that_it_was_another(project, editor):
+    edge = make_edge(project)
+    decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+    undo(project, editor)
+    outcome = decide_edges(project, [edge.pk], Verb.REJECT, editor, expected=EdgeStatus.ACCEPTED)
+    assert "You took an earlier decision back since. Nothing new was saved." in outcome.conflicts[0].message
+
+
 def test_a_suggestion_that_a_run_refreshed_is_not_decided_unseen(project, editor):
     edge = make_edge(project)
     seen = edge.run_id

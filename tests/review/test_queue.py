@@ -191,9 +191,14 @@ def test_a_list_costs_the_same_number_of_queries_however_long_it_is(project, as_
             assert as_editor.get(f"{PAGE}?status=all").status_code == 200
         return len(captured)
 
+    full = make_page(project)
+    for _ in range(3):
+        make_link(make_page(project), full, "winter boots")
+
     def add(number: int) -> None:
         for _ in range(number):
             make_edge(project, make_page(project, body=BODY, category=make_category(project, f"c{number}")))
+            make_edge(project, make_page(project), full, anchor="Winter boots")
             decide_edges(project, [make_edge(project).pk], Verb.REJECT, editor)
 
     as_editor.get(PAGE)
@@ -383,6 +388,18 @@ def test_the_second_editor_sees_who_was_first_and_the_fresh_card(edge, project, 
     assert "maria decided first: rejected. Nothing of yours was saved." in text(answer)
     assert 'data-state="rejected"' in answer.content.decode()
     assert Decision.objects.count() == 1
+
+
+def test_a_group_that_is_sent_twice_was_saved_once(project, as_editor):
+    donor = make_page(project)
+    for _ in range(2):
+        make_edge(project, donor)
+    boxes = re.findall(r'name="edge" value="([^"]+)"', as_editor.get(GROUP, {"donor": donor.pk}).content.decode())
+    sent = {"donor": donor.pk, "edge": boxes}
+    as_editor.post(GROUP, sent)
+    answer = as_editor.post(GROUP, sent, follow=True)
+    assert "2 decisions of yours were saved already." in text(answer)
+    assert Decision.objects.count() == 2
 
 
 def test_a_card_that_a_run_refreshed_is_shown_again_before_it_is_decided(edge, as_editor):
