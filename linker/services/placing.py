@@ -316,7 +316,7 @@ class Placer:
             span = words.nearest_to(name.text, stops)
             phrase = "" if span is None else words.text.text[span[0] : span[1]]
             if phrase and self._may_say(phrase, source):
-                found.append((phrase, name.source, 0.1))
+                found.append((phrase, "text" if name.source == "query" else name.source, 0.1))
         return found, []
 
     def _may_say(self, phrase: str, source: int) -> bool:
