@@ -285,8 +285,9 @@ def test_reading_writes_nothing(edge, as_editor, project):
 
 
 def test_decisions_are_taken_by_post_alone(edge, as_editor):
-    assert as_editor.get(decide_url(edge)).status_code == 405
-    assert as_editor.get(UNDO).status_code == 405
+    assert as_editor.get(decide_url(edge)).url == PAGE
+    assert as_editor.get(UNDO).url == PAGE
+    assert status(edge) == "suggested"
     assert as_editor.post(PAGE).status_code == 405
     assert as_editor.put(GROUP).status_code == 405
 
