@@ -266,7 +266,7 @@ def test_question_mark_shows_the_keys(at_queue):
 
 def test_a_decision_is_painted_before_the_server_answers(at_queue, edges):
     held: list = []
-    answer_decisions(at_queue, held.append)
+    answer_decisions(at_queue, lambda route: held.append(route))
     at_queue.keyboard.press("a")
     expect(card(at_queue, edges[0])).to_have_attribute("data-state", "accepted")
     expect(card(at_queue, edges[0]).locator(".edge__body")).to_be_hidden()

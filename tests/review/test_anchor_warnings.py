@@ -151,7 +151,7 @@ def test_many_at_once_are_counted_one_after_the_other_and_those_beyond_the_limit
 
 def test_an_edit_sends_open_suggestions_of_the_same_words_to_others(project, editor):
     target = make_page(project, title="Snow boots")
-    others = [{"text": "Boots", "source": "title", "raw": "Boots"}]
+    others = [{"text": "Boots", "source": "title", "raw": "Boots", "whole": True}]
     edges = [make_edge(project, target=target, anchor="snow boots", anchor_alternatives=others) for _ in range(3)]
     mine = make_edge(project, target=target, anchor="my boots")
     rewrite(mine, editor, "boots for snow")
@@ -351,7 +351,7 @@ def test_proposals_keep_to_the_limit_unless_a_person_overruled_it_or_nothing_els
     target = make_page(project, title="Boots")
     for _ in range(links):
         make_link(make_page(project), target, "Snow boots")
-    others = [{"text": text, "source": "title", "raw": text} for text in WORDS[1:]]
+    others = [{"text": text, "source": "title", "raw": text, "whole": True} for text in WORDS[1:]]
     edges = [
         make_edge(project, target=target, score=score, anchor=WORDS[0], anchor_alternatives=others[: n % 4])
         for n, score in enumerate(scores)
