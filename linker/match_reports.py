@@ -26,7 +26,10 @@ RANKED = {
     "formula": "the stated formula",
     "cosine": "similarity within category blocks",
 }
-PLACED = {**{str(one.value): str(one.label) for one in Placement}, "gap": "Content gaps: the text has no words to link"}
+PLACED = {
+    **{str(one.value): str(one.label) for one in Placement},
+    "gap": "Content gaps: the text has no good words to link",
+}
 MODES = {"best": "Best first", "equal": "Equal rounds", "optimal": "Highest total"}
 GROUPS = {
     "meaning": "Meaning",
