@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from django.db.models import Count
 
 from linker import runs, services
 from linker.errors import UserError
+from linker.match_reports import match_report
 from linker.matching.allocation import Reason
 from linker.matching.params import MatchParams, Mode, Ranking
-from linker.models import CandidateEdge, LeftOut, RunKind
+from linker.models import CandidateEdge, ExistingLink, LeftOut, RunKind
 from linker.ranking.approval import shipped
 from linker.ranking.features import FEATURES
 from linker.ranking.learned import TrainedRanker
+from linker.services.eligibility import eligible_pages
+from linker.services.embed import embedding_model
+from linker.services.ranked import load_site
 from tests.factories import embed, make_category, make_link, make_model, make_page
 
 if TYPE_CHECKING:
     from linker.models import Page, Project, Run
+    from linker.ranking.site import Pairs
 
 pytestmark = pytest.mark.django_db
 
@@ -215,3 +221,57 @@ def test_generators_can_be_switched_off_and_each_edge_names_those_that_proposed_
     assert set(run.report["generators"]) == {"mention", "nearest"}
     named = {name for names in CandidateEdge.objects.values_list("generators", flat=True) for name in names}
     assert named == {"mention", "nearest"}
+
+
+def decide(run: Run, verdicts: list[tuple[str, str]]) -> list[CandidateEdge]:
+    """The run's best suggestions with the status and the reason that an editor gave them."""
+    edges = list(CandidateEdge.objects.filter(run=run).order_by("-score", "id")[: len(verdicts)])
+    for edge, (status, reason) in zip(edges, verdicts, strict=True):
+        CandidateEdge.objects.filter(pk=edge.pk).update(status=status, reviewed=True, rejected_for=reason)
+    return edges
+
+
+def test_reasons_that_do_not_speak_of_the_pair_teach_nothing_about_it(project, site):
+    run = match(project)
+    reasons = [
+        "",
+        "irrelevant",
+        "wrong_target",
+        "other",
+        "bad_anchor",
+        "too_many",
+        "duplicate",
+        "outdated",
+        "sensitive",
+    ]
+    edges = decide(run, [("rejected", reason) for reason in reasons])
+    model = embedding_model(project)
+    loaded = load_site(project, model, eligible_pages(project, model, MatchParams()))
+
+    def pairs(of: Pairs) -> set[tuple[int, int]]:
+        return set(zip(loaded.ids[of.src].tolist(), loaded.ids[of.dst].tolist(), strict=True))
+
+    assert pairs(loaded.site.rejected) == {(edge.source_id, edge.target_id) for edge in edges[:4]}
+    assert pairs(loaded.site.forbidden) == {(edge.source_id, edge.target_id) for edge in edges[4:]}
+
+
+def test_decisions_bend_the_probabilities_and_the_run_says_on_how_many_it_stands(project, site):
+    first = match(project)
+    assert first.report["approval"]["decisions"] == 0
+    taken = {edge.pk for edge in decide(first, 12 * [("rejected", "bad_anchor")] + 3 * [("rejected", "too_many")])}
+    second = match(project)
+    told = second.report["approval"]
+    assert (told["decisions"], sum(band["decisions"] for band in told["bands"])) == (12, 12)
+    assert all(band["approved"] == 0 < band["stated"] for band in told["bands"])
+    best = CandidateEdge.objects.filter(run=second).exclude(pk__in=taken).order_by("-score").first()
+    assert best.probability < best.evidence["stated"]
+    assert "12 decisions" in match_report(second).approval
+    assert sum(band.decisions for band in match_report(second).bands) == 12
+
+
+def test_the_run_says_what_became_of_every_under_linked_page(project, site):
+    got = match(project).report["under_linked"]
+    linked = ExistingLink.objects.values("target").annotate(donors=Count("source", distinct=True)).filter(donors__gt=2)
+    assert got["pages"] == 120 - linked.count()
+    assert got["pages"] == got["shown"] + got["held_back"] + got["no_room"] + got["not_found"]
+    assert 0 <= got["in_text"] <= got["shown"]
