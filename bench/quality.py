@@ -71,7 +71,7 @@ def figures(ranked: Ranked, hidden: np.ndarray, pages: int) -> dict[str, float]:
         first.setdefault(page, place)
     found["mrr"] = sum(1 / (place + 1) for place in first.values()) / len(asked)
     among = np.isin(donor, asked)
-    order = np.argsort(-ranked.score[among], kind="stable")
+    order = np.argsort(-ranked.probability[among], kind="stable")
     hits = np.cumsum(right[among][order])
     half = np.flatnonzero(hits >= 0.5 * len(hidden))
     found["precision at half recall"] = float(hits[half[0]] / (half[0] + 1)) if len(half) else float("nan")
