@@ -297,15 +297,7 @@ class PageParser:
         self, name: str, parse: Callable[[str], Any], columns: dict[str, list[Any]], cells: Sequence[str]
     ) -> list[Any]:
         """What the cells of a column say, each that differs parsed once; None where one is empty or not understood."""
-        known: dict[str, Any] = {}
-        bad = set()
-        for cell in set(cells):
-            text = cell.strip()
-            known[cell] = None
-            try:
-                known[cell] = parse(text) if text else None
-            except ValueError:
-                bad.add(cell)
+        known, bad = values.of_cells(parse, cells)
         if bad:
             for line, url, cell in zip(columns["line"], columns["url"], cells, strict=True):
                 if cell in bad:

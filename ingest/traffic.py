@@ -167,7 +167,7 @@ class TrafficParser:
         totals: set[int],
     ) -> list[Any]:
         """What the cells of a column say, each that differs parsed once; None where one is empty or not understood."""
-        known, bad = _parsed(PARSERS[name], cells)
+        known, bad = values.of_cells(PARSERS[name], cells)
         if bad:
             self._list_bad(name, lines, addresses, cells, bad, totals)
         return list(map(known.__getitem__, cells))
@@ -175,7 +175,7 @@ class TrafficParser:
     def _note_days(
         self, lines: Sequence[int], addresses: Sequence[str], cells: Sequence[str], totals: set[int]
     ) -> None:
-        known, bad = _parsed(parse_period, cells)
+        known, bad = values.of_cells(parse_period, cells)
         if bad:
             self._list_bad("date", lines, addresses, cells, bad, totals)
         found = [period for period in known.values() if period is not None]
@@ -200,17 +200,3 @@ def _is_total(cells: Sequence[str], url_at: int) -> bool:
     address = cells[url_at].strip() if url_at < len(cells) else ""
     said = [address] if address else [cells[0], cells[-1]]
     return any(cell.strip().casefold() in _TOTALS for cell in said)
-
-
-def _parsed(parse: Callable[[str], Any], cells: Sequence[str]) -> tuple[dict[str, Any], set[str]]:
-    """What each cell that differs says, None for an empty one; and those that are not understood."""
-    known: dict[str, Any] = {}
-    bad = set()
-    for cell in set(cells):
-        text = cell.strip()
-        known[cell] = None
-        try:
-            known[cell] = parse(text) if text else None
-        except ValueError:
-            bad.add(cell)
-    return known, bad

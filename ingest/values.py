@@ -6,11 +6,14 @@ import json
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ingest.normalise import is_storable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 INT_MAX = 2**31 - 1
 MAX_SHORT = 100  # characters of a number or time
@@ -216,3 +219,17 @@ def _crumb(entry: dict[str, Any]) -> tuple[str, str]:
     name = entry.get("name") or inner.get("name") or ""
     address = item if isinstance(item, str) else inner.get("url") or inner.get("@id") or ""  # the latter may be a name
     return (name if isinstance(name, str) else "", address if isinstance(address, str) else "")
+
+
+def of_cells(parse: Callable[[str], Any], cells: Sequence[str]) -> tuple[dict[str, Any], set[str]]:
+    """What each cell that differs says, None for an empty one; and those that are not understood."""
+    known: dict[str, Any] = {}
+    bad = set()
+    for cell in set(cells):
+        text = cell.strip()
+        known[cell] = None
+        try:
+            known[cell] = parse(text) if text else None
+        except ValueError:
+            bad.add(cell)
+    return known, bad
