@@ -29,7 +29,7 @@ from linker.anchors.placement import Folded
 from linker.matching.params import MatchParams
 from linker.models import Project
 from linker.ranking.anchors import AnchorRanker, span_finder, train_anchors
-from linker.ranking.approval import PAIR_FEATURES, WORD_FEATURES, pair_table, word_table
+from linker.ranking.approval import PAIR_FEATURES, WORD_FEATURES, nearness_of, pair_table, word_table
 from linker.ranking.engine import places
 from linker.ranking.evidence import Evidence, build_evidence
 from linker.ranking.features import candidates
@@ -73,6 +73,7 @@ def describe_pairs(rows: list[Row], evidence: Evidence, ranker: TrainedRanker | 
     """Gives each row its `pair`; None where no generator finds it."""
     index = evidence.index
     nobody = np.empty(0, np.int64)
+    nearness = nearness_of(index.near)
     for row in rows:
         donor, target = page[row["donor_url"]], page[row["acceptor_url"]]
         found = candidates(evidence, np.array([donor]), (nobody, nobody))
@@ -81,7 +82,7 @@ def describe_pairs(rows: list[Row], evidence: Evidence, ranker: TrainedRanker | 
         base = ranker.raw(found.features) if ranker else np.full(len(found), np.nan)
         table = pair_table(
             found.features, base, places(found, base) if ranker else base, formula, places(found, formula), found.found,
-            index.near, found.donor, found.target,
+            nearness, found.donor, found.target,
         )  # fmt: skip
         place = np.flatnonzero(found.target == target)
         row["pair"] = numbers(PAIR_FEATURES, table[place[0]]) if len(place) else None

@@ -157,6 +157,13 @@ def leaning(pairs: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.where(pairs[:, _DONOR_TOKENS] > A_TEXT, LEAN * base, 0.0)
 
 
+def nearness_of(near: sparse.csr_matrix) -> NDArray[np.float64]:
+    """How near, by cosine, the nearest pages of each page are on average, float64 [n]; `near` as in SiteIndex."""
+    count = np.diff(near.indptr)
+    total = np.asarray(near.sum(axis=1), dtype=np.float64).ravel()
+    return np.divide(total, count, out=np.zeros(near.shape[0]), where=count > 0)
+
+
 def pair_table(
     features: NDArray[np.float32],
     base: NDArray[np.float64],
@@ -164,13 +171,11 @@ def pair_table(
     formula: NDArray[np.float64],
     formula_rank: NDArray[np.float64],
     found: NDArray[np.int32],
-    near: sparse.csr_matrix,
+    nearness: NDArray[np.float64],
     donor: NDArray[np.int64],
     target: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """The numbers of pairs as the model reads them, float32 [m, len(PAIR_FEATURES)]; `near` as in SiteIndex."""
-    count = np.diff(near.indptr)
-    mean = np.divide(np.asarray(near.sum(axis=1)).ravel(), count, out=np.zeros(near.shape[0]), where=count > 0)
+    """The numbers of pairs as the model reads them, float32 [m, len(PAIR_FEATURES)]; `nearness` of all pages."""
     beside = np.column_stack(
         [
             base,
@@ -178,9 +183,9 @@ def pair_table(
             formula,
             formula_rank,
             bits(found),
-            np.full(len(base), np.log(near.shape[0])),
-            mean[donor],
-            mean[target],
+            np.full(len(base), np.log(len(nearness))),
+            nearness[donor],
+            nearness[target],
         ]
     )
     return np.hstack([features, beside.astype(np.float32)])

@@ -9,7 +9,7 @@ import numpy as np
 
 from linker.matching.generators import EVERY, Generator
 from linker.ranking.anchors import AnchorChoice, AnchorOptions, AnchorRanker, anchor_choices, span_finder, train_anchors
-from linker.ranking.approval import GOOD_WORDS, Approval, Calibration, pair_table, shipped
+from linker.ranking.approval import GOOD_WORDS, Approval, Calibration, nearness_of, pair_table, shipped
 from linker.ranking.evidence import Evidence, TextEvidence, build_evidence
 from linker.ranking.explain import REASONS, Why, why
 from linker.ranking.features import FEATURES, Candidates, candidates, joined
@@ -159,13 +159,14 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
         np.concatenate([site.links.dst, site.forbidden.dst, site.rejected.dst]),
     )
     donors = np.flatnonzero(site.donor)
+    nearness = nearness_of(index.near)
     parts: list[Candidates] = []
     relevances = [np.empty(0)]
     below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
     for first in range(0, len(donors), SLICE):
         progress(first, len(donors), "Ranking")
         found = candidates(evidence, donors[first : first + SLICE], skip, options.generators)
-        best, relevance = _best(evidence, found, ranker, options)
+        best, relevance = _best(evidence, found, nearness, ranker, options)
         del found
         value = np.round(options.calibration(options.approval.approved_beside(relevance)), 6)
         enough = value >= options.least_probability
@@ -195,11 +196,14 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
 
 
 def _best(
-    evidence: Evidence, found: Candidates, ranker: TrainedRanker | None, options: EngineOptions
+    evidence: Evidence,
+    found: Candidates,
+    nearness: NDArray[np.float64],
+    ranker: TrainedRanker | None,
+    options: EngineOptions,
 ) -> tuple[Candidates, NDArray[np.float64]]:
     """The most relevant pairs of each donor, ordered, and their log-odds of it. The ranker's first model, or the
     formula, chooses twice as many."""
-    near = evidence.index.near
     parts = formula_parts(evidence.index.site, found.target, found.features, evidence.graph.indegree)
     formula = formula_score(parts, options.weights)
     formula_rank = places(found, formula)
@@ -209,7 +213,7 @@ def _best(
     base = ranker.raw(found.features) if ranker else np.full(len(found), np.nan)
     base_rank = places(found, base) if ranker else base
     table = pair_table(
-        found.features, base, base_rank, formula, formula_rank, found.found, near, found.donor, found.target
+        found.features, base, base_rank, formula, formula_rank, found.found, nearness, found.donor, found.target
     )
     relevance = options.approval.relevant(table)
     order = _top(found, relevance, options.pool)
