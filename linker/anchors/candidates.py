@@ -40,12 +40,14 @@ class TargetText:
 
 class AnchorCandidate(NamedTuple):
     """`text` may become an anchor. `source` is "h1", "title", "heading", "description", "query" or "url"; `raw` is the
-    crawled text it was made of, without characters that cannot be shown or stored; `impressions` are a query's."""
+    crawled text it was made of, without characters that cannot be shown or stored; `impressions` are a query's.
+    `whole`: an H1 or title with nothing left out but the site's template."""
 
     text: str
     source: str
     raw: str
     impressions: int | None = None
+    whole: bool = False
 
 
 def anchor_candidates(
@@ -92,7 +94,7 @@ def anchor_candidates(
     def strip(raw: str) -> str:
         return strip_patterns(template.strip(raw), patterns)
 
-    names = [AnchorCandidate(strip(raw), source, raw) for source, raw in _names(target)]
+    names = [AnchorCandidate(strip(raw), source, raw, whole=True) for source, raw in _names(target)]
     own = [name for name in names if not template.is_repeated(name.text)]
     own = [name for name in own if not is_generic(name.text, target.language)]
     proposals = _proposals(target, names, own, strip, template, stops, taken)
@@ -101,7 +103,8 @@ def anchor_candidates(
         text = shorten(_own_part(candidate.text, max_length, template), max_length, stops)
         key = fold(text)
         if key not in found and has_word(text) and not is_generic(text, target.language, banned):
-            found[key] = AnchorCandidate(text, candidate.source, visible(candidate.raw))
+            whole = candidate.whole and text == candidate.text
+            found[key] = AnchorCandidate(text, candidate.source, visible(candidate.raw), whole=whole)
         if len(found) == limit:
             break
     if queries and query_blend:

@@ -20,7 +20,6 @@ from linker.anchors.fold import fold
 from linker.anchors.generic import is_generic, primary_language, stop_words
 from linker.anchors.placement import Folded, Place, Placement, Words
 from linker.anchors.placement import Page as Text
-from linker.anchors.template import strip_patterns
 from linker.linked import IN_TEXT
 from linker.patterns import compile_pattern
 from linker.services.anchor_use import carried
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     Phrase = tuple[str, str, float]
 
 _quoted = json.encoder.encode_basestring
-WHOLE = ("h1", "title")  # where names come from that may take turns
 ONLY_PICKED = 0.5  # how well words fit that only an editor may choose: too little for them to take turns
 SPOOL_BYTES = 256 * 2**20
 TARGETS_AT_A_TIME = 1000
@@ -218,7 +216,7 @@ class Placer:
         names, settled = self._names(target), self.settled.get((source, target))
         text = self.texts.get(source)
         if settled is not None:
-            besides = self._besides(names, settled)
+            besides = _besides(names, settled)
             span = self.spans.get((source, target))
             if span is None and text is not None:
                 place = text.take([(settled, "", 1.0)], (settled, "")).place
@@ -236,22 +234,22 @@ class Placer:
             picks += [_in_text(place, 1.0) for place in text.places(spare)]
             if found.place is not None:
                 if counts and not inline and self._is_used_up(target, found.anchor):
-                    name = choose(self._whole(names), self.use.used(target), self.limit)
+                    name = choose(_whole(names), self.use.used(target), self.limit)
                     if not self._is_used_up(target, name.text):
                         text.give_back(found.place)
                         self.use.add(target, [name.text])
-                        others = [_in_text(found.place, most), *picks, *self._besides(names, name.text)]
+                        others = [_in_text(found.place, most), *picks, *_besides(names, name.text)]
                         return self._placed(source, name.text, name.source, others, None)
                 if counts:
                     self.use.add(target, [found.anchor])
-                others = [*picks, *self._besides(names, found.anchor)]
+                others = [*picks, *_besides(names, found.anchor)]
                 span = found.place.start, found.place.end
                 return self._placed(source, found.anchor, found.source, others, span, self._fit(source, target, found))
             others = picks
         best = names[0]
         if counts and target in self.counted:
-            best = self.use.take(target, self._whole(names), self.limit)
-        others += self._besides(names, best.text) if len(names) > 1 else []
+            best = self.use.take(target, _whole(names), self.limit)
+        others += [_stored(name) for name in names if name is not best]
         return Placed(best.text, best.source, others[:MOST_ALTERNATIVES] if text is not None else others, None)
 
     def _placed(
@@ -273,21 +271,6 @@ class Placer:
         phrases = self.phrases.of(source, target) if self.phrases is not None else ()
         said = fold(found.anchor)
         return next((weight for text, _, weight in phrases if fold(text) == said), math.nan)
-
-    def _whole(self, names: list[AnchorCandidate]) -> list[AnchorCandidate]:
-        """The names that may take turns beside the text: the best, and whole titles and first headings. Parts of them,
-        phrases of descriptions and queries ("sleeping bags uk") say what a page is about, but do not name it."""
-        return [name for place, name in enumerate(names) if not place or self._is_whole(name)]
-
-    def _is_whole(self, name: AnchorCandidate) -> bool:
-        if name.source not in WHOLE:
-            return False
-        return strip_patterns(self.template.strip(name.raw), self.patterns) == name.text
-
-    def _besides(self, names: list[AnchorCandidate], anchor: str) -> list[str]:
-        """The target's names but the one that reads like the anchor, as alternatives."""
-        said = fold(anchor)
-        return [_stored(name, self._is_whole(name)) for name in names if fold(name.text) != said]
 
     def _is_used_up(self, target: int, anchor: str) -> bool:
         return self.use.times(target, anchor) >= self.limit
@@ -329,6 +312,18 @@ class Placer:
         return self.allowed[key]
 
 
+def _whole(names: list[AnchorCandidate]) -> list[AnchorCandidate]:
+    """The names that may take turns beside the text: the best, and whole titles and first headings. Parts of them,
+    phrases of descriptions and queries ("sleeping bags uk") say what a page is about, but do not name it."""
+    return [name for place, name in enumerate(names) if name.whole or not place]
+
+
+def _besides(names: list[AnchorCandidate], anchor: str) -> list[str]:
+    """The target's names but the one that reads like the anchor, as alternatives."""
+    said = fold(anchor)
+    return [_stored(name) for name in names if fold(name.text) != said]
+
+
 def _shared_names(project: Project) -> frozenset[str]:
     """Titles and first headings that several of the project's pages have."""
     names: set[str] = set()
@@ -360,8 +355,8 @@ def _in_text(place: Place, most: float) -> str:
     return _as_json(place.anchor, place.source, place.anchor, fit)
 
 
-def _stored(candidate: AnchorCandidate, whole: bool) -> str:
-    text, source, raw, impressions = candidate
+def _stored(candidate: AnchorCandidate) -> str:
+    text, source, raw, impressions, whole = candidate
     more = ', "whole": true' if whole else ""
     return _as_json(text, source, raw, more if impressions is None else f'{more}, "impressions": {impressions}')
 

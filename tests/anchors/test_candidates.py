@@ -45,7 +45,7 @@ def test_the_h1_comes_first_then_the_title_then_their_parts_then_headings_and_ph
 def test_the_source_text_is_kept_as_crawled() -> None:
     target = TargetText(URL, title="Tent &#8211; care | Fernpeak")
     assert anchor_candidates(target, template=TEMPLATE)[0] == AnchorCandidate(
-        "Tent – care", "title", "Tent &#8211; care | Fernpeak"
+        "Tent – care", "title", "Tent &#8211; care | Fernpeak", whole=True
     )
 
 
