@@ -268,14 +268,19 @@ def _approval(approval: dict[str, Any]) -> str:
     decisions = approval["decisions"]
     if not decisions:
         return f"{shipped}; nobody has decided on suggestions of this project yet."
-    return f"{shipped}, and from {decisions:,} {'decision' if decisions == 1 else 'decisions'} on this project’s own."
+    own = "1 decision" if decisions == 1 else f"{decisions:,} decisions"
+    return f"{shipped}. It is adjusted by {own} on suggestions of this project."
 
 
 def _bands(bands: list[dict[str, Any]]) -> list[Band]:
-    stops = [*(band["from"] for band in bands), 1.0][1:]
     return [
-        Band(f"{band['from']:.0%} to {stop:.0%}", band["decisions"], f"{band['stated']:.0%}", f"{band['approved']:.0%}")
-        for band, stop in zip(bands, stops, strict=True)
+        Band(
+            f"{band['from']:.0%} to {band['to']:.0%}",
+            band["decisions"],
+            f"{band['stated']:.0%}",
+            f"{band['approved']:.0%}",
+        )
+        for band in bands
     ]
 
 

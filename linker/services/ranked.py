@@ -162,11 +162,12 @@ def _approval(options: EngineOptions, decided: NDArray[Any]) -> dict[str, Any]:
         "bands": [
             {
                 "from": low,
+                "to": high,
                 "decisions": len(rows),
                 "stated": round(float(rows["shown"].mean()), 4),
                 "approved": round(float(rows["approved"].mean()), 4),
             }
-            for low, rows in zip(BANDS, found, strict=True)
+            for low, high, rows in zip(BANDS, (*BANDS[1:], 1.0), found, strict=True)
             if len(rows)
         ],
         "version": approval.version,

@@ -267,6 +267,9 @@ def test_decisions_bend_the_probabilities_and_the_run_says_on_how_many_it_stands
     assert best.probability < best.evidence["stated"]
     assert "12 decisions" in match_report(second).approval
     assert sum(band.decisions for band in match_report(second).bands) == 12
+    said = [band.label.split(" to ") for band in match_report(second).bands]
+    steps = ["0%", "30%", "50%", "70%", "85%", "100%"]
+    assert all(steps.index(high) - steps.index(low) == 1 for low, high in said)
 
 
 def test_the_run_says_what_became_of_every_under_linked_page(project, site):
