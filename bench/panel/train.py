@@ -44,6 +44,14 @@ TREES = {
     "verbose": -1,
 }
 ROUNDS = 300
+# A pair that is nearer, says more of the target or is liked better by the site's own ranker is never less relevant for
+# it: with so few judged suggestions, trees would find sites where it is.
+NEVER_LESS = ("cosine", "words", "title_in_text", "own_title_in_target", "base", "formula")
+NEVER_MORE = ("cosine_rank", "words_rank", "base_rank", "formula_rank")
+OF_PAIRS = {
+    "feature_fraction": 0.15,
+    "monotone_constraints": [(name in NEVER_LESS) - (name in NEVER_MORE) for name in PAIR_FEATURES],
+}
 # Of a stretch: what the site's visible links say of it. Left out where the model must do without links.
 BY_LINKS = (
     "begin", "begin_word", "begin_before", "end", "end_word", "end_after", "inside", "inside_most", "anchor_share",
@@ -101,7 +109,7 @@ def raw(model: lightgbm.Booster, table: np.ndarray) -> np.ndarray:
 
 
 def relevance(rows: list[Row]) -> lightgbm.Booster:
-    return grow(pairs(rows), [bool(row["relevant"]) for row in rows])
+    return grow(pairs(rows), [bool(row["relevant"]) for row in rows], 2 * ROUNDS, OF_PAIRS)
 
 
 def stretches(without: list[str]) -> lightgbm.Booster:

@@ -40,7 +40,7 @@ PAIR_FEATURES: tuple[str, ...] = (
 # `site`: the probability that the site's own choice of words gives them, or without one, that of other sites.
 WORD_FEATURES: tuple[str, ...] = (*SPAN_FEATURES, *CONTEXT_FEATURES, "site")
 _BASE, _DONOR_TOKENS = PAIR_FEATURES.index("base"), PAIR_FEATURES.index("donor_tokens")
-LEAN = 0.35
+LEAN = 0.15
 A_TEXT = 3.0  # logarithm of the tokens of a text that could hold a link: about twenty
 
 

@@ -34,6 +34,7 @@ WORTH_PICKING = 0.3  # how likely words have to be all right for an editor to be
 SOURCES = ("anchor", "title", "h1", "url", "text")  # where words come from
 # Characters of the donor's text, place in SOURCES, and how likely the words are all right.
 WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "f4")])
+SUREST = 5  # links of a donor that go to what editors would likeliest approve, before what the site would link
 _OF_REASONS = [FEATURES.index(name) for name in REASONS]
 
 
@@ -73,9 +74,9 @@ class Ranked:
 
     `pairs` as `Candidates`, with the features of REASONS alone, in their order; `probability` float64 in [0, 1]: how
     likely an editor is to approve the link at its best, on words of the text or beside it; `beside` float64: beside it,
-    under the target's own name; `stated` float64: the first as the shipped model says it. `words`: what could become
-    the link, by pair. `ranker` is "learned" or "formula", with its `version`; `trained` is the learned one, and knows
-    its quality. `evidence` is what words were chosen by.
+    under the target's own name; `stated` float64: the first as the shipped model says it; `turn` float64: what links
+    are given out by, see `turns`. `words`: what could become the link, by pair. `ranker` is "learned" or "formula",
+    with its `version`; `trained` is the learned one, and knows its quality. `evidence` is what words were chosen by.
     """
 
     evidence: TextEvidence
@@ -83,6 +84,7 @@ class Ranked:
     probability: NDArray[np.float64]
     beside: NDArray[np.float64]
     stated: NDArray[np.float64]
+    turn: NDArray[np.float64]
     words: Words
     below: Below
     ranker: str
@@ -161,32 +163,36 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
     donors = np.flatnonzero(site.donor)
     nearness = nearness_of(index.near)
     parts: list[Candidates] = []
-    relevances = [np.empty(0)]
+    relevances, bases = [np.empty(0)], [np.empty(0)]
     below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
     for first in range(0, len(donors), SLICE):
         progress(first, len(donors), "Ranking")
         found = candidates(evidence, donors[first : first + SLICE], skip, options.generators)
-        best, relevance = _best(evidence, found, nearness, ranker, options)
+        best, relevance, base = _best(evidence, found, nearness, ranker, options)
         del found
         value = np.round(options.calibration(options.approval.approved_beside(relevance)), 6)
         enough = value >= options.least_probability
         parts.append(best.take(enough))
         relevances.append(relevance[enough])
+        bases.append(base[enough])
         below.append((best.donor[~enough].astype(np.int32), best.target[~enough].astype(np.int32), value[~enough]))
     texts = evidence.texts_alone()
     del evidence, index  # half of the memory
     give_back()
     pairs, relevance = joined(parts), np.concatenate(relevances)
-    words, stated = _words(texts, pairs, relevance, anchors, options, progress)
+    base = np.concatenate(bases)
+    words, stated = _words(texts, pairs, relevance, base, anchors, options, progress)
     probability = np.round(options.calibration(stated), 6)
     beside = np.round(options.calibration(options.approval.approved_beside(relevance)), 6)
     order = np.lexsort((pairs.target, -stated, pairs.donor))
+    pairs, probability = pairs.take(order), probability[order]
     return Ranked(
         texts,
-        pairs.take(order),
-        probability[order],
+        pairs,
+        probability,
         beside[order],
         np.round(stated[order], 6),
+        turns(pairs, probability, base[order]),
         words.take(order),
         Below(*(np.concatenate(column) for column in zip(*below, strict=True))),
         "learned" if ranker else "formula",
@@ -201,9 +207,10 @@ def _best(
     nearness: NDArray[np.float64],
     ranker: TrainedRanker | None,
     options: EngineOptions,
-) -> tuple[Candidates, NDArray[np.float64]]:
-    """The most relevant pairs of each donor, ordered, and their log-odds of it. The ranker's first model, or the
-    formula, chooses twice as many."""
+) -> tuple[Candidates, NDArray[np.float64], NDArray[np.float64]]:
+    """The best pairs of each donor by either, relevance or the site's ranker: ordered by donor, their log-odds of
+    being relevant, and what the ranker makes of them, NaN without one. The ranker's first model, or the formula,
+    chooses twice as many."""
     parts = formula_parts(evidence.index.site, found.target, found.features, evidence.graph.indegree)
     formula = formula_score(parts, options.weights)
     formula_rank = places(found, formula)
@@ -216,46 +223,65 @@ def _best(
         found.features, base, base_rank, formula, formula_rank, found.found, nearness, found.donor, found.target
     )
     relevance = options.approval.relevant(table)
-    order = _top(found, relevance, options.pool)
+    by_relevance = places(found, relevance)
+    chosen = _top(found, -np.minimum(by_relevance, base_rank if ranker else by_relevance), options.pool)
+    order = chosen[np.lexsort((by_relevance[chosen], found.donor[chosen]))]
     kept = found.take(order)
-    return replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order]
+    return replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order], base[order]
+
+
+def turns(pairs: Candidates, probability: NDArray[np.float64], base: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What links are given out by, highest first, float64 [m].
+
+    A donor's SUREST likeliest pairs come by their `probability`. The others share theirs out anew, the highest to what
+    the site's own ranker, by `base`, would likeliest link: what readers approve is not all that a site's editors link,
+    and a donor's last links are for finding that. A base of NaN changes nothing.
+    """
+    order = np.lexsort((pairs.target, -probability, pairs.donor))
+    rank = np.arange(len(order)) - np.searchsorted(pairs.donor[order], pairs.donor[order])
+    tail = order[(rank >= SUREST) & ~np.isnan(base[order])]
+    turn = probability.copy()
+    turn[tail[np.lexsort((pairs.target[tail], -base[tail], pairs.donor[tail]))]] = probability[tail]
+    return turn
 
 
 def _words(
     evidence: TextEvidence,
     pairs: Candidates,
     relevance: NDArray[np.float64],
+    base: NDArray[np.float64],
     anchors: AnchorRanker | None,
     options: EngineOptions,
     progress: Progress,
 ) -> tuple[Words, NDArray[np.float64]]:
-    """Words for the most relevant pairs of each donor, and how likely each pair is to be approved at its best."""
+    """Words for the pairs of each donor whose turn comes first, and how likely each pair is to be approved at its
+    best."""
     approval = options.approval
-    rank = np.arange(len(pairs)) - np.searchsorted(pairs.donor, pairs.donor)
+    probability = approval.approved_beside(relevance)
+    rank = places(pairs, turns(pairs, probability, base))
     asked = np.flatnonzero((rank < options.worded) & (evidence.index.tokens[pairs.donor] > 0))
     finder = span_finder(evidence, anchors) if len(asked) else None
-    probability = approval.approved_beside(relevance)
     count = np.zeros(len(pairs), dtype=np.int8)
     kept = [np.empty(0, dtype=WORDING)]
     for part in _by_donor(pairs.donor[asked], SLICE):
         progress(part.start, len(asked), "Choosing words")
-        places = asked[part]
-        donor, target = pairs.donor[places], pairs.target[places]
+        some = asked[part]
+        donor, target = pairs.donor[some], pairs.target[some]
         choices = anchor_choices(evidence, donor, target, approval, MOST_WORDS, anchors, finder)
         rows = np.array(
             [(c.start, c.end, SOURCES.index(c.source), c.weight) for mine in choices for c in mine], dtype=WORDING
         )
-        row_of = np.repeat(np.arange(len(places)), [len(mine) for mine in choices])
-        pair = places[row_of]
+        row_of = np.repeat(np.arange(len(some)), [len(mine) for mine in choices])
+        pair = some[row_of]
         likely = approval.approved_in_text(relevance[pair], rows["good"].astype(np.float64))
         rows["good"] = np.minimum(likely / np.maximum(probability[pair], 1e-6), 1)
         usable = rows["good"] >= GOOD_WORDS
-        in_text = np.zeros(len(places))
+        in_text = np.zeros(len(some))
         np.maximum.at(in_text, row_of[usable], likely[usable])
         worth_keeping = rows["good"] >= WORTH_PICKING
-        count[places] = np.bincount(row_of[worth_keeping], minlength=len(places))
+        count[some] = np.bincount(row_of[worth_keeping], minlength=len(some))
         kept.append(rows[worth_keeping])
-        probability[places] = np.where(in_text > 0, in_text, probability[places])
+        probability[some] = np.where(in_text > 0, in_text, probability[some])
     first = np.cumsum(count, dtype=np.int64) - count
     return Words(first, count, in_file(np.concatenate(kept))), probability
 

@@ -526,7 +526,7 @@ class _Edges:
             placed = self.placer.place(source, target, counts=is_seen, inline=in_text, least=self._least(row["beside"]))
             probability = _as_placed(row, placed)
             if probability < row["probability"] and self.basis == Basis.PROBABILITY:
-                row["score"] = probability
+                row["score"] = round(row["score"] * probability / row["probability"], 6)
                 tier = self._tier(probability)
                 wanted = tier.placement if tier else "related"
             if (source, target) in self.placer.settled:

@@ -194,8 +194,8 @@ def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
 
 
 def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
-    """The pairs as store_found wants them, scored by their probability. Those below are at the end, with no more than
-    their score."""
+    """The pairs as store_found wants them, scored by their turn. Those below are at the end, with no more than their
+    score."""
     site, below = loaded.site, ranked.below
     rows = np.empty(len(ranked) + len(below.value), dtype=FOUND)
     rows["block"], rows["level"], rows["similarity"], rows["probability"], rows["place"] = -1, 0, 0, np.nan, -1
@@ -209,7 +209,7 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
         )
         similarity = np.einsum("ij,ij->i", site.unit[donor], site.unit[target], dtype=np.float64)
         found["similarity"] = np.round(np.clip(similarity, -1.0, 1.0), 6)
-        found["score"] = found["probability"] = ranked.probability[part]
+        found["score"], found["probability"] = ranked.turn[part], ranked.probability[part]
         found["beside"] = ranked.beside[part]
         found["found"], found["place"] = ranked.pairs.found[part], np.arange(part.start, part.stop)
     rest = rows[len(ranked) :]

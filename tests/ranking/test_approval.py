@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.panel.train import ROUNDS, curve, good_words, grow, has_words, judged, pairs, raw
+from bench.panel.train import curve, good_words, has_words, judged, pairs, raw, relevance
 from linker.ranking.anchors import AnchorOptions, span_finder
 from linker.ranking.approval import (
     PAIR_FEATURES,
@@ -41,7 +41,7 @@ def test_the_shipped_model_is_what_training_on_the_judged_suggestions_gives() ->
     rows = judged([])
     model = shipped()
     assert model.judged == len(rows)
-    again = grow(pairs(rows), [bool(row["relevant"]) for row in rows], ROUNDS)
+    again = relevance(rows)
     table = pairs(rows[:300])
     assert np.allclose(raw(again, table) + leaning(table), model.relevant(table), atol=0.02)
 

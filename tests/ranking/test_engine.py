@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from linker.errors import UserError
 from linker.matching.generators import Generator
-from linker.ranking.engine import EngineOptions, rank_site
+from linker.ranking.engine import SUREST, EngineOptions, rank_site, turns
 from linker.ranking.evidence import build_evidence
-from linker.ranking.features import FEATURES, candidates
+from linker.ranking.features import FEATURES, Candidates, candidates
 from linker.ranking.index import build_index
 from linker.ranking.learned import TrainOptions, train, training_set
 from linker.ranking.site import Links, Pairs, Site, checked
@@ -211,3 +213,33 @@ def test_a_site_without_pages_is_an_error_for_the_user() -> None:
     )
     with pytest.raises(UserError, match="no pages"):
         rank_site(empty)
+
+
+# ----------------------------------------------------------------------------------------------- what comes in its turn
+
+
+def pairs_of(donors: list[int]) -> Candidates:
+    """Pairs of these donors, ascending, each donor's targets numbered from 0."""
+    donor = np.array(sorted(donors), dtype=np.int64)
+    target = np.arange(len(donor)) - np.searchsorted(donor, donor)
+    nothing = np.zeros(len(donor), dtype=np.int32)
+    return Candidates(donor, target, nothing, np.zeros((len(donor), 0), dtype=np.float32), nothing)
+
+
+@given(st.lists(st.integers(0, 3), max_size=40), st.integers(0, 2**32 - 1))
+def test_a_donors_surest_come_first_and_then_what_its_site_would_link(donors: list[int], seed: int) -> None:
+    pairs, draw = pairs_of(donors), np.random.default_rng(seed)
+    probability, base = draw.random(len(pairs)), draw.normal(size=len(pairs))
+    turn = turns(pairs, probability, base)
+    for donor in np.unique(pairs.donor):
+        mine = np.flatnonzero(pairs.donor == donor)
+        surest = mine[np.argsort(-probability[mine])]
+        wanted = [*surest[:SUREST], *sorted(surest[SUREST:], key=lambda place: -base[place])]
+        assert mine[np.argsort(-turn[mine])].tolist() == [int(place) for place in wanted]
+        assert sorted(turn[mine]) == sorted(probability[mine])  # shared out among the same pairs
+
+
+def test_without_a_ranker_of_the_site_links_are_given_out_by_probability() -> None:
+    pairs = pairs_of([0] * 10)
+    probability = np.linspace(0.9, 0.1, 10)
+    assert np.array_equal(turns(pairs, probability, np.full(10, np.nan)), probability)
