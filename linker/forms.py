@@ -12,7 +12,7 @@ from django.utils.text import slugify
 
 from linker.errors import UserError
 from linker.matching.generators import LABELS
-from linker.matching.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking
+from linker.matching.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Scope
 from linker.members import find_user
 from linker.models import Basis, Category, ChangeKind, ExclusionRule, Project, Role, Run, RunKind, SensitiveRule, Tier
 from linker.models.policy import Sensitivity
@@ -531,11 +531,22 @@ class MatchForm(forms.Form):
             (Mode.OPTIMAL.value, "Highest total"),
         ],
     )
+    scope = forms.ChoiceField(
+        label="Scope",
+        help_text="Which pages a donor may link to. Usual: so many levels of the category tree with a ranking by "
+        "similarity, the whole site with the others.",
+        choices=[
+            (Scope.AUTO.value, "As usual with the ranking"),
+            (Scope.LEVELS.value, "So many levels of the category tree"),
+            (Scope.SITE.value, "The whole site"),
+        ],
+    )
     levels_up = forms.IntegerField(
         min_value=0,
         max_value=20,
-        label="Levels up",
-        help_text="How far above its own category a donor looks. 0: its own category only.",
+        label="Levels up the category tree",
+        help_text="How far above its own category a donor looks. 0: its own category only. Counts for nothing where "
+        "the scope is the whole site.",
     )
     level_penalty = forms.FloatField(
         min_value=0,
@@ -545,12 +556,12 @@ class MatchForm(forms.Form):
         widget=forms.NumberInput(attrs={"step": "0.005"}),
     )
 
-    CANDIDATES = ("generators", "threshold")
+    CANDIDATES = ("scope", "levels_up", "generators", "threshold")
     CAPS = (
         *("inline_per_donor", "related_per_donor", "inline_in_all", "per_1000_words", "related_in_all"),
         *("per_target", "target_share", "reciprocal", "mode"),
     )
-    COSINE = ("levels_up", "level_penalty")
+    COSINE = ("level_penalty",)
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """What is folded away, under its headings."""
@@ -567,6 +578,7 @@ class MatchForm(forms.Form):
         """With the project's weights. Raises ValueError where the numbers do not go together."""
         values = dict(self.cleaned_data)
         values["ranking"], values["mode"] = Ranking(values["ranking"]), Mode(values["mode"])
+        values["scope"] = Scope(values["scope"])
         # All of them is kept as none named: a run of today then stays one of all when there are more.
         values["generators"] = () if len(values["generators"]) == len(LABELS) else tuple(values["generators"])
         values["target_share"] = round(values["target_share"] / 100, 6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linker.matching.generators import LABELS as GENERATORS
+from linker.matching.params import MatchParams, Ranking, Scope
 from linker.models import Basis, Category, QuerySource, RunKind, TrafficSource
 from linker.models.run import IMPORTS
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Row = tuple[str, str]
 
 LABELS = {
-    "levels_up": "Levels up",
+    "scope": "Scope",
     "level_penalty": "Penalty for each level",
     "threshold": "Lowest score",
     "per_donor": "Most links that a page gives",
@@ -165,6 +166,7 @@ ORDER = [
     *(
         "ranking",
         "ranked_why",
+        "scope",
         "donors",
         "acceptors",
         "left_out",
@@ -193,7 +195,7 @@ ORDER = [
 MATCH_FIRST = ["edges", "new", "refreshed", "stale", "other_vectors", "sensitive"]
 MATCH_ORDER = [*MATCH_FIRST, *(key for key in ORDER if key not in {*MATCH_FIRST, "seconds"}), "seconds"]
 PARAM_ORDER = [
-    *("ranking", "generators", "levels_up", "level_penalty", "threshold", "per_donor", "inline_per_donor"),
+    *("ranking", "scope", "generators", "level_penalty", "threshold", "per_donor", "inline_per_donor"),
     *(
         "related_per_donor",
         "inline_in_all",
@@ -212,6 +214,7 @@ PARAM_ORDER = [
 ]
 WORDS = {
     "mode": {"best": "best first", "equal": "equal rounds", "optimal": "highest total"},
+    "scope": {"site": "the whole site"},
     "ranking": {"auto": "automatic", "cosine": "similarity, within category blocks", "learned": "learned from links"},
     "generators": GENERATORS,
     "basis": {str(value): str(label).lower() for value, label in Basis.choices},
@@ -244,6 +247,8 @@ def value(key: str, raw: Any) -> str:
         return UNSET.get(key, NOTHING)
     if key == "target_share":
         return f"{100 * raw:g} %"
+    if key == "scope" and isinstance(raw, int):
+        return levels_up(raw)
     match raw:
         case str():
             return WORDS.get(key, {}).get(raw, raw)
@@ -306,11 +311,30 @@ def param_rows(run: Run) -> list[Row]:
     params = {key: raw for key, raw in run.params.items() if key not in unsaid}
     if run.kind == RunKind.MATCH:
         if "cosine" not in (run.report.get("ranking"), params.get("ranking", "cosine")):
-            params.pop("levels_up", None)
             params.pop("level_penalty", None)
+        params |= {"scope": _scope_words(run)} if {"scope", "levels_up"} & params.keys() else {}
+        params.pop("levels_up", None)
         for side in ("donors", "acceptors"):
             params[side] = _filter_words(run, params.get(side, {}))
     return list(_flat(_ordered(params, PARAM_ORDER)))
+
+
+def levels_up(levels: int) -> str:
+    """How far up the category tree something lies or is looked for, in words."""
+    if not levels:
+        return "the donor’s own category alone"
+    return f"{levels} level{'s' if levels > 1 else ''} up the category tree"
+
+
+def _scope_words(run: Run) -> str:
+    """Which acceptors a donor could be given, as the run was asked; what was left to the ranking, where that is
+    known."""
+    params = MatchParams.from_dict({key: run.params[key] for key in ("scope", "levels_up") if key in run.params})
+    known = run.report.get("ranking") or run.params.get("ranking", Ranking.COSINE)
+    if known == Ranking.AUTO and params.scope is Scope.AUTO:
+        return f"the ranking’s own: by similarity {levels_up(params.levels_up)}, else the whole site"
+    levels = params.levels(Ranking(known))
+    return "the whole site" if levels is None else levels_up(levels)
 
 
 def _filter_words(run: Run, chosen: dict[str, Any]) -> str:

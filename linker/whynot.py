@@ -38,6 +38,7 @@ from linker.models import (
     RunStatus,
     Side,
 )
+from linker.reports import levels_up
 from linker.services.eligibility import Bar, standing_of
 from linker.services.match import category_nodes
 from linker.services.room import Room, rooms_of
@@ -539,6 +540,10 @@ def _of_the_run(asked: _Asked, run: Run, donor: Page, acceptor: Page, *, final: 
     if left_out is not None and acceptor.pk in left_out.targets:
         place = left_out.targets.index(acceptor.pk)
         yield _left_out(asked, run, donor, acceptor, left_out.scores[place], Reason(left_out.reasons[place]), compared)
+    elif compared is not None and _is_outside(asked, run, compared):
+        yield _too_far(asked, run, compared)
+        if _ranking(run, asked.params) is Ranking.COSINE:
+            yield from _by_cosine(asked, run, donor, acceptor, compared, final=False)
     elif _ranking(run, asked.params) is Ranking.COSINE:
         if compared is not None:
             yield from _by_cosine(asked, run, donor, acceptor, compared, final=final)
@@ -611,23 +616,33 @@ def _compared(asked: _Asked, donor: Page, acceptor: Page) -> _Compared | None:
     return _Compared(similarity, level, round(similarity - max(level, 0) * asked.params.level_penalty, 6))
 
 
+def _is_outside(asked: _Asked, run: Run, compared: _Compared) -> bool:
+    """Whether the acceptor is further from the donor's category than the run looked."""
+    levels = asked.params.levels(_ranking(run, asked.params))
+    return levels is not None and not 0 <= compared.level <= levels
+
+
+def _too_far(asked: _Asked, run: Run, compared: _Compared) -> Finding:
+    far = levels_up(compared.level) if compared.level >= 0 else f"more than {FURTHEST} levels up"
+    levels = asked.params.levels_up
+    looked = levels_up(levels) if levels else f"at {levels_up(levels)}"
+    return Finding(
+        "too-far",
+        f"It is outside the run’s scope: the acceptor is {far} from the donor’s category, and the newest match run "
+        f"({run.pk}) looked {looked}. Their similarity is {_score(compared.similarity)}.",
+        "Match again with more levels, or over the whole site.",
+        asked.match_again(),
+    )
+
+
 def _by_cosine(
     asked: _Asked, run: Run, donor: Page, acceptor: Page, compared: _Compared, *, final: bool
 ) -> Iterator[Finding]:
     params = asked.params
     floor = params.floor(Ranking.COSINE)
-    if not 0 <= compared.level <= params.levels_up:
-        far = f"{compared.level} levels" if compared.level >= 0 else f"more than {FURTHEST} levels"
-        yield Finding(
-            "too-far",
-            f"The acceptor is {far} up from the donor’s category, and the newest match run ({run.pk}) looked "
-            f"{params.levels_up} up. Their similarity is {_score(compared.similarity)}.",
-            "Match again with more levels up." if compared.level >= 0 else "",
-            asked.match_again(),
-        )
     if compared.score < floor:
         yield _below(asked, run, compared.score, floor, _sum(compared, params))
-    elif final and 0 <= compared.level <= params.levels_up:
+    elif final:
         yield _capped(asked, run, donor, acceptor, compared)
 
 

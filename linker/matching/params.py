@@ -32,6 +32,14 @@ class Ranking(StrEnum):
     LEARNED = "learned"  # over the whole site, by a ranker learned from the site's own links
 
 
+class Scope(StrEnum):
+    """Which acceptors a donor may link to."""
+
+    AUTO = "auto"  # what is usual with the ranking: `levels_up` of the category tree by cosine, else the whole site
+    LEVELS = "levels"  # those of its own category and so many levels above it, however the run is ranked
+    SITE = "site"  # those of the whole site
+
+
 # The lowest score kept where a run names none. A learned score is a probability; the formula's is a sum.
 THRESHOLDS = {Ranking.COSINE: 0.5, Ranking.FORMULA: 0.1, Ranking.LEARNED: 0.1}
 FEWEST_A_TARGET = 20  # links that a target may receive in a run of any size, whatever its largest share
@@ -60,8 +68,9 @@ class MatchParams:
 
     ranking            see Ranking
     generators         names of linker.matching.generators.Generator switched on; none: all. Cosine has one, "category"
-    levels_up          cosine: how many levels above its own category a donor looks for targets (0: its own category
-                       only; a level above the top of the tree is the whole site)
+    scope              see Scope
+    levels_up          how many levels above its own category a donor looks for targets where the scope is one of levels
+                       (0: its own category only; a level above the top of the tree is the whole site)
     level_penalty      cosine: taken off for each level
     threshold          lowest score kept; None: that of THRESHOLDS
     inline_per_donor   most new links in a donor's text
@@ -79,6 +88,7 @@ class MatchParams:
 
     ranking: Ranking = Ranking.AUTO
     generators: tuple[str, ...] = ()
+    scope: Scope = Scope.AUTO
     levels_up: int = 2
     level_penalty: float = 0.02
     threshold: float | None = None
@@ -135,6 +145,12 @@ class MatchParams:
         chosen = [flag for flag, name in NAMES.items() if name in self.generators]
         return reduce(or_, chosen) if chosen else EVERY
 
+    def levels(self, ranking: Ranking) -> int | None:
+        """How many levels above its own category a donor looks where the run is ranked so; None for the whole site."""
+        if self.scope is Scope.SITE or (self.scope is Scope.AUTO and ranking is not Ranking.COSINE):
+            return None
+        return self.levels_up
+
     def floor(self, ranking: Ranking) -> float:
         """The lowest score kept where the run is ranked so."""
         return THRESHOLDS[ranking] if self.threshold is None else self.threshold
@@ -161,6 +177,8 @@ class MatchParams:
         values["generators"] = tuple(values.get("generators", ()))
         if "mode" in values:
             values["mode"] = Mode(values["mode"])
+        if "scope" in values:
+            values["scope"] = Scope(values["scope"])
         if "ranking" in values:
             values["ranking"] = Ranking(values["ranking"])
         return cls(**values)

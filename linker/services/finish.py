@@ -149,6 +149,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
         report = {
             **Run.objects.values_list("report", flat=True).get(pk=run.pk),
             "ranking": findings.ranking.value,
+            "scope": levels_up if (levels_up := params.levels(findings.ranking)) is not None else "site",
             "threshold": params.floor(findings.ranking),
             "candidates": len(eligible),
             "donors_with_full_pool": _full_pools(eligible, params),

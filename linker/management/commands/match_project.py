@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from linker import runs, services
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.matching.generators import NAMES
-from linker.matching.params import MatchParams, Mode, PageFilter, Ranking
+from linker.matching.params import MatchParams, Mode, PageFilter, Ranking, Scope
 from linker.models import Category, Project, Run, RunKind
 from linker.patterns import compile_pattern
 from linker.workers import WorkerPool
@@ -46,6 +46,15 @@ def _switched_on(chosen: list[str] | None, without: list[str]) -> tuple[str, ...
     if not kept:
         raise ValueError("every generator is switched off: leave at least one")
     return tuple(kept)
+
+
+def _scope(options: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that say where acceptors are looked for; none where that is left to the ranking."""
+    if options["whole_site"]:
+        return {"scope": Scope.SITE}
+    if options["levels_up"] is not None:
+        return {"scope": Scope.LEVELS, "levels_up": options["levels_up"]}
+    return {}
 
 
 class Command(ProjectCommand):
@@ -105,11 +114,16 @@ class Command(ProjectCommand):
             "--mode", choices=[mode.value for mode in Mode], default=default.mode.value,
             help="best scores first, in equal rounds, or the highest total that the caps allow (default: %(default)s)",
         )  # fmt: skip
-        group = parser.add_argument_group("with --ranking cosine")
-        group.add_argument(
-            "--levels-up", type=int, default=default.levels_up, metavar="N",
-            help="how far up the category tree a donor looks for acceptors (default: %(default)s)",
+        scope = parser.add_mutually_exclusive_group()
+        scope.add_argument(
+            "--levels-up", type=int, metavar="N",
+            help="a donor is given acceptors of its own category and N levels of the category tree above it, however "
+            f"the run is ranked (default: {default.levels_up} with a ranking by cosine, else the whole site)",
         )  # fmt: skip
+        scope.add_argument(
+            "--whole-site", action="store_true", help="a donor is given acceptors of the whole site, by cosine too"
+        )
+        group = parser.add_argument_group("with --ranking cosine")
         group.add_argument(
             "--level-penalty", type=float, default=default.level_penalty, metavar="X",
             help="taken off the cosine for each level (default: %(default)s)",
@@ -170,7 +184,7 @@ class Command(ProjectCommand):
         return MatchParams(
             ranking=Ranking(options["ranking"]),
             generators=_switched_on(options["generators"], options["without"]),
-            levels_up=options["levels_up"],
+            **_scope(options),
             level_penalty=options["level_penalty"],
             threshold=options["threshold"],
             inline_per_donor=options["inline_per_donor"],
