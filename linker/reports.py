@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from linker.matching.generators import LABELS as GENERATORS
 from linker.matching.params import MatchParams, Ranking, Scope
-from linker.models import Basis, Category, QuerySource, RunKind, TrafficSource
+from linker.models import Basis, Category, PageList, QuerySource, RunKind, TrafficSource
 from linker.models.run import IMPORTS
+from linker.page_lists import told
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -208,6 +209,7 @@ PARAM_ORDER = [
         "weights",
         "donors",
         "acceptors",
+        "pilot",
         "pool",
     ),
     *("upload", "period", "allow_shrink", "mapping", "basis", "read_by", "before", "after"),
@@ -314,6 +316,9 @@ def param_rows(run: Run) -> list[Row]:
             params.pop("level_penalty", None)
         params |= {"scope": _scope_words(run)} if {"scope", "levels_up"} & params.keys() else {}
         params.pop("levels_up", None)
+        params["pilot"] = _pilot_words(run)
+        if not params["pilot"]:
+            del params["pilot"]
         for side in ("donors", "acceptors"):
             params[side] = _filter_words(run, params.get(side, {}))
     return list(_flat(_ordered(params, PARAM_ORDER)))
@@ -337,8 +342,26 @@ def _scope_words(run: Run) -> str:
     return "the whole site" if levels is None else levels_up(levels)
 
 
+def _pilot_words(run: Run) -> str:
+    """Which donors a pilot takes; empty for other runs."""
+    wanted = MatchParams.from_dict({"pilot": run.params.get("pilot")}).pilot
+    if wanted is None:
+        return ""
+    names = [str(found) for found in Category.objects.filter(project=run.project, pk__in=wanted.categories)]
+    gone = len(wanted.categories) - len(names)
+    names += [f"{gone} deleted categories"] if gone else []
+    where = f" in {', '.join(names)}" if names else ""
+    if not wanted.pages:
+        return f"all donors{where}"
+    spread = ", spread over the top categories" if wanted.spread else ""
+    return f"{wanted.pages:,} donors{where} drawn by chance{spread} (draw {wanted.seed})"
+
+
 def _filter_words(run: Run, chosen: dict[str, Any]) -> str:
-    parts = ["indexable pages" if chosen.get("indexable_only", True) else "all pages"]
+    number = chosen.get("page_list")
+    listed = PageList.objects.filter(project=run.project, pk=number).defer("pages").first() if number else None
+    parts = [told(listed)] if listed is not None else ["of a list that is gone"] if number else []
+    parts += ["indexable pages" if chosen.get("indexable_only", True) else "all pages"]
     ids = chosen.get("categories") or []
     if ids:
         names = [

@@ -30,7 +30,9 @@ from linker.models import (
     LeftOut,
     Page,
     PageEmbedding,
+    PageList,
     PageStatus,
+    Pilot,
     Placement,
     Project,
     Run,
@@ -151,6 +153,8 @@ class _Asked:
         except UserError as error:
             self.no_vectors = str(error)
         self.standing = standing_of(project, self.model, self.params, ids)
+        pilot = Pilot.objects.filter(run=self.run).first() if self.run else None
+        self.drawn = frozenset(np.frombuffer(pilot.pages, "<i8").tolist()) if pilot is not None else None
         self.with_text = set(Page.objects.filter(pk__in=ids).exclude(body="").values_list("pk", flat=True))
         self.embedded = dict(
             PageEmbedding.objects.filter(model=self.model, page__in=ids).values_list("page_id", "created_at")
@@ -319,6 +323,15 @@ class _Asked:
                     "outside-run",
                     f"The newest match run ({run.pk}) took {_chosen(self.project, wanted, name)} only as {one}s.",
                     "Match again with a wider filter.",
+                    self.this_run(),
+                    one,
+                )
+            if one == Side.DONOR and not names and self.drawn is not None and page.pk not in self.drawn:
+                yield Finding(
+                    "outside-run",
+                    f"The newest match run ({run.pk}) is a pilot over {len(self.drawn):,} donors, and this page is not "
+                    "one of them.",
+                    "Run the whole site with the pilot’s settings.",
                     self.this_run(),
                     one,
                 )
@@ -851,6 +864,9 @@ def _day(when: datetime) -> str:
 def _chosen(project: Project, wanted: PageFilter, name: str) -> str:
     """Which pages a filter's field leaves, in words."""
     value = getattr(wanted, name)
+    if name == "page_list":
+        listed = PageList.objects.filter(project=project, pk=value).defer("pages").first()
+        return f"the pages of the list {listed.name}" if listed is not None else "the pages of a list that is gone"
     if name == "categories":
         paths = Category.objects.filter(project=project, pk__in=value).order_by("path")[:5]
         return f"pages of {', '.join(str(path) for path in paths)}"

@@ -50,7 +50,8 @@ class PageFilter:
     """Which pages take part on one side of a run. Empty fields do not restrict; bounds are inclusive.
 
     `categories` are ids, each standing for its subtree. `url_pattern` is an RE2 expression searched in the address.
-    A page without a number (clicks, inlinks) counts as 0.
+    `page_list` is the id of a list of pages, linker.models.PageList. A page without a number (clicks, inlinks) counts
+    as 0.
     """
 
     categories: tuple[int, ...] = ()
@@ -60,6 +61,26 @@ class PageFilter:
     max_clicks: int | None = None
     min_inlinks: int | None = None
     max_inlinks: int | None = None
+    page_list: int | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which of a run's donors a pilot takes: `pages` of them drawn by chance, 0 for all, among those of `categories`
+    (ids, each standing for its subtree; none: all). `spread`: each top category gives its share. `seed`: another one
+    draws other pages."""
+
+    pages: int = 200
+    categories: tuple[int, ...] = ()
+    spread: bool = True
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where it is no sample, or a number is out of range."""
+        if self.pages < 0 or self.seed < 0:
+            raise ValueError("a pilot's number of pages and its seed must be 0 or more")
+        if not self.pages and not self.categories:
+            raise ValueError("a pilot needs a number of pages, or a category whose pages it takes")
 
 
 @dataclass(frozen=True)
@@ -84,6 +105,7 @@ class MatchParams:
     pool               best targets of a donor kept for the allocation; at least per_donor
     mode               see Mode
     weights            of the formula, where they differ from linker.ranking.formula.FormulaWeights
+    pilot              over which of the donors the run goes first, see Sample; None: over all of them
     """
 
     ranking: Ranking = Ranking.AUTO
@@ -105,6 +127,7 @@ class MatchParams:
     weights: dict[str, float] = field(default_factory=dict)
     donors: PageFilter = field(default_factory=PageFilter)
     acceptors: PageFilter = field(default_factory=PageFilter)
+    pilot: Sample | None = None
 
     def __post_init__(self) -> None:
         """Raises ValueError, naming the field, where a value is out of range."""
@@ -174,6 +197,9 @@ class MatchParams:
                 chosen = dict(values[side])
                 chosen["categories"] = tuple(chosen.get("categories", ()))
                 values[side] = PageFilter(**chosen)
+        if values.get("pilot") is not None:
+            chosen = dict(values["pilot"])
+            values["pilot"] = Sample(**chosen | {"categories": tuple(chosen.get("categories", ()))})
         values["generators"] = tuple(values.get("generators", ()))
         if "mode" in values:
             values["mode"] = Mode(values["mode"])

@@ -32,6 +32,7 @@ from linker.models import (
 from linker.queue import JobKey, enqueue
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
+from linker.services.pilots import limited_to_pilot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +92,7 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
     project, params = run.project, MatchParams.from_dict(run.params)
     progress(0, 0, "Planning")
     model = embedding_model(project)
-    eligible = eligible_pages(project, model, params)
+    eligible = limited_to_pilot(run, params, eligible_pages(project, model, params))
     donors, targets = eligible.chosen_donor, eligible.chosen_target
     if not donors.any() or not targets.any():
         raise UserError(nobody(eligible, "donor" if not donors.any() else "acceptor"))

@@ -25,6 +25,7 @@ from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
 from linker.services.match import category_nodes, nobody, without_vector
+from linker.services.pilots import limited_to_pilot
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
     model = embedding_model(project)
     Run.objects.filter(pk=run.pk).update(model=model)
     run.model = model
-    eligible = eligible_pages(project, model, params)
+    eligible = limited_to_pilot(run, params, eligible_pages(project, model, params))
     if not eligible.chosen_donor.any() or not eligible.chosen_target.any():
         side = "donor" if not eligible.chosen_donor.any() else "acceptor"
         raise UserError(nobody(eligible, side))
