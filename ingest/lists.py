@@ -14,6 +14,7 @@ import numpy as np
 from ingest import loader, schema, sniff, uploads
 from ingest.destinations import PageFinder, destinations
 from ingest.errors import FileError
+from ingest.readers import workbook
 from ingest.services import site_of
 from linker import page_lists
 
@@ -97,11 +98,18 @@ def _finder(project: Project, name: str) -> PageFinder:
 
 @contextmanager
 def _table(path: Path, name: str) -> Iterator[sniff.Table]:
-    """The file as a table. A first row that holds an address is no header, so that it is read like the others."""
-    format = sniff.inspect(path, name, known=schema.KNOWN[schema.PAGES])
-    if any(_is_address(cell) for cell in format.header):
-        format = replace(format, header_records=0)
-    yield sniff.Table(path, name, format)
+    """The file, or the first sheet of a workbook, as a table. A first row that holds an address is no header,
+    so that it is read like the others."""
+    with TemporaryDirectory(prefix="sheet-") as folder:
+        if workbook.is_workbook(path):
+            sheet = Path(folder) / "sheet.csv"
+            with sheet.open("w", encoding="utf-8", newline="") as out:
+                workbook.to_csv(path, name, out)
+            path = sheet
+        format = sniff.inspect(path, name, known=schema.KNOWN[schema.PAGES])
+        if any(_is_address(cell) for cell in format.header):
+            format = replace(format, header_records=0)
+        yield sniff.Table(path, name, format)
 
 
 def _is_address(cell: str) -> bool:

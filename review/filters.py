@@ -9,14 +9,15 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
-from django.db.models import Model, Q, QuerySet, TextChoices
+from django.db.models import BooleanField, Model, Q, QuerySet, TextChoices
+from django.db.models.expressions import RawSQL
 
 from linker.matching.generators import LABELS
 from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
 from linker.unknown import unknown_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MAX_TEXT = 200
 MAX_ID = 2**63 - 1
@@ -218,7 +219,7 @@ class QueueFilter:
             edges = edges.filter(probability__gte=self.probability / 100)
         if self.pilot:
             pilots = list(Pilot.objects.filter(run__project=project).values_list("run", flat=True))
-            edges = edges.filter(run__in=pilots) if self.pilot == OfPilot.ONLY else edges.exclude(run__in=pilots)
+            edges = edges.filter(of_runs(pilots)) if self.pilot == OfPilot.ONLY else edges.exclude(run__in=pilots)
         return edges
 
     def queryset(self, project: Project) -> QuerySet[CandidateEdge]:
@@ -274,6 +275,19 @@ class ExportFilter(QueueFilter):
 
 def _encoded(values: Mapping[str, Any]) -> str:
     return urlencode({name: 1 if value is True else value for name, value in values.items()})
+
+
+def of_runs(runs: Sequence[int]) -> RawSQL:
+    """The condition for the edges that these runs proposed last, by the index of runs.
+
+    They are few of many: told to list some in order, the planner would walk through all edges of the project until it
+    has met enough of them.
+    """
+    return RawSQL(
+        "linker_candidateedge.id = ANY(ARRAY(SELECT e.id FROM linker_candidateedge e WHERE e.run_id = ANY(%s)))",
+        [list(runs)],
+        output_field=BooleanField(),
+    )
 
 
 def tier_choices(project: Project) -> list[Tier]:

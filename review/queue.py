@@ -28,7 +28,7 @@ from linker.models import (
 from linker.pilots import open_pilot
 from review import doubts
 from review.decisions import standing
-from review.filters import ALL, Cursor, QueueFilter
+from review.filters import ALL, Cursor, QueueFilter, of_runs
 from review.models import Decision, Verb
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def queue_page(project: Project, chosen: QueueFilter, after: Cursor | None = Non
     if pilot is None:
         found = list(following[: size + 1])
     elif after is None or after.in_pilot:
-        found = list(following.filter(run=pilot)[: size + 1])
+        found = list(following.filter(of_runs([pilot.pk]))[: size + 1])
         found += edges.exclude(run=pilot)[: size + 1 - len(found)]
     else:
         found = list(following.exclude(run=pilot)[: size + 1])
@@ -268,9 +268,9 @@ def next_edge(project: Project, chosen: QueueFilter, edge: CandidateEdge) -> Can
     pilot = _put_first(project, chosen)
     if pilot is None:
         return following.first() or suggestions.first()
-    first, rest = suggestions.filter(run=pilot), suggestions.exclude(run=pilot)
+    first, rest = suggestions.filter(of_runs([pilot.pk])), suggestions.exclude(run=pilot)
     if edge.run_id == pilot.pk:
-        return following.filter(run=pilot).first() or rest.first() or first.first()
+        return following.filter(of_runs([pilot.pk])).first() or rest.first() or first.first()
     return following.exclude(run=pilot).first() or first.first() or rest.first()
 
 

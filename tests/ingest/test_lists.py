@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,56 @@ def test_a_page_that_is_not_indexable_and_names_a_canonical_means_that_one(tmp_p
 def test_an_address_with_a_comma_is_one_address(tmp_path, project, pages):
     make_page(project, "/a,b")
     assert names(read_list(project, written(tmp_path, "/a,b\n/tents\n", "list.txt"))) == ["tents", "a,b"]
+
+
+def workbook(path: Path, cells: list[list[str]], *, shared: bool = True, sheet: str = "") -> Path:
+    """An Excel workbook of one sheet, as Excel writes them (with shared texts) or others do (with texts in place)."""
+    texts = list(dict.fromkeys(cell for row in cells for cell in row if cell))
+
+    def written_cell(at: str, cell: str) -> str:
+        if shared:
+            return f'<c r="{at}" t="s"><v>{texts.index(cell)}</v></c>'
+        return f'<c r="{at}" t="inlineStr"><is><t>{cell}</t></is></c>'
+
+    rows = "".join(
+        f'<row r="{number}">'
+        + "".join(written_cell(f"{'ABC'[at]}{number}", cell) for at, cell in enumerate(row) if cell)
+        + "</row>"
+        for number, row in enumerate(cells, 1)
+        if any(row)
+    )
+    namespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        if shared:
+            items = "".join(f"<si><r><t>{text[:3]}</t></r><r><t>{text[3:]}</t></r></si>" for text in texts)
+            archive.writestr("xl/sharedStrings.xml", f"<sst {namespace}>{items}</sst>")
+        default = f"<worksheet {namespace}><sheetData>{rows}</sheetData></worksheet>"
+        archive.writestr("xl/worksheets/sheet1.xml", sheet or default)
+    return path
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_workbook_is_read_by_its_first_sheet_with_rows_as_lines(shared, tmp_path, project, pages):
+    cells = [["Title", "", "Address"], ["Tents", "", "/tents"], [], ["", "x", "/nowhere"], ["Boots", "", "/boots"]]
+    found = read_list(project, workbook(tmp_path / "list.xlsx", cells, shared=shared))
+    assert names(found) == ["tents", "boots"]
+    assert [tuple(line) for line in found.unknown] == [(4, "/nowhere")]
+
+
+@pytest.mark.parametrize(
+    ("sheet", "said"),
+    [
+        ("<worksheet><sheetData><row", "damaged or protected"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><worksheet>&b;</worksheet>', "document type"),
+        ('<worksheet><row r="99999999"/></worksheet>', "1,048,576 rows at most"),
+        ('<worksheet><row r="one"/></worksheet>', "damaged or protected"),
+        ("<worksheet/>", "is empty"),
+    ],
+)
+def test_a_workbook_that_cannot_be_read_is_refused_with_a_sentence(sheet, said, tmp_path, project, pages):
+    with pytest.raises(FileError, match=said):
+        read_list(project, workbook(tmp_path / "list.xlsx", [], sheet=sheet))
 
 
 def test_a_packed_file_is_unpacked(tmp_path, project, pages):
