@@ -12,7 +12,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
-from django.db.models import F, Q
+from django.db.models import BooleanField, F, Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import MD5, Coalesce
 
@@ -258,8 +258,8 @@ def count_chosen(project: Project, chosen: PageFilter, section: Collection[int] 
     if chosen.page_list is not None:
         listed = PageList.objects.filter(project=project, pk=chosen.page_list).first()
         ids = page_ids(listed).tolist() if listed is not None else []
-        # One array: a list may have a million pages, more than a statement has room for parameters.
-        pages = pages.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [ids]))
+        # One array, looked up by hash: a list may have a million pages.
+        pages = pages.filter(RawSQL("linker_page.id = ANY(%s)", [ids], output_field=BooleanField()))
     pages = pages.alias(known_clicks=Coalesce("clicks", 0)).filter(
         _between("known_clicks", chosen.min_clicks, chosen.max_clicks)
         & _between("inlinks", chosen.min_inlinks, chosen.max_inlinks)
