@@ -39,6 +39,7 @@ log = structlog.get_logger(__name__)
 BESIDE_THE_FILE = 2**20  # bytes for the other fields of the form
 PIECE = 2**20
 UNUSED_DAYS = 7
+TAKES_FILES = ("import", "page_list_add")  # names of the addresses that files are sent to
 _UPLOADED = re.compile(r"[0-9a-f]{32}")
 _LIST = re.compile(r"skipped-([0-9]{1,18})\.csv")
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -48,7 +49,7 @@ NO_ROOM_TEXT = (
 
 
 class ImportUploadHandler(TemporaryFileUploadHandler):
-    """Takes files for the import form, from people who are signed in; others are passed over unwritten.
+    """Takes files for TAKES_FILES, from people who are signed in; others are passed over unwritten.
 
     The body of a request is read by the CSRF check already, before any view or its access rules have a say. Raises
     RequestDataTooBig, which is answered with 400, where the body cannot hold a file within UPLOAD_MAX_MB. A file that
@@ -71,7 +72,7 @@ class ImportUploadHandler(TemporaryFileUploadHandler):
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         match = self.request.resolver_match
         user = getattr(self.request, "user", None)
-        if match is None or match.url_name != "import" or user is None or not user.is_authenticated:
+        if match is None or match.url_name not in TAKES_FILES or user is None or not user.is_authenticated:
             raise SkipFile
         with self._room():
             super().new_file(*args, **kwargs)

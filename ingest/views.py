@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import messages
 from django.http import FileResponse, Http404
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from ingest import reads, services
+from ingest import lists, reads, services
 from ingest.errors import KnownFileError
 from ingest.forms import MappingForm, UploadForm
 from ingest.models import Upload
@@ -17,6 +18,7 @@ from linker import access
 from linker.errors import UserError
 from linker.models import Role, Run
 from linker.models.run import IMPORTS
+from linker.page_lists import SIDES, told, unknown_told
 from linker.runs import RunIsActive
 
 if TYPE_CHECKING:
@@ -90,6 +92,34 @@ def _read_as(request: HttpRequest, membership: Membership, upload: Upload, kind:
     except UserError as error:
         messages.error(request, str(error))
     return redirect("import_preview", membership.project.slug, upload.pk)
+
+
+@access.posts("match")
+def page_list_add(request: HttpRequest, slug: str) -> HttpResponse:
+    """Reads a file that lists pages for the match form, and leads back to the form with the list chosen.
+
+    The form comes along with all its fields, and goes back with them in the address.
+    """
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    fields = request.POST.copy()  # reading it tells whether the file arrived
+    side = fields.pop("side", [""])[-1]
+    file = request.FILES.get(f"{side}-file")
+    fields.pop("csrfmiddlewaretoken", None)
+    try:
+        if refused := getattr(request, "upload_error", ""):
+            raise UserError(refused)
+        if side not in SIDES or file is None:
+            raise UserError("Choose a file that lists addresses first, then read it.")
+        found = lists.take_list(membership.project, file, membership.user)
+    except UserError as error:
+        messages.error(request, str(error))
+    else:
+        fields[f"{side}-page_list"] = str(found.pk)
+        messages.success(request, f"{side.capitalize()}: {told(found)}.")
+        if found.unknown_lines:
+            messages.warning(request, unknown_told(found))
+    fields["kept"] = "1"
+    return redirect(f"{reverse('match', args=[slug])}?{fields.urlencode()}#{side}")
 
 
 @require_safe

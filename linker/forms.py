@@ -12,9 +12,21 @@ from django.utils.text import slugify
 
 from linker.errors import UserError
 from linker.matching.generators import LABELS
-from linker.matching.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking
+from linker.matching.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.members import find_user
-from linker.models import Basis, Category, ChangeKind, ExclusionRule, Project, Role, Run, RunKind, SensitiveRule, Tier
+from linker.models import (
+    Basis,
+    Category,
+    ChangeKind,
+    ExclusionRule,
+    PageList,
+    Project,
+    Role,
+    Run,
+    RunKind,
+    SensitiveRule,
+    Tier,
+)
 from linker.models.policy import Sensitivity
 from linker.patterns import PatternError, compile_pattern
 from linker.projects import SETTINGS, create_project
@@ -24,6 +36,7 @@ from linker.sensitive.words import listed, tokens
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
     from django.db.models import QuerySet
+    from django.http import QueryDict
 
 
 def check_pattern(text: str) -> str:
@@ -421,6 +434,12 @@ class PageFilterForm(forms.Form):
         help_text="Each with everything below it; none chosen means the whole site.",
     )
     url_pattern = PatternField(required=False, label="Only addresses that match", help_text="An RE2 pattern.")
+    page_list = forms.ModelChoiceField(
+        queryset=PageList.objects.none(),
+        required=False,
+        label="Only pages of this list",
+        empty_label="No list: all pages",
+    )
     indexable_only = forms.BooleanField(required=False, initial=True, label="Indexable pages only")
     min_clicks = forms.IntegerField(required=False, min_value=0, label="Clicks, from")
     max_clicks = forms.IntegerField(required=False, min_value=0, label="to")
@@ -432,9 +451,16 @@ class PageFilterForm(forms.Form):
         field = self.fields["categories"]
         assert isinstance(field, forms.ModelMultipleChoiceField)
         field.queryset = categories_of(project)
+        field = self.fields["page_list"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = PageList.objects.filter(project=project).defer("pages")
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
+        if file := self.data.get(self.add_prefix("file")):
+            # Files come with the button beside them alone; here a browser sends the name, which must not be passed
+            # over: the run would go over all pages.
+            self.add_error("page_list", f"{file} was chosen and not read yet. Press “Read the list” first.")
         for name in ("clicks", "inlinks"):
             low, high = values.get(f"min_{name}"), values.get(f"max_{name}")
             if low is not None and high is not None and low > high:
@@ -444,7 +470,65 @@ class PageFilterForm(forms.Form):
     def chosen(self) -> PageFilter:
         values = dict(self.cleaned_data)
         values["categories"] = tuple(sorted(category.pk for category in values["categories"]))
+        values["page_list"] = values["page_list"].pk if values["page_list"] else None
         return PageFilter(**values)
+
+
+class PilotForm(forms.Form):
+    """Whether the run is a pilot, over some of its donors first, and which."""
+
+    on = forms.BooleanField(
+        required=False,
+        label="Run a pilot, over some of the donors",
+        help_text="Its suggestions come first in the queue until another match has finished, and its page says what "
+        "share of them was accepted.",
+    )
+    pages = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        label="Donors, drawn by chance",
+        help_text="Empty: all donors of the sections below.",
+    )
+    categories = forms.ModelMultipleChoiceField(
+        queryset=Category.objects.none(),
+        required=False,
+        label="Only from these sections",
+        widget=forms.SelectMultiple(attrs={"size": 4}),
+        help_text="Categories with everything below them; none chosen means the whole site.",
+    )
+    spread = forms.BooleanField(
+        required=False,
+        label="Spread over the top categories",
+        help_text="Each gives its share of the donors.",
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**31,
+        label="Number of the draw",
+        help_text="The same number draws the same donors, another one others.",
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["categories"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)
+        field.queryset = categories_of(project)
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if values.get("on") and not self.errors and not values["pages"] and not values["categories"]:
+            self.add_error("pages", "Say how many donors the pilot takes, or choose sections.")
+        return values
+
+    def chosen(self) -> Sample | None:
+        """The sample, or None where the run is to be no pilot."""
+        values = self.cleaned_data
+        if not values["on"]:
+            return None
+        categories = tuple(sorted(category.pk for category in values["categories"]))
+        return Sample(values["pages"] or 0, categories, values["spread"], values["seed"] or 0)
 
 
 class MatchForm(forms.Form):
@@ -531,11 +615,22 @@ class MatchForm(forms.Form):
             (Mode.OPTIMAL.value, "Highest total"),
         ],
     )
+    scope = forms.ChoiceField(
+        label="Scope",
+        help_text="Which pages a donor may link to. The ranking’s own: levels of the category tree with a ranking by "
+        "similarity, the whole site with the others.",
+        choices=[
+            (Scope.AUTO.value, "The ranking’s own"),
+            (Scope.LEVELS.value, "Levels of the category tree"),
+            (Scope.SITE.value, "The whole site"),
+        ],
+    )
     levels_up = forms.IntegerField(
         min_value=0,
         max_value=20,
-        label="Levels up",
-        help_text="How far above its own category a donor looks. 0: its own category only.",
+        label="Levels up the category tree",
+        help_text="How far above its own category a donor looks. 0: its own category only. Counts for nothing where "
+        "the scope is the whole site.",
     )
     level_penalty = forms.FloatField(
         min_value=0,
@@ -545,12 +640,12 @@ class MatchForm(forms.Form):
         widget=forms.NumberInput(attrs={"step": "0.005"}),
     )
 
-    CANDIDATES = ("generators", "threshold")
+    CANDIDATES = ("scope", "levels_up", "generators", "threshold")
     CAPS = (
         *("inline_per_donor", "related_per_donor", "inline_in_all", "per_1000_words", "related_in_all"),
         *("per_target", "target_share", "reciprocal", "mode"),
     )
-    COSINE = ("levels_up", "level_penalty")
+    COSINE = ("level_penalty",)
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """What is folded away, under its headings."""
@@ -563,15 +658,25 @@ class MatchForm(forms.Form):
         names = (*self.CANDIDATES, *self.CAPS, *self.COSINE)
         return self.is_bound or any(self.initial.get(name) != usual[name] for name in names)
 
-    def params(self, project: Project, donors: PageFilter, acceptors: PageFilter) -> MatchParams:
+    def params(
+        self, project: Project, donors: PageFilter, acceptors: PageFilter, pilot: Sample | None = None
+    ) -> MatchParams:
         """With the project's weights. Raises ValueError where the numbers do not go together."""
         values = dict(self.cleaned_data)
         values["ranking"], values["mode"] = Ranking(values["ranking"]), Mode(values["mode"])
+        values["scope"] = Scope(values["scope"])
         # All of them is kept as none named: a run of today then stays one of all when there are more.
         values["generators"] = () if len(values["generators"]) == len(LABELS) else tuple(values["generators"])
         values["target_share"] = round(values["target_share"] / 100, 6)
         pool = max(MatchParams.pool, 2 * (values["inline_per_donor"] + values["related_per_donor"]))
-        return MatchParams(**values, pool=pool, weights=project.formula_weights, donors=donors, acceptors=acceptors)
+        return MatchParams(
+            **values,
+            pool=pool,
+            weights=project.formula_weights,
+            donors=donors,
+            acceptors=acceptors,
+            pilot=pilot,
+        )
 
 
 def initial_of(params: MatchParams) -> dict[str, Any]:
@@ -579,7 +684,16 @@ def initial_of(params: MatchParams) -> dict[str, Any]:
     shown = params.to_dict()
     shown["generators"] = list(params.generators or LABELS)
     shown["target_share"] = round(100 * params.target_share, 4)
+    # A pilot is over when the next run is asked for: its settings stay in the form, that it is one does not.
+    shown["pilot"] = asdict(params.pilot or Sample())
     return shown
+
+
+def sent_to(form: forms.BaseForm, data: QueryDict) -> dict[str, Any]:
+    """What a form was sent, as what it starts with: shown anew and not judged yet."""
+    return {
+        name: field.widget.value_from_datadict(data, {}, form.add_prefix(name)) for name, field in form.fields.items()
+    }
 
 
 def match_initial(project: Project) -> dict[str, Any]:

@@ -24,6 +24,8 @@ TERMS = {
     "JOIL": "A file of three columns: donor, anchor and acceptor. Other tools for internal links read it.",
     "nofollow": "A mark on a link that asks search engines not to count it.",
     "orphan": "An indexable page that no other page links to from its text.",
+    "pilot": "A match over a sample of the donors. Its suggestions are reviewed first, to see how many are accepted "
+    "before the whole site is matched.",
     "placement": "Where the link goes: in the text of the donor, or in a block of related pages beside it.",
     "probability": "How likely an editor is to approve the suggestion as it stands. Of a hundred suggestions at 80%, "
     "about eighty.",

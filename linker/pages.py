@@ -12,7 +12,8 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
-from django.db.models import F, Q
+from django.db.models import BooleanField, F, Q
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import MD5, Coalesce
 
 from linker.figures import LIVE, ORPHAN
@@ -22,16 +23,18 @@ from linker.models import (
     Category,
     ExistingLink,
     Page,
+    PageList,
     PageStatus,
     Project,
     SensitivePage,
     SensitiveRule,
 )
+from linker.page_lists import page_ids
 from linker.patterns import compile_pattern
 from linker.unknown import unknown_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from django.db.models import QuerySet
 
@@ -240,18 +243,23 @@ def suggestions(page: Page, *, as_donor: bool, limit: int = 50) -> tuple[list[Ca
     return list(rows[:limit]), edges.count()
 
 
-def count_chosen(project: Project, chosen: PageFilter) -> int:
-    """How many pages that answer one side's filters of a match run leave, before exclusions. Raises PatternError."""
+def count_chosen(project: Project, chosen: PageFilter, section: Collection[int] = ()) -> int:
+    """How many pages that answer one side's filters of a match run leave, before exclusions; where a `section` of
+    categories is given, those of them that lie in it. Raises PatternError."""
     answers = Q(status=PageStatus.LIVE, redirect_url="") & (Q(status_code=None) | Q(status_code=200))
     pages = Page.objects.filter(LIVE & answers, project=project)
     if chosen.indexable_only:
         pages = pages.filter(indexable=True)
-    if chosen.categories:
-        wanted = Category.objects.filter(project=project, pk__in=chosen.categories)
+    for categories in filter(None, (chosen.categories, section)):
         inside = Q()
-        for category in wanted:
+        for category in Category.objects.filter(project=project, pk__in=categories):
             inside |= Q(category__in=subtree(category))
         pages = pages.filter(inside) if inside else pages.none()
+    if chosen.page_list is not None:
+        listed = PageList.objects.filter(project=project, pk=chosen.page_list).first()
+        ids = page_ids(listed).tolist() if listed is not None else []
+        # One array, looked up by hash: a list may have a million pages.
+        pages = pages.filter(RawSQL("linker_page.id = ANY(%s)", [ids], output_field=BooleanField()))
     pages = pages.alias(known_clicks=Coalesce("clicks", 0)).filter(
         _between("known_clicks", chosen.min_clicks, chosen.max_clicks)
         & _between("inlinks", chosen.min_inlinks, chosen.max_inlinks)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linker.matching.generators import LABELS as GENERATORS
-from linker.models import Basis, Category, QuerySource, RunKind, TrafficSource
+from linker.matching.params import MatchParams, Ranking, Scope
+from linker.models import Basis, Category, PageList, QuerySource, RunKind, TrafficSource
 from linker.models.run import IMPORTS
+from linker.page_lists import told
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 Row = tuple[str, str]
 
 LABELS = {
-    "levels_up": "Levels up",
+    "scope": "Scope",
     "level_penalty": "Penalty for each level",
     "threshold": "Lowest score",
     "per_donor": "Most links that a page gives",
@@ -165,6 +167,7 @@ ORDER = [
     *(
         "ranking",
         "ranked_why",
+        "scope",
         "donors",
         "acceptors",
         "left_out",
@@ -193,7 +196,7 @@ ORDER = [
 MATCH_FIRST = ["edges", "new", "refreshed", "stale", "other_vectors", "sensitive"]
 MATCH_ORDER = [*MATCH_FIRST, *(key for key in ORDER if key not in {*MATCH_FIRST, "seconds"}), "seconds"]
 PARAM_ORDER = [
-    *("ranking", "generators", "levels_up", "level_penalty", "threshold", "per_donor", "inline_per_donor"),
+    *("ranking", "scope", "generators", "level_penalty", "threshold", "per_donor", "inline_per_donor"),
     *(
         "related_per_donor",
         "inline_in_all",
@@ -206,12 +209,14 @@ PARAM_ORDER = [
         "weights",
         "donors",
         "acceptors",
+        "pilot",
         "pool",
     ),
     *("upload", "period", "allow_shrink", "mapping", "basis", "read_by", "before", "after"),
 ]
 WORDS = {
     "mode": {"best": "best first", "equal": "equal rounds", "optimal": "highest total"},
+    "scope": {"site": "the whole site"},
     "ranking": {"auto": "automatic", "cosine": "similarity, within category blocks", "learned": "learned from links"},
     "generators": GENERATORS,
     "basis": {str(value): str(label).lower() for value, label in Basis.choices},
@@ -244,6 +249,8 @@ def value(key: str, raw: Any) -> str:
         return UNSET.get(key, NOTHING)
     if key == "target_share":
         return f"{100 * raw:g} %"
+    if key == "scope" and isinstance(raw, int):
+        return levels_up(raw)
     match raw:
         case str():
             return WORDS.get(key, {}).get(raw, raw)
@@ -306,15 +313,55 @@ def param_rows(run: Run) -> list[Row]:
     params = {key: raw for key, raw in run.params.items() if key not in unsaid}
     if run.kind == RunKind.MATCH:
         if "cosine" not in (run.report.get("ranking"), params.get("ranking", "cosine")):
-            params.pop("levels_up", None)
             params.pop("level_penalty", None)
+        params |= {"scope": _scope_words(run)} if {"scope", "levels_up"} & params.keys() else {}
+        params.pop("levels_up", None)
+        params["pilot"] = _pilot_words(run)
+        if not params["pilot"]:
+            del params["pilot"]
         for side in ("donors", "acceptors"):
             params[side] = _filter_words(run, params.get(side, {}))
     return list(_flat(_ordered(params, PARAM_ORDER)))
 
 
+def levels_up(levels: int) -> str:
+    """How far up the category tree something lies or is looked for, in words."""
+    if not levels:
+        return "the donor’s own category alone"
+    return f"{levels} level{'s' if levels > 1 else ''} up the category tree"
+
+
+def _scope_words(run: Run) -> str:
+    """Which acceptors a donor could be given, as the run was asked; what was left to the ranking, where that is
+    known."""
+    params = MatchParams.from_dict({key: run.params[key] for key in ("scope", "levels_up") if key in run.params})
+    known = run.report.get("ranking") or run.params.get("ranking", Ranking.COSINE)
+    if known == Ranking.AUTO and params.scope is Scope.AUTO:
+        return f"the ranking’s own: by similarity {levels_up(params.levels_up)}, else the whole site"
+    levels = params.levels(Ranking(known))
+    return "the whole site" if levels is None else levels_up(levels)
+
+
+def _pilot_words(run: Run) -> str:
+    """Which donors a pilot takes; empty for other runs."""
+    wanted = MatchParams.from_dict({"pilot": run.params.get("pilot")}).pilot
+    if wanted is None:
+        return ""
+    names = [str(found) for found in Category.objects.filter(project=run.project, pk__in=wanted.categories)]
+    gone = len(wanted.categories) - len(names)
+    names += [f"{gone} deleted categories"] if gone else []
+    where = f" in {', '.join(names)}" if names else ""
+    if not wanted.pages:
+        return f"all donors{where}"
+    spread = ", spread over the top categories" if wanted.spread else ""
+    return f"{wanted.pages:,} donors{where} drawn by chance{spread} (draw {wanted.seed})"
+
+
 def _filter_words(run: Run, chosen: dict[str, Any]) -> str:
-    parts = ["indexable pages" if chosen.get("indexable_only", True) else "all pages"]
+    number = chosen.get("page_list")
+    listed = PageList.objects.filter(project=run.project, pk=number).defer("pages").first() if number else None
+    parts = [told(listed)] if listed is not None else ["of a list that is gone"] if number else []
+    parts += ["indexable pages" if chosen.get("indexable_only", True) else "all pages"]
     ids = chosen.get("categories") or []
     if ids:
         names = [

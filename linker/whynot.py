@@ -30,7 +30,9 @@ from linker.models import (
     LeftOut,
     Page,
     PageEmbedding,
+    PageList,
     PageStatus,
+    Pilot,
     Placement,
     Project,
     Run,
@@ -38,6 +40,7 @@ from linker.models import (
     RunStatus,
     Side,
 )
+from linker.reports import levels_up
 from linker.services.eligibility import Bar, standing_of
 from linker.services.match import category_nodes
 from linker.services.room import Room, rooms_of
@@ -150,6 +153,8 @@ class _Asked:
         except UserError as error:
             self.no_vectors = str(error)
         self.standing = standing_of(project, self.model, self.params, ids)
+        pilot = Pilot.objects.filter(run=self.run).first() if self.run else None
+        self.drawn = frozenset(np.frombuffer(pilot.pages, "<i8").tolist()) if pilot is not None else None
         self.with_text = set(Page.objects.filter(pk__in=ids).exclude(body="").values_list("pk", flat=True))
         self.embedded = dict(
             PageEmbedding.objects.filter(model=self.model, page__in=ids).values_list("page_id", "created_at")
@@ -318,6 +323,15 @@ class _Asked:
                     "outside-run",
                     f"The newest match run ({run.pk}) took {_chosen(self.project, wanted, name)} only as {one}s.",
                     "Match again with a wider filter.",
+                    self.this_run(),
+                    one,
+                )
+            if one == Side.DONOR and not names and self.drawn is not None and page.pk not in self.drawn:
+                yield Finding(
+                    "outside-run",
+                    f"The newest match run ({run.pk}) is a pilot over {len(self.drawn):,} donors, and this page is not "
+                    "one of them.",
+                    "Run the whole site with the pilot’s settings.",
                     self.this_run(),
                     one,
                 )
@@ -539,6 +553,10 @@ def _of_the_run(asked: _Asked, run: Run, donor: Page, acceptor: Page, *, final: 
     if left_out is not None and acceptor.pk in left_out.targets:
         place = left_out.targets.index(acceptor.pk)
         yield _left_out(asked, run, donor, acceptor, left_out.scores[place], Reason(left_out.reasons[place]), compared)
+    elif compared is not None and _is_outside(asked, run, compared):
+        yield _too_far(asked, run, compared)
+        if _ranking(run, asked.params) is Ranking.COSINE:
+            yield from _by_cosine(asked, run, donor, acceptor, compared, final=False)
     elif _ranking(run, asked.params) is Ranking.COSINE:
         if compared is not None:
             yield from _by_cosine(asked, run, donor, acceptor, compared, final=final)
@@ -611,23 +629,33 @@ def _compared(asked: _Asked, donor: Page, acceptor: Page) -> _Compared | None:
     return _Compared(similarity, level, round(similarity - max(level, 0) * asked.params.level_penalty, 6))
 
 
+def _is_outside(asked: _Asked, run: Run, compared: _Compared) -> bool:
+    """Whether the acceptor is further from the donor's category than the run looked."""
+    levels = asked.params.levels(_ranking(run, asked.params))
+    return levels is not None and not 0 <= compared.level <= levels
+
+
+def _too_far(asked: _Asked, run: Run, compared: _Compared) -> Finding:
+    far = levels_up(compared.level) if compared.level >= 0 else f"more than {FURTHEST} levels up"
+    levels = asked.params.levels_up
+    looked = levels_up(levels) if levels else f"at {levels_up(levels)}"
+    return Finding(
+        "too-far",
+        f"It is outside the run’s scope: the acceptor is {far} from the donor’s category, and the newest match run "
+        f"({run.pk}) looked {looked}. Their similarity is {_score(compared.similarity)}.",
+        "Match again with more levels, or over the whole site.",
+        asked.match_again(),
+    )
+
+
 def _by_cosine(
     asked: _Asked, run: Run, donor: Page, acceptor: Page, compared: _Compared, *, final: bool
 ) -> Iterator[Finding]:
     params = asked.params
     floor = params.floor(Ranking.COSINE)
-    if not 0 <= compared.level <= params.levels_up:
-        far = f"{compared.level} levels" if compared.level >= 0 else f"more than {FURTHEST} levels"
-        yield Finding(
-            "too-far",
-            f"The acceptor is {far} up from the donor’s category, and the newest match run ({run.pk}) looked "
-            f"{params.levels_up} up. Their similarity is {_score(compared.similarity)}.",
-            "Match again with more levels up." if compared.level >= 0 else "",
-            asked.match_again(),
-        )
     if compared.score < floor:
         yield _below(asked, run, compared.score, floor, _sum(compared, params))
-    elif final and 0 <= compared.level <= params.levels_up:
+    elif final:
         yield _capped(asked, run, donor, acceptor, compared)
 
 
@@ -836,6 +864,9 @@ def _day(when: datetime) -> str:
 def _chosen(project: Project, wanted: PageFilter, name: str) -> str:
     """Which pages a filter's field leaves, in words."""
     value = getattr(wanted, name)
+    if name == "page_list":
+        listed = PageList.objects.filter(project=project, pk=value).defer("pages").first()
+        return f"the pages of the list {listed.name}" if listed is not None else "the pages of a list that is gone"
     if name == "categories":
         paths = Category.objects.filter(project=project, pk__in=value).order_by("path")[:5]
         return f"pages of {', '.join(str(path) for path in paths)}"

@@ -9,14 +9,15 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
-from django.db.models import Model, Q, QuerySet, TextChoices
+from django.db.models import BooleanField, Model, Q, QuerySet, TextChoices
+from django.db.models.expressions import RawSQL
 
 from linker.matching.generators import LABELS
-from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Placement, Project, RankedBy, Tier
+from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
 from linker.unknown import unknown_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MAX_TEXT = 200
 MAX_ID = 2**63 - 1
@@ -25,6 +26,7 @@ GENERATORS = list(LABELS.items())
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
 BESIDE = frozenset({"after", "before", "bom", "file", "format", "reason"})
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
+_IN_PILOT = "~pilot"  # at the end of a cursor
 _SEARCHED = ("source__url", "source__title", "target__url", "target__title", "anchor")
 
 
@@ -46,21 +48,29 @@ class Sensitive(TextChoices):
     NOT = "not", "Not sensitive"
 
 
+class OfPilot(TextChoices):
+    ANY = "", "Any"
+    ONLY = "only", "Of pilots only"
+    NOT = "not", "Not of pilots"
+
+
 @dataclass(frozen=True)
 class Cursor:
     """Where a list goes on: the sort values of the last edge shown, and its place in the list, from 1."""
 
     values: tuple[float | int, ...]
     position: int
+    in_pilot: bool = False  # among the suggestions of an open pilot, which come first
 
     @classmethod
-    def of(cls, edge: CandidateEdge, order: Order, position: int) -> Self:
-        return cls(tuple(getattr(edge, name.lstrip("-")) for name in order.fields), position)
+    def of(cls, edge: CandidateEdge, order: Order, position: int, *, in_pilot: bool = False) -> Self:
+        return cls(tuple(getattr(edge, name.lstrip("-")) for name in order.fields), position, in_pilot)
 
     @classmethod
     def parse(cls, text: str, order: Order) -> Self | None:
         """The inverse of str(); None where the text is not a cursor of this order."""
-        parts = text.split("~")
+        in_pilot = text.endswith(_IN_PILOT)
+        parts = text.removesuffix(_IN_PILOT).split("~")
         if len(parts) != len(order.fields) + 1:
             return None
         try:
@@ -72,10 +82,10 @@ class Cursor:
         except ValueError:
             return None
         whole = [position, *(value for value in values if isinstance(value, int))]
-        return cls(values, position) if all(0 <= number <= MAX_ID for number in whole) else None
+        return cls(values, position, in_pilot) if all(0 <= number <= MAX_ID for number in whole) else None
 
     def __str__(self) -> str:
-        return "~".join(map(repr, (*self.values, self.position)))
+        return "~".join(map(repr, (*self.values, self.position))) + (_IN_PILOT if self.in_pilot else "")
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,8 @@ class QueueFilter:
     decided edges are never left out for that.
 
     `tier` stands for all tiers of its name, whatever they read. `placement` is a value of Placement or GAP; gaps are
-    "related" as well, since that is where they go as they are. `probability` is the lowest, in percent: links without
+    "related" as well, since that is where they go as they are. `pilot` says whether the run that proposed the link last
+    was a pilot. `probability` is the lowest, in percent: links without
     one are left out.
     """
 
@@ -102,6 +113,7 @@ class QueueFilter:
     generator: str = ""
     ranked_by: str = ""
     probability: int | None = None
+    pilot: OfPilot = OfPilot.ANY
     order: Order = Order.DONOR
     held: bool = False
     stale: bool = False
@@ -155,6 +167,7 @@ class QueueFilter:
             generator=choice("generator", ["", *LABELS], ""),
             ranked_by=choice("ranked_by", ["", *RankedBy.values], ""),
             probability=percent("probability"),
+            pilot=OfPilot(choice("pilot", OfPilot.values, OfPilot.ANY)),
             order=Order(choice("order", Order.values, Order.DONOR)),
             held=choice("held", ["", "1"], "") == "1",
             stale=choice("stale", ["", "1"], "") == "1",
@@ -204,6 +217,9 @@ class QueueFilter:
             edges = edges.filter(ranked_by=self.ranked_by)
         if self.probability is not None:
             edges = edges.filter(probability__gte=self.probability / 100)
+        if self.pilot:
+            pilots = list(Pilot.objects.filter(run__project=project).values_list("run", flat=True))
+            edges = edges.filter(of_runs(pilots)) if self.pilot == OfPilot.ONLY else edges.exclude(run__in=pilots)
         return edges
 
     def queryset(self, project: Project) -> QuerySet[CandidateEdge]:
@@ -259,6 +275,19 @@ class ExportFilter(QueueFilter):
 
 def _encoded(values: Mapping[str, Any]) -> str:
     return urlencode({name: 1 if value is True else value for name, value in values.items()})
+
+
+def of_runs(runs: Sequence[int]) -> RawSQL:
+    """The condition for the edges that these runs proposed last, by the index of runs.
+
+    They are few of many: told to list some in order, the planner would walk through all edges of the project until it
+    has met enough of them.
+    """
+    return RawSQL(
+        "linker_candidateedge.id = ANY(ARRAY(SELECT e.id FROM linker_candidateedge e WHERE e.run_id = ANY(%s)))",
+        [list(runs)],
+        output_field=BooleanField(),
+    )
 
 
 def tier_choices(project: Project) -> list[Tier]:

@@ -22,11 +22,13 @@ from linker.models import (
     Placement,
     Project,
     Rel,
+    Run,
     RunKind,
 )
+from linker.pilots import open_pilot
 from review import doubts
 from review.decisions import standing
-from review.filters import ALL, Cursor, QueueFilter
+from review.filters import ALL, Cursor, QueueFilter, of_runs
 from review.models import Decision, Verb
 
 if TYPE_CHECKING:
@@ -123,6 +125,11 @@ class Card:
         return _HINTS.get(self.place, "")
 
     @property
+    def of_pilot(self) -> bool:
+        """Whether the run that proposed it last was a pilot."""
+        return bool(self.edge.run.params.get("pilot"))
+
+    @property
     def headline(self) -> tuple[str, str]:
         """The number a link is judged by, and what it is: its probability, or else its score."""
         if self.edge.probability is not None:
@@ -217,15 +224,27 @@ class Counts:
 
 
 def queue_page(project: Project, chosen: QueueFilter, after: Cursor | None = None, size: int = PAGE_SIZE) -> QueuePage:
-    """At most `size` edges that follow `after`, grouped by donor where the filter's order is donor by donor."""
-    edges = chosen.queryset(project)
-    if after is not None:
-        edges = edges.filter(chosen.after(after))
-    found = list(edges.select_related(*_JOINED).defer(*_LONG)[: size + 1])
+    """At most `size` edges that follow `after`, grouped by donor where the filter's order is donor by donor.
+
+    The open suggestions of an open pilot come before all others.
+    """
+    edges = chosen.queryset(project).select_related(*_JOINED).defer(*_LONG)
+    pilot = _put_first(project, chosen)
+    following = edges.filter(chosen.after(after)) if after is not None else edges
+    if pilot is None:
+        found = list(following[: size + 1])
+    elif after is None or after.in_pilot:
+        found = list(following.filter(of_runs([pilot.pk]))[: size + 1])
+        found += edges.exclude(run=pilot)[: size + 1 - len(found)]
+    else:
+        found = list(following.exclude(run=pilot)[: size + 1])
     shown = found[:size]
     start = after.position if after is not None else 0
     cards = _cards(shown, range(start + 1, start + 1 + len(shown)))
-    last = Cursor.of(shown[-1], chosen.order, start + len(shown)) if len(found) > size else None
+    last = None
+    if len(found) > size:
+        in_pilot = pilot is not None and shown[-1].run_id == pilot.pk
+        last = Cursor.of(shown[-1], chosen.order, start + len(shown), in_pilot=in_pilot)
     return QueuePage(tuple(_groups(project, cards)), str(last) if last else "")
 
 
@@ -245,8 +264,22 @@ def cards_of(project: Project, edge_ids: Sequence[int]) -> list[Card]:
 def next_edge(project: Project, chosen: QueueFilter, edge: CandidateEdge) -> CandidateEdge | None:
     """The open suggestion that follows `edge` in the filter's order, or else the first of the list."""
     suggestions = chosen.queryset(project).filter(status=EdgeStatus.SUGGESTED).exclude(pk=edge.pk)
-    following = suggestions.filter(chosen.after(Cursor.of(edge, chosen.order, 0))).first()
-    return following or suggestions.first()
+    following = suggestions.filter(chosen.after(Cursor.of(edge, chosen.order, 0)))
+    pilot = _put_first(project, chosen)
+    if pilot is None:
+        return following.first() or suggestions.first()
+    first, rest = suggestions.filter(of_runs([pilot.pk])), suggestions.exclude(run=pilot)
+    if edge.run_id == pilot.pk:
+        return following.filter(of_runs([pilot.pk])).first() or rest.first() or first.first()
+    return following.exclude(run=pilot).first() or first.first() or rest.first()
+
+
+def _put_first(project: Project, chosen: QueueFilter) -> Run | None:
+    """The pilot whose suggestions come first in the list; None where there is none, or the list asks for more than
+    what is to be reviewed."""
+    if chosen.status != EdgeStatus.SUGGESTED or chosen.pilot:
+        return None
+    return open_pilot(project)
 
 
 def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:

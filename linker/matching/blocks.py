@@ -8,6 +8,7 @@ at which it is found.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +60,21 @@ class CategoryTree:
         for _ in range(levels):
             nodes = self.parent[nodes]
         return nodes
+
+    @cached_property
+    def height(self) -> int:
+        """Levels up from the deepest node that reach the whole tree, one at least."""
+        nodes, height = self.parent, 1
+        while (nodes != ROOT).any():
+            nodes, height = self.parent[nodes], height + 1
+        return height
+
+    def within(self, donors: NDArray[np.int64], targets: NDArray[np.int64], levels_up: int) -> NDArray[np.bool_]:
+        """Whether the level of each pair of nodes, int64 [n] both, is at most `levels_up`."""
+        if not levels_up:
+            return donors == targets
+        top, entered = self.ancestor(donors, levels_up), self.enter[targets]
+        return (self.enter[top] <= entered) & (entered < self.leave[top])
 
     def levels(self, donors: NDArray[np.int64], targets: NDArray[np.int64], levels_up: int) -> NDArray[np.int8]:
         """The level of every pair of nodes, int8 [len(donors), len(targets)]; -1 beyond `levels_up`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntFlag
 from typing import TYPE_CHECKING
 
@@ -70,27 +70,73 @@ def nearest(unit: Vectors, most: int, is_target: NDArray[np.bool_], rows: int = 
     nearest to each page, whose work grows with the square root of the pages.
     """
     targets = np.flatnonzero(is_target & any_values(unit))
-    search = _exact(unit, targets) if len(targets) <= EXACT else _cells(unit, targets)
-    pages, width = len(unit), min(most + 1, len(targets))
+    return _nearest(unit, most, [(np.arange(len(unit)), targets)], rows)
+
+
+def nearest_within(
+    unit: Vectors,
+    most: int,
+    is_target: NDArray[np.bool_],
+    nodes: NDArray[np.int64],
+    tree: CategoryTree,
+    levels_up: int,
+    rows: int = 1024,
+) -> sparse.csr_matrix:
+    """As `nearest`, of the targets that lie within `levels_up` levels of each page's category. Pages that look over all
+    targets have none: those of `nearest` are theirs."""
+    groups = list(groups_within(nodes, is_target & any_values(unit), tree, levels_up))
+    found = _nearest(unit, most, groups, rows)
+    return found[np.argsort(np.concatenate([pages for pages, _ in groups]))] if groups else found
+
+
+def groups_within(
+    nodes: NDArray[np.int64], is_target: NDArray[np.bool_], tree: CategoryTree, levels_up: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Pages that look at the same targets, each page once, and the targets that lie within `levels_up` levels of their
+    category; int64, ascending. No targets for pages that look at all of them."""
+    place = tree.enter[nodes]
+    order = np.argsort(place, kind="stable")
+    ranked, everything = place[order], int(is_target.sum())
+    tops = tree.ancestor(nodes, levels_up)
+    by_top = np.argsort(tops, kind="stable")
+    for pages in np.split(by_top, np.flatnonzero(np.diff(tops[by_top])) + 1) if len(nodes) else []:
+        top = int(tops[pages[0]])
+        last = tree.leave[top] if levels_up else tree.enter[top] + 1
+        inside = order[np.searchsorted(ranked, tree.enter[top]) : np.searchsorted(ranked, last)]
+        targets = np.sort(inside[is_target[inside]])
+        yield pages, targets if len(targets) < everything else targets[:0]
+
+
+def _nearest(
+    unit: Vectors, most: int, groups: list[tuple[NDArray[np.int64], NDArray[np.int64]]], rows: int
+) -> sparse.csr_matrix:
+    """The nearest targets of each page of some groups, pages and targets, in the order of the groups."""
     counts, columns, values = [], [], []
-    for first in range(0, pages if width else 0, rows):
-        stop = min(first + rows, pages)
-        value, place = search(unit[first:stop], width)
-        page = targets[place]
-        order = np.lexsort((page, -value), axis=1)
-        page, value = np.take_along_axis(page, order, axis=1), np.take_along_axis(value, order, axis=1)
-        keep = (value > 0) & (page != np.arange(first, stop)[:, None])
-        keep &= np.cumsum(keep, axis=1) <= most
-        columns.append(page[keep].astype(np.int32))
-        values.append(value[keep])
-        counts.append(keep.sum(axis=1))
+    for pages, targets in groups:
+        width = min(most + 1, len(targets))
+        if not width:
+            counts.append(np.zeros(len(pages), dtype=np.int64))
+            continue
+        search = _exact(unit, targets) if len(targets) <= EXACT else _cells(unit, targets)
+        for first in range(0, len(pages), rows):
+            mine = pages[first : first + rows]
+            value, place = search(unit[mine], width)
+            page = targets[place]
+            order = np.lexsort((page, -value), axis=1)
+            page, value = np.take_along_axis(page, order, axis=1), np.take_along_axis(value, order, axis=1)
+            keep = (value > 0) & (page != mine[:, None])
+            keep &= np.cumsum(keep, axis=1) <= most
+            columns.append(page[keep].astype(np.int32))
+            values.append(value[keep])
+            counts.append(keep.sum(axis=1))
+    height = sum(map(len, counts))
     matrix = sparse.csr_matrix(
         (
             np.concatenate(values or [np.empty(0, np.float32)]).astype(np.float32),
             np.concatenate(columns or [np.empty(0, np.int32)]),
-            np.concatenate([[0], np.cumsum(np.concatenate(counts))]) if counts else np.zeros(pages + 1, dtype=np.int64),
+            np.concatenate([[0], np.cumsum(np.concatenate(counts or [np.empty(0, np.int64)]))]),
         ),
-        shape=(pages, pages),
+        shape=(height, len(unit)),
     )
     matrix.sort_indices()
     return matrix

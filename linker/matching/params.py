@@ -32,6 +32,14 @@ class Ranking(StrEnum):
     LEARNED = "learned"  # over the whole site, by a ranker learned from the site's own links
 
 
+class Scope(StrEnum):
+    """Which acceptors a donor may link to."""
+
+    AUTO = "auto"  # what is usual with the ranking: `levels_up` of the category tree by cosine, else the whole site
+    LEVELS = "levels"  # those of its own category and so many levels above it, however the run is ranked
+    SITE = "site"  # those of the whole site
+
+
 # The lowest score kept where a run names none. A learned score is a probability; the formula's is a sum.
 THRESHOLDS = {Ranking.COSINE: 0.5, Ranking.FORMULA: 0.1, Ranking.LEARNED: 0.1}
 FEWEST_A_TARGET = 20  # links that a target may receive in a run of any size, whatever its largest share
@@ -42,7 +50,8 @@ class PageFilter:
     """Which pages take part on one side of a run. Empty fields do not restrict; bounds are inclusive.
 
     `categories` are ids, each standing for its subtree. `url_pattern` is an RE2 expression searched in the address.
-    A page without a number (clicks, inlinks) counts as 0.
+    `page_list` is the id of a list of pages, linker.models.PageList. A page without a number (clicks, inlinks) counts
+    as 0.
     """
 
     categories: tuple[int, ...] = ()
@@ -52,6 +61,26 @@ class PageFilter:
     max_clicks: int | None = None
     min_inlinks: int | None = None
     max_inlinks: int | None = None
+    page_list: int | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which of a run's donors a pilot takes: `pages` of them drawn by chance, 0 for all, among those of `categories`
+    (ids, each standing for its subtree; none: all). `spread`: each top category gives its share. `seed`: another one
+    draws other pages."""
+
+    pages: int = 200
+    categories: tuple[int, ...] = ()
+    spread: bool = True
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where it is no sample, or a number is out of range."""
+        if self.pages < 0 or self.seed < 0:
+            raise ValueError("a pilot's number of pages and its seed must be 0 or more")
+        if not self.pages and not self.categories:
+            raise ValueError("a pilot needs a number of pages, or a category whose pages it takes")
 
 
 @dataclass(frozen=True)
@@ -60,8 +89,9 @@ class MatchParams:
 
     ranking            see Ranking
     generators         names of linker.matching.generators.Generator switched on; none: all. Cosine has one, "category"
-    levels_up          cosine: how many levels above its own category a donor looks for targets (0: its own category
-                       only; a level above the top of the tree is the whole site)
+    scope              see Scope
+    levels_up          how many levels above its own category a donor looks for targets where the scope is one of levels
+                       (0: its own category only; a level above the top of the tree is the whole site)
     level_penalty      cosine: taken off for each level
     threshold          lowest score kept; None: that of THRESHOLDS
     inline_per_donor   most new links in a donor's text
@@ -75,10 +105,12 @@ class MatchParams:
     pool               best targets of a donor kept for the allocation; at least per_donor
     mode               see Mode
     weights            of the formula, where they differ from linker.ranking.formula.FormulaWeights
+    pilot              over which of the donors the run goes first, see Sample; None: over all of them
     """
 
     ranking: Ranking = Ranking.AUTO
     generators: tuple[str, ...] = ()
+    scope: Scope = Scope.AUTO
     levels_up: int = 2
     level_penalty: float = 0.02
     threshold: float | None = None
@@ -95,6 +127,7 @@ class MatchParams:
     weights: dict[str, float] = field(default_factory=dict)
     donors: PageFilter = field(default_factory=PageFilter)
     acceptors: PageFilter = field(default_factory=PageFilter)
+    pilot: Sample | None = None
 
     def __post_init__(self) -> None:
         """Raises ValueError, naming the field, where a value is out of range."""
@@ -135,6 +168,12 @@ class MatchParams:
         chosen = [flag for flag, name in NAMES.items() if name in self.generators]
         return reduce(or_, chosen) if chosen else EVERY
 
+    def levels(self, ranking: Ranking) -> int | None:
+        """How many levels above its own category a donor looks where the run is ranked so; None for the whole site."""
+        if self.scope is Scope.SITE or (self.scope is Scope.AUTO and ranking is not Ranking.COSINE):
+            return None
+        return self.levels_up
+
     def floor(self, ranking: Ranking) -> float:
         """The lowest score kept where the run is ranked so."""
         return THRESHOLDS[ranking] if self.threshold is None else self.threshold
@@ -158,9 +197,14 @@ class MatchParams:
                 chosen = dict(values[side])
                 chosen["categories"] = tuple(chosen.get("categories", ()))
                 values[side] = PageFilter(**chosen)
+        if values.get("pilot") is not None:
+            chosen = dict(values["pilot"])
+            values["pilot"] = Sample(**chosen | {"categories": tuple(chosen.get("categories", ()))})
         values["generators"] = tuple(values.get("generators", ()))
         if "mode" in values:
             values["mode"] = Mode(values["mode"])
+        if "scope" in values:
+            values["scope"] = Scope(values["scope"])
         if "ranking" in values:
             values["ranking"] = Ranking(values["ranking"])
         return cls(**values)

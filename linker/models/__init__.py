@@ -16,6 +16,7 @@ from linker.models.page import (
     TrafficPeriod,
     TrafficSource,
 )
+from linker.models.page_list import PageList, Pilot
 from linker.models.policy import ExclusionRule, Placement, Rel, SensitivePage, SensitiveRule, SensitiveState, Side, Tier
 from linker.models.project import Basis, Membership, Project, Role
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
@@ -35,9 +36,11 @@ __all__ = [
     "Membership",
     "Page",
     "PageEmbedding",
+    "PageList",
     "PageQuery",
     "PageStatus",
     "PageTraffic",
+    "Pilot",
     "Placement",
     "Project",
     "QuerySource",

@@ -12,7 +12,7 @@ from linker.ranking.anchors import AnchorChoice, AnchorOptions, AnchorRanker, an
 from linker.ranking.approval import GOOD_WORDS, Approval, Calibration, nearness_of, pair_table, shipped
 from linker.ranking.evidence import Evidence, TextEvidence, build_evidence
 from linker.ranking.explain import REASONS, Why, why
-from linker.ranking.features import FEATURES, Candidates, candidates, joined
+from linker.ranking.features import FEATURES, Candidates, candidates, is_within, joined
 from linker.ranking.formula import VERSION as FORMULA_VERSION
 from linker.ranking.formula import FormulaWeights, formula_parts, formula_score
 from linker.ranking.index import Progress, build_index, no_progress
@@ -142,7 +142,11 @@ class Words:
 
 
 def rank_site(site: Site, options: EngineOptions | None = None, progress: Progress = no_progress) -> Ranked:
-    """Ranks every donor's candidates, by a ranker learned from the site's own links or else by the formula.
+    """Ranks the candidates of every donor that is asked about, by a ranker learned from the site's own links or else by
+    the formula.
+
+    Where the site has `levels_up`, only targets within them come out, as many as would of the whole site; what is said
+    of a pair stays what it is there, places among the donor's candidates included.
 
     Raises UserError for a site without pages.
     """
@@ -160,14 +164,14 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
         np.concatenate([site.links.src, site.forbidden.src, site.rejected.src]),
         np.concatenate([site.links.dst, site.forbidden.dst, site.rejected.dst]),
     )
-    donors = np.flatnonzero(site.donor)
+    donors = np.flatnonzero(site.donor if site.asked is None else site.asked)
     nearness = nearness_of(index.near)
     parts: list[Candidates] = []
     relevances, bases = [np.empty(0)], [np.empty(0)]
     below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
     for first in range(0, len(donors), SLICE):
         progress(first, len(donors), "Ranking")
-        found = candidates(evidence, donors[first : first + SLICE], skip, options.generators)
+        found = candidates(evidence, donors[first : first + SLICE], skip, options.generators, within=True)
         best, relevance, base = _best(evidence, found, nearness, ranker, options)
         del found
         value = np.round(options.calibration(options.approval.approved_beside(relevance)), 6)
@@ -215,17 +219,25 @@ def _best(
     formula = formula_score(parts, options.weights)
     formula_rank = places(found, formula)
     chosen_by = ranker.first(found.features) if ranker else formula
-    keep = np.sort(_top(found, chosen_by, 2 * options.pool))
-    found, formula, formula_rank = found.take(keep), formula[keep], formula_rank[keep]
+    inside = is_within(evidence.index.site, found.donor, found.target)
+    keep = _top(found, chosen_by, 2 * options.pool)
+    if not inside.all():
+        mine = np.flatnonzero(inside)
+        keep = np.union1d(keep, mine[_top(found.bare().take(mine), chosen_by[mine], 2 * options.pool)])
+    keep = np.sort(keep)
+    found, formula, formula_rank, inside = found.take(keep), formula[keep], formula_rank[keep], inside[keep]
     base = ranker.raw(found.features) if ranker else np.full(len(found), np.nan)
     base_rank = places(found, base) if ranker else base
     table = pair_table(
         found.features, base, base_rank, formula, formula_rank, found.found, nearness, found.donor, found.target
     )
     relevance = options.approval.relevant(table)
-    by_relevance = places(found, relevance)
-    chosen = _top(found, -np.minimum(by_relevance, base_rank if ranker else by_relevance), options.pool)
-    order = chosen[np.lexsort((by_relevance[chosen], found.donor[chosen]))]
+    mine = np.flatnonzero(inside)
+    pairs = found.bare().take(mine)
+    by_relevance = places(pairs, relevance[mine])
+    turn = np.minimum(by_relevance, places(pairs, base[mine])) if ranker else by_relevance
+    chosen = _top(pairs, -turn, options.pool)
+    order = mine[chosen[np.lexsort((by_relevance[chosen], pairs.donor[chosen]))]]
     kept = found.take(order)
     return replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order], base[order]
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from linker.ranking.evidence import Evidence, TextEvidence
     from linker.ranking.index import AddressTree
+    from linker.ranking.site import Site
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "meaning": ("cosine", "cosine_rank", "giving", "receiving", "near_linked"),
@@ -115,22 +116,31 @@ class MentionRows:
     exact: NDArray[np.bool_]
     weight: NDArray[np.float32]
 
+    def take(self, keep: NDArray[np.bool_]) -> MentionRows:
+        """Some of the rows."""
+        return MentionRows(*(column[keep] for column in vars(self).values()))
+
 
 def candidates(
     evidence: Evidence,
     donors: NDArray[np.int64],
     skip: tuple[NDArray[np.int64], NDArray[np.int64]],
     switched_on: Generator = EVERY,
+    *,
+    within: bool = False,
 ) -> Candidates:
     """Every candidate of `donors` (int64, ascending), at most PER_GENERATOR from each generator, without the pairs of
-    `skip` and pages that may not be targets. Ties go to the lower page."""
+    `skip` and pages that may not be targets. Ties go to the lower page.
+
+    `within`: besides them those that come first among the targets within the site's `levels_up`, PER_GENERATOR again.
+    """
     site = evidence.index.site
     pages = len(site)
     scores = _Scores(evidence, donors)
     mentions = mention_rows(evidence, donors)
     parts = [
         (flag, donors[rows], columns)
-        for flag, rows, columns in _proposals(evidence, donors, scores, mentions)
+        for flag, rows, columns in _proposals(evidence, donors, scores, mentions, within=within)
         if flag & switched_on
     ]
     donor, target, found = union(parts, pages)
@@ -185,7 +195,7 @@ def _sorted(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
 
 
 def _proposals(
-    evidence: Evidence, donors: NDArray[np.int64], scores: _Scores, mentions: MentionRows
+    evidence: Evidence, donors: NDArray[np.int64], scores: _Scores, mentions: MentionRows, *, within: bool
 ) -> Iterable[tuple[Generator, NDArray[np.int64], NDArray[np.int64]]]:
     """Each generator's pairs: rows of `donors`, and pages."""
     index = evidence.index
@@ -196,18 +206,44 @@ def _proposals(
         kept = top_rows(matrix, PER_GENERATOR[flag])
         return flag, np.repeat(np.arange(len(donors)), np.diff(kept.indptr)), kept.indices.astype(np.int64)
 
+    graph = [
+        (Generator.NEIGHBOUR_LINKS, scores.neighbour),
+        (Generator.NEIGHBOUR_LINKS, scores.word_neighbour),
+        (Generator.SIMILAR_LINKERS, scores.similar),
+        (Generator.COCITED, scores.cocited_links),
+        (Generator.COCITED, scores.cocited),
+        (Generator.RECIPROCAL, scores.back),
+    ]
     yield best(Generator.NEAREST, index.near[donors])
     yield best(Generator.CATEGORY, index.near_category[donors])
     yield best(Generator.LEXICAL, index.near_words[donors])
-    yield best(Generator.NEIGHBOUR_LINKS, scores.neighbour)
-    yield best(Generator.NEIGHBOUR_LINKS, scores.word_neighbour)
-    yield best(Generator.SIMILAR_LINKERS, scores.similar)
-    yield best(Generator.COCITED, scores.cocited_links)
-    yield best(Generator.COCITED, scores.cocited)
+    for flag, matrix in graph:
+        yield best(flag, matrix)
     yield best(Generator.CATEGORY_LINKS, evidence.category_best[same])
-    yield best(Generator.RECIPROCAL, scores.back)
     yield Generator.ADDRESS, *_relatives(index.address, donors)
     yield Generator.MENTION, *_best_mentions(donors, mentions)
+    if not within or index.near_within is None or index.words_within is None:
+        return
+    yield best(Generator.NEAREST, index.near_within[donors])
+    yield best(Generator.LEXICAL, index.words_within[donors])
+    for flag, matrix in [*graph, (Generator.CATEGORY_LINKS, evidence.category_links[same])]:
+        yield best(flag, _cut(site, donors, matrix))
+    inside = is_within(site, mentions.donor, mentions.target)
+    yield Generator.MENTION, *_best_mentions(donors, mentions.take(inside))
+
+
+def is_within(site: Site, donor: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each target [m] lies within the site's `levels_up` of its donor's category."""
+    if site.levels_up is None:
+        return np.ones(len(donor), dtype=np.bool_)
+    return site.tree.within(site.nodes[donor], site.nodes[target], site.levels_up)
+
+
+def _cut(site: Site, donors: NDArray[np.int64], matrix: sparse.csr_matrix) -> sparse.csr_matrix:
+    """A matrix [donors, n] without the pages beyond the site's `levels_up`."""
+    inside = is_within(site, np.repeat(donors, np.diff(matrix.indptr)), matrix.indices)
+    bounds = np.concatenate([[0], np.cumsum(inside)])[matrix.indptr]
+    return sparse.csr_matrix((matrix.data[inside], matrix.indices[inside], bounds), shape=matrix.shape)
 
 
 def _best_mentions(donors: NDArray[np.int64], mentions: MentionRows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

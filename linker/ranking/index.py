@@ -21,7 +21,7 @@ from linker.anchors.mentions import PhraseBook
 from linker.anchors.template import Template, find_template
 from linker.anchors.tokens import BATCH, Vocabulary
 from linker.graph.links import stacked, top_rows, without_diagonal
-from linker.matching.generators import nearest, nearest_in_category
+from linker.matching.generators import groups_within, nearest, nearest_in_category, nearest_within
 from linker.matching.vectors import slices
 from linker.ranking.memory import give_back
 from linker.ranking.site import Site
@@ -125,7 +125,8 @@ class SiteIndex(TextIndex):
 
     `title_unit` [n, v]: tf-idf of title and H1, rows of length 1. `near`, `near_words` [n, n]: cosines of the NEAR
     nearest targets; `around` of the FEW nearest by meaning; `near_category` of the IN_CATEGORY nearest in the page's
-    category.
+    category. `near_within`, `words_within` [n, n]: as `near` and `near_words`, of the targets within the site's
+    `levels_up`; None where it has none.
     """
 
     title_unit: sparse.csr_matrix
@@ -133,6 +134,8 @@ class SiteIndex(TextIndex):
     around: sparse.csr_matrix
     near_category: sparse.csr_matrix
     near_words: sparse.csr_matrix
+    near_within: sparse.csr_matrix | None
+    words_within: sparse.csr_matrix | None
     address: AddressTree
 
     def texts_alone(self) -> TextIndex:
@@ -222,6 +225,9 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     progress(0, 4, "Finding the nearest pages")  # before the texts are read, as it takes the most room
     near = nearest(site.unit, NEAR, site.target)
     near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree)
+    near_within = None
+    if site.levels_up is not None:
+        near_within = nearest_within(site.unit, NEAR, site.target, site.nodes, site.tree, site.levels_up)
     template = find_template(site.titles, site.h1s)
     vocabulary = Vocabulary()
     texts, languages, pages, bits = _names(site, template)
@@ -250,6 +256,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     del heads
     give_back()
     near_words = nearest_words(terms, site.target)
+    words_within = None if site.levels_up is None else nearest_words_within(terms, site, site.levels_up)
     return SiteIndex(
         site=site,
         template=template,
@@ -270,6 +277,8 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
         around=top_rows(near, FEW),
         near_category=near_category,
         near_words=near_words,
+        near_within=near_within,
+        words_within=words_within,
         address=address_tree(site.urls),
     )
 
@@ -458,3 +467,32 @@ def nearest_words(terms: sparse.csr_matrix, is_target: NDArray[np.bool_]) -> spa
         found = sp_matmul_topn(asked[part], postings, NEAR + 1, threshold=0.0)
         parts.append(top_rows(without_diagonal(found, part.start), NEAR))
     return stacked(parts)
+
+
+def nearest_words_within(terms: sparse.csr_matrix, site: Site, levels_up: int) -> sparse.csr_matrix:
+    """As `nearest_words`, of the targets that lie within `levels_up` levels of each page's category. Pages that look
+    over all targets have none."""
+    asked, parts, places = top_rows(terms, ASKED_TERMS), [], []
+    for pages, targets in groups_within(site.nodes, site.target, site.tree, levels_up):
+        places.append(pages)
+        block = terms[targets]
+        used, column = np.unique(block.indices, return_inverse=True)
+        if not len(used):
+            parts.append(sparse.csr_matrix((len(pages), len(site)), dtype=np.float32))
+            continue
+        # The columns are those of the group's own terms: the vocabulary of the site is many times as long.
+        rows = sparse.csr_matrix((block.data, column, block.indptr), shape=(len(targets), len(used)))
+        mine = asked[pages]
+        place = np.minimum(np.searchsorted(used, mine.indices), len(used) - 1)
+        weight = np.where(used[place] == mine.indices, mine.data, np.float32(0))
+        mine = sparse.csr_matrix((weight, place, mine.indptr), shape=(len(pages), len(used)))
+        mine.eliminate_zeros()
+        found = sp_matmul_topn(mine, top_rows(rows.T, POSTINGS), NEAR + 1, threshold=0.0)
+        other = targets[found.indices]
+        own = other == np.repeat(pages, np.diff(found.indptr))
+        weight = np.where(own, np.float32(0), found.data)
+        found = sparse.csr_matrix((weight, other, found.indptr), shape=(len(pages), len(site)))
+        found.eliminate_zeros()
+        found.sort_indices()
+        parts.append(top_rows(found, NEAR))
+    return stacked(parts)[np.argsort(np.concatenate(places))]

@@ -50,6 +50,9 @@ class Site:
     exist; `donor`, `target` bool [n]: who may give and receive links; `forbidden`: pairs that may not be proposed
     besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a
     page was shown for, or None.
+
+    `asked` bool [n]: the donors for which targets are looked for, or None for all of them; a ranker learns from the
+    links of all. `levels_up`: how many levels above its own category a donor's targets may lie, or None for anywhere.
     """
 
     urls: Sequence[str]
@@ -67,6 +70,8 @@ class Site:
     accepted: Pairs = field(default_factory=Pairs)
     rejected: Pairs = field(default_factory=Pairs)
     impressions: NDArray[np.float64] | None = None
+    asked: NDArray[np.bool_] | None = None
+    levels_up: int | None = None
 
     def __len__(self) -> int:
         return len(self.urls)

@@ -4,6 +4,7 @@ from linker.services.eligibility import barred_pages, eligible_pages
 from linker.services.embed import embedding_model, pages_by_set, run_embed, site_template
 from linker.services.finish import finish_match
 from linker.services.match import batches_left, enqueue_batches, plan_match, run_batch
+from linker.services.pilots import limited_to_pilot
 from linker.services.policy import keep_apart, retier
 from linker.services.sensitive import (
     find_pages_of,
@@ -25,6 +26,7 @@ __all__ = [
     "find_sensitive",
     "finish_match",
     "keep_apart",
+    "limited_to_pilot",
     "mark_pages_of",
     "mark_sensitive",
     "pages_by_set",

@@ -13,7 +13,7 @@ from django.db import connection
 
 from linker.matching.params import MatchParams
 from linker.matching.rules import is_pagination, is_parameter_url
-from linker.models import Category, EmbeddingModel, ExclusionRule, Project, Side
+from linker.models import Category, EmbeddingModel, ExclusionRule, PageList, Project, Side
 from linker.patterns import compile_pattern
 from linker.store import stream
 
@@ -200,6 +200,7 @@ class _Gate:
         }
         self.wanted = {Side.DONOR: params.donors, Side.ACCEPTOR: params.acceptors}
         self.subtrees = {side: subtrees(project, wanted.categories) for side, wanted in self.wanted.items()}
+        self.listed = {side: _listed(project, wanted.page_list) for side, wanted in self.wanted.items()}
         self.patterns = {
             side: compile_pattern(wanted.url_pattern) if wanted.url_pattern else None
             for side, wanted in self.wanted.items()
@@ -224,7 +225,9 @@ class _Gate:
 
     def filters(self, facts: _Facts, side: Side) -> Iterator[str]:
         """Names of the fields of the run's filter that leave it out on this side."""
-        wanted, pattern = self.wanted[side], self.patterns[side]
+        wanted, pattern, listed = self.wanted[side], self.patterns[side], self.listed[side]
+        if listed is not None and facts.page not in listed:
+            yield "page_list"
         if wanted.categories and facts.category not in self.subtrees[side]:
             yield "categories"
         if pattern is not None and not pattern.search(facts.url):
@@ -239,6 +242,14 @@ class _Gate:
             yield "min_inlinks"
         if wanted.max_inlinks is not None and facts.inlinks > wanted.max_inlinks:
             yield "max_inlinks"
+
+
+def _listed(project: Project, number: int | None) -> frozenset[int] | None:
+    """The pages of a list; None where there is no such restriction, and no page where the list is gone."""
+    if number is None:
+        return None
+    found = PageList.objects.filter(project=project, pk=number).first()
+    return frozenset(np.frombuffer(found.pages, "<i8").tolist()) if found is not None else frozenset()
 
 
 def subtrees(project: Project, roots: Iterable[int]) -> set[int]:

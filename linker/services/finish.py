@@ -21,6 +21,7 @@ from linker.matching.tiers import read_tiers
 from linker.models import Basis, Category, Placement, Project, Ranker, Run, RunBatch, RunBlock, Tier
 from linker.services.eligibility import eligible_pages
 from linker.services.match import CANDIDATE, batches_left, deeper, effective, forget_candidates
+from linker.services.pilots import limited_to_pilot
 from linker.services.placing import Phrases, Placed, Placer, Quota
 from linker.services.policy import keep_apart
 from linker.services.room import Room, rooms_of
@@ -149,6 +150,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
         report = {
             **Run.objects.values_list("report", flat=True).get(pk=run.pk),
             "ranking": findings.ranking.value,
+            "scope": levels_up if (levels_up := params.levels(findings.ranking)) is not None else "site",
             "threshold": params.floor(findings.ranking),
             "candidates": len(eligible),
             "donors_with_full_pool": _full_pools(eligible, params),
@@ -734,7 +736,7 @@ def _mark_stale(run: Run, params: MatchParams) -> dict[str, int]:
         raise RuntimeError(f"run {run.pk} was not planned")
     if not run.project.edges.filter(stale=False).exclude(run=run).exists():
         return {"stale": 0}
-    eligible = eligible_pages(run.project, model, params)
+    eligible = limited_to_pilot(run, params, eligible_pages(run.project, model, params))
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS taking_part")
         cursor.execute(

@@ -32,6 +32,7 @@ from linker.models import (
 from linker.queue import JobKey, enqueue
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
+from linker.services.pilots import limited_to_pilot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,6 +78,12 @@ def category_nodes(project: Project) -> CategoryNodes:
     return CategoryNodes(blocking.CategoryTree(parent), ids)
 
 
+def levels_looked_up(params: MatchParams, nodes: CategoryNodes) -> int:
+    """How many levels up a run by cosine looks; where it looks over the whole site, as many as the tree has."""
+    levels = params.levels(Ranking.COSINE)
+    return nodes.tree.height if levels is None else levels
+
+
 def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = "") -> None:
     """Freezes who takes part and cuts the work into batches. Planning again, before any batch is done, is harmless.
 
@@ -85,14 +92,19 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
     project, params = run.project, MatchParams.from_dict(run.params)
     progress(0, 0, "Planning")
     model = embedding_model(project)
-    eligible = eligible_pages(project, model, params)
+    eligible = limited_to_pilot(run, params, eligible_pages(project, model, params))
     donors, targets = eligible.chosen_donor, eligible.chosen_target
     if not donors.any() or not targets.any():
         raise UserError(nobody(eligible, "donor" if not donors.any() else "acceptor"))
     nodes = category_nodes(project)
     place = nodes.of(eligible.categories)
     blocks = blocking.plan_blocks(
-        nodes.tree, eligible.ids[donors], place[donors], eligible.ids[targets], place[targets], params.levels_up
+        nodes.tree,
+        eligible.ids[donors],
+        place[donors],
+        eligible.ids[targets],
+        place[targets],
+        levels_looked_up(params, nodes),
     )
     batches = blocking.plan_batches(
         [(len(block.donors), len(block.targets)) for block in blocks], BATCH_PAIRS, BATCH_DONORS
@@ -234,6 +246,7 @@ class _Searcher:
             raise RuntimeError(f"run {run.pk} was not planned")
         self.params, self.model, self.room = params, run.model, _room(run)
         self.nodes = category_nodes(run.project)
+        self.levels_up = levels_looked_up(params, self.nodes)
 
     def read(self, ids: NDArray[np.int64]) -> Side:
         """The pages among `ids` that have a vector, by id."""
@@ -265,7 +278,7 @@ class _Searcher:
         return search(
             load(donor_ids),
             (load(target_ids[first : first + self.room]) for first in range(0, len(target_ids), self.room)),
-            lambda left, right: self.nodes.tree.levels(left, right, self.params.levels_up),
+            lambda left, right: self.nodes.tree.levels(left, right, self.levels_up),
             _of_donors(forbidden, donor_ids),
             threshold=self.params.floor(Ranking.COSINE),
             level_penalty=self.params.level_penalty,

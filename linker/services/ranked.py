@@ -25,6 +25,7 @@ from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
 from linker.services.match import category_nodes, nobody, without_vector
+from linker.services.pilots import limited_to_pilot
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
     model = embedding_model(project)
     Run.objects.filter(pk=run.pk).update(model=model)
     run.model = model
-    eligible = eligible_pages(project, model, params)
+    eligible = limited_to_pilot(run, params, eligible_pages(project, model, params))
     if not eligible.chosen_donor.any() or not eligible.chosen_target.any():
         side = "donor" if not eligible.chosen_donor.any() else "acceptor"
         raise UserError(nobody(eligible, side))
@@ -67,7 +68,8 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
         weights=_weights(params.weights),
         calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
     )
-    ranked, rows, lacking = _ranked(load_site(project, model, eligible), options, progress)
+    levels_up = params.levels(ranking)
+    ranked, rows, lacking = _ranked(load_site(project, model, eligible, levels_up), options, progress)
     if ranking is Ranking.LEARNED and ranked.quality is None:
         reason = "Too few of the site's links are among the candidates to learn from."
     return store_found(
@@ -239,7 +241,8 @@ TEXTS_AT_A_TIME = 500
 _GONE = (0, "", "", "", "", "", 0)  # a page that was deleted since
 
 
-def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Loaded:
+def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, levels_up: int | None = None) -> Loaded:
+    """The site as the engine reads it: whoever may give links is learned from, those chosen are asked about."""
     ids = eligible.ids
     nodes = category_nodes(project)
     columns = urls, titles, h1s, bodies = Texts(), Texts(), Texts(), Texts()
@@ -273,12 +276,14 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Lo
             nodes=nodes.of(eligible.categories),
             tree=nodes.tree,
             links=Links(source, target, anchors),
-            donor=eligible.chosen_donor,
+            donor=eligible.is_donor,
             target=eligible.chosen_target,
             forbidden=_decided(project, ids, f"status = 'withdrawn' OR status = 'rejected' AND NOT {OF_THE_PAIR}"),
             accepted=_decided(project, ids, "status IN ('accepted', 'exported')"),
             rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
             impressions=impressions if impressions.any() else None,
+            asked=eligible.chosen_donor,
+            levels_up=levels_up,
         ),
         ids,
     )

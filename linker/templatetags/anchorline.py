@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import slugify
 
+from linker import page_lists
 from linker.forms import form_labels
 from linker.glossary import TERMS
 from linker.models import RunKind
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from django.template import Context
 
-    from linker.models import Change, Project, Run
+    from linker.models import Change, PageList, Project, Run
 
 register = template.Library()
 
@@ -113,3 +114,9 @@ def duration(run: Run) -> str:
         return f"{minutes} min {seconds} s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min"
+
+
+@register.filter
+def unknown_told(found: PageList) -> str:
+    """The lines of a list of pages for which there is no page."""
+    return page_lists.unknown_told(found)

@@ -9,9 +9,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from linker import access, figures, match_reports, queue, report_summaries, reports
+from linker import access, figures, match_reports, page_lists, queue, report_summaries, reports
 from linker import runs as life
 from linker.models import Role, Run, RunKind, RunStatus
+from linker.pilots import pilot_figures
 from linker.unknown import unknown_fields
 from linker.views.shell import shell
 
@@ -64,6 +65,8 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
         report=reports.report_rows(run, match_reports.TOLD if match else ()),
         reading=reports.reading_rows(run),
         match=match,
+        pilot=pilot_figures(run),
+        lists=page_lists.lists_of(run),
         params=reports.param_rows(run),
         queue_is_away=run.status == RunStatus.QUEUED and not queue.answers(),
         may_cancel=run.is_active and is_manager,

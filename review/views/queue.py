@@ -19,7 +19,7 @@ from linker.models import Membership, Placement, RankedBy, Role
 from linker.report_summaries import count
 from review import decisions, queue
 from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome
-from review.filters import GAP, GENERATORS, Order, QueueFilter, Sensitive, tier_choices
+from review.filters import GAP, GENERATORS, OfPilot, Order, QueueFilter, Sensitive, tier_choices
 from review.forms import DecisionForm, GroupForm, PlaceForm, UndoForm, cursor_of
 from review.models import Reason, Verb
 
@@ -87,6 +87,7 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             "generators": GENERATORS,
             "rankings": RankedBy.choices,
             "sensitivities": Sensitive.choices,
+            "of_pilots": OfPilot.choices,
             "orders": Order.choices,
             # The export refuses what it does not know, rather than letting more leave than was asked for.
             "export_query": request.GET.urlencode() if chosen.ignored else chosen.export_query(),

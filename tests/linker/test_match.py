@@ -9,7 +9,7 @@ import pytest
 
 from linker import policies, runs, services
 from linker.errors import UserError
-from linker.matching.params import MatchParams, Mode, PageFilter, Ranking
+from linker.matching.params import MatchParams, Mode, PageFilter, Ranking, Scope
 from linker.models import (
     Block,
     CandidateEdge,
@@ -89,7 +89,7 @@ def slow_match(pages: list[Page], params: MatchParams) -> dict[tuple[int, int], 
     for donor in pages:
         mine = []
         for target in pages:
-            level = slow_level(donor, target, params.levels_up)
+            level = slow_level(donor, target, 9 if params.scope is Scope.SITE else params.levels_up)
             if donor == target or level < 0:
                 continue
             similarity = round(float(unit[donor.pk] @ unit[target.pk]), 6)
@@ -114,6 +114,7 @@ def slow_match(pages: list[Page], params: MatchParams) -> dict[tuple[int, int], 
     "values",
     [
         {"levels_up": 0},
+        {"levels_up": 0, "scope": Scope.SITE},
         {"levels_up": 1, "per_target": 3},
         {"levels_up": 2, "related_per_donor": 2, "per_target": 0},
         {"levels_up": 5, "level_penalty": 0.05, "threshold": 0.2, "related_per_donor": 5, "pool": 10},

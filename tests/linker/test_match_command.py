@@ -44,6 +44,15 @@ def test_every_cap_can_be_given(project):
     assert (found["per_target"], found["target_share"], found["reciprocal"]) == (0, 0.5, 1)
 
 
+@pytest.mark.parametrize(
+    ("flags", "scope", "levels"),
+    [([], "auto", 2), (["--levels-up", "1"], "levels", 1), (["--whole-site"], "site", 2)],
+)
+def test_the_scope_is_the_rankings_own_unless_it_is_given(flags, scope, levels, project):
+    found = params_of(project, *flags)
+    assert (found["scope"], found["levels_up"]) == (scope, levels)
+
+
 def test_generators_are_chosen_or_switched_off(project):
     assert params_of(project, "--generators", "nearest, mention", "--without", "mention")["generators"] == ["nearest"]
 

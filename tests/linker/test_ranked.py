@@ -14,11 +14,12 @@ from linker import runs, services
 from linker.errors import UserError
 from linker.match_reports import match_report
 from linker.matching.allocation import Reason
-from linker.matching.params import MatchParams, Mode, Ranking
+from linker.matching.params import MatchParams, Mode, Ranking, Scope
 from linker.models import CandidateEdge, ExistingLink, LeftOut, RunKind
 from linker.ranking.approval import shipped
 from linker.ranking.features import FEATURES
 from linker.ranking.learned import TrainedRanker
+from linker.reports import param_rows, report_rows
 from linker.services.eligibility import eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.ranked import load_site
@@ -134,6 +135,22 @@ def test_it_never_proposes_links_that_exist_or_were_rejected_and_repeats_itself(
     CandidateEdge.objects.filter(pk=worst.pk).update(status="rejected")
     third = match(project)
     assert not CandidateEdge.objects.filter(pk=worst.pk, run=third).exists()
+
+
+@pytest.mark.parametrize("ranking", [Ranking.LEARNED, Ranking.FORMULA])
+def test_a_scope_of_levels_holds_however_the_run_is_ranked_and_its_report_says_so(ranking, project, site):
+    pages, _ = site
+    for number, page in enumerate(pages):  # halves that have nothing to do with the topics
+        page.category = make_category(project, "North" if number < 60 else "South")
+        page.save(update_fields=["category"])
+    run = match(project, ranking=ranking)
+    outside = project.edges.filter(level__gt=0)
+    assert outside.exists()
+    assert (run.report["scope"], dict(param_rows(run))["Scope"]) == ("site", "the whole site")
+    run = match(project, ranking=ranking, scope=Scope.LEVELS, levels_up=0)
+    assert project.edges.filter(run=run).count() > 100
+    assert not outside.filter(run=run).exists()
+    assert dict(report_rows(run))["Scope"] == dict(param_rows(run))["Scope"] == "the donor’s own category alone"
 
 
 def test_a_site_without_links_is_ranked_by_the_formula(project):

@@ -11,6 +11,7 @@ from django.utils import timezone
 from linker.match_reports import match_report, tier_notice
 from linker.models import Project, Ranker, Run, RunKind, RunStatus
 from linker.policies import change_tiers
+from linker.reports import param_rows
 from tests.factories import make_model, make_run
 
 pytestmark = pytest.mark.django_db
@@ -149,6 +150,22 @@ def test_the_first_run_and_one_from_before_histograms_show_what_they_have(projec
     assert "Histogram" not in page
     assert "similarity within category blocks" in page
     assert "the one before" not in page
+
+
+@pytest.mark.parametrize(
+    ("params", "ranking", "said"),
+    [
+        ({"levels_up": 1}, "", "1 level up the category tree"),  # of the time of one ranking
+        ({"ranking": "auto", "levels_up": 2}, "cosine", "2 levels up the category tree"),
+        ({"ranking": "auto", "levels_up": 2}, "learned", "the whole site"),
+        ({"ranking": "auto", "scope": "auto", "levels_up": 2}, "", "the ranking’s own: by similarity 2 levels up"),
+        ({"ranking": "formula", "scope": "levels", "levels_up": 0}, "", "the donor’s own category alone"),
+        ({"ranking": "cosine", "scope": "site", "levels_up": 2}, "", "the whole site"),
+    ],
+)
+def test_the_scope_a_run_was_asked_for_is_said_in_words(params, ranking, said, project):
+    run = make_run(project, params=params, report={"ranking": ranking} if ranking else {})
+    assert dict(param_rows(run))["Scope"].startswith(said)
 
 
 def test_a_run_that_goes_on_or_failed_has_nothing_to_tell_yet(project):

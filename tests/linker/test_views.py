@@ -318,6 +318,7 @@ def test_settings_are_for_managers(name, project, editor, client_for):
 
 MATCH = {
     "ranking": "cosine",
+    "scope": "levels",
     "generators": ["category", "mention"],
     "levels_up": 1,
     "level_penalty": 0.02,
@@ -342,7 +343,8 @@ def test_the_form_starts_a_run_with_its_parameters_frozen(
         response = client_for(manager).post(url("match", full), {**MATCH, **SIDES, "acceptors-url_pattern": "/b$"})
     run = Run.objects.filter(project=full, kind=RunKind.MATCH, status="queued").get()
     assert response.url == url("run", full, run.pk)
-    assert (run.params["levels_up"], run.params["inline_per_donor"], run.created_by) == (1, 2, manager)
+    assert (run.params["scope"], run.params["levels_up"]) == ("levels", 1)
+    assert (run.params["inline_per_donor"], run.created_by) == (2, manager)
     assert (run.params["generators"], run.params["mode"]) == (["category", "mention"], "optimal")
     assert (run.params["target_share"], run.params["reciprocal"]) == (0.02, None)
     assert [run.params[name] for name in ("inline_in_all", "related_in_all", "per_1000_words")] == [60, 40, 20]
@@ -354,7 +356,7 @@ def test_the_form_starts_a_run_with_its_parameters_frozen(
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *(("related_per_donor", "-1"), ("threshold", "2"), ("levels_up", "x")),
+        *(("related_per_donor", "-1"), ("threshold", "2"), ("levels_up", "x"), ("scope", "moon")),
         *(("generators", ["clairvoyance"]), ("generators", []), ("target_share", "0"), ("mode", "worst")),
     ],
 )

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from linker import policies, runs, services
 from linker.matching.allocation import Reason
-from linker.matching.params import MatchParams, PageFilter, Ranking
+from linker.matching.params import MatchParams, PageFilter, Ranking, Scope
 from linker.models import Block, EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveRule
 from linker.pages import find_page, nearest_addresses
 from linker.services import eligible_pages
@@ -457,8 +457,22 @@ def test_an_acceptor_too_far_up_the_tree_says_how_many_levels_it_takes(pair, pro
     run_of(project, threshold=0.1, levels_up=1)
     found = ask(*pair).findings
     assert stops(found) == ["too-far"]
-    assert "3 levels up" in finding(found, "too-far").text
-    assert "looked 1 up" in finding(found, "too-far").text
+    assert "outside the run’s scope: the acceptor is 3 levels up" in finding(found, "too-far").text
+    assert "looked 1 level up" in finding(found, "too-far").text
+
+
+@pytest.mark.parametrize("ranking", ["learned", "formula"])
+def test_a_pair_outside_the_scope_of_a_ranked_run_is_told_so_and_over_the_whole_site_it_is_not(ranking, pair, project):
+    donor, acceptor = pair
+    Page.objects.filter(pk=donor.pk).update(category=make_category(project, "Shop", "Tents"))
+    Page.objects.filter(pk=acceptor.pk).update(category=make_category(project, "News"))
+    run_of(project, ranking, scope=Scope.LEVELS, levels_up=0)
+    found = ask(*pair).findings
+    assert stops(found) == ["too-far"]
+    assert "2 levels up the category tree from the donor’s category" in finding(found, "too-far").text
+    assert "looked at the donor’s own category alone" in finding(found, "too-far").text
+    run_of(project, ranking, levels_up=0)
+    assert stops(ask(*pair).findings) == ["not-a-candidate"]
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,18 @@
 import signal
 import time
 from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from ingest.lists import read_list
 from linker import runs, services
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.matching.generators import NAMES
-from linker.matching.params import MatchParams, Mode, PageFilter, Ranking
+from linker.matching.params import MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.models import Category, Project, Run, RunKind
+from linker.page_lists import told, unknown_told
 from linker.patterns import compile_pattern
 from linker.workers import WorkerPool
 
@@ -46,6 +49,26 @@ def _switched_on(chosen: list[str] | None, without: list[str]) -> tuple[str, ...
     if not kept:
         raise ValueError("every generator is switched off: leave at least one")
     return tuple(kept)
+
+
+def _categories(project: Project, paths: list[list[str]]) -> tuple[int, ...]:
+    """The ids of the categories at some paths."""
+    found = []
+    for path in paths:
+        category = Category.objects.filter(project=project, path=path).first()
+        if category is None:
+            raise CommandError(f"There is no category “{' > '.join(path)}” in {project.slug}.")
+        found.append(category.pk)
+    return tuple(found)
+
+
+def _scope(options: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that say where acceptors are looked for; none where that is left to the ranking."""
+    if options["whole_site"]:
+        return {"scope": Scope.SITE}
+    if options["levels_up"] is not None:
+        return {"scope": Scope.LEVELS, "levels_up": options["levels_up"]}
+    return {}
 
 
 class Command(ProjectCommand):
@@ -105,11 +128,16 @@ class Command(ProjectCommand):
             "--mode", choices=[mode.value for mode in Mode], default=default.mode.value,
             help="best scores first, in equal rounds, or the highest total that the caps allow (default: %(default)s)",
         )  # fmt: skip
-        group = parser.add_argument_group("with --ranking cosine")
-        group.add_argument(
-            "--levels-up", type=int, default=default.levels_up, metavar="N",
-            help="how far up the category tree a donor looks for acceptors (default: %(default)s)",
+        scope = parser.add_mutually_exclusive_group()
+        scope.add_argument(
+            "--levels-up", type=int, metavar="N",
+            help="a donor is given acceptors of its own category and N levels of the category tree above it, however "
+            f"the run is ranked (default: {default.levels_up} with a ranking by cosine, else the whole site)",
         )  # fmt: skip
+        scope.add_argument(
+            "--whole-site", action="store_true", help="a donor is given acceptors of the whole site, by cosine too"
+        )
+        group = parser.add_argument_group("with --ranking cosine")
         group.add_argument(
             "--level-penalty", type=float, default=default.level_penalty, metavar="X",
             help="taken off the cosine for each level (default: %(default)s)",
@@ -124,6 +152,25 @@ class Command(ProjectCommand):
             for number in ("clicks", "inlinks"):
                 group.add_argument(f"--{side}-min-{number}", type=int, metavar="N")
                 group.add_argument(f"--{side}-max-{number}", type=int, metavar="N")
+            group.add_argument(
+                f"--{side}s", type=Path, metavar="FILE",
+                help="only the pages of this file: one address a line, or a table with a column of addresses",
+            )  # fmt: skip
+        group = parser.add_argument_group("a pilot: a run over some of the donors first")
+        group.add_argument(
+            "--pilot", type=int, metavar="N", help="over N donors drawn by chance; 0: over all of --pilot-category"
+        )
+        group.add_argument(
+            "--pilot-category", type=_path, action="append", default=[], metavar="PATH",
+            help="only of this subtree; may be given again",
+        )  # fmt: skip
+        group.add_argument(
+            "--pilot-seed", type=int, default=Sample.seed, metavar="N",
+            help="another number draws other donors (default: %(default)s)",
+        )  # fmt: skip
+        group.add_argument(
+            "--pilot-anywhere", action="store_true", help="without giving each top category its share of them"
+        )
         parser.add_argument("--include-non-indexable-donors", action="store_true")
         parser.add_argument(
             "--workers", type=_count, default=0, metavar="N",
@@ -170,7 +217,7 @@ class Command(ProjectCommand):
         return MatchParams(
             ranking=Ranking(options["ranking"]),
             generators=_switched_on(options["generators"], options["without"]),
-            levels_up=options["levels_up"],
+            **_scope(options),
             level_penalty=options["level_penalty"],
             threshold=options["threshold"],
             inline_per_donor=options["inline_per_donor"],
@@ -186,23 +233,38 @@ class Command(ProjectCommand):
             weights=project.formula_weights,
             donors=self._filter(project, "donor", options),
             acceptors=self._filter(project, "acceptor", options),
+            pilot=self._pilot(project, options),
         )
 
+    def _pilot(self, project: Project, options: dict[str, Any]) -> Sample | None:
+        if options["pilot"] is None:
+            if options["pilot_category"]:
+                raise CommandError("--pilot-category needs --pilot: give a number of donors, or 0 for all of them.")
+            return None
+        categories = _categories(project, options["pilot_category"])
+        return Sample(options["pilot"], categories, not options["pilot_anywhere"], options["pilot_seed"])
+
+    def _list(self, project: Project, file: Path | None) -> int | None:
+        """The id of the list that a file holds, told with what of it is not known."""
+        if file is None:
+            return None
+        found = read_list(project, file)
+        self.stderr.write(f"{told(found)}.")
+        if found.unknown_lines:
+            self.stderr.write(unknown_told(found))
+        return found.pk
+
     def _filter(self, project: Project, side: str, options: dict[str, Any]) -> PageFilter:
-        categories = []
-        for path in options[f"{side}_category"]:
-            category = Category.objects.filter(project=project, path=path).first()
-            if category is None:
-                raise CommandError(f"There is no category “{' > '.join(path)}” in {project.slug}.")
-            categories.append(category.pk)
+        categories = _categories(project, options[f"{side}_category"])
         if options[f"{side}_url"]:
             compile_pattern(options[f"{side}_url"])
         return PageFilter(
-            categories=tuple(categories),
+            categories=categories,
             url_pattern=options[f"{side}_url"],
             indexable_only=not (side == "donor" and options["include_non_indexable_donors"]),
             min_clicks=options[f"{side}_min_clicks"],
             max_clicks=options[f"{side}_max_clicks"],
             min_inlinks=options[f"{side}_min_inlinks"],
             max_inlinks=options[f"{side}_max_inlinks"],
+            page_list=self._list(project, options[f"{side}s"]),
         )

@@ -1,0 +1,141 @@
+"""Files that list pages, for match runs: one address a line, or a table with a column of addresses."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ingest import loader, schema, sniff, uploads
+from ingest.destinations import PageFinder, destinations
+from ingest.errors import FileError
+from ingest.readers import workbook
+from ingest.services import site_of
+from linker import page_lists
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from django.contrib.auth.models import AbstractBaseUser
+    from django.core.files.uploadedfile import UploadedFile
+
+    from ingest.sniff import Records
+    from linker.models import PageList, Project
+
+LOOKED_AT = 1000  # rows by which the column of addresses is found
+KEPT_UNKNOWN = 100  # unknown lines that are kept with the list
+MOST_TEXT = 300  # characters of each
+
+
+def take_list(project: Project, file: UploadedFile, user: AbstractBaseUser | None) -> PageList:
+    """The pages of an uploaded file. Raises FileError where it cannot be read, or where no page of it is known."""
+    name = file.name or "list"
+    with TemporaryDirectory(prefix="list-") as folder:
+        path = Path(folder) / "list"
+        uploads.copy(file, name, path)
+        return read_list(project, path, name, user)
+
+
+def read_list(project: Project, path: Path, name: str = "", user: AbstractBaseUser | None = None) -> PageList:
+    """The pages of a file, kept as a list. Addresses mean pages as those of links do: past redirects and, from pages
+    that are not indexable, past canonicals.
+
+    Raises FileError where it cannot be read, or where the project has no page for any of its lines.
+    """
+    name = name or path.name
+    if not path.is_file():
+        raise FileError(name, "There is no such file.")
+    finder = _finder(project, name)
+    lines, unknown_lines = 0, 0
+    unknown: list[tuple[int, str]] = []
+    pages = [np.empty(0, dtype=np.int64)]
+    with _table(path, name) as table:
+        column = _column(table, finder)
+        for records in table.chunks():
+            numbers, addresses = _addresses(table, records, column)
+            found = finder.find_all(addresses)
+            lines += len(addresses)
+            pages.append(np.unique(finder.moves.ends_of(found[found != 0])))
+            missing = np.flatnonzero(found == 0).tolist()
+            unknown_lines += len(missing)
+            unknown += [(numbers[at], addresses[at][:MOST_TEXT]) for at in missing[: KEPT_UNKNOWN - len(unknown)]]
+    if unknown_lines == lines:
+        raise FileError(name, _nothing_known(project, lines, unknown))
+    return page_lists.keep(
+        project,
+        name,
+        np.concatenate(pages),
+        lines=lines,
+        unknown_lines=unknown_lines,
+        unknown=unknown,
+        user=user,
+    )
+
+
+def _nothing_known(project: Project, lines: int, unknown: Sequence[tuple[int, str]]) -> str:
+    if not lines:
+        return "The file holds no address. Give one address a line, or a table with a column of addresses."
+    line, text = unknown[0]
+    return (
+        f"The project has no page for any of its {lines:,} lines; line {line} is “{text}”. The addresses have to be of "
+        f"{project.base_url}, and of pages that were imported."
+    )
+
+
+def _finder(project: Project, name: str) -> PageFinder:
+    ids = loader.page_ids(project, hold=False)
+    if not ids:
+        raise FileError(name, "The project has no pages yet. Import the pages first.")
+    finder = PageFinder(ids, site_of(project))
+    finder.moves = destinations(loader.leading_pages(project), finder.find_on, of_links=True)
+    return finder
+
+
+@contextmanager
+def _table(path: Path, name: str) -> Iterator[sniff.Table]:
+    """The file, or the first sheet of a workbook, as a table. A first row that holds an address is no header,
+    so that it is read like the others."""
+    with TemporaryDirectory(prefix="sheet-") as folder:
+        if workbook.is_workbook(path):
+            sheet = Path(folder) / "sheet.csv"
+            with sheet.open("w", encoding="utf-8", newline="") as out:
+                workbook.to_csv(path, name, out)
+            path = sheet
+        format = sniff.inspect(path, name, known=schema.KNOWN[schema.PAGES])
+        if any(_is_address(cell) for cell in format.header):
+            format = replace(format, header_records=0)
+        yield sniff.Table(path, name, format)
+
+
+def _is_address(cell: str) -> bool:
+    return "/" in cell or "." in cell.strip(".")
+
+
+def _column(table: sniff.Table, finder: PageFinder) -> int | None:
+    """The column that most addresses of known pages stand in; None where each line is one address."""
+    if len(table.format.header) == 1:
+        return None
+    hits = np.zeros(len(table.format.header), dtype=np.int64)
+    whole = 0
+    for _, row in islice(table, LOOKED_AT):
+        whole += isinstance(finder.find(table.format.delimiter.join(row)), int)
+        for at, cell in enumerate(row[: len(hits)]):
+            hits[at] += isinstance(finder.find(cell), int)
+    # An address may hold what would part columns in a table.
+    return int(hits.argmax()) if hits.max() >= whole else None
+
+
+def _addresses(table: sniff.Table, records: Records, column: int | None) -> tuple[list[int], list[str]]:
+    """The addresses of some records with their lines; rows without one are left out."""
+    found = [
+        (line, (table.format.delimiter.join(row) if column is None else row[column]).strip().rstrip("#"))
+        for line, row in zip(records.lines, records.rows, strict=True)
+        if column is None or column < len(row)
+    ]
+    found = [(line, address) for line, address in found if address]
+    return [line for line, _ in found], [address for _, address in found]
