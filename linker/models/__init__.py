@@ -16,7 +16,17 @@ from linker.models.page import (
     TrafficPeriod,
     TrafficSource,
 )
-from linker.models.policy import ExclusionRule, Placement, Rel, SensitivePage, SensitiveRule, SensitiveState, Side, Tier
+from linker.models.policy import (
+    ExclusionRule,
+    Placement,
+    Rel,
+    RoleRule,
+    SensitivePage,
+    SensitiveRule,
+    SensitiveState,
+    Side,
+    Tier,
+)
 from linker.models.project import Basis, Membership, Project, Role
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
 
@@ -45,6 +55,7 @@ __all__ = [
     "Ranker",
     "Rel",
     "Role",
+    "RoleRule",
     "Run",
     "RunBatch",
     "RunBlock",
