@@ -11,7 +11,7 @@ from django.utils import timezone
 from pgvector.django import HalfVectorField
 
 from linker.models.project import Project
-from linker.roles.links import CHOICES, PageRole
+from linker.roles.links import CHOICES, LABELS, PageRole
 
 
 class Category(models.Model):
@@ -132,6 +132,10 @@ class Page(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+    @property
+    def role_label(self) -> str:
+        return LABELS[PageRole(self.role_in_force)]
 
     @property
     def role_from(self) -> str:

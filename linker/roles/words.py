@@ -5,6 +5,7 @@ A name stands for the same words in an address ("contact-us", "contactus") and i
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # Nobody calls an article so: the last part of an address is enough.
@@ -47,6 +48,13 @@ cart, basket, bag, kasse, sitemap, 404
 """
 # Those that stand at the top of a site alone.
 SEARCHES = "search, suche, recherche, búsqueda, buscar, buscador, ricerca, cerca, zoeken"
+# What may stand beside such a name and changes nothing.
+FILLERS = """
+us, the, our, my, your, of, to, at, and, for, with, form, page, policy, team, support, customer, service, services,
+site, website, here, uns, unser, unsere, mit, zu, zum, und, der, die, das, seite, formular, anfahrt, shop, nous, notre,
+avec, et, de, du, des, la, le, les, l, à, con, y, e, di, del, della, ci, noi, nostro, ons, onze, met, van, en, het,
+not, found
+"""
 # Whatever lies below is part of the shop's or the system's own machinery.
 MACHINERY = "checkout, warenkorb, my-account, mein-konto, mon-compte, mi-cuenta, mijn-account, wp-login, wp-admin"
 # What may stand above a utility page, beside the language.
@@ -80,7 +88,7 @@ event, events, veranstaltung, veranstaltungen, termin, termine, webinar, webinar
 calendario, meetups, seminar, seminars, seminare
 """
 EVENT_NAMES = """
-webinar, workshop, meetup, meeting, conference, seminar, hackathon, symposium, call, teamtreffen, treffen, stammtisch,
+webinar, workshop, meetup, meeting, conference, seminar, hackathon, symposium, teamtreffen, treffen, stammtisch,
 konferenz, tagung, messe, veranstaltung, termin, vortrag, webinaire, conférence, atelier, réunion, salon, taller,
 conferencia, reunión, seminario, convegno, incontro, fiera, bijeenkomst, congres, lezing
 """
@@ -150,6 +158,7 @@ LANGUAGES = frozenset(
     ]
 )
 
+_WORDS = re.compile(r"[^\W_]+")
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "’": "'", "‘": "'"})
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
@@ -159,7 +168,7 @@ def plain(text: str) -> str:
     text = text.lower().translate(_LIGATURES)
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    return " ".join("".join(c if c.isalnum() else " " for c in text).split())
+    return " ".join(_WORDS.findall(text))
 
 
 def phrases(text: str) -> frozenset[str]:

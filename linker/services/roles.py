@@ -4,17 +4,20 @@ receive."""
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from django.db import connection, transaction
+from django.db.models import Count
 
 from linker import store
-from linker.models import Block, Page, Project, RoleRule
+from linker.models import Block, Category, Page, Project, RoleRule
 from linker.patterns import compile_pattern
-from linker.roles.finder import PageFacts, SiteFacts, find_role
+from linker.roles.finder import PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
 from linker.roles.links import LABELS, PageRole
+from linker.roles.words import plain
 from linker.runs import no_progress
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 2000  # pages
 READ = 1500  # characters of a text that are looked at
+SAMPLE = 2000  # pages below addresses of products in whose texts prices are looked for
 BYTES_A_WORD = 6
 THIN_BYTES = 90  # of a text of fewer words than a thin page has
 # A text tells of its page where nearly all pages have one and few of these are so short.
@@ -61,13 +65,13 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     progress(0, 0, "Finding page roles")
     site = _site(project)
-    below = _Below(project)
+    below, in_categories = _Below(project), _pages_of_categories(project)
     by_rule = _by_rule(project)
     pages = _count_links(project)
     rows = store.stream("roles", _FACTS, {"project": project.pk, "read": READ}, AT_A_TIME)
 
     def decide(row: tuple[Any, ...]) -> tuple[_Role, _Role]:
-        facts = _facts(row, below, pages)
+        facts = _facts(row, below, in_categories, pages)
         found = find_role(facts, site)
         before = _Role(*row[1:5])
         return before, _Role(found.role.value, found.why[:300], found.day, by_rule(facts.url))
@@ -121,7 +125,8 @@ def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
 
 _FACTS = """
 SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.language, left(p.body, %(read)s),
-    octet_length(p.body), p.word_count, p.outlinks, p.inlinks, coalesce(l.said, 0), coalesce(l.menus, 0)
+    octet_length(p.body), p.word_count, p.outlinks, p.inlinks, coalesce(l.said, 0), coalesce(l.menus, 0),
+    coalesce(p.category_id, 0)
 FROM linker_page p LEFT JOIN role_links l ON l.page = p.id
 WHERE p.project_id = %(project)s AND p.missing_since IS NULL ORDER BY p.id
 """
@@ -137,7 +142,17 @@ def _site(project: Project) -> SiteFacts:
             [THIN_BYTES, project.pk],
         )
         pages, with_text, thin = cursor.fetchone()
-    return SiteFacts(project.base_url, texts_tell=with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text)
+        cursor.execute(
+            "SELECT url, left(body, %s) FROM linker_page WHERE project_id = %s AND missing_since IS NULL "
+            "AND body <> '' AND url LIKE ANY(%s) LIMIT %s",
+            [READ, project.pk, [f"%/{part}/%" for part in PRODUCT_PARTS], SAMPLE],
+        )
+        sells_in = sections_with_prices(cursor.fetchall())
+    return SiteFacts(
+        project.base_url,
+        texts_tell=with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text,
+        sells_in=sells_in,
+    )
 
 
 def _count_links(project: Project) -> int:
@@ -165,8 +180,8 @@ def _count_links(project: Project) -> int:
     return Page.objects.filter(project=project, missing_since=None).count()
 
 
-def _facts(row: tuple[Any, ...], below: _Below, pages: int) -> PageFacts:
-    url, title, h1, language, text, size, counted, out, links_in, said, menus = row[5:]
+def _facts(row: tuple[Any, ...], below: _Below, in_categories: dict[tuple[int, str], int], pages: int) -> PageFacts:
+    url, title, h1, language, text, size, counted, out, links_in, said, menus, category = row[5:]
     if text and len(text) < READ:
         words: int | None = len(text.split())
     else:
@@ -182,7 +197,7 @@ def _facts(row: tuple[Any, ...], below: _Below, pages: int) -> PageFacts:
         link_share=min(1.0, said / size) if size else 0.0,
         links_in=links_in,
         menu_share=menus / pages if pages else 0.0,
-        below=below.of(url),
+        below=max(below.of(url), in_categories.get((category, plain(h1 or title)), 0) if in_categories else 0),
     )
 
 
@@ -209,6 +224,23 @@ class _Below:
         key = hash(_trunk(url))
         place = int(np.searchsorted(self.known, key))
         return int(self.pages[place]) if place < len(self.known) and self.known[place] == key else 0
+
+
+def _pages_of_categories(project: Project) -> dict[tuple[int, str], int]:
+    """Live pages in each category and all below it, by the category above it (0: none) and its plain name.
+
+    A page in the one and called like the other is the page of that category.
+    """
+    pages = Page.objects.filter(project=project, missing_since=None, category__isnull=False).order_by()
+    counts = Counter(dict(pages.values_list("category").annotate(Count("pk"))))
+    found: Counter[tuple[int, str]] = Counter()
+    for category, parent, name in (
+        Category.objects.filter(project=project).order_by("-depth").values_list("pk", "parent_id", "name")
+    ):
+        found[parent or 0, plain(name)] += counts[category]
+        if parent is not None:
+            counts[parent] += counts[category]
+    return dict(found)
 
 
 def _by_rule(project: Project) -> Callable[[str], str]:

@@ -15,7 +15,7 @@ from linker.services import apply_role_rules, eligible_pages, find_roles, run_fi
 from linker.services.eligibility import barred_pages
 from linker.services.room import rooms_of
 from linker.whynot import why_not_page
-from tests.factories import embed, make_link, make_model, make_page, make_project, make_run
+from tests.factories import embed, make_category, make_link, make_model, make_page, make_project, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +54,7 @@ def test_roles_are_found_in_the_pages_of_a_project(project):
         **{f"/magazine/{number}": "article" for number in range(8)},
     }
     listing.refresh_from_db()
-    assert listing.role_why == "it is called “Magazine” and 8 pages lie below its address"
+    assert listing.role_why == "8 pages lie below it and it says little itself"
 
 
 def test_a_page_that_every_footer_links_to_is_known_by_its_name_alone(project):
@@ -73,6 +73,14 @@ def test_the_share_of_a_text_that_is_links_makes_a_hub(project):
         make_link(listing, other, f"{number} " + "x" * 60)
     Page.objects.filter(pk=listing.pk).update(outlinks=6)
     assert found(project)["/all-about-it"] == "hub"
+
+
+def test_the_page_of_a_category_lists_what_is_in_it(project):
+    shop = make_category(project, "Shop")
+    page(project, "/boots", category=shop, body="Boots for every day.")
+    for number in range(5):
+        page(project, f"/{number}", category=make_category(project, "Shop", "Boots", "Winter"))
+    assert found(project)["/boots"] == "hub"
 
 
 def test_finding_twice_changes_nothing(project):
