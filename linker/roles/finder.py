@@ -55,11 +55,13 @@ class Found(NamedTuple):
 class SiteFacts:
     """What is known of the site. `texts_tell`: nearly all of its pages have a text that is worth reading, so that one
     without is an exception, and not the way the site was crawled. `sells_in`: parts of addresses below which most pages
-    have a price, see `sections_with_prices`."""
+    have a price, see `sections_with_prices`. `menus_tell`: menus and footers lead to a few pages alone, and not to all,
+    as those of a handbook do."""
 
     base_url: str
     texts_tell: bool = False
     sells_in: frozenset[str] = frozenset()
+    menus_tell: bool = True
 
 
 THIN_WORDS = 15  # fewer say nothing
@@ -71,19 +73,17 @@ LINKED = 2  # pages whose texts link to a page: editors have chosen it, whatever
 BEGINNING = 600  # characters of a text in which an event says its day
 MANY_BELOW, MANY_LINKS, NOTHING_BUT_LINKS, MOSTLY_LINKS, PARTLY_LINKS = 5, 5, 0.7, 0.5, 0.3
 IN_MENUS = 0.3
-DEEPEST_UTILITY, DEEPEST_LIST = 2, 2  # parts of an address
+DEEPEST_LIST = 2  # parts of an address before what is listed
 
 _CLEAR, _MAYBE = keys(words.CLEAR_UTILITY), keys(words.MAYBE_UTILITY) | keys(words.SEARCHES)
 _NAMES = phrases(words.CLEAR_UTILITY) | phrases(words.MAYBE_UTILITY) | phrases(words.SEARCHES)
 _SEARCHES, _FILLERS = keys(words.SEARCHES), keys(words.FILLERS)
 _MACHINERY, _ABOVE = keys(words.MACHINERY), keys(words.ABOVE_UTILITY)
-_LISTS, _LIST_NAMES = keys(words.LISTS), phrases(words.LIST_NAMES)
+_LISTS, _MAYBE_LISTS, _LIST_NAMES = keys(words.LISTS), keys(words.MAYBE_LISTS), phrases(words.LIST_NAMES)
 _EVENTS, _EVENT_NAMES, _LOOKS_BACK = keys(words.EVENTS), phrases(words.EVENT_NAMES), phrases(words.LOOKS_BACK)
 _AFTERWARDS = phrases(words.AFTERWARDS)
 _PRODUCTS, _BUYING = keys(words.PRODUCTS), phrases(words.BUYING)
-_MONTHS = {
-    plain(form): number for number, names in enumerate(words.MONTHS, 1) for name in names.split() for form in (name,)
-}
+_MONTHS = {plain(name): number for number, names in enumerate(words.MONTHS, 1) for name in names.split()}
 _PRICE = re2.compile(r"(?i)(?:[€£$₹]|\b(?:EUR|USD|GBP|CHF|Rs\.?|INR)) ?\d|\d ?(?:€|EUR\b|USD\b|CHF\b|Fr\.)")
 _ENDING = re.compile(r"(?i)\.(?:html?|php|aspx?|jsp)$")
 _SEPARATORS = re.compile(r"\s+[|–—·•»«:-]+\s+|:\s+")
@@ -92,7 +92,7 @@ _SEPARATORS = re.compile(r"\s+[|–—·•»«:-]+\s+|:\s+")
 def find_role(page: PageFacts, site: SiteFacts) -> Found:
     """The role of a page, with its evidence."""
     path = _path(page.url)
-    found = _home(page, path, site) or _utility(page, path)
+    found = _home(page, path, site) or _utility(page, path, site)
     return (
         found or _product(page, path, site) or _event(page, path) or _hub(page, path) or _thin(page, site) or _ARTICLE
     )
@@ -144,20 +144,19 @@ def _home(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
 # ---------------------------------------------------------------------------------------------------------- utility
 
 
-def _utility(page: PageFacts, path: _Path) -> Found | None:
+def _utility(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
     if not path.parts:
         return None
     for part in path.parts[:2]:
         if part in _MACHINERY and len(path.parts) <= 3:
             return Found(PageRole.UTILITY, f"its address has “{part}”")
     last, above = path.parts[-1], path.parts[:-1]
+    in_menus = site.menus_tell and page.menu_share >= IN_MENUS
+    if not all(part in _ABOVE for part in above) or (above and last in _SEARCHES):
+        return None
     clear = last in _CLEAR
     if not clear and last not in _MAYBE:
-        return _by_name(page, path)
-    in_menus = page.menu_share >= IN_MENUS
-    near = not above if last in _SEARCHES else all(part in _ABOVE for part in above)
-    if not near and not in_menus:
-        return None
+        return _by_name(page) if in_menus else None
     name = _utility_name(page)
     if name:
         return Found(PageRole.UTILITY, f"its address ends in “{last}” and it is called “{name}”")
@@ -167,10 +166,8 @@ def _utility(page: PageFacts, path: _Path) -> Found | None:
     return None
 
 
-def _by_name(page: PageFacts, path: _Path) -> Found | None:
-    """A page in every menu or footer that goes by such a name, whatever its address (`/node/12`)."""
-    if page.menu_share < IN_MENUS or len(path.parts) > DEEPEST_UTILITY:
-        return None
+def _by_name(page: PageFacts) -> Found | None:
+    """A page in many menus or footers that goes by such a name, whatever its address ends in (`/node/12`)."""
     for name in _names(page):
         if plain(name).replace(" ", "") in _CLEAR | _MAYBE:
             return Found(PageRole.UTILITY, f"it is called “{name}” and the site’s menus lead to it")
@@ -320,7 +317,8 @@ def _hub(page: PageFacts, path: _Path) -> Found | None:
         return None
     own = page.words is None or page.words <= SHORT_WORDS or page.link_share >= PARTLY_LINKS
     above_many = page.below >= MANY_BELOW
-    lists = next((part for part in path.parts[:-1][:DEEPEST_LIST] if part in _LISTS), "")
+    kinds = _LISTS | _MAYBE_LISTS if page.below or page.links_out >= FEW_LINKS else _LISTS
+    lists = next((part for part in path.parts[:-1][:DEEPEST_LIST] if part in kinds), "")
     if lists and own and not _is_dated(path) and not any(part in _PRODUCTS for part in path.parts):
         return Found(PageRole.HUB, f"its address has “/{lists}/”")
     if page.links_out >= MANY_LINKS and page.link_share >= NOTHING_BUT_LINKS:

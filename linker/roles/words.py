@@ -26,7 +26,7 @@ términos de uso, termini e condizioni, condizioni d’uso, condizioni generali,
 algemene voorwaarden, gebruiksvoorwaarden, haftungsausschluss,
 contact us, contact form, kontaktformular, contactez-nous, nous contacter, contáctenos, contáctanos, contattaci,
 contatti, contacteer ons, neem contact op, contactformulier, formulaire de contact, formulario de contacto,
-sign in, log in, sign up, log out, my account, forgot password, lost password, reset password, create account,
+my account, forgot password, lost password, reset password, create account,
 mein konto, kundenkonto, benutzerkonto, passwort vergessen, mon compte, se connecter, mot de passe oublié,
 mi cuenta, iniciar sesión, il mio account, mijn account, inloggen, wachtwoord vergeten, wp-login,
 shopping cart, shopping basket, warenkorb, einkaufswagen, panier, carrito, cesta de la compra, carrello,
@@ -42,7 +42,7 @@ declaración de accesibilidad, dichiarazione di accessibilità, toegankelijkheid
 # Also subjects that people write about: address and name have to say so both.
 MAYBE_UTILITY = """
 contact, kontakt, contacto, contatto, contactgegevens, privacy, confidentialité, terms, legal, disclaimer, rechtliches,
-login, logout, signin, signup, register, registration, registrieren, anmelden, anmeldung, account, konto, compte,
+login, logout, log in, log out, sign in, sign up, register, registration, registrieren, anmelden, anmeldung, account, konto, compte,
 cuenta, connexion, inscription, accedi, acceso, accesso, registro, registrazione, registreren, aanmelden,
 cart, basket, bag, kasse, sitemap, 404
 """
@@ -62,15 +62,17 @@ ABOVE_UTILITY = """
 about, about us, über uns, uns, info, infos, information, informationen, pages, page, site, service, services, company,
 unternehmen, policies, policy, legal, rechtliches, help, hilfe, aide, ayuda, aiuto, hulp, support, account, customer,
 user, users, qui sommes nous, à propos, chi siamo, quiénes somos, over ons, kundenservice, customer service, content,
-shop
+shop, node
 """
 # Whatever lies directly below lists other pages.
 LISTS = """
-category, categories, product-category, tag, tags, product-tag, label, labels, archive, archives, kategorie, kategorien,
+category, categories, product-category, tag, tags, product-tag, archive, archives, kategorie, kategorien,
 schlagwort, schlagworte, schlagwörter, rubrik, rubriken, archiv, catégorie, catégories, étiquette, étiquettes, rubrique,
 rubriques, categoría, categorías, etiqueta, etiquetas, archivo, archivos, categoria, categorie, etichetta, archivio,
-categorieën, archief, author, authors, autor, autoren, auteur, auteurs, autore, collections
+categorieën, archief
 """
+# The same where the page has links, or pages below it.
+MAYBE_LISTS = "author, authors, autor, autoren, auteur, auteurs, autore, label, labels, collections, topics, themen"
 # A page of this name with many pages below it lists them.
 LIST_NAMES = """
 index, contents, table of contents, overview, archive, archives, archiv, blog, news, articles, all articles, posts,
@@ -100,7 +102,7 @@ resumen, crónica, acta, riassunto, resoconto, verslag, terugblik, samenvatting,
 """
 AFTERWARDS = """
 the slides, the recording, transcript, recap, was recorded, watch the video, view the video, die folien, aufzeichnung,
-mitschnitt, enregistrement, grabación, registrazione, opname
+mitschnitt, on demand, watch now, jetzt ansehen, enregistrement, grabación, registrazione, opname
 """
 PRODUCTS = """
 p, dp, product, products, produkt, produkte, produit, produits, producto, productos, prodotto, prodotti, producten, item

@@ -15,7 +15,7 @@ from django.db.models import Count
 from linker import store
 from linker.models import Block, Category, Page, Project, RoleRule
 from linker.patterns import compile_pattern
-from linker.roles.finder import PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
+from linker.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
 from linker.roles.links import LABELS, PageRole
 from linker.roles.words import plain
 from linker.runs import no_progress
@@ -36,6 +36,9 @@ BYTES_A_WORD = 6
 THIN_BYTES = 90  # of a text of fewer words than a thin page has
 # A text tells of its page where nearly all pages have one and few of these are so short.
 WITH_TEXT, MOST_THIN = 0.8, 0.2
+
+# Menus and footers that lead to more pages than these say nothing of them.
+FEW_IN_MENUS, MOST_IN_MENUS = 20, 0.1
 
 # The role that a project's settings are read by, of a row `p`: an event to come is an article like any other.
 ROLE_NOW = "CASE WHEN p.role_in_force = 'event' AND p.event_day >= current_date THEN 'article' ELSE p.role_in_force END"
@@ -64,10 +67,10 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     progress(0, 0, "Finding page roles")
-    site = _site(project)
+    pages, in_menus = _count_links(project)
+    site = _site(project, menus_tell=in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages))
     below, in_categories = _Below(project), _pages_of_categories(project)
     by_rule = _by_rule(project)
-    pages = _count_links(project)
     rows = store.stream("roles", _FACTS, {"project": project.pk, "read": READ}, AT_A_TIME)
 
     def decide(row: tuple[Any, ...]) -> tuple[_Role, _Role]:
@@ -133,7 +136,7 @@ WHERE p.project_id = %(project)s AND p.missing_since IS NULL ORDER BY p.id
 _MENUS = (Block.HEADER, Block.FOOTER, Block.NAVIGATION)
 
 
-def _site(project: Project) -> SiteFacts:
+def _site(project: Project, *, menus_tell: bool) -> SiteFacts:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*), count(*) FILTER (WHERE body <> ''), "
@@ -152,12 +155,13 @@ def _site(project: Project) -> SiteFacts:
         project.base_url,
         texts_tell=with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text,
         sells_in=sells_in,
+        menus_tell=menus_tell,
     )
 
 
-def _count_links(project: Project) -> int:
+def _count_links(project: Project) -> tuple[int, int]:
     """Makes the table `role_links` of how many characters of a page's text are links and how many pages' menus lead to
-    it. Returns the number of live pages."""
+    it. Returns how many live pages there are, and to how many of them many menus lead."""
     menus = ", ".join(str(block.value) for block in _MENUS)
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS role_links")
@@ -177,7 +181,9 @@ def _count_links(project: Project) -> int:
             {"project": project.pk},
         )
         cursor.execute("ANALYZE role_links")
-    return Page.objects.filter(project=project, missing_since=None).count()
+        pages = Page.objects.filter(project=project, missing_since=None).count()
+        cursor.execute("SELECT count(*) FROM role_links WHERE menus >= %s", [max(1, IN_MENUS * pages)])
+        return pages, cursor.fetchone()[0]
 
 
 def _facts(row: tuple[Any, ...], below: _Below, in_categories: dict[tuple[int, str], int], pages: int) -> PageFacts:

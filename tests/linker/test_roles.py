@@ -16,6 +16,7 @@ from linker.services.eligibility import barred_pages
 from linker.services.room import rooms_of
 from linker.whynot import why_not_page
 from tests.factories import embed, make_category, make_link, make_model, make_page, make_project, make_run
+from tests.linker.test_match import match
 
 pytestmark = pytest.mark.django_db
 
@@ -148,6 +149,23 @@ def test_thin_pages_have_no_room_in_their_text(project):
     assert rooms[thin.pk].inline == 0
     assert rooms[thin.pk].related == params.related_per_donor
     assert other.pk not in rooms
+
+
+@pytest.mark.parametrize(
+    ("receives", "anchors"), [("name", {"Winter boots"}), ("yes", {"Winter boots", "boots in winter"})]
+)
+def test_a_hub_is_linked_to_under_its_own_name_alone(project, receives, anchors):
+    """Words like its name are not its name: such a link stands beside the text, under the name."""
+    project.role_links = {"hub": {"receives": receives}}
+    project.save()
+    hub = page(project, "/boots", title="Winter boots", role="hub", body="")
+    page(project, "/named", body="We sell Winter boots to everybody who asks.")
+    page(project, "/alike", body="Nobody wears boots in winter without thick socks.")
+    match(project, inline_per_donor=2, related_per_donor=2)
+    found = {edge.source.url.rpartition("/")[2]: edge for edge in project.edges.filter(target=hub)}
+    assert {edge.anchor for edge in found.values()} == anchors
+    assert found["named"].span_start == 8
+    assert (found["alike"].span_start is None) == (receives == "name")
 
 
 def test_by_hand_goes_before_a_rule_and_a_rule_before_what_was_found(project, manager):

@@ -91,13 +91,16 @@ def test_by_address_and_name(path, title, expected):
         ("/node/12", "Contact", {"menu_share": 0.1}, "article"),
         ("/contact", "Get in touch", {"menu_share": 0.9}, "utility"),
         ("/contact", "Get in touch", {}, "article"),
+        ("/docs/login", "Login", {"menu_share": 0.9}, "article"),
         ("/tents/", "Tents", {"menu_share": 0.9}, "article"),
         # lists
         ("/tag/tents/", "Tents", {"words": 20}, "hub"),
         ("/blog/category/tents", "Tents", {"words": 90}, "hub"),
         ("/de/schlagwort/zelte", "Zelte", {"link_share": 0.4}, "hub"),
         ("/kategorie/zelte", "Zelte", {"words": 900, "link_share": 0.05}, "article"),
-        ("/collections/tents", "Tents", {"words": 10}, "hub"),
+        ("/collections/tents", "Tents", {"words": 60, "links_out": 9}, "hub"),
+        ("/collections/vase-12", "A vase", {"words": 60}, "article"),
+        ("/author/ada", "Ada", {"words": 60, "below": 1}, "hub"),
         ("/collections/tents/products/dome", "Dome", {"words": 60}, "article"),
         ("/archives/2015/05/03/pitching", "Pitching", {"words": 90}, "article"),
         ("/2015/05/", "May 2015", {"words": 30, "below": 9}, "hub"),
@@ -132,6 +135,12 @@ def test_by_links_and_text(path, title, facts, expected):
 def test_a_section_of_another_name_than_the_pages_language_is_no_home():
     assert role("/it/", "IT and computing", language="en") == "article"
     assert role("/it/", "Negozio", language="it-IT") == "home"
+
+
+def test_menus_that_lead_to_every_page_say_nothing_of_one():
+    page = PageFacts("https://docs.example/login", "Sign-in with the tool", menu_share=1.0)
+    assert find_role(page, SiteFacts("https://docs.example")).role is PageRole.UTILITY
+    assert find_role(page, SiteFacts("https://docs.example", menus_tell=False)).role is PageRole.ARTICLE
 
 
 def test_short_texts_say_nothing_of_a_site_that_has_few_texts():
