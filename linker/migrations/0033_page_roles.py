@@ -83,7 +83,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='page',
-            index=models.Index(fields=['project', 'role_in_force', 'id'], name='page_by_role'),
+            index=models.Index(fields=['project', 'role_in_force', 'id'], condition=models.Q(('missing_since__isnull', True)), name='page_by_role'),
         ),
         migrations.AddConstraint(
             model_name='rolerule',

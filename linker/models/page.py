@@ -115,7 +115,12 @@ class Page(models.Model):
             models.UniqueConstraint("project", MD5("canonical_url"), name="page_canonical_url_once"),
         ]
         indexes = [
-            models.Index(fields=["project", "role_in_force", "id"], name="page_by_role"),
+            # Counted and listed by role, without the rows.
+            models.Index(
+                fields=["project", "role_in_force", "id"],
+                condition=Q(missing_since__isnull=True),
+                name="page_by_role",
+            ),
             # Led by the category, it also finds the pages of one that goes.
             models.Index(fields=["category", "project"], name="page_by_category"),
             # Whether other pages are called so: review.doubts. In eight bytes, whatever the name.

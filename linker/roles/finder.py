@@ -81,7 +81,7 @@ _SEARCHES, _FILLERS = keys(words.SEARCHES), keys(words.FILLERS)
 _MACHINERY, _ABOVE = keys(words.MACHINERY), keys(words.ABOVE_UTILITY)
 _LISTS, _MAYBE_LISTS, _LIST_NAMES = keys(words.LISTS), keys(words.MAYBE_LISTS), phrases(words.LIST_NAMES)
 _EVENTS, _EVENT_NAMES, _LOOKS_BACK = keys(words.EVENTS), phrases(words.EVENT_NAMES), phrases(words.LOOKS_BACK)
-_AFTERWARDS = phrases(words.AFTERWARDS)
+_AFTERWARDS, _ANNOUNCES = phrases(words.AFTERWARDS), phrases(words.ANNOUNCES)
 _PRODUCTS, _BUYING = keys(words.PRODUCTS), phrases(words.BUYING)
 _MONTHS = {plain(name): number for number, names in enumerate(words.MONTHS, 1) for name in names.split()}
 _PRICE = re2.compile(r"(?i)(?:[€£$₹]|\b(?:EUR|USD|GBP|CHF|Rs\.?|INR)) ?\d|\d ?(?:€|EUR\b|USD\b|CHF\b|Fr\.)")
@@ -330,8 +330,9 @@ def _hub(page: PageFacts, path: _Path) -> Found | None:
             return Found(PageRole.HUB, f"it has {page.links_out} links and says little itself")
     if all(part.isdigit() for part in path.parts) and own and page.below:
         return Found(PageRole.HUB, "its address is a date with pages below it")
-    names = _names(page) if own and (above_many or path.parts[-1] == "index") else []
-    name = next((name for name in names if plain(name) in _LIST_NAMES), "")
+    is_index = path.parts[-1] == "index"
+    names = _names(page) if own and (above_many or is_index) else []
+    name = next((name for name in names if plain(name) in _LIST_NAMES or (is_index and "index" in plain(name))), "")
     if name:
         return Found(PageRole.HUB, f"it is called “{name}” and {page.below:,} pages lie below it")
     if above_many and page.links_out >= MANY_LINKS and page.link_share >= MOSTLY_LINKS:
@@ -348,6 +349,8 @@ def _thin(page: PageFacts, site: SiteFacts) -> Found | None:
     if not site.texts_tell or page.words is None or not page.text or page.links_in or page.below:
         return None
     if page.words >= THIN_WORDS or page.links_out >= FEW_LINKS:
+        return None
+    if not _ANNOUNCES.isdisjoint(plain(page.text).split()):
         return None
     said = "1 word" if page.words == 1 else f"{page.words} words"
     return Found(PageRole.THIN, f"its text has {said}")

@@ -42,7 +42,8 @@ declaración de accesibilidad, dichiarazione di accessibilità, toegankelijkheid
 # Also subjects that people write about: address and name have to say so both.
 MAYBE_UTILITY = """
 contact, kontakt, contacto, contatto, contactgegevens, privacy, confidentialité, terms, legal, disclaimer, rechtliches,
-login, logout, log in, log out, sign in, sign up, register, registration, registrieren, anmelden, anmeldung, account, konto, compte,
+login, logout, log in, log out, sign in, sign up, register, registration, registrieren, anmelden, anmeldung, account,
+konto, compte,
 cuenta, connexion, inscription, accedi, acceso, accesso, registro, registrazione, registreren, aanmelden,
 cart, basket, bag, kasse, sitemap, 404
 """
@@ -99,6 +100,11 @@ LOOKS_BACK = """
 recap, report, summary, minutes, recording, transcript, slides, lessons, takeaways, retrospective, review, wrap, notes,
 protokoll, rückblick, nachlese, bericht, nachbericht, aufzeichnung, zusammenfassung, compte, rendu, bilan, retour,
 resumen, crónica, acta, riassunto, resoconto, verslag, terugblik, samenvatting, log
+"""
+# A text that announces a table, a listing or a form, which the crawl did not take for text.
+ANNOUNCES = """
+following, below, folgende, folgenden, folgendes, unten, suivant, suivante, suivants, suivantes, siguiente,
+siguientes, seguente, seguenti, volgende, hieronder
 """
 AFTERWARDS = """
 the slides, the recording, transcript, recap, was recorded, watch the video, view the video, die folien, aufzeichnung,

@@ -112,6 +112,7 @@ def test_by_address_and_name(path, title, expected):
         ("/magazine", "Magazine", {"words": 30, "below": 40}, "hub"),
         ("/magazine", "Magazine", {"words": 900, "below": 40}, "article"),
         ("/magazine/index", "Index", {"words": None, "text": ""}, "hub"),
+        ("/docs/http/index", "HTTP index", {"words": 9}, "hub"),
         ("/boots", "Boots", {"words": 13, "links_out": 2, "link_share": 1.0}, "hub"),
         ("/boots", "Boots", {"words": 13, "below": 9}, "hub"),
         ("/boots", "Boots", {"words": 13, "below": 2, "link_share": 0.4}, "hub"),
@@ -120,6 +121,7 @@ def test_by_address_and_name(path, title, expected):
         # too little text
         ("/soon", "Soon", {"words": 3, "text": "Coming soon."}, "thin"),
         ("/soon", "Soon", {"words": 3, "text": "Coming soon.", "links_in": 1}, "article"),
+        ("/soon", "Soon", {"words": 5, "text": "The following example is JSON:"}, "article"),
         ("/soon", "Soon", {"words": None, "text": ""}, "article"),
         # products
         ("/p/dome-3", "Dome 3", {"text": "Dome 3. Price: 249,00 €"}, "product"),
