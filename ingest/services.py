@@ -34,7 +34,7 @@ from linker import store
 from linker.models import PageTraffic, Project, QuerySource, RunKind, TrafficPeriod, TrafficSource
 from linker.models.project import UrlPolicy
 from linker.runs import no_progress, start_run
-from linker.services import find_sensitive
+from linker.services import find_roles, find_sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -673,6 +673,7 @@ class _PagesLoad:
         loader.refresh_statistics("linker_page", "linker_pageembedding", "linker_category")
         self.progress(size - 1, size, "Looking for sensitive pages")
         report |= find_sensitive(self.project, lambda done, total, stage="": self.progress(size - 1, size, stage))
+        report |= find_roles(self.project, lambda done, total, stage="": self.progress(size - 1, size, stage))
         self.progress(size, size, "Done")
 
     def _save_traffic(self) -> Report:
@@ -838,6 +839,7 @@ def _load_links(project: Project, looked: Look, skipped: Skipped, allow_shrink: 
     loader.refresh_statistics("linker_existinglink")
     stage.count_page_links()
     loader.drop_link_stage()
+    report |= find_roles(project, lambda done, total, stage="": progress(table.size - 1, table.size, stage))
     progress(table.size, table.size, "Done")
     return report | _skipped_report(skipped) | {"mapping": looked.mapping}
 

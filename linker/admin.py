@@ -15,7 +15,18 @@ from django.db import transaction
 
 from linker import audit, policies
 from linker.forms import PatternField, TierForm, WordField, check_names_one_thing
-from linker.models import Category, ChangeKind, ExclusionRule, Membership, Page, Project, Run, SensitiveRule, Tier
+from linker.models import (
+    Category,
+    ChangeKind,
+    ExclusionRule,
+    Membership,
+    Page,
+    Project,
+    RoleRule,
+    Run,
+    SensitiveRule,
+    Tier,
+)
 from linker.projects import SETTINGS, create_project, save_project
 
 if TYPE_CHECKING:
@@ -209,6 +220,33 @@ class ExclusionRuleAdmin(OfProjectAdmin):
         policies.remove_exclusion(obj.project, obj.pk, request.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ExclusionRule]) -> None:
+        for rule in queryset.select_related("project"):
+            self.delete_model(request, rule)
+
+
+class RoleRuleAdminForm(forms.ModelForm):
+    pattern = PatternField()
+
+    class Meta:
+        model = RoleRule
+        fields = ["project", "pattern", "role", "note"]
+
+
+@admin.register(RoleRule)
+class RoleRuleAdmin(OfProjectAdmin):
+    """Saving or deleting a rule gives the pages their roles."""
+
+    form = RoleRuleAdminForm
+    list_display = ["pattern", "project", "role", "note"]
+    search_fields = ["pattern", "note"]
+
+    def save_model(self, request: HttpRequest, obj: RoleRule, form: Any, change: bool) -> None:
+        policies.add_role_rule(obj, request.user)
+
+    def delete_model(self, request: HttpRequest, obj: RoleRule) -> None:
+        policies.remove_role_rule(obj.project, obj.pk, request.user)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[RoleRule]) -> None:
         for rule in queryset.select_related("project"):
             self.delete_model(request, rule)
 

@@ -32,6 +32,8 @@ TERMS = {
     "quantile": "The share of the run’s suggestions that score no higher: 0.9 begins the best tenth.",
     "ranking": "The order of the suggestions: learned from the site’s own links, by a fixed formula, or by similarity.",
     "release": "A file of approved links for the developers. It is numbered and never changes.",
+    "role": "What a page is for: home, hub, article, product, utility, thin or event. It decides which links the page "
+    "may give and receive.",
     "run": "A piece of work in the background, such as an import or a match, kept with what it was asked and counted.",
     "sensitive": "About medicine, law or money, or whatever your managers say: such a link never leaves without a "
     "person’s decision.",

@@ -11,6 +11,10 @@ def find_sensitive(run_id: int) -> None:
     runs.execute(run_id, services.run_find_sensitive)
 
 
+def find_roles(run_id: int) -> None:
+    runs.execute(run_id, services.run_find_roles)
+
+
 def embed(run_id: int) -> None:
     runs.execute(run_id, services.run_embed)
 

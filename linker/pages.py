@@ -31,6 +31,7 @@ from linker.models import (
 )
 from linker.page_lists import page_ids
 from linker.patterns import compile_pattern
+from linker.roles.links import LABELS
 from linker.unknown import unknown_fields
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class PageQuery:
     show: str = "live"
     order: str = "crawl"
     rule: int | None = None
+    role: str = ""
     after: tuple[int, int] | None = None
     ignored: tuple[str, ...] = field(default=(), compare=False)
 
@@ -77,23 +79,26 @@ class PageQuery:
     def from_query(cls, query: Mapping[str, str]) -> PageQuery:
         show, order = query.get("show", ""), query.get("order", "")
         ignored = [name for name in ("category", "sensitive") if query.get(name) and _number(query[name]) is None]
-        ignored += [
-            name for name, known in (("show", SHOW), ("order", ORDERS)) if query.get(name, "") not in ("", *known)
-        ]
+        known_values = (("show", SHOW), ("order", ORDERS), ("role", LABELS))
+        ignored += [name for name, known in known_values if query.get(name, "") not in ("", *known)]
         return cls(
             text=query.get("q", "").replace("\x00", "").strip()[:200],
             category=_number(query.get("category", "")),
             show=show if show in SHOW else "live",
             order=order if order in ORDERS else "crawl",
             rule=_number(query.get("sensitive", "")),
+            role=query.get("role", "") if query.get("role", "") in LABELS else "",
             after=_keyset(query.get("after", "")),
-            ignored=(*ignored, *unknown_fields(query, {"q", "category", "show", "order", "sensitive", "after"})),
+            ignored=(
+                *ignored,
+                *unknown_fields(query, {"q", "category", "show", "order", "sensitive", "role", "after"}),
+            ),
         )
 
     def to_query(self) -> dict[str, str]:
         """The filters without the place in the list, defaults left out."""
         values = {"q": self.text, "category": str(self.category or ""), "show": self.show, "order": self.order}
-        values["sensitive"] = str(self.rule or "")
+        values |= {"sensitive": str(self.rule or ""), "role": self.role}
         defaults = {"show": "live", "order": "crawl"}
         return {name: value for name, value in values.items() if value and value != defaults.get(name)}
 
@@ -127,6 +132,8 @@ def chosen_pages(project: Project, query: PageQuery) -> QuerySet[Page]:
     if query.rule is not None:
         rule = sensitive_rule(project, query.rule)
         pages = _taken_by(pages, rule) if rule else pages.none()
+    if query.role:
+        pages = pages.filter(role_in_force=query.role)
     return pages
 
 

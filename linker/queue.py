@@ -44,6 +44,7 @@ JOBS = {
     "import_queries": JobType("ingest.jobs.import_queries", "default", 6 * 3600),
     "clean_uploads": JobType("ingest.jobs.clean_uploads", "default", 3600),
     "sensitive": JobType("linker.jobs.find_sensitive", "default", 3600),
+    "roles": JobType("linker.jobs.find_roles", "default", 3600),
     "import_traffic": JobType("ingest.jobs.import_traffic", "default", 6 * 3600),
     "embed": JobType("linker.jobs.embed", "default", 24 * 3600),
     "match": JobType("linker.jobs.match", "default", 3600),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linker.models import RunKind, RunStatus
+from linker.roles.links import NOUNS, PageRole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +42,7 @@ def _pages(report: Report) -> list[str]:
         if missing
         else "",
         _sensitive(report),
+        _roles(report),
         _end(report),
         _left_out(report),
     ]
@@ -71,6 +73,16 @@ def _sensitive(report: Report) -> str:
     )
     found = f" {count(new, 'new rule')} {'waits' if new == 1 else 'wait'} for a manager." if new else ""
     return told + found if pages or new else "No page speaks of medicine, law or money."
+
+
+def _roles(report: Report) -> str:
+    """What pages are for that are not articles; empty where nobody looked."""
+    counts = {PageRole(role): pages for role, pages in report.get("roles", {}).items()}
+    found = [count(pages, NOUNS[role]) for role, pages in counts.items() if role is not PageRole.ARTICLE]
+    if not found:
+        return ""
+    listed = f"{', '.join(found[:-1])} and {found[-1]}" if len(found) > 1 else found[0]
+    return f"By what they are for, the pages are {count(counts.get(PageRole.ARTICLE, 0), 'article')}, {listed}."
 
 
 def _links(report: Report) -> list[str]:
@@ -259,6 +271,7 @@ _SUMMARIES: dict[RunKind, Callable[[Report], list[str]]] = {
     RunKind.IMPORT_LINKS: _links,
     RunKind.IMPORT_QUERIES: _queries,
     RunKind.SENSITIVE: lambda report: [_sensitive(report)],
+    RunKind.ROLES: lambda report: [_roles(report) or "Every page is an article."],
     RunKind.IMPORT_TRAFFIC: _traffic,
     RunKind.EMBED: _embed,
     RunKind.MATCH: _match,

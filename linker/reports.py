@@ -71,6 +71,8 @@ LABELS = {
     "sensitive": "Sensitive, so a person must look",
     "sensitive_pages": "Pages that count as sensitive",
     "sensitive_proposed": "New rules on what is sensitive, still to check",
+    "roles": "Pages by role",
+    "roles_changed": "Pages whose role changed",
     "left_out": "Left out",
     "parameter URL": "addresses with a query",
     "skipped_lost": "There was no room on the server’s disk for the list of what was left out",
@@ -161,7 +163,7 @@ ORDER = [
     *("skipped_rows", "skipped_cells", "skipped", "skipped_listed", "skipped_lost"),
     *("indexable", "categories", "category_source", "empty_breadcrumb", "own_crumbs", "without_category"),
     *("page_traffic", "vectors"),
-    *("sensitive_pages", "sensitive_proposed"),
+    *("sensitive_pages", "sensitive_proposed", "roles", "roles_changed"),
     *("encoding", "delimiter", "packed", "header_line", "open_line"),
     *("model", "made_of", "dimensions", "embedded", "without_text", "seconds"),
     *(

@@ -40,7 +40,9 @@ from linker.models import (
     RunStatus,
     Side,
 )
+from linker.page_roles import role_source
 from linker.reports import levels_up
+from linker.roles.links import NAMED, Gives, Receives, role_links
 from linker.services.eligibility import Bar, standing_of
 from linker.services.match import category_nodes
 from linker.services.room import Room, rooms_of
@@ -211,7 +213,18 @@ class _Asked:
             yield from self._bar(page, bar, about)
         for one in [side] if side else [Side.DONOR, Side.ACCEPTOR]:
             for refusal in standing.refusals[one]:
-                if refusal.rule is None:
+                if refusal.role is not None:
+                    does = "gives" if one == Side.DONOR else "receives"
+                    yield Finding(
+                        "role",
+                        f"It counts as {NAMED[refusal.role]} ({role_source(self.project, page)}), and such a page "
+                        f"{does} no new links here.",
+                        "If it is something else, choose its role on its page; what roles give and receive stands in "
+                        "the settings. Then match again.",
+                        self.link("The page", "page", page.pk),
+                        one,
+                    )
+                elif refusal.rule is None:
                     yield self._not_indexable(page)
                 else:
                     note = f" ({refusal.rule.note})" if refusal.rule.note else ""
@@ -222,6 +235,24 @@ class _Asked:
                         self.link("Exclusions", "settings_exclusions", manager=True),
                         one,
                     )
+        links = role_links(self.project.role_links)[page.role_now]
+        called = f"It counts as {NAMED[page.role_now]} ({role_source(self.project, page)})"
+        if side != Side.ACCEPTOR and links.gives is Gives.BESIDE:
+            yield Finding(
+                "role-beside",
+                f"{called}, which gives new links beside its text alone.",
+                link=self.link("The page", "page", page.pk),
+                side=Side.DONOR,
+                stops=False,
+            )
+        if side != Side.DONOR and links.receives is Receives.NAME:
+            yield Finding(
+                "role-name",
+                f"{called}, which receives new links under its own name alone.",
+                link=self.link("The page", "page", page.pk),
+                side=Side.ACCEPTOR,
+                stops=False,
+            )
         if side != Side.ACCEPTOR and page.pk not in self.with_text:
             yield Finding(
                 "no-text",

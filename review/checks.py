@@ -171,14 +171,16 @@ def _execute(statement: str, params: dict[str, Any] | None = None) -> None:
 
 _BARRED = """
 UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
-    SELECT b.page, b.side, CASE
-        WHEN b.bar = 'excluded' THEN 'excluded'
+    SELECT b.page, b.side, b.bar, CASE
+        WHEN b.bar IN ('excluded', 'role') THEN 'excluded'
         WHEN b.bar = 'not indexable (as acceptor)' THEN 'not_indexable'
         WHEN p.missing_since IS NULL AND p.status NOT IN ('merged', 'killed')
             AND (p.redirect_url <> '' OR p.status = 'redirected' OR p.status_code BETWEEN 300 AND 399) THEN 'redirected'
         ELSE 'gone' END AS reason,
         'The ' || b.side || CASE
         WHEN b.bar = 'excluded' THEN ' is excluded by the rule “' || b.pattern || '”.'
+        WHEN b.bar = 'role' THEN ' is ' || b.pattern || ', which '
+            || CASE b.side WHEN 'donor' THEN 'gives' ELSE 'receives' END || ' no new links.'
         WHEN b.bar = 'not indexable (as acceptor)' AND p.canonical_link NOT IN ('', p.url, p.canonical_url)
             THEN ' names another address as its canonical: ' || p.canonical_link
         WHEN b.bar = 'not indexable (as acceptor)'
@@ -190,6 +192,7 @@ UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
     FROM barred b JOIN linker_page p ON p.id = b.page
 ) found
 WHERE found.side = %(side)s AND leaving.reason = '' AND leaving.operation <> 'remove'
+    AND NOT (found.bar = 'role' AND leaving.decided) -- a person who accepted the link knew the page
     AND CASE %(side)s WHEN 'donor' THEN leaving.source_id ELSE leaving.target_id END = found.page
 """
 

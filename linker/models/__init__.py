@@ -17,7 +17,17 @@ from linker.models.page import (
     TrafficSource,
 )
 from linker.models.page_list import PageList, Pilot
-from linker.models.policy import ExclusionRule, Placement, Rel, SensitivePage, SensitiveRule, SensitiveState, Side, Tier
+from linker.models.policy import (
+    ExclusionRule,
+    Placement,
+    Rel,
+    RoleRule,
+    SensitivePage,
+    SensitiveRule,
+    SensitiveState,
+    Side,
+    Tier,
+)
 from linker.models.project import Basis, Membership, Project, Role
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
 
@@ -48,6 +58,7 @@ __all__ = [
     "Ranker",
     "Rel",
     "Role",
+    "RoleRule",
     "Run",
     "RunBatch",
     "RunBlock",

@@ -7,9 +7,11 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import MD5, Coalesce, Lower, NullIf
+from django.utils import timezone
 from pgvector.django import HalfVectorField
 
 from linker.models.project import Project
+from linker.roles.links import CHOICES, LABELS, PageRole
 
 
 class Category(models.Model):
@@ -86,6 +88,19 @@ class Page(models.Model):
     impressions = models.IntegerField(null=True, blank=True)
     position = models.FloatField(null=True, blank=True)
 
+    # What the page is for (linker.roles): as found, with what speaks for it; by a rule; by a manager, who has the last
+    # word.
+    role = models.CharField(max_length=8, choices=CHOICES, default="article", db_default="article")
+    role_why = models.CharField(max_length=300, blank=True, default="", db_default="")
+    role_by_rule = models.CharField(max_length=8, choices=CHOICES, blank=True, default="", db_default="")
+    role_by_hand = models.CharField(max_length=8, choices=CHOICES, blank=True, default="", db_default="")
+    role_in_force = models.GeneratedField(
+        expression=Coalesce(NullIf("role_by_hand", models.Value("")), NullIf("role_by_rule", models.Value("")), "role"),
+        output_field=models.CharField(max_length=8, choices=CHOICES),
+        db_persist=True,
+    )
+    event_day = models.DateField(null=True, blank=True, help_text="The last day of the event that the page is about")
+
     # Distinct pages linking here from their body text, and linked from ours. Kept by the links import.
     inlinks = models.IntegerField(default=0)
     outlinks = models.IntegerField(default=0)
@@ -100,6 +115,12 @@ class Page(models.Model):
             models.UniqueConstraint("project", MD5("canonical_url"), name="page_canonical_url_once"),
         ]
         indexes = [
+            # Counted and listed by role, without the rows.
+            models.Index(
+                fields=["project", "role_in_force", "id"],
+                condition=Q(missing_since__isnull=True),
+                name="page_by_role",
+            ),
             # Led by the category, it also finds the pages of one that goes.
             models.Index(fields=["category", "project"], name="page_by_category"),
             # Whether other pages are called so: review.doubts. In eight bytes, whatever the name.
@@ -116,6 +137,24 @@ class Page(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+    @property
+    def role_label(self) -> str:
+        return LABELS[PageRole(self.role_in_force)]
+
+    @property
+    def role_from(self) -> str:
+        """Where the role in force comes from: "hand", "rule" or "found"."""
+        if self.role_by_hand:
+            return "hand"
+        return "rule" if self.role_by_rule else "found"
+
+    @property
+    def role_now(self) -> PageRole:
+        """The role that settings are read by: an event to come is an article like any other."""
+        role = PageRole(self.role_in_force)
+        is_to_come = self.event_day is not None and self.event_day >= timezone.localdate()
+        return PageRole.ARTICLE if role is PageRole.EVENT and is_to_come else role
 
 
 class TrafficSource(models.TextChoices):

@@ -9,6 +9,7 @@ from django.db import models
 
 from linker.models.page import Category, Page
 from linker.models.project import Basis, Project
+from linker.roles.links import CHOICES
 
 
 class Placement(models.TextChoices):
@@ -193,6 +194,23 @@ class ExclusionRule(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "pattern", "side"], name="exclusion_rule_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.pattern
+
+
+class RoleRule(models.Model):
+    """Addresses whose pages have a role, whatever was found. The first rule that matches counts, the oldest first."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="role_rules")
+    pattern = models.CharField(max_length=300, help_text="Regular expression, RE2 syntax, searched in the address")
+    role = models.CharField(max_length=8, choices=CHOICES)
+    note = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "pattern"], name="role_rule_once"),
         ]
 
     def __str__(self) -> str:

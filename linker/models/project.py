@@ -87,6 +87,10 @@ class Project(models.Model):
         default=dict, blank=True, help_text="What differs from linker.ranking.formula.FormulaWeights, by name"
     )
 
+    role_links = models.JSONField(
+        default=dict, blank=True, help_text="What differs from linker.roles.links.USUAL, by role"
+    )
+
     # Column mappings the user confirmed, by kind of file: {"pages": {field: column}, "links": {...}, ...}.
     import_mappings = models.JSONField(default=dict, blank=True)
 

@@ -18,6 +18,7 @@ class RunKind(models.TextChoices):
     MATCH = "match", "Match"
     RETIER = "retier", "Read tiers anew"
     SENSITIVE = "sensitive", "Look for sensitive pages"
+    ROLES = "roles", "Find page roles"
     RELEASE = "release", "Release"
 
 

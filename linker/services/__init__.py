@@ -6,6 +6,7 @@ from linker.services.finish import finish_match
 from linker.services.match import batches_left, enqueue_batches, plan_match, run_batch
 from linker.services.pilots import limited_to_pilot
 from linker.services.policy import keep_apart, retier
+from linker.services.roles import apply_role_rules, find_roles, role_counts, run_find_roles
 from linker.services.sensitive import (
     find_pages_of,
     find_sensitive,
@@ -17,12 +18,14 @@ from linker.services.sensitive import (
 from linker.services.start import run_match, start_match
 
 __all__ = [
+    "apply_role_rules",
     "barred_pages",
     "batches_left",
     "eligible_pages",
     "embedding_model",
     "enqueue_batches",
     "find_pages_of",
+    "find_roles",
     "find_sensitive",
     "finish_match",
     "keep_apart",
@@ -32,8 +35,10 @@ __all__ = [
     "pages_by_set",
     "plan_match",
     "retier",
+    "role_counts",
     "run_batch",
     "run_embed",
+    "run_find_roles",
     "run_find_sensitive",
     "run_match",
     "site_template",

@@ -15,6 +15,8 @@ from linker.matching.params import MatchParams
 from linker.matching.rules import is_pagination, is_parameter_url
 from linker.models import Category, EmbeddingModel, ExclusionRule, PageList, Project, Side
 from linker.patterns import compile_pattern
+from linker.roles.links import NAMED, Gives, PageRole, Receives, role_links
+from linker.services.roles import ROLE_NOW
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -47,14 +49,23 @@ class Bar(StrEnum):
     PARAMETER_URL = "parameter URL"
     NOT_INDEXABLE = "not indexable (as acceptor)"
     EXCLUDED = "excluded"
+    ROLE = "role"
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why the project does not want a page on one side; `rule` where a rule of the project's says so."""
+    """Why the project does not want a page on one side; `rule` where a rule of the project's says so, `role` where
+    pages of that role give, or receive, no links."""
 
     bar: Bar
     rule: ExclusionRule | None = None
+    role: PageRole | None = None
+
+    def counted_as(self, side: Side) -> str:
+        """The refusal in the words of a run's report."""
+        if self.role is not None:
+            return f"{NAMED[self.role].partition(' ')[2]} as {side}"
+        return f"excluded as {side}" if self.rule is not None else self.bar
 
 
 @dataclass(frozen=True)
@@ -78,13 +89,14 @@ class _Facts(NamedTuple):
     redirects: bool
     clicks: int
     inlinks: int
+    role: str
     variant: bool
 
 
 _SIDES = (Side.DONOR, Side.ACCEPTOR)
 _FACTS = (
     "p.id, p.url, coalesce(p.category_id, 0), p.indexable, coalesce(p.status_code, 200), "
-    "p.redirect_url <> '', coalesce(p.clicks, 0), p.inlinks, "
+    f"p.redirect_url <> '', coalesce(p.clicks, 0), p.inlinks, {ROLE_NOW}, "
     "position('?' in p.canonical_url) > 0 AND EXISTS (SELECT 1 FROM linker_page q "
     "WHERE q.project_id = p.project_id AND md5(q.canonical_url) = md5(split_part(p.canonical_url, '?', 1)) "
     "AND q.id <> p.id)"
@@ -113,7 +125,7 @@ def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams)
         refused = [next(gate.refusals(facts, side), None) for side in _SIDES]
         for side, refusal in zip(_SIDES, refused, strict=True):
             if refusal is not None:
-                left_out[refusal.bar if refusal.rule is None else f"excluded as {side}"] += 1
+                left_out[refusal.counted_as(side)] += 1
         donor, target = (refusal is None for refusal in refused)
         chosen_donor = donor and not any(gate.filters(facts, Side.DONOR))
         chosen_target = target and not any(gate.filters(facts, Side.ACCEPTOR))
@@ -156,7 +168,8 @@ _OF_ADDRESSES = (Bar.PAGINATION, Bar.PARAMETER_URL)
 
 
 class Barred(NamedTuple):
-    """A page that may not take part on a side, the first reason why, and the pattern of the rule that says so."""
+    """A page that may not take part on a side, the first reason why, and the pattern of the rule that says so, or the
+    role of the page as a sentence names it."""
 
     page: int
     side: Side
@@ -180,7 +193,8 @@ def barred_pages(project: Project, chosen: str) -> Iterator[Barred]:
         for side in _SIDES:
             refusal = Refusal(bar) if bar else next(gate.refusals(facts, side), None)
             if refusal is not None:
-                yield Barred(facts.page, side, refusal.bar, refusal.rule.pattern if refusal.rule else "")
+                told = refusal.rule.pattern if refusal.rule else NAMED[refusal.role] if refusal.role else ""
+                yield Barred(facts.page, side, refusal.bar, told)
 
 
 class _Gate:
@@ -191,6 +205,11 @@ class _Gate:
 
     def __init__(self, project: Project, params: MatchParams) -> None:
         self.parameter_urls = project.parameter_urls
+        links = role_links(project.role_links)
+        self.without = {
+            Side.DONOR: {role for role, one in links.items() if one.gives is Gives.NO},
+            Side.ACCEPTOR: {role for role, one in links.items() if one.receives is Receives.NO},
+        }
         rules = [
             (rule, compile_pattern(rule.pattern).search)
             for rule in ExclusionRule.objects.filter(project=project).order_by("pk")
@@ -222,6 +241,8 @@ class _Gate:
         for rule, found in self.rules[side]:
             if found(facts.url):
                 yield Refusal(Bar.EXCLUDED, rule)
+        if facts.role in self.without[side]:
+            yield Refusal(Bar.ROLE, role=PageRole(facts.role))
 
     def filters(self, facts: _Facts, side: Side) -> Iterator[str]:
         """Names of the fields of the run's filter that leave it out on this side."""

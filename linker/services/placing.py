@@ -22,10 +22,12 @@ from linker.anchors.placement import Folded, Place, Placement, Words
 from linker.anchors.placement import Page as Text
 from linker.linked import IN_TEXT
 from linker.patterns import compile_pattern
+from linker.roles.links import Receives, role_links
 from linker.services.anchor_use import carried
 from linker.services.apart import MOST_ALTERNATIVES
 from linker.services.embed import site_template
 from linker.services.queries import target_queries
+from linker.services.roles import pages_that
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -100,6 +102,9 @@ class Placer:
         self.template = site_template(project)
         self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
         self.shared = _shared_names(project)
+        roles = role_links(project.role_links)
+        # Pages that are linked to under their own names alone.
+        self.by_name = pages_that(project, [role for role, one in roles.items() if one.receives is Receives.NAME])
         self.spool = _Spool(ids)
         self.told: dict[int, list[Any]] = {}
         self.kept: dict[int, tuple[int, int]] = {}
@@ -158,6 +163,8 @@ class Placer:
                 queries=self.queries.get(target, ()),
                 query_blend=self.project.query_blend,
             )
+            if target in self.by_name:
+                names = [name for name in names if name.whole] or names[:1]
         self.names[target], self.languages[target] = names, language
         return names
 
@@ -286,13 +293,16 @@ class Placer:
         """Words of the donor's text that may become the link, best first, and those only there to be picked."""
         if self.phrases is not None:
             found = [phrase for phrase in self.phrases.of(source, target) if self._may_say(phrase[0], source)]
+            if target in self.by_name:
+                own = {fold(name.text) for name in names}
+                found = [phrase for phrase in found if fold(phrase[0]) in own]
             least = max(least, self.phrases.least)
             good = [phrase for phrase in found if phrase[2] >= least]
             queries = [name.text for name in names if name.source == "query"] if least < math.inf else []
             return _blended(good, queries, self.project.query_blend), [p for p in found if p[2] < least]
         found = [(name.text, name.source, 1.0) for name in names]
         stops = stop_words(primary_language(self.languages[target]))
-        for name in names[:1]:
+        for name in () if target in self.by_name else names[:1]:
             if source not in self.words:
                 self.words[source] = Words(Folded(self.texts[source].text), self.languages[source])
             words = self.words[source]

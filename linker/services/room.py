@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from linker.models import Block
+from linker.roles.links import Gives, role_links
+from linker.services.roles import ROLE_NOW
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -37,7 +39,10 @@ def text_room_sql(page: str, inline: str, in_all: str, per_1000_words: str) -> s
 
 
 def rooms_of(project: Project, params: MatchParams, pages: Sequence[int] | None = None) -> dict[int, Room]:
-    """The pages, of all or of these, that have room for fewer new links than a page of the run may give."""
+    """The pages, of all or of these, that have room for fewer new links than a page of the run may give.
+
+    Pages of a role that gives beside its text alone have none in it.
+    """
     text = text_room_sql("p", "%(inline)s::int", "%(inline_in_all)s::int", "%(per_1000_words)s::int")
     rows = stream(
         "rooms",
@@ -49,7 +54,7 @@ def rooms_of(project: Project, params: MatchParams, pages: Sequence[int] | None 
             GROUP BY source_id HAVING %(related_in_all)s > 0
                 AND count(DISTINCT target_id) > %(related_in_all)s - %(related)s
         ), room AS (
-            SELECT p.id, {text} AS inline,
+            SELECT p.id, CASE WHEN {ROLE_NOW} = ANY(%(beside)s) THEN 0 ELSE {text} END AS inline,
                 greatest(0, %(related)s - coalesce(beside.links - (%(related_in_all)s - %(related)s), 0)) AS related
             FROM linker_page p LEFT JOIN beside ON beside.source_id = p.id
             WHERE p.project_id = %(project)s
@@ -65,6 +70,9 @@ def rooms_of(project: Project, params: MatchParams, pages: Sequence[int] | None 
             "inline_in_all": params.inline_in_all,
             "related_in_all": params.related_in_all,
             "per_1000_words": params.per_1000_words,
+            "beside": [
+                role.value for role, links in role_links(project.role_links).items() if links.gives is Gives.BESIDE
+            ],
         },
     )
     return {page: Room(inline, related) for page, inline, related in rows}

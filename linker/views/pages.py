@@ -5,17 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from django.shortcuts import get_object_or_404, render
+from django.contrib import messages
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
-from linker import access
+from linker import access, page_roles, policies
 from linker import pages as reads
-from linker.models import Category, Page
+from linker.forms import PageRoleForm
+from linker.models import Category, Page, Role
+from linker.roles.links import LABELS, NAMED
+from linker.services import role_counts
 from linker.traffic import page_traffic
 from linker.views.shell import shell
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
+
+    from linker.models import Project
 
 
 @require_safe
@@ -34,10 +40,33 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
         first_query=urlencode(query.to_query()),
         next_query=urlencode({**query.to_query(), "after": following}) if following else "",
         categories=Category.objects.filter(project=project).order_by("path"),
+        role_choices=_role_choices(project),
         show_choices=[(key, label) for key, (label, _) in reads.SHOW.items()],
         order_choices=[(key, label) for key, (label, *_) in reads.ORDERS.items()],
     )
     return render(request, "linker/pages.html", context)
+
+
+def _role_choices(project: Project) -> list[tuple[str, str, int]]:
+    """Roles that pages have, with how many live pages have each."""
+    counts = role_counts(project)
+    return [(role.value, label, counts.get(role.value, 0)) for role, label in LABELS.items()]
+
+
+@access.posts("pages")
+def page_role(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
+    """Gives a page its role by hand, or takes it back."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    found = get_object_or_404(Page.objects.only("project", "url"), project=membership.project, pk=page_id)
+    form = PageRoleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Choose one of the roles.")
+        return redirect("page", slug, page_id)
+    chosen = form.chosen()
+    policies.set_page_role(found, chosen, request.user)
+    said = f"It counts as {NAMED[chosen]} now" if chosen else "The role is the one that was found again"
+    messages.success(request, f"Saved. {said}, from the next match run on.")
+    return redirect("page", slug, page_id)
 
 
 @require_safe
@@ -48,6 +77,8 @@ def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
         membership,
         "pages",
         page=found,
+        role=page_roles.told(membership.project, found),
+        role_form=PageRoleForm(initial={"role": found.role_by_hand}),
         traffic=page_traffic(found),
         links_in=reads.body_links(found, inward=True),
         links_out=reads.body_links(found, inward=False),

@@ -1,5 +1,5 @@
 """A project's settings, a tab each: general, vectors, tiers, ranking, sensitive pages, exclusions,
-members, log. Managers only."""
+page roles, members, log. Managers only."""
 
 from __future__ import annotations
 
@@ -22,15 +22,30 @@ from linker.forms import (
     MemberForm,
     ProjectForm,
     RoleForm,
+    RoleLinksForm,
+    RoleRuleForm,
     SensitiveForm,
     tier_formset,
 )
-from linker.models import Basis, ChangeKind, ExclusionRule, Membership, Role, RunKind, SensitiveRule, SensitiveState
+from linker.models import (
+    Basis,
+    ChangeKind,
+    ExclusionRule,
+    Membership,
+    Role,
+    RoleRule,
+    RunKind,
+    SensitiveRule,
+    SensitiveState,
+)
 from linker.models.policy import Sensitivity
 from linker.patterns import PatternError
 from linker.projects import save_project
 from linker.report_summaries import count
+from linker.roles.links import LABELS as PAGE_ROLES
+from linker.roles.links import USUAL, PageRole
 from linker.runs import RunIsActive, start_run
+from linker.services import role_counts
 from linker.unknown import unknown_fields
 from linker.views.shell import shell
 
@@ -44,11 +59,12 @@ TABS = (
     ("settings_ranking", "Ranking"),
     ("settings_sensitive", "Sensitive pages"),
     ("settings_exclusions", "Exclusions"),
+    ("settings_roles", "Page roles"),
     ("settings_members", "Members"),
     ("settings_log", "Log"),
 )
 FORM = ["GET", "HEAD", "POST"]
-FORM_NAMES = ("form", "formset", "leave_out")  # as the templates call them
+FORM_NAMES = ("form", "formset", "leave_out", "links_form")  # as the templates call them
 # What each basis means to who moves a bound.
 BASES = {
     Basis.PROBABILITY: "How likely a link is one that this site would set, as a run learned it from the links and "
@@ -372,6 +388,81 @@ def exclusion_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpRespo
     else:
         messages.warning(request, "That rule was removed already.")
     return redirect("settings_exclusions", slug)
+
+
+@require_http_methods(FORM)
+def roles(request: HttpRequest, slug: str) -> HttpResponse:
+    """What pages are for: how many have which role, rules, and what each role gives and receives."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    project = membership.project
+    form = RoleRuleForm(_data(request), project=project)
+    preview = None
+    if form.is_valid():
+        if "check" not in request.POST:
+            run = policies.add_role_rule(form.save(commit=False), request.user)
+            if run is not None:
+                messages.success(request, "Saved. The pages get their roles in a run, which has begun.")
+                return redirect("run", slug, run.pk)
+            messages.success(request, "Saved. The pages have their roles now; they count from the next match run on.")
+            return redirect("settings_roles", slug)
+        preview = policies.pattern_matches(project, [form.cleaned_data["pattern"]])[0]
+    return _roles_page(request, membership, form, RoleLinksForm(changed=project.role_links), matches=preview)
+
+
+def _roles_page(
+    request: HttpRequest, membership: Membership, form: RoleRuleForm, links_form: RoleLinksForm, **context: Any
+) -> HttpResponse:
+    project = membership.project
+    rules = list(RoleRule.objects.filter(project=project).order_by("pk"))
+    found = policies.pattern_matches(project, [rule.pattern for rule in rules])
+    return _page(
+        request,
+        membership,
+        "settings_roles",
+        form=form,
+        links_form=links_form,
+        rules=list(zip(rules, found, strict=True)),
+        counts=[(role, PAGE_ROLES[PageRole(role)], pages) for role, pages in role_counts(project).items()],
+        **context,
+    )
+
+
+@access.posts("settings_roles")
+def role_links(request: HttpRequest, slug: str) -> HttpResponse:
+    """Saves what pages of each role give and receive."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    project = membership.project
+    if "reset" in request.POST:
+        policies.set_role_links(project, USUAL, request.user)
+        messages.success(request, "The usual settings apply again, from the next match run on.")
+        return redirect("settings_roles", slug)
+    links_form = RoleLinksForm(request.POST, changed=project.role_links)
+    if not links_form.is_valid():
+        return _roles_page(request, membership, RoleRuleForm(project=project), links_form)
+    policies.set_role_links(project, links_form.chosen(), request.user)
+    messages.success(request, "Saved. It applies from the next match run on.")
+    return redirect("settings_roles", slug)
+
+
+@access.posts("settings_roles")
+def role_rule_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    if policies.remove_role_rule(membership.project, rule_id, request.user):
+        messages.success(request, "Removed. It no longer applies from the next match run on.")
+    else:
+        messages.warning(request, "That rule was removed already.")
+    return redirect("settings_roles", slug)
+
+
+@access.posts("settings_roles")
+def roles_find(request: HttpRequest, slug: str) -> HttpResponse:
+    """Starts a run that finds all roles anew."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    try:
+        run = start_run(membership.project, RunKind.ROLES, {}, request.user)
+    except RunIsActive as active:
+        run = active.run
+    return redirect("run", slug, run.pk)
 
 
 @require_http_methods(FORM)

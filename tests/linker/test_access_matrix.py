@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from linker.models import ExclusionRule, Membership, SensitiveRule
+from linker.models import ExclusionRule, Membership, RoleRule, SensitiveRule
 from review import export
 from tests.factories import make_edge, make_member, make_user
 from tests.linker.test_access import PATTERNS, address
@@ -64,6 +64,11 @@ NEEDS = {
     "settings_exclusions": ("manager", "manager"),
     "exclusion_preview": ("manager", None),
     "exclusion_remove": ("viewer", "manager"),
+    "page_role": ("viewer", "manager"),
+    "settings_roles": ("manager", "manager"),
+    "role_links": ("viewer", "manager"),
+    "roles_find": ("viewer", "manager"),
+    "role_rule_remove": ("viewer", "manager"),
     "settings_members": ("manager", "manager"),
     "member_change": ("viewer", "manager"),
     "member_remove": ("viewer", "manager"),
@@ -100,6 +105,7 @@ def furnished(project):
     make_edge(project)
     ExclusionRule.objects.create(project=project, pattern="/basket")
     SensitiveRule.objects.create(project=project, url_pattern="/health")
+    RoleRule.objects.create(project=project, pattern="/lists/", role="hub")
     return project
 
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from linker.models import ExclusionRule, Membership, Page, Project, Run, SensitiveRule, Tier
+from linker.models import ExclusionRule, Membership, Page, Project, RoleRule, Run, SensitiveRule, Tier
 from review import export
 from review.models import Decision, Release, Verb
 from tests.factories import make_category, make_edge, make_page, make_user
@@ -61,9 +61,10 @@ def test_editors_who_are_not_staff_do_not_get_in(project, client_for, manager):
     assert client_for(manager).get("/django-rq/").status_code == 403
 
 
-@pytest.mark.parametrize("model", [User, Project, Tier, SensitiveRule, ExclusionRule, *SHOWN_ONLY])
+@pytest.mark.parametrize("model", [User, Project, Tier, SensitiveRule, ExclusionRule, RoleRule, *SHOWN_ONLY])
 def test_every_list_and_every_row_opens(staff, project, decided, model):
     ExclusionRule.objects.create(project=project, pattern="/tag/")
+    RoleRule.objects.create(project=project, pattern="/tag/", role="hub")
     SensitiveRule.objects.create(project=project, category=make_category(project, "Health"))
     row = model.objects.first()
 
@@ -218,7 +219,7 @@ def test_inline_scripts_are_allowed_on_the_dashboard_of_jobs_alone(staff, redis_
 
 def test_every_model_of_the_administration_is_one_we_mean_to_show():
     shown = {model._meta.label for model in admin.site._registry}
-    ours = {"linker.Category", "linker.ExclusionRule", "linker.Page", "linker.Project", "linker.Run"}
+    ours = {"linker.Category", "linker.ExclusionRule", "linker.Page", "linker.Project", "linker.RoleRule", "linker.Run"}
     ours |= {
         "ingest.Upload",
         "linker.SensitiveRule",

@@ -110,6 +110,20 @@ def test_a_link_of_an_excluded_page_stays(project, leaver, side, stays):
     assert held_of(project) == [(Held.EXCLUDED, f"The {who} is excluded by the rule “/old/”.")]
 
 
+@pytest.mark.parametrize(
+    ("side", "said"),
+    [("source", "donor is a utility page, which gives"), ("target", "acceptor is a utility page, which receives")],
+)
+def test_an_unreviewed_link_of_a_role_that_wants_none_stays_and_a_persons_word_counts(project, side, said):
+    lenient_tiers(project)
+    tier = project.tiers.filter(export_unreviewed=True).first()
+    contact = make_page(project, "/contact", role="utility")
+    accepted(project, **{side: contact})
+    make_edge(project, tier=tier, **{side: contact})
+
+    assert held_of(project) == [(Held.EXCLUDED, f"The {said} no new links.")]
+
+
 def test_what_is_sensitive_waits_for_a_person_even_where_its_tier_may_leave(project):
     lenient_tiers(project, name="Related")
     health = make_category(project, "Health")

@@ -1,0 +1,27 @@
+"""Finds what a project's pages are for."""
+
+from typing import Any
+
+from linker import runs, services
+from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.models import RunKind
+
+
+class Command(ProjectCommand):
+    help = (
+        "Finds the roles of the pages (home, hub, article, product, utility, thin, event) and applies the rules, as "
+        "every import of pages or links does. What was chosen by hand stays."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = self.project(options["slug"])
+        run = runs.start_run(project, RunKind.ROLES, {}, to_queue=False)
+        bar = ProgressBar()
+
+        def work(run: Any, progress: Any) -> Any:
+            bar.also = progress
+            return services.run_find_roles(run, bar)
+
+        ended = runs.execute(run.pk, work)
+        bar.close()
+        self.show(ended or run)

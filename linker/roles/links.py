@@ -1,0 +1,117 @@
+"""What pages of a role give and receive, unless a project says otherwise."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class PageRole(StrEnum):
+    """What a page is for. EVENT is a page about something that takes place on a day."""
+
+    HOME = "home"
+    HUB = "hub"
+    ARTICLE = "article"
+    PRODUCT = "product"
+    UTILITY = "utility"
+    THIN = "thin"
+    EVENT = "event"
+
+
+LABELS = {
+    PageRole.HOME: "Home",
+    PageRole.HUB: "Hub",
+    PageRole.ARTICLE: "Article",
+    PageRole.PRODUCT: "Product",
+    PageRole.UTILITY: "Utility",
+    PageRole.THIN: "Thin",
+    PageRole.EVENT: "Event",
+}
+CHOICES = [(role.value, label) for role, label in LABELS.items()]
+NOUNS = {
+    PageRole.HOME: "home page",
+    PageRole.HUB: "hub",
+    PageRole.ARTICLE: "article",
+    PageRole.PRODUCT: "product",
+    PageRole.UTILITY: "utility page",
+    PageRole.THIN: "thin page",
+    PageRole.EVENT: "event page",
+}
+# With an article, as a sentence has them; of events only those that are past are left out.
+NAMED = {
+    PageRole.HOME: "a home page",
+    PageRole.HUB: "a hub",
+    PageRole.ARTICLE: "an article",
+    PageRole.PRODUCT: "a product",
+    PageRole.UTILITY: "a utility page",
+    PageRole.THIN: "a thin page",
+    PageRole.EVENT: "a past event",
+}
+MEANS = {
+    PageRole.HOME: "The first page of the site, in each of its languages.",
+    PageRole.HUB: "A list of other pages: an index, a category, a tag, an archive.",
+    PageRole.ARTICLE: "A page with something to say, and every page of which nothing else is certain.",
+    PageRole.PRODUCT: "A page that sells one thing, with its price.",
+    PageRole.UTILITY: "Contact, legal notice, privacy, terms, login, account, basket, search form, sitemap, 404.",
+    PageRole.THIN: "A page whose text is too short to say anything.",
+    PageRole.EVENT: "A page that announces something for a day. The settings apply once the day is past.",
+}
+
+
+class Gives(StrEnum):
+    """Where a page may give new links."""
+
+    YES = "yes"
+    BESIDE = "beside"
+    NO = "no"
+
+
+class Receives(StrEnum):
+    """Whether a page may receive new links; NAME: under its own title, H1 or name alone."""
+
+    YES = "yes"
+    NAME = "name"
+    NO = "no"
+
+
+class RoleLinks(NamedTuple):
+    gives: Gives
+    receives: Receives
+
+
+USUAL = {
+    PageRole.HOME: RoleLinks(Gives.NO, Receives.NO),
+    PageRole.HUB: RoleLinks(Gives.YES, Receives.NAME),
+    PageRole.ARTICLE: RoleLinks(Gives.YES, Receives.YES),
+    PageRole.PRODUCT: RoleLinks(Gives.YES, Receives.YES),
+    PageRole.UTILITY: RoleLinks(Gives.NO, Receives.NO),
+    PageRole.THIN: RoleLinks(Gives.BESIDE, Receives.NO),
+    PageRole.EVENT: RoleLinks(Gives.YES, Receives.NO),
+}
+
+
+def role_links(changed: Mapping[str, Mapping[str, str]]) -> dict[PageRole, RoleLinks]:
+    """What each role gives and receives; `changed` holds what a project has otherwise than usual, by role."""
+    return {
+        role: RoleLinks(
+            Gives(changed.get(role, {}).get("gives", usual.gives)),
+            Receives(changed.get(role, {}).get("receives", usual.receives)),
+        )
+        for role, usual in USUAL.items()
+    }
+
+
+def differing(chosen: Mapping[PageRole, RoleLinks]) -> dict[str, dict[str, str]]:
+    """What of it is not the usual, so that better defaults reach who never chose."""
+    found = {
+        role.value: {
+            name: str(value)
+            for name, value, usual in zip(links._fields, links, USUAL[role], strict=True)
+            if value != usual
+        }
+        for role, links in chosen.items()
+    }
+    return {role: changed for role, changed in found.items() if changed}
