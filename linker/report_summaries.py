@@ -209,6 +209,7 @@ def _match(report: Report) -> list[str]:
         f"{count(report['stale'], 'earlier suggestion')} {_are(report['stale'])} no longer proposed."
         if report.get("stale")
         else "",
+        _other_languages(report),
         f"{count(other, 'of them was', 'of them were')} made with another set of vectors, whose similarities cannot be "
         "compared with these. Match all pages to have suggestions for the whole site again."
         if other
@@ -217,6 +218,17 @@ def _match(report: Report) -> list[str]:
         if left_out
         else "",
     ]
+
+
+def _other_languages(report: Report) -> str:
+    """How many pairs the languages kept apart; empty where none."""
+    pairs = report.get("other_language", 0)
+    if not pairs:
+        return ""
+    return (
+        f"{count(pairs, 'pair')} {_were(pairs)} left out because the two pages are in different languages. The "
+        "settings can allow such links."
+    )
 
 
 _PROPOSED = (("new", "new"), ("refreshed", "proposed before"))

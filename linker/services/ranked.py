@@ -12,6 +12,7 @@ import numpy as np
 
 from linker import runs, store
 from linker.errors import UserError
+from linker.languages import tongues, trusts_crawl
 from linker.linked import IN_TEXT
 from linker.matching.params import MatchParams, Ranking
 from linker.matching.vectors import HalfVectors, slices
@@ -24,7 +25,7 @@ from linker.ranking.spool import Texts
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
-from linker.services.match import category_nodes, nobody, without_vector
+from linker.services.match import category_nodes, nobody, other_languages, without_vector
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
                 "approval": _approval(options, decided),
                 "donors": int(eligible.chosen_donor.sum()),
                 "acceptors": int(eligible.chosen_target.sum()),
+                **other_languages(project, ranked.other_language),
                 "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
                 "seconds": round(time.monotonic() - started, 1),
             },
@@ -250,7 +252,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Lo
             row[0]: row
             for row in stream(
                 "texts",
-                "SELECT id, url, title, h1, body, language, coalesce(impressions, 0) FROM linker_page "
+                "SELECT id, url, title, h1, body, own_language, coalesce(impressions, 0) FROM linker_page "
                 "WHERE id = ANY(%s)",
                 [ids[part].tolist()],
                 size=TEXTS_AT_A_TIME + 1,
@@ -279,6 +281,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible) -> Lo
             accepted=_decided(project, ids, "status IN ('accepted', 'exported')"),
             rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
             impressions=impressions if impressions.any() else None,
+            tongues=None if project.link_languages else tongues(project, ids, trusted=trusts_crawl(project)),
         ),
         ids,
     )
