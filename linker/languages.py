@@ -19,6 +19,8 @@ from django.db import connection, transaction
 
 from linker import store
 from linker.anchors.languages import ALIKE, AT_A_TIME, READ, SURE, agreed, detect, kin
+from linker.embedding.trained import MULTILINGUAL, knows, trained_on
+from linker.models.project import VectorSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,6 +112,34 @@ def language_name(code: str) -> str:
     """Its English name; the code itself where nobody knows it."""
     known = LANG_INFO.get(code, {}).get("name") or MISSING_NAMES.get(code)
     return known or (code or "no known language")
+
+
+FEW = 0.1  # of the pages: in so many, a language that the model does not know is worth a word
+
+
+def model_advice(project: Project) -> str:
+    """A warning, and what to do, where the project's model does not know the languages of its pages; else empty."""
+    if project.vector_source == VectorSource.IMPORTED:
+        return ""
+    name = project.model_name
+    counts = {language: pages for language, pages in language_counts(project).items() if language}
+    foreign = {language: pages for language, pages in counts.items() if knows(name, language) is False}
+    some, every = sum(foreign.values()), sum(counts.values())
+    if not some or some < FEW * every:
+        return ""
+    told = [language for language, pages in foreign.items() if pages >= FEW * some][:3]
+    pages = "Most pages" if some > every / 2 else f"{some:,} of {every:,} pages"
+    languages = sorted(map(language_name, trained_on(name) or ()))
+    trained = f"was trained on {listed(languages)}" if len(languages) <= 3 else "was not trained on that"
+    return (
+        f"{pages} are in {listed(list(map(language_name, told)))}; the model {name} {trained}. Choose a multilingual "
+        f"model such as {' or '.join(MULTILINGUAL)} in the settings, then embed the pages and match again."
+    )
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a sentence lists them: "German, French and Italian"."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 # --------------------------------------------------------------------------------------------------- what is linked

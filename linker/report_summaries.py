@@ -185,6 +185,7 @@ def _embed(report: Report) -> list[str]:
         f"{count(without, 'page')} {'has' if without == 1 else 'have'} no text to read, and so no vector."
         if without
         else "",
+        report.get("advice", ""),
     ]
 
 
@@ -210,6 +211,7 @@ def _match(report: Report) -> list[str]:
         if report.get("stale")
         else "",
         _other_languages(report),
+        report.get("advice", ""),
         f"{count(other, 'of them was', 'of them were')} made with another set of vectors, whose similarities cannot be "
         "compared with these. Match all pages to have suggestions for the whole site again."
         if other

@@ -237,7 +237,7 @@ UNCAPPED = frozenset({"per_target", "inline_in_all", "related_in_all", "per_1000
 # How a file was read, as against what it held.
 READING = {"encoding", "delimiter", "packed", "header_line", "open_line", "mapping"}
 # Plumbing that no reader can use, or uses as a picture only.
-HIDDEN = {"skipped_file", "histogram", "crawl_trusted"}
+HIDDEN = {"skipped_file", "histogram", "crawl_trusted", "advice"}
 
 
 def label(key: str, labels: dict[str, str] = LABELS) -> str:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from linker import runs, store
 from linker.anchors.languages import apart
 from linker.errors import UserError
-from linker.languages import language_counts, tongues, trusts_crawl
+from linker.languages import language_counts, model_advice, tongues, trusts_crawl
 from linker.linked import has_links_beside
 from linker.matching import blocks as blocking
 from linker.matching.params import MatchParams, Mode, Ranking
@@ -136,7 +136,7 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
             total=sum(costs),
             report={
                 "ranked_why": reason,
-                **other_languages(project, apart_pairs),
+                **about_languages(project, apart_pairs),
                 "crawl_trusted": trusted,
                 "donors": int(donors.sum()),
                 "acceptors": int(targets.sum()),
@@ -162,13 +162,15 @@ def _apart_pairs(project: Project, ids: NDArray[np.int64], blocks: Sequence[bloc
     return total
 
 
-def other_languages(project: Project, pairs: int) -> dict[str, Any]:
+def about_languages(project: Project, pairs: int) -> dict[str, Any]:
     """For the report: the languages of the pages where there are several, how many pairs were left out because their
-    pages are in different ones, and whether they might have been linked."""
-    counts = language_counts(project)
-    if len(counts) < 2:
-        return {}
-    return {"languages": counts, "link_languages": project.link_languages, "other_language": pairs}
+    pages are in different ones, and whether they might have been linked; and a warning where the model does not know
+    them."""
+    counts, advice = language_counts(project), model_advice(project)
+    told: dict[str, Any] = {"advice": advice} if advice else {}
+    if len(counts) > 1:
+        told |= {"languages": counts, "link_languages": project.link_languages, "other_language": pairs}
+    return told
 
 
 def without_vector(project: Project, model: EmbeddingModel) -> int:

@@ -25,7 +25,7 @@ from linker.ranking.spool import Texts
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
-from linker.services.match import category_nodes, nobody, other_languages, without_vector
+from linker.services.match import about_languages, category_nodes, nobody, without_vector
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
                 "approval": _approval(options, decided),
                 "donors": int(eligible.chosen_donor.sum()),
                 "acceptors": int(eligible.chosen_target.sum()),
-                **other_languages(project, ranked.other_language),
+                **about_languages(project, ranked.other_language),
                 "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
                 "seconds": round(time.monotonic() - started, 1),
             },

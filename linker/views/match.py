@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from linker import access, figures
 from linker import pages as reads
 from linker.forms import MatchForm, PageFilterForm, match_initial
+from linker.languages import model_advice
 from linker.models import Project, Role, Run, RunKind, RunStatus
 from linker.runs import RunIsActive, start_run
 from linker.views.shell import shell
@@ -61,6 +62,7 @@ def match(request: HttpRequest, slug: str) -> HttpResponse:
     counts = _counts(project, sides) if posted else {}
     site = figures.site_figures(project)
     context = shell(membership, "match", form=form, sides=sides, counts=counts, figures=site)
+    context["advice"] = model_advice(project)
     context["active_runs"] = Run.objects.filter(
         project=project, kind__in=[RunKind.EMBED, RunKind.MATCH], status__in=[RunStatus.QUEUED, RunStatus.RUNNING]
     )

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 
 from ingest import services as ingest
 from linker import runs, services, whynot
-from linker.languages import language_counts, language_name, read_languages, trusts_crawl, usual_language
+from linker.embedding.trained import knows
+from linker.languages import (
+    language_counts,
+    language_name,
+    model_advice,
+    read_languages,
+    trusts_crawl,
+    usual_language,
+)
 from linker.matching.params import MatchParams, Ranking
 from linker.models import CandidateEdge, Change, Page, RunKind
 from linker.report_summaries import summary
@@ -250,3 +259,77 @@ def test_a_mixed_site_from_import_to_match_has_no_links_across_languages(project
     project.save()
     match(project, Ranking.FORMULA)
     assert ("de", "en") in pairs_by_language(project)
+
+
+# ------------------------------------------------------------------------------------------------- what models know
+
+
+@pytest.mark.parametrize(
+    ("model", "language", "known"),
+    [
+        ("all-MiniLM-L6-v2", "en", True),
+        ("all-MiniLM-L6-v2", "de", False),
+        ("static:all-MiniLM-L6-v2", "de", False),
+        ("sentence-transformers/all-mpnet-base-v2", "fr", False),
+        ("/models/paraphrase-multilingual-MiniLM-L12-v2/", "de", True),
+        ("paraphrase-multilingual-MiniLM-L12-v2", "no", True),  # listed as nb
+        ("paraphrase-multilingual-MiniLM-L12-v2", "sw", False),
+        ("intfloat/multilingual-e5-small", "sw", True),
+        ("BAAI/bge-small-en-v1.5", "es", False),
+        ("msmarco-distilbert-multilingual-en-de-v2-tmp-trained-scratch", "de", None),
+        ("our-own-model", "de", None),
+        ("all-MiniLM-L6-v2-german", "de", None),
+        ("all-MiniLM-L6-v2", "", None),
+    ],
+)
+def test_of_known_models_the_languages_are_known_and_of_others_nothing_is_claimed(model, language, known):
+    assert knows(model, language) is known
+
+
+def german_site(project, model: str, *, english: int = 0) -> None:
+    project.model_name = model
+    project.save()
+    for n in range(10):
+        make_page(project, f"/{n}", title=f"Zelt {n}", body=GERMAN if n >= english else ENGLISH)
+    read_languages(project, no_progress)
+
+
+def test_a_model_that_does_not_know_the_pages_language_is_named_with_what_to_do(project):
+    german_site(project, "all-MiniLM-L6-v2")
+    assert model_advice(project) == (
+        "Most pages are in German; the model all-MiniLM-L6-v2 was trained on English. Choose a multilingual model such "
+        "as paraphrase-multilingual-MiniLM-L12-v2 or multilingual-e5-small in the settings, then embed the pages and "
+        "match again."
+    )
+
+
+@pytest.mark.parametrize("model", ["multilingual-e5-small", "a-model-nobody-knows"])
+def test_nothing_is_said_of_models_that_know_the_language_or_that_nobody_knows(project, model):
+    german_site(project, model)
+    assert model_advice(project) == ""
+
+
+def test_nothing_is_said_of_vectors_that_came_with_the_crawl(project):
+    german_site(project, "all-MiniLM-L6-v2")
+    project.vector_source = "imported"
+    assert model_advice(project) == ""
+
+
+def test_some_pages_in_another_language_are_counted(project):
+    german_site(project, "all-MiniLM-L6-v2", english=7)
+    assert model_advice(project).startswith("3 of 10 pages are in German; ")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_embedding_and_every_page_that_speaks_of_the_model_warn(project, client_for, manager, capsys):
+    german_site(project, "all-MiniLM-L6-v2")
+    call_command("embed_pages", project.slug)
+    assert "Most pages are in German; the model all-MiniLM-L6-v2 was trained on English." in capsys.readouterr().out
+    run = project.runs.get(kind=RunKind.EMBED)
+    names = [("project", []), ("match", []), ("settings", []), ("settings_vectors", []), ("run", [run.pk])]
+    for name, rest in names:
+        page = client_for(manager).get(reverse(name, args=[project.slug, *rest])).content.decode()
+        assert page.count("Most pages are in German; ") == 1, name
+    matched = match(project, Ranking.COSINE)
+    assert any(sentence.startswith("Most pages are in German") for sentence in summary(matched))
+    assert not any("Most pages" in value for _, value in report_rows(matched))
