@@ -77,7 +77,6 @@ def detect(texts: Iterable[str]) -> Iterator[Detected]:
 
 
 def _detect(texts: Sequence[str]) -> list[Detected]:
-    model = _model()
     found = [NOTHING] * len(texts)
     # As the model encodes them: composed, and capitals throughout as small letters.
     encoded = [_encoded(text) for text in texts]
@@ -85,6 +84,7 @@ def _detect(texts: Sequence[str]) -> list[Detected]:
     worth.sort(key=lambda place: -len(encoded[place]))  # so that those still read are the first ones
     if not worth:
         return found
+    model = _model()
     sizes = np.array([len(encoded[place]) for place in worth])
     codes = np.zeros((len(worth), int(sizes[0])), dtype=np.uint8)
     for row, place in enumerate(worth):

@@ -11,6 +11,7 @@ from django.utils.text import slugify
 
 from linker.forms import form_labels
 from linker.glossary import TERMS
+from linker.languages import language_name
 from linker.models import RunKind
 
 if TYPE_CHECKING:
@@ -113,3 +114,9 @@ def duration(run: Run) -> str:
         return f"{minutes} min {seconds} s"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min"
+
+
+@register.filter
+def language(code: str) -> str:
+    """The name of a language."""
+    return language_name(code)

@@ -10,12 +10,15 @@ from django.views.decorators.http import require_safe
 
 from linker import access
 from linker import pages as reads
+from linker.languages import language_counts, language_name
 from linker.models import Category, Page
 from linker.traffic import page_traffic
 from linker.views.shell import shell
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
+
+    from linker.models import Project
 
 
 @require_safe
@@ -35,9 +38,20 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
         next_query=urlencode({**query.to_query(), "after": following}) if following else "",
         categories=Category.objects.filter(project=project).order_by("path"),
         show_choices=[(key, label) for key, (label, _) in reads.SHOW.items()],
+        languages=_languages(project, query),
         order_choices=[(key, label) for key, (label, *_) in reads.ORDERS.items()],
     )
     return render(request, "linker/pages.html", context)
+
+
+def _languages(project: Project, query: reads.PageQuery) -> list[tuple[str, str]]:
+    """The languages to choose from, where there are several, or one was asked for."""
+    counts = language_counts(project)
+    if len(counts) < 2 and not query.language:
+        return []
+    codes = [code or reads.UNKNOWN for code in counts]
+    codes += [query.language] if query.language and query.language not in codes else []
+    return [(code, "Not known" if code == reads.UNKNOWN else language_name(code)) for code in codes]
 
 
 @require_safe

@@ -261,6 +261,25 @@ def test_a_mixed_site_from_import_to_match_has_no_links_across_languages(project
     assert ("de", "en") in pairs_by_language(project)
 
 
+def test_the_list_of_pages_shows_and_filters_languages_where_there_are_several(project, client_for, viewer, outsider):
+    address = reverse("pages", args=[project.slug])
+    make_page(project, "/zelt", title="Kuppelzelte", body=GERMAN)
+    read_languages(project, no_progress)
+    assert 'name="language"' not in client_for(viewer).get(address).content.decode()
+    make_page(project, "/tent", title="Dome tents", body=ENGLISH)
+    make_page(project, "/x", title="X-100", language="")
+    read_languages(project, no_progress)
+    client = client_for(viewer)
+    for asked, titles in (("de", ["Kuppelzelte"]), ("en", ["Dome tents"]), ("none", ["X-100"]), ("fi", [])):
+        shown = client.get(address, {"language": asked})
+        assert [page.title for page in shown.context["rows"]] == titles
+        assert shown.context["first_query"] == f"language={asked}"
+    assert ">German</option>" in client.get(address).content.decode()
+    page = client.get(reverse("page", args=[project.slug, Page.objects.get(title="Kuppelzelte").pk])).content.decode()
+    assert "German; the crawl says en; the text reads as German" in page
+    assert client_for(outsider).get(address, {"language": "de"}).status_code == 404
+
+
 # ------------------------------------------------------------------------------------------------- what models know
 
 
