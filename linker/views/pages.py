@@ -45,7 +45,7 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _languages(project: Project, query: reads.PageQuery) -> list[tuple[str, str]]:
-    """The languages to choose from, where there are several, or one was asked for."""
+    """The languages to choose from, the most common first, where there are several, or one was asked for."""
     counts = language_counts(project)
     if len(counts) < 2 and not query.language:
         return []
