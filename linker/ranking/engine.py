@@ -77,8 +77,8 @@ class Ranked:
     likely an editor is to approve the link at its best, on words of the text or beside it; `beside` float64: beside it,
     under the target's own name; `stated` float64: the first as the shipped model says it; `turn` float64: what links
     are given out by, see `turns`. `words`: what could become the link, by pair. `ranker` is "learned" or "formula",
-    with its `version`; `trained` is the learned one, and knows its quality. `evidence` is what words were chosen by. `other_language`: pairs
-    left out because the two pages are in different languages.
+    with its `version`; `trained` is the learned one, and knows its quality. `evidence` is what words were chosen by.
+    `other_language`: pairs left out because the two pages are in different languages.
     """
 
     evidence: TextEvidence
