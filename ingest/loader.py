@@ -19,6 +19,7 @@ from ingest.normalise import category_key
 from ingest.queries import QueryRow
 from linker import store, traffic
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
+from linker.languages import READ_FROM
 from linker.linked import IN_TEXT
 from linker.models import Block, Category, EmbeddingModel, TrafficPeriod
 
@@ -43,7 +44,8 @@ CREATE TEMP TABLE stage_page (
     headings text[] DEFAULT '{}', description text DEFAULT '', body text DEFAULT '', language text DEFAULT '',
     word_count int, status_code int, indexable boolean DEFAULT true, indexability_status text DEFAULT '',
     canonical_link text DEFAULT '', redirect_url text DEFAULT '', crawl_depth int, last_modified timestamptz,
-    clicks bigint, impressions bigint, position float8, category int
+    clicks bigint, impressions bigint, position float8, category int,
+    detected_language text DEFAULT '', language_sureness float8 DEFAULT 0
 );
 CREATE TEMP TABLE stage_vector (line bigint, dimensions int, sha256 bytea, vector halfvec);
 """
@@ -299,16 +301,18 @@ def merge_pages(
     is_crawl: bool,
     weak_category: bool,
     strong_category: bool,
+    languages_read: bool,
     seen_at: datetime,
 ) -> dict[str, int]:
     """Inserts and updates the staged pages. Returns counts of `new`, `updated`, `unchanged`, and of a crawl that has
     pages which were missing, `came_back`: those count as nothing else.
 
     `filled` are the columns the file speaks about. A strong category replaces a page's, a weak one fills a gap. A file
-    that is no crawl does not say how a page is addressed, nor that it is there.
+    that is no crawl does not say how a page is addressed, nor that it is there. `languages_read`: whether the stage
+    says which language each page is in, which only an import into an empty project asks of all its rows.
     """
     if not _rows("SELECT 1 FROM linker_page WHERE project_id = %s LIMIT 1", [project.pk]):
-        return {"new": _insert_pages(project, STAGED_PAGES, seen_at), "updated": 0, "unchanged": 0}
+        return {"new": _insert_pages(project, STAGED_PAGES, languages_read, seen_at), "updated": 0, "unchanged": 0}
     if is_crawl:
         _keep_cleaner_addresses(project)
     values = {column: f"s.{column}" for column in (("url", *filled) if is_crawl else filled)}
@@ -348,7 +352,7 @@ def merge_pages(
     back = dict(_rows("SELECT changed, count(*) FROM stage_match WHERE missing AND page_id IS NOT NULL GROUP BY 1"))
     updated, unchanged = updated - back.get(True, 0), unchanged - back.get(False, 0)
     new = f"{staged} JOIN stage_match m ON m.line = s.line AND m.page_id IS NULL ORDER BY s.line"
-    counts = {"new": _insert_pages(project, new, seen_at), "updated": updated, "unchanged": unchanged}
+    counts = {"new": _insert_pages(project, new, languages_read, seen_at), "updated": updated, "unchanged": unchanged}
     return counts | ({"came_back": sum(back.values())} if back else {})
 
 
@@ -378,12 +382,13 @@ def _keep_cleaner_addresses(project: Project) -> None:
     _run("DROP TABLE stage_kept")
 
 
-def _insert_pages(project: Project, staged: str, seen_at: datetime) -> int:
+def _insert_pages(project: Project, staged: str, languages_read: bool, seen_at: datetime) -> int:
+    read = READ_FROM.replace("p.", "s.").format(body_hash="hashtextextended(s.body, 0)") if languages_read else "NULL"
     values = ", ".join(MOST_CLICKS.format("s", name) if name in COUNTS else f"s.{name}" for name in PAGE_COLUMNS)
     return _run(
         f"INSERT INTO linker_page (project_id, {', '.join(PAGE_COLUMNS)}, category_id, status, inlinks, outlinks, "
-        f"first_seen_at, last_seen_at) SELECT %s, {values}, c.id, "
-        f"'live', 0, 0, %s, %s FROM {staged}",
+        f"language_read, first_seen_at, last_seen_at) SELECT %s, {values}, c.id, "
+        f"'live', 0, 0, {read}, %s, %s FROM {staged}",
         [project.pk, seen_at, seen_at],
     )
 

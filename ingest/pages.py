@@ -46,6 +46,7 @@ COLUMNS = (
     *("line", "url", "canonical_url", "html", "title", "h1", "headings", "description", "body", "language"),
     *("word_count", "status_code", "indexable", "indexability_status", "canonical_link", "redirect_url"),
     *("crawl_depth", "last_modified", "clicks", "impressions", "position", "category"),
+    *("detected_language", "language_sureness"),
 )
 TEXTS = frozenset(
     {"url", "canonical_url", "title", "h1", "description", "body", "language", "indexability_status"}

@@ -23,7 +23,7 @@ from ingest.links import IGNORED, LinkParser
 from ingest.markup import is_markup
 from ingest.models import Upload
 from ingest.normalise import Site
-from ingest.pages import PageParser, Trails
+from ingest.pages import PageParser, Pages, Trails
 from ingest.periods import Period, TooLong, parse_period, told_by_file
 from ingest.queries import QueryParser
 from ingest.readers import generic, shopify
@@ -31,6 +31,7 @@ from ingest.skipped import OF_CELLS, OF_ROWS, REASONS, Skipped
 from ingest.sniff import Records, Table, inspect
 from ingest.traffic import TrafficParser
 from linker import store
+from linker.languages import detect_all, language_counts, read_languages
 from linker.models import PageTraffic, Project, QuerySource, RunKind, TrafficPeriod, TrafficSource
 from linker.models.project import UrlPolicy
 from linker.runs import no_progress, start_run
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from linker.models import Run
     from linker.runs import Progress
 
+LANGUAGE_FROM = {"title", "body", "language"}  # columns that say which language a page is in
 MAX_SAMPLE = 300  # characters of a value shown
 SAMPLES = 50  # rows looked at for guesses
 SAMPLE_CHARACTERS = 2**22  # of these rows together
@@ -583,6 +585,7 @@ class _PagesLoad:
         )
         self.seen_at: datetime = timezone.now()
         self.is_crawl = _is_crawl(looked)
+        self.is_first = not project.pages.exists()  # then each of its pages is written once, with its language
         self.rows = 0
         self._keys: list[np.ndarray] = []  # hashes of the pages' keys
 
@@ -593,6 +596,8 @@ class _PagesLoad:
                 self.rows += len(records)
                 pages = self.parser.parse_all(records)
                 self._keys.append(np.array(list(map(hash, pages.columns["canonical_url"])), dtype=np.int64))
+                if self.is_first:
+                    _read_languages(pages)
                 background.wait()
                 if pages.vectors:
                     loader.stage_vectors(*zip(*pages.vectors, strict=True))
@@ -659,6 +664,7 @@ class _PagesLoad:
                 is_crawl=self.is_crawl,
                 weak_category=has_categories and source == "folders",
                 strong_category=source != "folders",
+                languages_read=self.is_first,
                 seen_at=self.seen_at,
             )
         report["missing"] = loader.mark_missing_pages(self.project, self.seen_at) if self.is_crawl else 0
@@ -671,6 +677,10 @@ class _PagesLoad:
         report["mapping"] = self.looked.mapping
         loader.drop_page_stage()
         loader.refresh_statistics("linker_page", "linker_pageembedding", "linker_category")
+        if not LANGUAGE_FROM.isdisjoint(self.parser.filled):
+            self.progress(size - 1, size, "Reading the languages of pages")
+            read_languages(self.project, lambda done, total, stage="": self.progress(size - 1, size, stage))
+            report["languages"] = language_counts(self.project)
         self.progress(size - 1, size, "Looking for sensitive pages")
         report |= find_sensitive(self.project, lambda done, total, stage="": self.progress(size - 1, size, stage))
         report |= find_roles(self.project, lambda done, total, stage="": self.progress(size - 1, size, stage))
@@ -725,6 +735,12 @@ class _PagesLoad:
 
     def _skipped_report(self) -> Report:
         return _skipped_report(self.skipped)
+
+
+def _read_languages(pages: Pages) -> None:
+    """Says of each page which language its text is in."""
+    texts = (pages.columns.get(name) or [""] * len(pages) for name in ("title", "body", "language"))
+    pages.columns["detected_language"], pages.columns["language_sureness"] = detect_all(*texts)
 
 
 def _empty_crumbs(looked: Look) -> list[str]:

@@ -163,6 +163,7 @@ class ProjectForm(forms.ModelForm):
             "vector_source": "Vectors",
             "model_name": "Embedding model",
             "text_recipe": "Text read from a page",
+            "link_languages": "Link pages in different languages",
             "anchor_max_length": "Longest anchor, in characters",
             "identical_anchor_limit": "Most links to a page with the same anchor",
             "query_blend": "Weight of search queries",
@@ -177,6 +178,7 @@ class ProjectForm(forms.ModelForm):
             "word vectors fitted to the model and these pages, many times faster, a little less exact. Another model "
             "means: embed, then match again.",
             "text_recipe": "Another text means: embed, then match again.",
+            "link_languages": "Only where readers of the site read both. Takes effect at the next match.",
             "identical_anchor_limit": "After that the next candidate is taken.",
             "query_blend": "From 0, titles and headings alone, to 1, what people searched for first. Needs an import "
             "of search queries; takes effect at the next match.",

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from linker.matching.params import PageFilter
 
 PAGE_SIZE = 50
+FIELDS = {"q", "category", "show", "order", "sensitive", "role", "language", "after"}
+UNKNOWN = "none"  # what stands for no language in addresses
 # No list needs them, and they make up nearly all of a row.
 WIDE = ("body", "headings", "description")
 
@@ -72,6 +74,7 @@ class PageQuery:
     order: str = "crawl"
     rule: int | None = None
     role: str = ""
+    language: str = ""
     after: tuple[int, int] | None = None
     ignored: tuple[str, ...] = field(default=(), compare=False)
 
@@ -88,17 +91,15 @@ class PageQuery:
             order=order if order in ORDERS else "crawl",
             rule=_number(query.get("sensitive", "")),
             role=query.get("role", "") if query.get("role", "") in LABELS else "",
+            language=query.get("language", "").replace("\x00", "").strip()[:35],
             after=_keyset(query.get("after", "")),
-            ignored=(
-                *ignored,
-                *unknown_fields(query, {"q", "category", "show", "order", "sensitive", "role", "after"}),
-            ),
+            ignored=(*ignored, *unknown_fields(query, FIELDS)),
         )
 
     def to_query(self) -> dict[str, str]:
         """The filters without the place in the list, defaults left out."""
         values = {"q": self.text, "category": str(self.category or ""), "show": self.show, "order": self.order}
-        values |= {"sensitive": str(self.rule or ""), "role": self.role}
+        values |= {"sensitive": str(self.rule or ""), "role": self.role, "language": self.language}
         defaults = {"show": "live", "order": "crawl"}
         return {name: value for name, value in values.items() if value and value != defaults.get(name)}
 
@@ -129,6 +130,8 @@ def chosen_pages(project: Project, query: PageQuery) -> QuerySet[Page]:
     if query.category is not None:
         category = Category.objects.filter(project=project, pk=query.category).first()
         pages = pages.filter(category__in=subtree(category)) if category else pages.none()
+    if query.language:
+        pages = pages.filter(own_language="" if query.language == UNKNOWN else query.language)
     if query.rule is not None:
         rule = sensitive_rule(project, query.rule)
         pages = _taken_by(pages, rule) if rule else pages.none()

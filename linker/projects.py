@@ -36,6 +36,7 @@ SETTINGS = (
     "vector_source",
     "model_name",
     "text_recipe",
+    "link_languages",
     "title_patterns",
     "banned_anchors",
     "anchor_max_length",

@@ -197,6 +197,7 @@ def _embed(report: Report) -> list[str]:
         f"{count(without, 'page')} {'has' if without == 1 else 'have'} no text to read, and so no vector."
         if without
         else "",
+        report.get("advice", ""),
     ]
 
 
@@ -221,6 +222,8 @@ def _match(report: Report) -> list[str]:
         f"{count(report['stale'], 'earlier suggestion')} {_are(report['stale'])} no longer proposed."
         if report.get("stale")
         else "",
+        _other_languages(report),
+        report.get("advice", ""),
         f"{count(other, 'of them was', 'of them were')} made with another set of vectors, whose similarities cannot be "
         "compared with these. Match all pages to have suggestions for the whole site again."
         if other
@@ -229,6 +232,17 @@ def _match(report: Report) -> list[str]:
         if left_out
         else "",
     ]
+
+
+def _other_languages(report: Report) -> str:
+    """How many pairs the languages kept apart; empty where none."""
+    pairs = report.get("other_language", 0)
+    if not pairs:
+        return ""
+    return (
+        f"{count(pairs, 'pair')} {_were(pairs)} left out because the two pages are in different languages. The "
+        "settings can allow such links."
+    )
 
 
 _PROPOSED = (("new", "new"), ("refreshed", "proposed before"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from linker.languages import language_name
 from linker.matching.generators import LABELS as GENERATORS
 from linker.matching.params import MatchParams, Ranking, Scope
 from linker.models import Basis, Category, PageList, QuerySource, RunKind, TrafficSource
@@ -111,6 +112,9 @@ LABELS = {
     "category_source": "Categories read from",
     "empty_breadcrumb": "Breadcrumb columns that are empty in every row",
     "without_category": "Pages without a category",
+    "languages": "Pages by language",
+    "other_language": "Pairs not linked, in different languages",
+    "link_languages": "Pages in different languages may be linked",
     "header_line": "Line of the header",
     "open_line": "Last line, which has no line end",
     "packed": "Compressed",
@@ -162,6 +166,7 @@ ORDER = [
     *("missing", "duplicates", "not_pages", "more_rows", "ignored"),
     *("skipped_rows", "skipped_cells", "skipped", "skipped_listed", "skipped_lost"),
     *("indexable", "categories", "category_source", "empty_breadcrumb", "own_crumbs", "without_category"),
+    "languages",
     *("page_traffic", "vectors"),
     *("sensitive_pages", "sensitive_proposed", "roles", "roles_changed"),
     *("encoding", "delimiter", "packed", "header_line", "open_line"),
@@ -173,6 +178,8 @@ ORDER = [
         "donors",
         "acceptors",
         "left_out",
+        "link_languages",
+        "other_language",
         "blocks",
         "batches",
         "pairs",
@@ -237,7 +244,7 @@ UNCAPPED = frozenset({"per_target", "inline_in_all", "related_in_all", "per_1000
 # How a file was read, as against what it held.
 READING = {"encoding", "delimiter", "packed", "header_line", "open_line", "mapping"}
 # Plumbing that no reader can use, or uses as a picture only.
-HIDDEN = {"skipped_file", "histogram"}
+HIDDEN = {"skipped_file", "histogram", "crawl_trusted", "advice"}
 
 
 def label(key: str, labels: dict[str, str] = LABELS) -> str:
@@ -281,7 +288,9 @@ def _flat(values: dict[str, Any], above: str = "", labels: dict[str, str] = LABE
         if key in HIDDEN:
             continue
         name = f"{above}: {label(key, labels).lower()}" if above else label(key)
-        if isinstance(raw, dict) and raw and set(raw) <= set(GENERATORS):
+        if key == "languages":
+            yield from ((f"{name}: {language_name(code)}", value(code, count)) for code, count in raw.items())
+        elif isinstance(raw, dict) and raw and set(raw) <= set(GENERATORS):
             yield from ((f"{name}: {GENERATORS[one].lower()}", value(one, count)) for one, count in raw.items())
         elif isinstance(raw, dict) and raw:
             yield from _flat(raw, name, FIELD_LABELS if key == "mapping" else LABELS)

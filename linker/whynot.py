@@ -15,6 +15,7 @@ from django.utils.formats import date_format
 
 from linker import services, store
 from linker.errors import UserError
+from linker.languages import keeps_apart, language_name
 from linker.linked import BESIDE_ALONE, IN_BLOCK, LINKED_IN, already_linked
 from linker.matching.allocation import Reason
 from linker.matching.params import MatchParams, PageFilter, Ranking
@@ -112,6 +113,7 @@ def why_not_pair(project: Project, donor: Page, acceptor: Page) -> Answer:
     asked = _Asked(project, [donor, acceptor])
     edge = asked.edge(donor, acceptor)
     reasons = [*asked.about(donor, Side.DONOR), *asked.about(acceptor, Side.ACCEPTOR)]
+    reasons += _in_other_language(asked, donor, acceptor)
     reasons += _linked(asked, donor, acceptor)
     if edge is not None and edge.status == EdgeStatus.REJECTED:
         reasons.append(_rejected(asked, edge))
@@ -440,6 +442,19 @@ def _target_cap(asked: _Asked) -> int:
 
 
 # ------------------------------------------------------------------------------------------------------- of a pair
+
+
+def _in_other_language(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
+    """That the pages are in different languages, where the project does not link such."""
+    if asked.project.link_languages or not keeps_apart(asked.project, donor, acceptor):
+        return
+    here, there = language_name(donor.own_language), language_name(acceptor.own_language)
+    yield Finding(
+        "other-language",
+        f"The donor is in {here} and the acceptor in {there}, and pages in different languages are not linked.",
+        "Where readers of the site read both, allow it in the settings, and match again.",
+        asked.link("Settings", "settings", manager=True),
+    )
 
 
 def _linked(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:

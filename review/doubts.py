@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from django.db import connection
 
 from linker.anchors.fold import fold
-from linker.anchors.generic import bare, is_address, is_generic, primary_language, stop_words
+from linker.anchors.generic import bare, is_address, is_generic, stop_words
 from linker.anchors.tokens import stem
 from linker.models import Block, ExistingLink, Page, PageQuery
 from linker.services.anchor_use import use_of
@@ -89,7 +89,7 @@ def _about_words(edge: CandidateEdge, anchor: str) -> Iterator[AnchorWarning]:
         yield from _about_address(anchor)
     elif any(bare(anchor) == bare(banned) for banned in project.banned_anchors):
         yield AnchorWarning("banned", f"“{anchor}” is an anchor that this project bans.")
-    elif is_generic(anchor, edge.source.language):
+    elif is_generic(anchor, edge.source.own_language):
         yield AnchorWarning("generic", f"“{anchor}” says nothing about the page it leads to.")
     else:
         other = _page_called(project, anchor, target)
@@ -126,8 +126,8 @@ def _is_related(anchor: str, target: Page) -> bool:
 
     A page of which nothing is known is related to everything.
     """
-    language = target.language
-    stops = stop_words(primary_language(language))
+    language = target.own_language
+    stops = stop_words(language)
     words = {word for word in _WORD.findall(bare(anchor)) if word not in stops}
     names = bare(" ".join(_names_of(target)))
     body = fold(target.body[:_READ])

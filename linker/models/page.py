@@ -5,11 +5,12 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import MD5, Coalesce, Lower, NullIf
+from django.db.models import Case, F, Func, Q, Value, When
+from django.db.models.functions import MD5, Coalesce, Lower, NullIf, Replace, Trim
 from django.utils import timezone
 from pgvector.django import HalfVectorField
 
+from linker.anchors.languages import SURE
 from linker.models.project import Project
 from linker.roles.links import CHOICES, LABELS, PageRole
 
@@ -37,6 +38,11 @@ class Category(models.Model):
 
     def __str__(self) -> str:
         return " › ".join(self.path)
+
+
+def _before_hyphen(text: Replace) -> Func:
+    """The language of a tag, without region or script, as linker.anchors.generic.primary_language has it."""
+    return Func(text, Value("-"), Value(1), function="split_part", output_field=models.CharField())
 
 
 class PageStatus(models.TextChoices):
@@ -69,7 +75,22 @@ class Page(models.Model):
         db_persist=True,
         help_text="Tells whether the text is still the one that something was read from, without reading it",
     )
+    # As the crawl says, which may be wrong, and as the text reads (linker.languages).
     language = models.CharField(max_length=35, blank=True, default="")
+    detected_language = models.CharField(max_length=8, blank=True, default="", db_default="")
+    language_sureness = models.FloatField(default=0.0, db_default=0.0)
+    language_read = models.BigIntegerField(
+        null=True, blank=True, help_text="Tells whether the text is still the one that the language was detected in"
+    )
+    own_language = models.GeneratedField(
+        expression=Case(
+            When(language_sureness__gte=SURE, then=F("detected_language")),
+            default=_before_hyphen(Replace(Lower(Trim("language")), Value("_"), Value("-"))),
+        ),
+        output_field=models.CharField(max_length=35),
+        db_persist=True,
+        help_text="The language the page counts as; empty where it counts as the project’s usual one",
+    )
     word_count = models.IntegerField(null=True, blank=True)
     category = models.ForeignKey(
         Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="pages", db_index=False
@@ -123,6 +144,7 @@ class Page(models.Model):
             ),
             # Led by the category, it also finds the pages of one that goes.
             models.Index(fields=["category", "project"], name="page_by_category"),
+            models.Index(fields=["project", "own_language"], name="page_by_language"),
             # Whether other pages are called so: review.doubts. In eight bytes, whatever the name.
             models.Index(
                 models.F("project"),

@@ -82,6 +82,9 @@ class Project(models.Model):
     )
 
     # How suggestions are ranked and read (linker.ranking, linker.services.policy).
+    link_languages = models.BooleanField(
+        default=False, db_default=False, help_text="Whether pages in different languages may be linked"
+    )
     tier_basis = models.CharField(max_length=12, choices=Basis.choices, default=Basis.PROBABILITY)
     formula_weights = models.JSONField(
         default=dict, blank=True, help_text="What differs from linker.ranking.formula.FormulaWeights, by name"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,7 @@ class Ranked:
     under the target's own name; `stated` float64: the first as the shipped model says it; `turn` float64: what links
     are given out by, see `turns`. `words`: what could become the link, by pair. `ranker` is "learned" or "formula",
     with its `version`; `trained` is the learned one, and knows its quality. `evidence` is what words were chosen by.
+    `other_language`: pairs left out because the two pages are in different languages.
     """
 
     evidence: TextEvidence
@@ -90,6 +92,7 @@ class Ranked:
     ranker: str
     version: str
     trained: TrainedRanker | None
+    other_language: int = 0
 
     @property
     def quality(self) -> Quality | None:
@@ -168,10 +171,11 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
     nearness = nearness_of(index.near)
     parts: list[Candidates] = []
     relevances, bases = [np.empty(0)], [np.empty(0)]
+    barred: Counter[str] = Counter()
     below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
     for first in range(0, len(donors), SLICE):
         progress(first, len(donors), "Ranking")
-        found = candidates(evidence, donors[first : first + SLICE], skip, options.generators, within=True)
+        found = candidates(evidence, donors[first : first + SLICE], skip, options.generators, barred, within=True)
         best, relevance, base = _best(evidence, found, nearness, ranker, options)
         del found
         value = np.round(options.calibration(options.approval.approved_beside(relevance)), 6)
@@ -202,6 +206,7 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
         "learned" if ranker else "formula",
         f"{ranker.version if ranker else FORMULA_VERSION}+{options.approval.version}",
         ranker,
+        barred["language"],
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from linker.anchors.languages import apart
 from linker.graph.links import pair_values, scale_columns, top_rows
 from linker.matching.generators import EVERY, Generator, union
 from linker.matching.vectors import slices
@@ -15,6 +16,7 @@ from linker.ranking.evidence import CATEGORY_LINKS, mean_directions
 from linker.ranking.index import H1, IN_CATEGORY, SHORT, SLUG, TITLE, depths
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
@@ -126,11 +128,13 @@ def candidates(
     donors: NDArray[np.int64],
     skip: tuple[NDArray[np.int64], NDArray[np.int64]],
     switched_on: Generator = EVERY,
+    barred: Counter[str] | None = None,
     *,
     within: bool = False,
 ) -> Candidates:
     """Every candidate of `donors` (int64, ascending), at most PER_GENERATOR from each generator, without the pairs of
-    `skip` and pages that may not be targets. Ties go to the lower page.
+    `skip`, those in different languages, which `barred` counts, and pages that may not be targets. Ties go to the lower
+    page.
 
     `within`: besides them those that come first among the targets within the site's `levels_up`, PER_GENERATOR again.
     """
@@ -147,6 +151,11 @@ def candidates(
     keep = site.target[target] & (donor != target)
     mine = np.isin(skip[0], donors)
     keep &= ~np.isin(donor * pages + target, skip[0][mine] * pages + skip[1][mine])
+    if site.tongues is not None:
+        other = apart(site.tongues[donor], site.tongues[target])
+        if barred is not None:
+            barred["language"] += int((keep & other).sum())
+        keep &= ~other
     donor, target, found = donor[keep], target[keep], found[keep]
     features, phrase = _features(evidence, donors, donor, target, scores, mentions)
     return Candidates(donor, target, found, features, phrase)

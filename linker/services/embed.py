@@ -14,6 +14,7 @@ from linker.anchors.template import Template, find_template
 from linker.embedding.encoders import StaticEncoder, encoder_for
 from linker.embedding.text import RECIPES, Recipe, digest, text_to_embed
 from linker.errors import UserError
+from linker.languages import model_advice, read_languages
 from linker.models import EmbeddingModel, PageEmbedding, Project, Run, RunKind, RunStatus
 from linker.models.project import VectorSource
 from linker.store import stream
@@ -56,6 +57,7 @@ def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]
     encoder = encoder_for(run.params.get("model") or project.model_name, project.pk)
     recipe = RECIPES[project.text_recipe]
     template = site_template(project)
+    read_languages(project, progress)  # of a project that was last imported before languages were read
     progress(0, 0, "Reading the texts")
     started = time.monotonic()
     if isinstance(encoder, StaticEncoder):
@@ -75,6 +77,7 @@ def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]
             )
     if embedded:
         store.analyze("linker_pageembedding")
+    advice = model_advice(project)
     model_row = EmbeddingModel.objects.filter(**_key(encoder, recipe)).first()
     Run.objects.filter(pk=run.pk).update(model=model_row)
     progress(len(todo), len(todo), "Embedding")
@@ -85,6 +88,7 @@ def run_embed(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]
         "embedded": embedded,
         "unchanged": unchanged,
         "without_text": empty,
+        **({"advice": advice} if advice else {}),
         "seconds": round(time.monotonic() - started, 1),
     }
 

@@ -12,7 +12,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from linker import runs, store
+from linker.anchors.languages import apart
 from linker.errors import UserError
+from linker.languages import language_counts, model_advice, tongues, trusts_crawl
 from linker.linked import has_links_beside
 from linker.matching import blocks as blocking
 from linker.matching.params import MatchParams, Mode, Ranking
@@ -35,7 +37,7 @@ from linker.services.embed import embedding_model
 from linker.services.pilots import limited_to_pilot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -109,6 +111,8 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
     batches = blocking.plan_batches(
         [(len(block.donors), len(block.targets)) for block in blocks], BATCH_PAIRS, BATCH_DONORS
     )
+    trusted = trusts_crawl(project)
+    apart_pairs = 0 if project.link_languages else _apart_pairs(project, eligible.ids, blocks, trusted)
     sizes = [len(block.targets) for block in blocks]
     costs = [sum((stop - first) * sizes[number] for number, first, stop in batch) for batch in batches]
     with transaction.atomic():
@@ -144,6 +148,8 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
             total=sum(costs),
             report={
                 "ranked_why": reason,
+                **about_languages(project, apart_pairs),
+                "crawl_trusted": trusted,
                 "donors": int(donors.sum()),
                 "acceptors": int(targets.sum()),
                 "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
@@ -152,6 +158,31 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
                 "pairs": sum(costs),
             },
         )
+
+
+def _apart_pairs(project: Project, ids: NDArray[np.int64], blocks: Sequence[blocking.Block], trusted: bool) -> int:
+    """Pairs of the blocks whose pages are in different languages."""
+    numbers, tongue = np.unique(tongues(project, ids, trusted=trusted), return_inverse=True)
+    known = numbers != 0
+    total = 0
+    for block in blocks:
+        donors, targets = (
+            np.bincount(tongue[np.searchsorted(ids, side)], minlength=len(numbers)) * known
+            for side in (block.donors, block.targets)
+        )
+        total += int(donors.sum() * targets.sum() - donors @ targets)
+    return total
+
+
+def about_languages(project: Project, pairs: int) -> dict[str, Any]:
+    """For the report: the languages of the pages where there are several, how many pairs were left out because their
+    pages are in different ones, and whether they might have been linked; and a warning where the model does not know
+    them."""
+    counts, advice = language_counts(project), model_advice(project)
+    told: dict[str, Any] = {"advice": advice} if advice else {}
+    if len(counts) > 1:
+        told |= {"languages": counts, "link_languages": project.link_languages, "other_language": pairs}
+    return told
 
 
 def without_vector(project: Project, model: EmbeddingModel) -> int:
@@ -245,8 +276,12 @@ class _Searcher:
         if run.model is None:
             raise RuntimeError(f"run {run.pk} was not planned")
         self.params, self.model, self.room = params, run.model, _room(run)
-        self.nodes = category_nodes(run.project)
+        self.project, self.nodes = run.project, category_nodes(run.project)
         self.levels_up = levels_looked_up(params, self.nodes)
+        # As the plan had it: all batches of a run search alike.
+        self.apart = run.report.get("link_languages") is False
+        self.trusted = run.report.get("crawl_trusted", False)
+        self.tongues = np.zeros(1, dtype=np.int64)  # those met, by the number that `_node` gives them
 
     def read(self, ids: NDArray[np.int64]) -> Side:
         """The pages among `ids` that have a vector, by id."""
@@ -257,7 +292,23 @@ class _Searcher:
             [("id", ">i8"), ("category", ">i8")],
         )
         places = np.searchsorted(rows["id"].astype(np.int64), vectors.ids)
-        return Side(vectors.ids, vectors.unit, self.nodes.of(rows["category"].astype(np.int64))[places])
+        nodes = self.nodes.of(rows["category"].astype(np.int64))[places]
+        return Side(vectors.ids, vectors.unit, self._with_tongue(vectors.ids, nodes) if self.apart else nodes)
+
+    def _with_tongue(self, ids: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Nodes of the tree, told apart by the languages of the pages too: see `_levels`."""
+        found = tongues(self.project, ids, trusted=self.trusted)
+        new = np.setdiff1d(found, self.tongues)
+        self.tongues = np.concatenate([self.tongues, new])
+        order = np.argsort(self.tongues)
+        return nodes + order[np.searchsorted(self.tongues, found, sorter=order)] * len(self.nodes.ids)
+
+    def _levels(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Levels between kinds of pages, -1 where they are out of reach or in different languages."""
+        size = len(self.nodes.ids)
+        levels = self.nodes.tree.levels(left % size, right % size, self.levels_up)
+        other = apart(self.tongues[left // size][:, None], self.tongues[right // size][None, :])
+        return np.where(other, np.int8(-1), levels) if other.any() else levels
 
     def find(
         self,
@@ -278,7 +329,7 @@ class _Searcher:
         return search(
             load(donor_ids),
             (load(target_ids[first : first + self.room]) for first in range(0, len(target_ids), self.room)),
-            lambda left, right: self.nodes.tree.levels(left, right, self.levels_up),
+            self._levels,
             _of_donors(forbidden, donor_ids),
             threshold=self.params.floor(Ranking.COSINE),
             level_penalty=self.params.level_penalty,

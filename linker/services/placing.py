@@ -20,6 +20,7 @@ from linker.anchors.fold import fold
 from linker.anchors.generic import is_generic, primary_language, stop_words
 from linker.anchors.placement import Folded, Place, Placement, Words
 from linker.anchors.placement import Page as Text
+from linker.languages import usual_language
 from linker.linked import IN_TEXT
 from linker.patterns import compile_pattern
 from linker.roles.links import Receives, role_links
@@ -99,7 +100,7 @@ class Placer:
         # A target of so few links that none of its anchors can come to the limit needs no counting.
         self.crowded = ids[links + self.carried.links > self.limit]
         self.counted: set[int] = set()
-        self.template = site_template(project)
+        self.template, self.usual = site_template(project), usual_language(project)
         self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
         self.shared = _shared_names(project)
         roles = role_links(project.role_links)
@@ -134,7 +135,7 @@ class Placer:
         self.queries = target_queries(new) if new and self.project.query_blend else {}
         self.told = {}
         if new:
-            columns = "id, url, title, h1, headings, description, language"
+            columns = "id, url, title, h1, headings, description, own_language"
             for page, *texts in stream(
                 "names", f"SELECT {columns} FROM linker_page WHERE id = ANY(%s)", [new], size=len(new) + 1
             ):
@@ -149,6 +150,7 @@ class Placer:
             names = list(map(AnchorCandidate._make, known))
         else:
             url, title, h1, headings, text, language = self.told[target]
+            language = language or self.usual
             # A name that several pages have tells none of them apart.
             if h1 in self.shared and title and title not in self.shared:
                 h1 = ""
@@ -179,7 +181,8 @@ class Placer:
         bodies = list(
             stream(
                 "bodies",
-                "SELECT id, body, language, body_hash, h1, headings FROM linker_page WHERE id = ANY(%s) AND body <> ''",
+                "SELECT id, body, own_language, body_hash, h1, headings FROM linker_page "
+                "WHERE id = ANY(%s) AND body <> ''",
                 [donors],
                 500,
             )
@@ -212,7 +215,7 @@ class Placer:
         for page, body, language, body_hash, h1, headings in bodies:
             self.texts[page] = Text(body, linked[page], taken[page], [h1, *headings])
             self.hashes[page] = body_hash
-            self.languages[page] = language
+            self.languages[page] = language or self.usual
 
     def place(self, source: int, target: int, counts: bool = True, inline: bool = True, least: float = 0.0) -> Placed:
         """The anchor and place of one more link of a donor that was read.

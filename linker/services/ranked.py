@@ -12,6 +12,7 @@ import numpy as np
 
 from linker import runs, store
 from linker.errors import UserError
+from linker.languages import tongues, trusts_crawl
 from linker.linked import IN_TEXT
 from linker.matching.params import MatchParams, Ranking
 from linker.matching.vectors import HalfVectors, slices
@@ -24,7 +25,7 @@ from linker.ranking.spool import Texts
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
-from linker.services.match import category_nodes, nobody, without_vector
+from linker.services.match import about_languages, category_nodes, nobody, without_vector
 from linker.services.pilots import limited_to_pilot
 from linker.store import stream
 
@@ -85,6 +86,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
                 "approval": _approval(options, decided),
                 "donors": int(eligible.chosen_donor.sum()),
                 "acceptors": int(eligible.chosen_target.sum()),
+                **about_languages(project, ranked.other_language),
                 "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
                 "seconds": round(time.monotonic() - started, 1),
             },
@@ -253,7 +255,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             row[0]: row
             for row in stream(
                 "texts",
-                "SELECT id, url, title, h1, body, language, coalesce(impressions, 0) FROM linker_page "
+                "SELECT id, url, title, h1, body, own_language, coalesce(impressions, 0) FROM linker_page "
                 "WHERE id = ANY(%s)",
                 [ids[part].tolist()],
                 size=TEXTS_AT_A_TIME + 1,
@@ -284,6 +286,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             impressions=impressions if impressions.any() else None,
             asked=eligible.chosen_donor,
             levels_up=levels_up,
+            tongues=None if project.link_languages else tongues(project, ids, trusted=trusts_crawl(project)),
         ),
         ids,
     )

@@ -15,7 +15,7 @@ import numpy as np
 from django.db import connection, transaction
 
 from linker import store
-from linker.anchors.generic import primary_language
+from linker.languages import usual_language
 from linker.models import CandidateEdge, Category, Page, Project, SensitiveRule, SensitiveState
 from linker.patterns import compile_pattern
 from linker.runs import no_progress
@@ -267,14 +267,14 @@ class _Look:
     def through_pages(self, progress: Progress) -> None:
         total = Page.objects.filter(project=self.project).count()
         languages: dict[str, str | None] = {"": self.language}
-        query = "SELECT id, title, h1, url, language FROM linker_page WHERE project_id = %s"
+        query = "SELECT id, title, h1, url, own_language FROM linker_page WHERE project_id = %s"
         rows = store.stream("titles", query, [self.project.pk])
         done = 0
         while some := list(islice(rows, AT_A_TIME)):
             progress(done, total, "Looking for sensitive pages")
             done += len(some)
             for tag in {row[4] for row in some} - set(languages):
-                languages[tag] = primary_language(tag) or self.language
+                languages[tag] = tag or self.language
             words = [(title, h1, url, languages[tag]) for _, title, h1, url, tag in some]
             for number, (entry, place) in self.matcher.in_pages(words):
                 self._add(self._number(entry.kind, entry.key, entry.word), some[number][0], place)
@@ -371,12 +371,10 @@ class _Look:
 
 
 def _language(project: Project) -> str | None:
-    """The language that most pages say they are in; where none does, the one they read like."""
+    """The language of most pages; where none is known, the one their function words are of."""
     pages = Page.objects.filter(project=project)
-    tags = pages.exclude(language="").order_by("pk").values_list("language", flat=True)[:2000]
-    counts = Counter(map(primary_language, tags))
-    if counts:
-        return counts.most_common(1)[0][0]
+    if usual := usual_language(project):
+        return usual
     texts = pages.order_by("pk").values_list("title", "description", "body")[:300]
     return likely_language(" ".join(f"{title} {description} {body[:300]}" for title, description, body in texts))
 

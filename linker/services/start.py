@@ -8,6 +8,7 @@ from django.db import connection
 
 from linker import runs
 from linker.errors import RunCancelled
+from linker.languages import read_languages
 from linker.linked import IN_TEXT
 from linker.matching.params import MatchParams, Ranking
 from linker.models import Project, Run
@@ -66,6 +67,7 @@ def choose_ranking(project: Project, params: MatchParams) -> tuple[Ranking, str]
 
 def start_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any] | None:
     """The part of a match that is one job: all of it by the ranker or the formula, else the plan, and None."""
+    read_languages(run.project, progress)  # of a project that was last imported before languages were read
     ranking, reason = choose_ranking(run.project, MatchParams.from_dict(run.params))
     if ranking is not Ranking.COSINE:
         from linker.services.ranked import run_ranked  # heavy: LightGBM and scikit-learn, which no other run needs

@@ -12,6 +12,7 @@ from django.utils.text import slugify
 from linker import page_lists
 from linker.forms import form_labels
 from linker.glossary import TERMS
+from linker.languages import language_name
 from linker.models import RunKind
 
 if TYPE_CHECKING:
@@ -120,3 +121,9 @@ def duration(run: Run) -> str:
 def unknown_told(found: PageList) -> str:
     """The lines of a list of pages for which there is no page."""
     return page_lists.unknown_told(found)
+
+
+@register.filter
+def language(code: str) -> str:
+    """The name of a language."""
+    return language_name(code)

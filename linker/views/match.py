@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from linker import access, figures
 from linker import pages as reads
 from linker.forms import MatchForm, PageFilterForm, PilotForm, match_initial, sent_to
+from linker.languages import model_advice
 from linker.models import PageList, Project, Role, Run, RunKind, RunStatus
 from linker.page_lists import SIDES, addresses
 from linker.runs import RunIsActive, start_run
@@ -98,6 +99,7 @@ def match(request: HttpRequest, slug: str) -> HttpResponse:
     context = shell(
         membership, "match", form=forms.match, sides=forms.sides, pilot=forms.pilot, counts=counts, figures=site
     )
+    context["advice"] = model_advice(project)
     context["active_runs"] = Run.objects.filter(
         project=project, kind__in=[RunKind.EMBED, RunKind.MATCH], status__in=[RunStatus.QUEUED, RunStatus.RUNNING]
     )

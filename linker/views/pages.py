@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from linker import access, page_roles, policies
 from linker import pages as reads
 from linker.forms import PageRoleForm
+from linker.languages import language_counts, language_name
 from linker.models import Category, Page, Role
 from linker.roles.links import LABELS, NAMED
 from linker.services import role_counts
@@ -42,6 +43,7 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
         categories=Category.objects.filter(project=project).order_by("path"),
         role_choices=_role_choices(project),
         show_choices=[(key, label) for key, (label, _) in reads.SHOW.items()],
+        languages=_languages(project, query),
         order_choices=[(key, label) for key, (label, *_) in reads.ORDERS.items()],
     )
     return render(request, "linker/pages.html", context)
@@ -67,6 +69,16 @@ def page_role(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
     said = f"It counts as {NAMED[chosen]} now" if chosen else "The role is the one that was found again"
     messages.success(request, f"Saved. {said}, from the next match run on.")
     return redirect("page", slug, page_id)
+
+
+def _languages(project: Project, query: reads.PageQuery) -> list[tuple[str, str]]:
+    """The languages to choose from, the most common first, where there are several, or one was asked for."""
+    counts = language_counts(project)
+    if len(counts) < 2 and not query.language:
+        return []
+    codes = [code or reads.UNKNOWN for code in counts]
+    codes += [query.language] if query.language and query.language not in codes else []
+    return [(code, "Not known" if code == reads.UNKNOWN else language_name(code)) for code in codes]
 
 
 @require_safe

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from linker import access, figures
 from linker.forms import ProjectCreateForm
+from linker.languages import model_advice
 from linker.models import Role, Run
 from linker.views.shell import shell
 
@@ -53,6 +54,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         "overview",
         figures=site,
         steps=steps,
+        advice=model_advice(membership.project),
         next_step=figures.next_step(steps),
         is_manager=access.has_role(membership, Role.MANAGER),
         runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],

@@ -27,6 +27,7 @@ from linker.forms import (
     SensitiveForm,
     tier_formset,
 )
+from linker.languages import model_advice
 from linker.models import (
     Basis,
     ChangeKind,
@@ -112,7 +113,7 @@ def general(request: HttpRequest, slug: str) -> HttpResponse:
             )
         return redirect("settings", slug)
     membership.project.refresh_from_db()
-    return _page(request, membership, "settings", form=form)
+    return _page(request, membership, "settings", form=form, advice=model_advice(membership.project))
 
 
 @require_safe
@@ -121,7 +122,14 @@ def vector_list(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     project = membership.project
     sets = vectors.vector_sets(project)
-    return _page(request, membership, "settings_vectors", sets=sets, recipe=RECIPES[project.text_recipe])
+    return _page(
+        request,
+        membership,
+        "settings_vectors",
+        sets=sets,
+        recipe=RECIPES[project.text_recipe],
+        advice=model_advice(project),
+    )
 
 
 @access.posts("settings_vectors")
