@@ -30,6 +30,7 @@ OPENING = 600  # characters of the other page's text that say what it is about
 READ = 4_000  # characters of it that are compared
 TERMS = 60  # its heaviest terms
 SATURATION, LENGTH = 1.2, 0.5  # of BM25
+_Lines = list[list[int]]  # the stems of a text's lines
 _ENDS = (".", "!", "?", "…", "。", "！", "？", '"', "”", "“", "»", "«", ")", "]", "’")
 
 
@@ -60,16 +61,17 @@ class SiteWords:
         self._vocabulary = Vocabulary()
         self._languages: set[str] = set()
         self._counted = np.zeros(0, dtype=bool)
-        self._texts = len(texts)
-        self._in_texts: Counter[int] = Counter()
+        in_texts: Counter[int] = Counter()
         for lines in self.read(texts, languages):
-            self._in_texts.update({stem for line in lines for stem in line})
+            in_texts.update({stem for line in lines for stem in line})
+        self._in_texts = dict(in_texts)
+        self._rarity = [log((len(texts) - found + 0.5) / (found + 0.5) + 1) for found in range(len(texts) + 1)]
         lines_of = Counter(line for text in texts for line in {fold(line) for line in text.split("\n")})
         self._repeated = frozenset(
             line for line, pages in lines_of.items() if pages >= ON_MANY_PAGES and len(line) >= LONG_LINE
         )
 
-    def read(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[list[int]]]:
+    def read(self, texts: Sequence[str], languages: Sequence[str]) -> list[_Lines]:
         """The stems of each line of each text, function words left out; of a very long text, its first lines."""
         tokens = self._vocabulary.read(texts, languages)
         if len(self._counted) < len(self._vocabulary) or not self._languages.issuperset(languages):
@@ -79,7 +81,7 @@ class SiteWords:
         kept = self._counted[tokens.stems]
         found = []
         for first, stop in zip(tokens.bounds[:-1].tolist(), tokens.bounds[1:].tolist(), strict=True):
-            lines: list[list[int]] = [[]]
+            lines: _Lines = [[]]
             for stem in tokens.stems[first:stop][kept[first:stop]].tolist():
                 if stem:
                     lines[-1].append(stem)
@@ -90,8 +92,7 @@ class SiteWords:
 
     def rarity(self, stem: int) -> float:
         """How much a word says: the inverse frequency of BM25, above 0."""
-        texts = self._in_texts[stem]
-        return log((self._texts - texts + 0.5) / (texts + 0.5) + 1)
+        return self._rarity[self._in_texts.get(stem, 0)]
 
     def is_repeated(self, line: str) -> bool:
         """Whether a line stands on many pages, as a notice or a call to action does."""
@@ -102,8 +103,21 @@ class Question:
     """What paragraphs are asked about a page; made once for all texts."""
 
     def __init__(self, words: SiteWords, about: About) -> None:
-        texts = ["\n".join(about.names), about.text[:OPENING], about.text[:READ], "\n".join(about.anchors)]
-        names, opening, text, anchors = words.read(texts, [about.language] * len(texts))
+        self._made_of(words, *words.read(_texts(about), [about.language] * 4))
+
+    @classmethod
+    def several(cls, words: SiteWords, pages: Sequence[About]) -> list[Question]:
+        """The questions about some pages, read together, which is several times faster."""
+        texts = [text for about in pages for text in _texts(about)]
+        read = words.read(texts, [about.language for about in pages for _ in range(4)])
+        found = []
+        for place in range(0, len(read), 4):
+            question = cls.__new__(cls)
+            question._made_of(words, *read[place : place + 4])
+            found.append(question)
+        return found
+
+    def _made_of(self, words: SiteWords, names: _Lines, opening: _Lines, text: _Lines, anchors: _Lines) -> None:
         self.name = dict.fromkeys(_flat(names), 1.0)
         self.opening = dict.fromkeys(_flat(opening), 1.0)
         said = Counter(stem for line in anchors for stem in set(line))
@@ -222,6 +236,10 @@ def names_of(title: str, h1: str, template: Template, language: str) -> list[str
     whole = [template.strip(name) for name in (title, h1) if name]
     whole = [name for name in whole if name and not template.is_repeated(name)]
     return list(dict.fromkeys([*whole, *(form for name in whole for form in short_forms(name, stops) if form)]))
+
+
+def _texts(about: About) -> tuple[str, str, str, str]:
+    return "\n".join(about.names), about.text[:OPENING], about.text[:READ], "\n".join(about.anchors)
 
 
 def _flat(lines: Iterable[Iterable[int]]) -> list[int]:

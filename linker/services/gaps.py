@@ -140,7 +140,9 @@ def _questions(cursor: Any, words: SiteWords, template: Template, targets: list[
     cursor.execute(
         "SELECT id, title, h1, left(body, %s), language FROM linker_page WHERE id = ANY(%s)", [READ, targets]
     )
-    return {
-        page: Question(words, About(names_of(title, h1, template, language), body, anchors[page], language))
-        for page, title, h1, body, language in cursor.fetchall()
-    }
+    rows = cursor.fetchall()
+    pages = [
+        About(names_of(title, h1, template, language), body, anchors[page], language)
+        for page, title, h1, body, language in rows
+    ]
+    return dict(zip((row[0] for row in rows), Question.several(words, pages), strict=True))
