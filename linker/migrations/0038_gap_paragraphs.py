@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """Which paragraph of the donor would take a sentence about the acceptor, for content gaps. Those of earlier runs
     get one with the next match."""
 
-    dependencies = [("linker", "0032_approval_bounds")]
+    dependencies = [("linker", "0036_page_lists")]
 
     operations = [
         migrations.AddField(
