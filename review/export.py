@@ -145,6 +145,10 @@ def _place(kept: str, moved: str) -> str:
     return f"CASE WHEN {_KEPT} THEN {kept} ELSE {moved} END"
 
 
+def _of_paragraph(expression: str) -> str:
+    return f"CASE WHEN e.paragraph IS NOT NULL THEN {expression} END"
+
+
 _CELLS = {
     "donor_url": safe_cell_sql("e.donor_url"),
     "acceptor_url": safe_cell_sql("e.acceptor_url"),
@@ -175,6 +179,10 @@ _CELLS = {
     "section_heading": _place(f"nullif({safe_cell_sql('e.section_heading')}, '')", safe_cell_sql("e.moved_heading")),
     "content_gap": "e.content_gap::text",
     "operation": "e.operation",
+    "paragraph": safe_cell_sql("e.paragraph"),
+    "paragraph_heading": _of_paragraph(f"nullif({safe_cell_sql('e.paragraph_heading')}, '')"),
+    "paragraph_start": _of_paragraph("e.paragraph_start"),
+    "paragraph_end": _of_paragraph("e.paragraph_end"),
 }
 COLUMNS = {
     ReleaseFormat.FULL: tuple(_CELLS),
@@ -186,6 +194,7 @@ _EDGE_COLUMNS = (
     *("donor_best", "source_id", "score", "id", "target_id", "run_id", "tier_id", "similarity", "quantile"),
     *("probability", "span_start", "span_end", "body_hash", "level", "edited", "content_gap", "status", "anchor"),
     *("rel", "placement", "ranked_by", "generators", "why", "anchor_source", "sentence", "section_heading"),
+    *("paragraph_start", "paragraph_end", "paragraph_hash", "paragraph_heading"),
 )
 
 # What is the same for many rows is made once, in a subquery that OFFSET 0 keeps whole. All that may be large is joined
@@ -214,12 +223,17 @@ LEFT JOIN LATERAL (
     ORDER BY d.id DESC LIMIT 1
 ) decision ON true
 """
+# The paragraph that a sentence could follow, as long as the donor's text is the one it was found in.
+_PARAGRAPH = (
+    "CASE WHEN e.content_gap AND e.paragraph_hash = donor.body_hash "
+    "THEN substr(donor.body, e.paragraph_start + 1, e.paragraph_end - e.paragraph_start) END"
+)
 _URLS = "donor.url AS donor_url, acceptor.url AS acceptor_url"
 _ROWS = {
     ReleaseFormat.FULL: (
         f"{_URLS}, donor.body_hash AS donor_hash, category.path AS category, tier.name AS tier, run.model, "
         "run.threshold, run.time AS run_time, decision.username AS decided_by, decision.at AS decided_at, "
-        "moved.sentence AS moved_sentence, moved.heading AS moved_heading, to_do.operation",
+        f"moved.sentence AS moved_sentence, moved.heading AS moved_heading, to_do.operation, {_PARAGRAPH} AS paragraph",
         f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} LEFT JOIN LATERAL ({_MOVED}) moved ON true",
     ),
     ReleaseFormat.JOIL: (_URLS, _BOTH_PAGES),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from linker.anchors.context import Context, find_phrase, reads_as, sentence_around
+from linker.anchors.context import Context, find_phrase, reads_as, sentence_around, shortened
 from linker.anchors.sources import source_in_words
 from linker.linked import IN_BLOCK, links_in_place
 from linker.matching.generators import LABELS
@@ -83,13 +83,23 @@ class Alternative:
 
 
 @dataclass(frozen=True)
+class Paragraph:
+    """A paragraph of the donor's text that a sentence could follow: `text`, in the middle of a long one an ellipsis,
+    and the heading above it, or ""."""
+
+    text: str
+    heading: str
+
+
+@dataclass(frozen=True)
 class Card:
     """What an editor sees of one edge.
 
     `context` is None where the donor's body does not hold the anchor. `decision` is the one that stands, None on an
     open suggestion. `position` is the place in the list shown, from 1; None outside of a list. `rels` are the rel
     values an accept can give, the tier's first. `linked` warns where the site has the link already. `warnings` are what
-    an accept with these words would be asked about.
+    an accept with these words would be asked about. `paragraph` is where a sentence about the acceptor would fit that
+    has no words in the donor's text yet.
     """
 
     edge: CandidateEdge
@@ -101,6 +111,7 @@ class Card:
     position: int | None = None
     linked: str = ""
     warnings: tuple[AnchorWarning, ...] = ()
+    paragraph: Paragraph | None = None
 
     @property
     def is_open(self) -> bool:
@@ -373,6 +384,7 @@ def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> l
             position=position,
             linked=_linked(there[edge.pk]) if edge.pk in there else "",
             warnings=tuple(warned.get(edge.pk, ())),
+            paragraph=_paragraph(bodies[edge.source_id], edge),
         )
         for edge, position in zip(edges, positions, strict=True)
     ]
@@ -409,6 +421,14 @@ def _context(body: str, edge: CandidateEdge) -> Context | None:
     if edge.span_start is None and (edge.content_gap or edge.edited):
         return None
     return _around(body, edge.anchor, edge.span_start, edge.span_end)
+
+
+def _paragraph(body: str, edge: CandidateEdge) -> Paragraph | None:
+    """The paragraph that a match found for a content gap, as long as the donor's text is the one it was found in."""
+    start, end = edge.paragraph_start, edge.paragraph_end
+    if not edge.content_gap or start is None or end is None or edge.paragraph_hash != edge.source.body_hash:
+        return None
+    return Paragraph(shortened(body[start:end]), edge.paragraph_heading)
 
 
 def _around(body: str, phrase: str, start: int | None, end: int | None) -> Context | None:

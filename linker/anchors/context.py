@@ -114,6 +114,25 @@ def sentence_and_heading(text: str, start: int, end: int) -> tuple[str, str]:
     return "".join(parts), _heading_above(text, line_start, line_end)
 
 
+def shortened(paragraph: str) -> str:
+    """A paragraph as it is shown: of a long one the beginning and the end."""
+    shown = _shown(paragraph).strip()
+    if len(shown) <= 2 * SIDE:
+        return shown
+    return f"{_cut_right(shown)} {_cut_left(shown).lstrip('…')}"
+
+
+def heading_above(text: str, start: int) -> str:
+    """The heading above the line that begins at `start`, in the words of `sentence_around`."""
+    return _heading_above(text, start, _line_end(text, start))
+
+
+def sentences(text: str, start: int) -> list[tuple[int, int]]:
+    """Spans of the sentences of the line that holds the position, in order."""
+    first = text.rfind("\n", 0, start) + 1
+    return [(first + begin, first + end) for begin, end in _sentences(text[first : _line_end(text, start)])]
+
+
 def _own_sentences(text: str, start: int, end: int) -> tuple[int, int, list[tuple[int, int]], int, int]:
     """The line that holds the span, from where to where; its sentences; the first and the last that the span meets."""
     if not 0 <= start <= end <= len(text):

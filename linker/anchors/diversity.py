@@ -14,6 +14,24 @@ _STOPS = stop_words("en") | stop_words("fr") | stop_words("de") | stop_words("es
 
 
 NEARLY_AS_WELL = 0.7  # of the weight of the best words: others that fit less do not take their turn
+ALMOST = 0.9  # the same of words that only go on around the best ones
+NAMES_NOTHING = ("text", "url")  # sources of words that are neither a name of the target nor an anchor in use
+
+
+def may_replace(words: str, source: str, weight: float, best: str, most: float) -> bool:
+    """Whether words of a text may take the turn of the `best` ones, whose weight is `most`.
+
+    A stretch that stops short of them ("League" of "League of Nations") cuts a name; one that only goes on around them
+    ("check out our Starter Kit") says nothing else, and has to fit almost as well. Anchors in use and names are whole.
+    Without `best`, "", only the weight counts.
+    """
+    if best and source in NAMES_NOTHING:
+        said, better = fold(words), fold(best)
+        if said in better:
+            return False
+        if better in said:
+            return weight >= ALMOST * most
+    return weight >= NEARLY_AS_WELL * most
 
 
 @lru_cache(maxsize=65536)

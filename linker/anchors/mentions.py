@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-LONGEST = 14  # tokens of a phrase; longer ones are looked for by their first LONGEST tokens never, they are left out
+LONGEST = 20  # tokens of a phrase, as one title in fifty has more; longer ones are left out
 TRIM = frozenset(".,;:!?\"'*•·|>-")
 
 
 class _Trie:
     """Sequences of numbers and which of them start at a place; `ids` numbers the distinct sequences."""
 
-    def __init__(self, sequences: NDArray[np.int64], lengths: NDArray[np.int64], alphabet: int) -> None:
+    def __init__(self, sequences: NDArray[np.int32], lengths: NDArray[np.int64], alphabet: int) -> None:
         """`sequences` [p, LONGEST] padded with -1, of the numbers below `alphabet`."""
         self.alphabet = max(alphabet, 1)
         self.keys: list[NDArray[np.int64]] = []
@@ -246,7 +246,9 @@ def trimmed(tokens: Tokens, vocabulary: Vocabulary) -> tuple[NDArray[np.int64], 
     return first, last
 
 
-def _padded(values: NDArray[np.int32], first: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    place = first[:, None] + np.arange(LONGEST)
-    inside = np.arange(LONGEST) < lengths[:, None]
-    return np.where(inside, values[np.minimum(place, max(len(values) - 1, 0))], -1).astype(np.int64)
+def _padded(values: NDArray[np.int32], first: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int32]:
+    padded = np.full((len(first), LONGEST), -1, dtype=np.int32)
+    for place in range(LONGEST):
+        inside = lengths > place
+        padded[inside, place] = values[first[inside] + place]
+    return padded

@@ -14,7 +14,7 @@ from linker.anchors.fold import fold, fold_chars, fold_offsets, is_boundary
 from linker.anchors.tokens import stem
 
 _HEADING_MAX = 80
-_BULLET = re.compile(r"\s*[-*•‣◦·]\s")
+BULLET = re.compile(r"\s*[-*•‣◦·]\s")
 _QUOTE = re.compile(r"\s*(?:>|[\"“«„])")
 _CAPTION = re.compile(
     r"\s*(?:fig(?:ure)?|table|tableau|abb(?:ildung)?|tabelle|figura|tabla|photo|credit|source|quelle|fuente)\b"
@@ -119,7 +119,7 @@ def unsuitable(text: str, start: int, end: int) -> str:
 
 def _is_heading(text: str, line: str, last: int) -> bool:
     shown = line.strip()
-    if not shown or len(shown) > _HEADING_MAX or shown.endswith(_SENTENCE_STOP) or _BULLET.match(line):
+    if not shown or len(shown) > _HEADING_MAX or shown.endswith(_SENTENCE_STOP) or BULLET.match(line):
         return False
     following = text[last + 1 : last + 400].lstrip().split("\n", 1)[0]
     return len(following) > max(_HEADING_MAX, 2 * len(shown))

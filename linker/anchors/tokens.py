@@ -319,11 +319,14 @@ def sums_of_sequences(numbers: NDArray[np.int32]) -> tuple[NDArray[np.uint64], N
     return sums, down
 
 
-def sum_of_sequence(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+def sum_of_sequence(numbers: NDArray[np.int32]) -> NDArray[np.uint64]:
     """One number for each row of `numbers`, uint64 [n]; a row ends before its first -1. Two sequences share one with a
     chance of one in 2**64."""
-    up = _power.upto(numbers.shape[1])[0][: numbers.shape[1]]
-    return np.where(numbers >= 0, _scattered(numbers) * up, np.uint64(0)).sum(axis=1, dtype=np.uint64)
+    up = _power.upto(numbers.shape[1])[0]
+    total = np.zeros(len(numbers), dtype=np.uint64)
+    for column, power in zip(numbers.T, up, strict=False):  # one after the other: all at once take much more room
+        total += np.where(column >= 0, _scattered(column) * power, np.uint64(0))
+    return total
 
 
 def _scattered(numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:

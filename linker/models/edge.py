@@ -75,6 +75,12 @@ class CandidateEdge(models.Model):
     section_heading = models.TextField(blank=True, default="", db_default="")
     body_hash = models.BigIntegerField(null=True, blank=True)
     content_gap = models.BooleanField(default=False, help_text="Belongs into the text, which has no words for it")
+    # The paragraph of the donor's body that a sentence about the target could follow, for a content gap, and the
+    # heading above it, read from the body of this hash; null where none would take one, or nobody looked.
+    paragraph_start = models.PositiveIntegerField(null=True, blank=True)
+    paragraph_end = models.PositiveIntegerField(null=True, blank=True)
+    paragraph_heading = models.TextField(blank=True, default="", db_default="")
+    paragraph_hash = models.BigIntegerField(null=True, blank=True)
 
     # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end", "fit",
     # "impressions"}, ...]; place and fit (their weight beside the best words of the pair) only for those that stand in
@@ -107,6 +113,15 @@ class CandidateEdge(models.Model):
                 condition=models.Q(span_start=None, span_end=None)
                 | models.Q(span_start__isnull=False, span_end__gt=models.F("span_start")),
                 name="edge_span_is_whole",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(paragraph_start=None, paragraph_end=None, paragraph_hash=None)
+                | models.Q(
+                    paragraph_start__isnull=False,
+                    paragraph_end__gt=models.F("paragraph_start"),
+                    paragraph_hash__isnull=False,
+                ),
+                name="edge_paragraph_is_whole",
             ),
             models.CheckConstraint(
                 condition=~models.Q(content_gap=True, span_start__isnull=False), name="edge_gap_has_no_place"

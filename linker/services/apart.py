@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db import connection
 
 from linker.anchors.context import reads_as, sentence_and_heading
-from linker.anchors.diversity import NEARLY_AS_WELL, word_set
+from linker.anchors.diversity import may_replace, word_set
 from linker.anchors.fold import fold
 from linker.services.anchor_use import carried_query, is_another
 from linker.store import stream
@@ -193,10 +193,13 @@ class _Places:
 
     def of(self, edge: _Edge) -> list[dict[str, Any]]:
         """Those of the edge's alternatives that stand in the text, free and fitting nearly as well as the best."""
+        own = "" if edge.start is None else edge.anchor
         return [
             other
             for other in edge.others
-            if "start" in other and other.get("fit", 1.0) >= NEARLY_AS_WELL and self._is_free(edge, other)
+            if "start" in other
+            and may_replace(other["text"], other["source"], other.get("fit", 1.0), own, 1.0)
+            and self._is_free(edge, other)
         ]
 
     def _is_free(self, edge: _Edge, other: dict[str, Any]) -> bool:

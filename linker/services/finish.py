@@ -20,6 +20,7 @@ from linker.matching.params import MatchParams, Mode, Ranking
 from linker.matching.tiers import read_tiers
 from linker.models import Basis, Category, Placement, Project, Ranker, Run, RunBatch, RunBlock, Tier
 from linker.services.eligibility import eligible_pages
+from linker.services.gaps import find_paragraphs
 from linker.services.match import CANDIDATE, batches_left, deeper, effective, forget_candidates
 from linker.services.pilots import limited_to_pilot
 from linker.services.placing import Phrases, Placed, Placer, Quota
@@ -120,7 +121,7 @@ def _why_by_cosine(run: Run) -> Callable[[dict[str, Any]], tuple[str, dict[str, 
 def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progress) -> dict[str, Any]:
     """Allocates over the whole run, picks anchors and places and stores the edges, all in one transaction."""
     project, params = run.project, MatchParams.from_dict(run.params)
-    steps = 5
+    steps = 6
     progress(0, steps, "Giving out the links")
     given = _give_out(project, params, findings)
     rows, eligible, allocation = given.rows, given.eligible, given.allocation
@@ -135,7 +136,9 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
         if project.edges.filter(status="suggested", stale=False).exclude(run=run).exists():
             keep_apart(project)  # this run knew nothing of the words of what it left standing
         sensitive = mark_sensitive(project)
-        progress(4, steps, "Cleaning up")
+        progress(4, steps, "Looking for paragraphs that would take a sentence")
+        counts["gaps_with_paragraph"] = find_paragraphs(run)
+        progress(5, steps, "Cleaning up")
         forget_candidates(project, run)
         if findings.ranking is not Ranking.COSINE:
             reason = given.reason.copy()

@@ -15,7 +15,7 @@ import numpy as np
 
 from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
 from linker.anchors.context import reads_as, sentence_and_heading
-from linker.anchors.diversity import NEARLY_AS_WELL, AnchorUse, choose, word_set
+from linker.anchors.diversity import AnchorUse, choose, may_replace, word_set
 from linker.anchors.fold import fold
 from linker.anchors.generic import is_generic, primary_language, stop_words
 from linker.anchors.placement import Folded, Place, Placement, Words
@@ -287,8 +287,17 @@ class Placer:
 
     def _fresh_first(self, phrases: Sequence[Phrase], used: Counter[str]) -> Sequence[Phrase]:
         """Phrases that the target carries too often behind others that fit nearly as well."""
-        good = max((weight for _, _, weight in phrases), default=0.0) * NEARLY_AS_WELL
-        return sorted(phrases, key=lambda phrase: used[word_set(phrase[0])] >= self.limit or phrase[2] < good)
+        if not phrases:
+            return phrases
+        best = max(phrases, key=lambda phrase: phrase[2])
+
+        def waits(phrase: Phrase) -> bool:
+            text, source, weight = phrase
+            if used[word_set(text)] >= self.limit:
+                return True
+            return phrase is not best and not may_replace(text, source, weight, best[0], best[2])
+
+        return sorted(phrases, key=waits)
 
     def _phrases(
         self, source: int, target: int, names: list[AnchorCandidate], least: float

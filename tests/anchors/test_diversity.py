@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.anchors.candidates import AnchorCandidate
-from linker.anchors.diversity import AnchorUse, choose
+from linker.anchors.diversity import AnchorUse, choose, may_replace
 
 
 def candidates(*texts: str) -> list[AnchorCandidate]:
@@ -57,3 +57,25 @@ def test_no_anchor_is_used_more_than_the_limit_until_all_are_and_then_they_stay_
     bound = max(limit, -(-links // count))
     assert all(times <= bound for times in uses.values())
     assert use.used("page") == uses
+
+
+@pytest.mark.parametrize(
+    ("words", "source", "weight", "expected"),
+    [
+        ("League", "url", 0.99, False),  # a name cut short
+        ("Nations (1920", "text", 0.99, True),  # other words, however ragged: their weight says so
+        ("joined the League of Nations", "text", 0.85, False),  # goes on around the best words
+        ("first League of Nations", "text", 0.95, True),  # and fits almost as well
+        ("League", "anchor", 0.75, True),  # links of the site say so
+        ("The League of Nations, 1920", "title", 0.75, True),
+        ("the Geneva organisation", "text", 0.75, True),
+        ("the Geneva organisation", "text", 0.65, False),
+    ],
+)
+def test_words_take_the_turn_of_the_best_ones_if_they_are_others(words, source, weight, expected) -> None:
+    assert may_replace(words, source, weight, "League of Nations", 1.0) is expected
+
+
+def test_without_words_to_replace_only_the_weight_counts() -> None:
+    assert may_replace("League", "text", 0.7, "", 1.0)
+    assert not may_replace("League", "text", 0.6, "", 1.0)

@@ -80,6 +80,11 @@ def test_a_mention_does_not_cross_a_line_break_or_a_full_stop() -> None:
     assert mentions("red\ntent. red. tent", "red tent") == []
 
 
+def test_the_whole_title_of_an_article_is_found() -> None:
+    title = "How Do You Redesign a ‘Dinosaur’? Redesigning an Intranet Site: the Beginning Stages"
+    assert mentions(f"Read more in {title}.", title) == [title]
+
+
 def test_han_is_found_without_spaces() -> None:
     assert mentions("私は漢字が好き", "漢字") == ["漢字"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
 from linker.anchors.diversity import word_set
@@ -12,6 +13,7 @@ from linker.matching.params import PageFilter
 from linker.models import CandidateEdge, Project, Tier
 from linker.policies import change_tiers
 from linker.services import keep_apart, retier
+from linker.services.placing import Placer
 from tests.factories import embed, make_edge, make_link, make_page
 from tests.linker.test_match import match
 
@@ -113,6 +115,19 @@ def test_a_link_in_the_text_stays_where_nothing_else_there_fits(project, fit):
     retier(project)
     edge.refresh_from_db()
     assert (edge.anchor, edge.placement) == ("snow boots", "inline")
+
+
+@pytest.mark.parametrize("words", ["boots", "Walkers like snow boots"])
+def test_words_around_or_inside_those_used_too_often_are_no_others(project, words):
+    target = make_page(project)
+    for _ in range(3):
+        make_link(make_page(project), target, "snow boots")
+    start = BODY.index(words)
+    other = {"text": words, "source": "text", "raw": words, "start": start, "end": start + len(words), "fit": 0.85}
+    edge = placed(project, target, [other], score=0.9)
+    retier(project)
+    edge.refresh_from_db()
+    assert edge.anchor == "snow boots"
 
 
 def test_two_links_of_a_donor_never_move_to_the_same_words(project):
@@ -220,3 +235,34 @@ def test_parts_of_names_do_not_take_turns_beside_the_text(project):
     ]
     lower_the_reserve(project)
     assert anchors(project) == {"boots snow": len(held)}
+
+
+class _Said:
+    """Words of one text, as the engine finds them."""
+
+    least = 0.75
+
+    def __init__(self, *phrases: tuple[str, str, float]) -> None:
+        self.phrases = phrases
+
+    def read(self, rows: Any) -> None: ...
+
+    def of(self, source: int, target: int) -> tuple[tuple[str, str, float], ...]:
+        return self.phrases
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ([("Walkers like snow boots", "text", 0.8), ("boots", "url", 0.8)], "snow boots"),
+        ([("Walkers like snow boots", "text", 0.8), ("winter boots", "text", 0.78)], "winter boots"),
+    ],
+)
+def test_a_match_takes_no_words_around_those_used_too_often(project, others, expected):
+    donor, target = make_page(project, body=BODY), make_page(project, title="Boots")
+    for _ in range(3):
+        make_link(make_page(project), target, "snow boots")
+    rows = np.array([(donor.pk, target.pk)], dtype=[("source", "i8"), ("target", "i8")])
+    placer = Placer(project, rows["target"], _Said(("snow boots", "anchor", 1.0), *others))
+    placer.read(rows)
+    assert placer.place(donor.pk, target.pk).anchor == expected

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 HEADER = (
     "donor_url,acceptor_url,anchor_text,rel,placement,tier,score,similarity,level,category,model,threshold,run,"
     "run_time,decided_by,decided_at,edited,ranked_by,probability,quantile,generators,why,anchor_source,anchor_start,"
-    "anchor_end,sentence,section_heading,content_gap,operation"
+    "anchor_end,sentence,section_heading,content_gap,operation,paragraph,"
+    "paragraph_heading,paragraph_start,paragraph_end"
 )
 TEXT = "Which socks to wear\nThe day is long. Wear warm socks on snow! Dry them at night.\nWash them cold."
 
@@ -90,7 +91,7 @@ def test_a_full_file_is_these_bytes(project):
         f'0.832500,1,"Shop > Camping, cooking",test-model 1 (text full 1),0.5,'
         f"{run.pk},2026-03-01T12:30:05Z,ann,{decided_at},true,"
         'learned,0.625000,0.975000,mention;nearest,"The text says “warm socks”, and other pages link to both.",h1,,,,,'
-        "false,add\n"
+        "false,add,,,,\n"
     )
 
 
@@ -172,7 +173,7 @@ def test_what_a_run_kept_of_a_place_leaves_as_it_is(project):
 
 def test_a_place_without_a_heading_leaves_the_cell_empty(project):
     kept(project, "warm socks", section_heading="")
-    assert file_of(project).endswith(",Kept.,,false,add\n")
+    assert file_of(project).endswith(",Kept.,,false,add,,,,\n")
 
 
 def test_what_was_kept_is_no_formula_either(project):
@@ -209,10 +210,49 @@ def test_a_content_gap_says_so(project):
     assert place_in(project) == ["", "", "", "", "true"]
 
 
+def gap(project: Project, paragraph: str, body: str = TEXT) -> CandidateEdge:
+    """A content gap that a match found a paragraph for."""
+    page = make_page(project, body=body)
+    page.refresh_from_db()
+    span = {"paragraph_start": body.index(paragraph), "paragraph_end": body.index(paragraph) + len(paragraph)}
+    return make_edge(
+        project, page, content_gap=True, placement="related", paragraph_heading="Which socks to wear",
+        paragraph_hash=page.body_hash, **span,
+    )  # fmt: skip
+
+
+def paragraph_in(project: Project) -> list[str]:
+    row = rows_of(project)[0]
+    return [row[name] for name in ("paragraph", "paragraph_heading", "paragraph_start", "paragraph_end")]
+
+
+def test_a_content_gap_leaves_with_the_paragraph_that_a_sentence_could_follow(project):
+    edge = gap(project, "Wash them cold.")
+    place = [str(edge.paragraph_start), str(edge.paragraph_end)]
+    assert paragraph_in(project) == ["Wash them cold.", "Which socks to wear", *place]
+
+
+def test_a_paragraph_of_a_text_that_has_changed_is_not_exported(project):
+    edge = gap(project, "Wash them cold.")
+    type(edge.source).objects.filter(pk=edge.source_id).update(body=f"{TEXT} Or hot.")
+    assert paragraph_in(project) == ["", "", "", ""]
+
+
+def test_a_link_that_has_found_its_words_has_no_paragraph(project):
+    gap(project, "Wash them cold.")
+    project.edges.update(content_gap=False)
+    assert paragraph_in(project) == ["", "", "", ""]
+
+
 def test_reasons_and_sentences_are_no_formulas_either(project):
     placed(project, "SUM", body="=SUM(A1) is here.", why="@cmd")
     row = rows_of(project)[0]
     assert (row["sentence"], row["why"]) == ("'=SUM(A1) is here.", "'@cmd")
+
+
+def test_a_paragraph_is_no_formula_either(project):
+    gap(project, "=SUM(A1) is here.", body="=SUM(A1) is here.")
+    assert paragraph_in(project)[0] == "'=SUM(A1) is here."
 
 
 def test_a_joil_file_has_three_columns(project):

@@ -585,6 +585,46 @@ def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
     assert "Write the sentence and edit the anchor to its words, or accept the link for the related block." in page
 
 
+def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> CandidateEdge:
+    """A content gap that a match found a paragraph for."""
+    page = make_page(project, body=body)
+    page.refresh_from_db()
+    start = body.index(paragraph)
+    span = {"paragraph_start": start, "paragraph_end": start + len(paragraph), "paragraph_hash": page.body_hash}
+    fields = {"anchor": "blisters", "content_gap": True, "placement": "related", **span, **fields}
+    return make_edge(project, page, make_page(project, "/blisters", title="All about blisters"), **fields)
+
+
+def test_a_content_gap_shows_the_paragraph_that_a_sentence_could_follow(project, as_editor):
+    gap(project, "Warm socks help.", paragraph_heading="Boots")
+    page = text(as_editor.get(PAGE))
+    assert "A sentence about blisters could follow this paragraph: Boots Warm socks help." in page
+
+
+def test_a_paragraph_of_a_text_that_has_changed_is_not_shown(project, as_editor):
+    edge = gap(project, "Warm socks help.")
+    type(edge.source).objects.filter(pk=edge.source_id).update(body=f"{SOCKS} Always.")
+    assert "could follow this paragraph" not in text(as_editor.get(PAGE))
+
+
+def test_of_a_long_paragraph_the_card_shows_the_beginning_and_the_end(project):
+    body = "First words of it. " + "And so it goes on and on. " * 40 + "Last words of it."
+    shown = queue.card_of(gap(project, body, body)).paragraph
+    assert shown is not None
+    assert shown.text.startswith("First words of it.")
+    assert shown.text.endswith("Last words of it.")
+    assert len(shown.text) < 450
+    assert shown.text.count("…") == 1
+
+
+def test_a_hostile_paragraph_stays_text(project, as_editor):
+    evil = "<script>alert(1)</script> and <img src=x>."
+    gap(project, evil, evil, paragraph_heading=evil)
+    content = as_editor.get(PAGE).content.decode()
+    assert "<script>alert" not in content
+    assert "<img" not in content
+
+
 def test_alternatives_say_where_they_come_from_and_whether_the_text_holds_them(project, as_editor):
     others = [
         {"text": "warm socks", "source": "anchor", "raw": "", "start": 20, "end": 30},
