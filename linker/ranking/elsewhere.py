@@ -38,8 +38,8 @@ COLUMNS: tuple[str, ...] = tuple(name for name in FEATURES if name not in BY_LIN
 _PLACES = np.array([FEATURES.index(name) for name in COLUMNS])
 _DONOR_TOKENS = FEATURES.index("donor_tokens")
 # What the ranker adds to the log-odds that a target is worth a link: LEAN for each of its own above TYPICAL. Both are
-# the likeliest, given what readers judged on seven sites, by models that had not seen the site.
-LEAN, TYPICAL = 0.5, -2.2
+# the likeliest, given what readers judged, by models that had not seen the site.
+LEAN, TYPICAL = 0.5, -3.3
 
 
 @dataclass(frozen=True)
