@@ -4,6 +4,7 @@
 # make fuzz [FILES=2300]                as many damaged files, and what became of them
 # make lint                             ruff, mypy, import-linter
 # make approval                         the approval model anew from the judged suggestions, and how good it is
+# make links                            the ranker for sites without links anew from other sites' links, and how good it is
 # make bench [ARGS="--share 0.01"]       speed and memory as ratios; at full size it takes hours
 # make lock                             the lock files anew from pyproject.toml
 # make clean                            removes the virtual environment; make clean-data removes the data
@@ -26,7 +27,7 @@ PORT ?= 8000
 WORKERS ?= 2
 TEST_PROCESSES ?= 2
 
-.PHONY: help install demo test fuzz faults lint approval bench lock clean clean-data
+.PHONY: help install demo test fuzz faults lint approval links bench lock clean clean-data
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -66,6 +67,9 @@ lint: install
 
 approval: install
 	.venv/bin/python bench/panel/train.py --check
+
+links: install
+	.venv/bin/python bench/links/train.py --check
 
 bench: install
 	.venv/bin/python bench/all.py $(ARGS)

@@ -599,11 +599,12 @@ class MatchForm(forms.Form):
 
     ranking = forms.ChoiceField(
         label="Ranking",
-        help_text="Automatic: learned where the site has links enough to learn from, else the formula where pages have "
-        "texts, else by similarity. The run’s page says which it was and why.",
+        help_text="Automatic: learned where the site has links enough to learn from, else by the ranker that ships, "
+        "or the formula where it has weights of your own. The run’s page says which it was and why.",
         choices=[
             (Ranking.AUTO.value, "Automatic"),
             (Ranking.LEARNED.value, "Learned from the site’s own links"),
+            (Ranking.SHIPPED.value, "Learned from the links of other sites"),
             (Ranking.FORMULA.value, "By the formula, with the weights of the settings"),
             (Ranking.COSINE.value, "By similarity, within category blocks"),
         ],

@@ -30,7 +30,8 @@ TERMS = {
     "probability": "How likely an editor is to approve the suggestion as it stands. Of a hundred suggestions at 80%, "
     "about eighty.",
     "quantile": "The share of the run’s suggestions that score no higher: 0.9 begins the best tenth.",
-    "ranking": "The order of the suggestions: learned from the site’s own links, by a fixed formula, or by similarity.",
+    "ranking": "The order of the suggestions: learned from the site’s own links or from those of "
+    "other sites, by a fixed formula, or by similarity.",
     "release": "A file of approved links for the developers. It is numbered and never changes.",
     "role": "What a page is for: home, hub, article, product, utility, thin or event. It decides which links the page "
     "may give and receive.",

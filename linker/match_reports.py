@@ -23,6 +23,7 @@ TOLD = frozenset(
 BELOW = "below every tier"
 RANKED = {
     "learned": "a ranker learned from the site’s own links",
+    "shipped": "the ranker that ships with the product, which learned from the links of other sites",
     "formula": "the stated formula",
     "cosine": "similarity within category blocks",
 }
@@ -153,7 +154,7 @@ def match_report(run: Run) -> MatchReport | None:
         ranked_by=RANKED.get(ranking_of(run), ranking_of(run)),
         why=report.get("ranked_why", ""),
         version=ranker.version if ranker else "",
-        learned_from=_learned_from(ranker) if ranker and ranker.kind == "learned" else "",
+        learned_from=_learned_from(ranker) if ranker and ranker.kind != "formula" else "",
         approval=_approval(report.get("approval", {})),
         bands=_bands(report.get("approval", {}).get("bands", [])),
         under_linked=_under_linked(report.get("under_linked", {})),
@@ -181,7 +182,7 @@ def newest_match(project: Project) -> Run | None:
 
 
 def ranking_of(run: Run) -> str:
-    """ "learned", "formula" or "cosine"; runs from before there was a choice were by cosine."""
+    """ "learned", "shipped", "formula" or "cosine"; runs from before there was a choice were by cosine."""
     return str(run.report.get("ranking") or run.params.get("ranking") or "cosine")
 
 
@@ -248,6 +249,8 @@ def _joined(parts: list[str]) -> str:
 
 def _learned_from(ranker: Ranker) -> str:
     quality = ranker.quality
+    if ranker.kind == "shipped":
+        return f"Learned from {ranker.labels:,} links of {quality.get('sites', 0)} other sites."
     accepted, rejected = quality.get("accepted", 0), quality.get("rejected", 0)
     decided = f" and {accepted + rejected:,} decisions ({accepted:,} accepted, {rejected:,} rejected)"
     return (

@@ -226,7 +226,12 @@ PARAM_ORDER = [
 WORDS = {
     "mode": {"best": "best first", "equal": "equal rounds", "optimal": "highest total"},
     "scope": {"site": "the whole site"},
-    "ranking": {"auto": "automatic", "cosine": "similarity, within category blocks", "learned": "learned from links"},
+    "ranking": {
+        "auto": "automatic",
+        "cosine": "similarity, within category blocks",
+        "learned": "learned from links",
+        "shipped": "learned from the links of other sites",
+    },
     "generators": GENERATORS,
     "basis": {str(value): str(label).lower() for value, label in Basis.choices},
     "query_source": dict(QuerySource.choices),

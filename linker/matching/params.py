@@ -24,12 +24,11 @@ class Mode(StrEnum):
 class Ranking(StrEnum):
     """How candidates are found and ranked."""
 
-    AUTO = (
-        "auto"  # learned where there are links enough to learn from, else the formula, else cosine; see services.start
-    )
+    AUTO = "auto"  # learned where there are links enough to learn from, else shipped; see services.start
     COSINE = "cosine"  # in category blocks, by cosine less a penalty for the level
     FORMULA = "formula"  # over the whole site, by the stated formula
     LEARNED = "learned"  # over the whole site, by a ranker learned from the site's own links
+    SHIPPED = "shipped"  # over the whole site, by the ranker that ships with the product, learned on other sites
 
 
 class Scope(StrEnum):
@@ -40,8 +39,8 @@ class Scope(StrEnum):
     SITE = "site"  # those of the whole site
 
 
-# The lowest score kept where a run names none. A learned score is a probability; the formula's is a sum.
-THRESHOLDS = {Ranking.COSINE: 0.5, Ranking.FORMULA: 0.1, Ranking.LEARNED: 0.1}
+# The lowest score kept where a run names none: of cosine less its penalty, else of a probability.
+THRESHOLDS = {Ranking.COSINE: 0.5, Ranking.FORMULA: 0.1, Ranking.LEARNED: 0.1, Ranking.SHIPPED: 0.1}
 FEWEST_A_TARGET = 20  # links that a target may receive in a run of any size, whatever its largest share
 
 
@@ -173,6 +172,12 @@ class MatchParams:
         if self.scope is Scope.SITE or (self.scope is Scope.AUTO and ranking is not Ranking.COSINE):
             return None
         return self.levels_up
+
+    @property
+    def without_links(self) -> Ranking:
+        """How a run ranks whose site has too few links to learn from: by the ranker that ships with the product, or by
+        the formula, for which weights of one's own ask."""
+        return Ranking.FORMULA if self.weights else Ranking.SHIPPED
 
     def floor(self, ranking: Ranking) -> float:
         """The lowest score kept where the run is ranked so."""

@@ -11,6 +11,7 @@ import numpy as np
 from linker.matching.generators import EVERY, Generator
 from linker.ranking.anchors import AnchorChoice, AnchorOptions, AnchorRanker, anchor_choices, span_finder, train_anchors
 from linker.ranking.approval import GOOD_WORDS, Approval, Calibration, nearness_of, pair_table, shipped
+from linker.ranking.elsewhere import Elsewhere
 from linker.ranking.evidence import Evidence, TextEvidence, build_evidence
 from linker.ranking.explain import REASONS, Why, why
 from linker.ranking.features import FEATURES, Candidates, candidates, is_within, joined
@@ -42,15 +43,16 @@ _OF_REASONS = [FEATURES.index(name) for name in REASONS]
 @dataclass(frozen=True)
 class EngineOptions:
     """`generators` switched on; `pool`: best pairs kept a donor; `learn`: whether a ranker is trained where there are
-    labels enough; `least_probability`: pairs that editors would approve less likely are left
-    behind as `Ranked.below`. `worded`: best pairs of a donor whose words are looked for; the others can only
-    stand beside the text. `approval` says how likely an editor is to approve, and
-    `calibration` how this project's editors differ from that."""
+    labels enough; `elsewhere`: the ranker that takes its place where there are not, None for the formula;
+    `least_probability`: pairs that editors would approve less likely are left behind as `Ranked.below`. `worded`: best
+    pairs of a donor whose words are looked for; the others can only stand beside the text. `approval` says how likely
+    an editor is to approve, and `calibration` how this project's editors differ from that."""
 
     generators: Generator = EVERY
     pool: int = 40
     worded: int = 15
     learn: bool = True
+    elsewhere: Elsewhere | None = None
     least_probability: float = 0.0
     training: TrainOptions = field(default_factory=TrainOptions)
     anchors: AnchorOptions = field(default_factory=AnchorOptions)
@@ -76,9 +78,9 @@ class Ranked:
     `pairs` as `Candidates`, with the features of REASONS alone, in their order; `probability` float64 in [0, 1]: how
     likely an editor is to approve the link at its best, on words of the text or beside it; `beside` float64: beside it,
     under the target's own name; `stated` float64: the first as the shipped model says it; `turn` float64: what links
-    are given out by, see `turns`. `words`: what could become the link, by pair. `ranker` is "learned" or "formula",
-    with its `version`; `trained` is the learned one, and knows its quality. `evidence` is what words were chosen by.
-    `other_language`: pairs left out because the two pages are in different languages.
+    are given out by, see `turns`. `words`: what could become the link, by pair. `ranker` is "learned", "shipped" or
+    "formula", with its `version`; `trained` is the learned one, and knows its quality. `evidence` is what words were
+    chosen by. `other_language`: pairs left out because the two pages are in different languages.
     """
 
     evidence: TextEvidence
@@ -145,8 +147,8 @@ class Words:
 
 
 def rank_site(site: Site, options: EngineOptions | None = None, progress: Progress = no_progress) -> Ranked:
-    """Ranks the candidates of every donor that is asked about, by a ranker learned from the site's own links or else by
-    the formula.
+    """Ranks the candidates of every donor that is asked about, by a ranker learned from the site's own links, or
+    where they are too few by one learned elsewhere, or by the formula.
 
     Where the site has `levels_up`, only targets within them come out, as many as would of the whole site; what is said
     of a pair stays what it is there, places among the donor's candidates included.
@@ -176,7 +178,7 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
     for first in range(0, len(donors), SLICE):
         progress(first, len(donors), "Ranking")
         found = candidates(evidence, donors[first : first + SLICE], skip, options.generators, barred, within=True)
-        best, relevance, base = _best(evidence, found, nearness, ranker, options)
+        best, relevance, base = _best(evidence, found, nearness, ranker or options.elsewhere, options)
         del found
         value = np.round(options.calibration(options.approval.approved_beside(relevance)), 6)
         enough = value >= options.least_probability
@@ -203,23 +205,37 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
         turns(pairs, probability, base[order]),
         words.take(order),
         Below(*(np.concatenate(column) for column in zip(*below, strict=True))),
-        "learned" if ranker else "formula",
-        f"{ranker.version if ranker else FORMULA_VERSION}+{options.approval.version}",
+        *_named(ranker, options),
         ranker,
         barred["language"],
     )
+
+
+def _named(ranker: TrainedRanker | None, options: EngineOptions) -> tuple[str, str]:
+    """What ranked, and its version."""
+    if ranker is not None:
+        name, version = "learned", ranker.version
+    elif options.elsewhere is not None:
+        name, version = "shipped", options.elsewhere.version
+    else:
+        name, version = "formula", FORMULA_VERSION
+    return name, f"{version}+{options.approval.version}"
 
 
 def _best(
     evidence: Evidence,
     found: Candidates,
     nearness: NDArray[np.float64],
-    ranker: TrainedRanker | None,
+    ranker: TrainedRanker | Elsewhere | None,
     options: EngineOptions,
 ) -> tuple[Candidates, NDArray[np.float64], NDArray[np.float64]]:
-    """The best pairs of each donor by either, relevance or the site's ranker: ordered by donor, their log-odds of
-    being relevant, and what the ranker makes of them, NaN without one. The ranker's first model, or the formula,
-    chooses twice as many."""
+    """The best pairs of each donor by either, relevance or the ranker: ordered by donor, their log-odds of being
+    relevant, and what the ranker makes of them, NaN where nothing. The ranker's first model, or the formula, chooses
+    twice as many.
+
+    What a ranker learned elsewhere says is added to what the approval model says without one: that model has learned
+    from rankers that know the site, and would trust it as much as them.
+    """
     parts = formula_parts(evidence.index.site, found.target, found.features, evidence.graph.indegree)
     formula = formula_score(parts, options.weights)
     formula_rank = places(found, formula)
@@ -232,15 +248,21 @@ def _best(
     keep = np.sort(keep)
     found, formula, formula_rank, inside = found.take(keep), formula[keep], formula_rank[keep], inside[keep]
     base = ranker.raw(found.features) if ranker else np.full(len(found), np.nan)
-    base_rank = places(found, base) if ranker else base
+    nothing = np.full(len(found), np.nan)
+    is_own = isinstance(ranker, TrainedRanker)
     table = pair_table(
-        found.features, base, base_rank, formula, formula_rank, found.found, nearness, found.donor, found.target
-    )
+        found.features, base if is_own else nothing, places(found, base) if is_own else nothing, formula, formula_rank,
+        found.found, nearness, found.donor, found.target,
+    )  # fmt: skip
     relevance = options.approval.relevant(table)
     mine = np.flatnonzero(inside)
     pairs = found.bare().take(mine)
+    by_base = places(pairs, base[mine])
+    if isinstance(ranker, Elsewhere):
+        relevance = relevance + ranker.leaning(found.features, base)
+        base = np.where(ranker.knows(found.features), base, np.nan)
     by_relevance = places(pairs, relevance[mine])
-    turn = np.minimum(by_relevance, places(pairs, base[mine])) if ranker else by_relevance
+    turn = np.minimum(by_relevance, by_base) if ranker else by_relevance
     chosen = _top(pairs, -turn, options.pool)
     order = mine[chosen[np.lexsort((by_relevance[chosen], pairs.donor[chosen]))]]
     kept = found.take(order)
@@ -251,7 +273,7 @@ def turns(pairs: Candidates, probability: NDArray[np.float64], base: NDArray[np.
     """What links are given out by, highest first, float64 [m].
 
     A donor's SUREST likeliest pairs come by their `probability`. The others share theirs out anew, the highest to what
-    the site's own ranker, by `base`, would likeliest link: what readers approve is not all that a site's editors link,
+    the ranker, by `base`, would likeliest link: what readers approve is not all that a site's editors link,
     and a donor's last links are for finding that. A base of NaN changes nothing.
     """
     order = np.lexsort((pairs.target, -probability, pairs.donor))

@@ -64,6 +64,11 @@ class Findings:
     deeper: Callable[[NDArray[np.int64]], NDArray[Any]] | None = None
     lacking: NDArray[np.int64] | None = None
 
+    @property
+    def ranked_by(self) -> str:
+        """What the links carry: a ranker that ships with the product is a learned one too."""
+        return str(Ranking.LEARNED if self.ranking is Ranking.SHIPPED else self.ranking)
+
 
 def finish_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
     """The end of a run in batches: what they found is given out and stored. See store_found."""
@@ -510,7 +515,7 @@ class _Edges:
     def _lines(self, first: int, part: NDArray[Any], known: set[tuple[int, int]]) -> tuple[list[str], list[str]]:
         """Lines for COPY, of pairs that are new and of those that are known; `part` are the rows from `first` on."""
         fields, text = part.dtype.names or (), store.copy_text
-        ranked_by, run, project = self.findings.ranking.value, self.run.pk, self.run.project_id
+        ranked_by, run, project = self.findings.ranked_by, self.run.pk, self.run.project_id
         tail = f"\t{project}\t{run}\t{ranked_by}\tsuggested\tf\tnow\tnow\t\tf\n"
         fresh: list[str] = []
         again: list[str] = []
@@ -597,7 +602,7 @@ class _Edges:
             ON CONFLICT (source_id, target_id) DO UPDATE SET stale = false, updated_at = now(),
                 {", ".join(changes)}
             """,
-            [self.run.project_id, self.run.pk, self.findings.ranking.value],
+            [self.run.project_id, self.run.pk, self.findings.ranked_by],
         )
 
 

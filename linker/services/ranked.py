@@ -1,4 +1,4 @@
-"""A match run by the ranker or the formula: the site as arrays, the engine, edges."""
+"""A match run by a ranker or the formula: the site as arrays, the engine, edges."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from linker.matching.params import MatchParams, Ranking
 from linker.matching.vectors import HalfVectors, slices
 from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.ranking.approval import GOOD_WORDS, calibrate
+from linker.ranking.elsewhere import learned_elsewhere
 from linker.ranking.engine import AnchorChoice, EngineOptions, Ranked, rank_site
 from linker.ranking.formula import FormulaWeights
 from linker.ranking.site import Links, Pairs, Site
@@ -46,8 +47,8 @@ class Loaded:
 def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = runs.no_progress) -> dict[str, Any]:
     """Ranks the whole site, gives the links out under the caps, finds their places and stores them.
 
-    `ranking` is LEARNED, which falls back to the formula where too few links are among the candidates, or FORMULA;
-    `reason` says why. Raises UserError where nobody may give or receive a link, or a weight of the formula is unknown.
+    `ranking` is LEARNED, which falls back where too few links are among the candidates, SHIPPED or FORMULA; `reason`
+    says why. Raises UserError where nobody may give or receive a link, or a weight of the formula is unknown.
     """
     started = time.monotonic()
     project, params = run.project, MatchParams.from_dict(run.params)
@@ -60,10 +61,12 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
         side = "donor" if not eligible.chosen_donor.any() else "acceptor"
         raise UserError(nobody(eligible, side))
     decided = _decisions(project)
+    unlearned = params.without_links if ranking is Ranking.LEARNED else ranking
     options = EngineOptions(
         generators=params.switched_on,
         pool=_pool(params, int(eligible.chosen_donor.sum())),
         learn=ranking is Ranking.LEARNED,
+        elsewhere=learned_elsewhere() if unlearned is Ranking.SHIPPED else None,
         worded=params.per_donor,
         least_probability=params.floor(ranking),
         weights=_weights(params.weights),
@@ -185,6 +188,11 @@ def _approval(options: EngineOptions, decided: NDArray[Any]) -> dict[str, Any]:
 
 def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
     """What is kept of the ranker with the run."""
+    if ranked.trained is None and options.elsewhere is not None:
+        learned = options.elsewhere
+        return Ranker(
+            kind=ranked.ranker, version=ranked.version, labels=learned.links, quality={"sites": learned.sites}
+        )
     if ranked.trained is None:
         return Ranker(kind=ranked.ranker, version=ranked.version, weights=asdict(options.weights))
     return Ranker(

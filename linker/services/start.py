@@ -22,26 +22,23 @@ if TYPE_CHECKING:
 # Below this the ranker has too little to learn from; linker.ranking.learned.TrainOptions.fewest says the same of links
 # found among the candidates.
 FEWEST_LABELS = 60
-PROSE = 400  # characters of a body that holds sentences in which a link could stand
-PROSE_SHARE = 0.25  # of the pages
 MOST_RANKED = 300_000  # pages whose texts one process can hold
 
 
 def choose_ranking(project: Project, params: MatchParams) -> tuple[Ranking, str]:
     """How a run ranks, and why in one sentence: what it was told, or what the site has for it.
 
-    Learned from FEWEST_LABELS body links and decisions on; the formula where a quarter of the pages have prose;
-    otherwise, and beyond MOST_RANKED pages, cosine within the categories.
+    Learned from FEWEST_LABELS body links and decisions on; else by the ranker that ships with the product, or where the
+    project has weights of its own by the formula. Beyond MOST_RANKED pages by cosine within the categories.
     """
     if params.ranking is not Ranking.AUTO:
         return params.ranking, "The run was told so."
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*), count(*) FILTER (WHERE length(body) >= %s) FROM linker_page "
-            "WHERE project_id = %s AND status = 'live' AND missing_since IS NULL",
-            [PROSE, project.pk],
+            "SELECT count(*) FROM linker_page WHERE project_id = %s AND status = 'live' AND missing_since IS NULL",
+            [project.pk],
         )
-        pages, prose = cursor.fetchone()
+        (pages,) = cursor.fetchone()
         cursor.execute(
             "SELECT count(*) FROM (SELECT DISTINCT source_id, target_id FROM linker_existinglink WHERE project_id = %s "
             f"AND {IN_TEXT} AND missing_since IS NULL AND source_id <> target_id LIMIT %s) links",
@@ -54,19 +51,14 @@ def choose_ranking(project: Project, params: MatchParams) -> tuple[Ranking, str]
         return Ranking.COSINE, f"The site has more than {MOST_RANKED:,} pages, which are compared category by category."
     if links + accepted >= FEWEST_LABELS:
         return Ranking.LEARNED, "The site has links and accepted suggestions enough to learn from."
-    if prose >= PROSE_SHARE * pages and prose:
-        return (
-            Ranking.FORMULA,
-            f"There are {links + accepted} body links and accepted suggestions; it takes {FEWEST_LABELS} to learn.",
-        )
     return (
-        Ranking.COSINE,
-        "The pages have little text and few body links: the categories and the vectors are what there is.",
+        params.without_links,
+        f"There are {links + accepted} body links and accepted suggestions; it takes {FEWEST_LABELS} to learn.",
     )
 
 
 def start_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any] | None:
-    """The part of a match that is one job: all of it by the ranker or the formula, else the plan, and None."""
+    """The part of a match that is one job: all of it by a ranker or the formula, else the plan, and None."""
     read_languages(run.project, progress)  # of a project that was last imported before languages were read
     ranking, reason = choose_ranking(run.project, MatchParams.from_dict(run.params))
     if ranking is not Ranking.COSINE:
@@ -78,7 +70,7 @@ def start_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, An
 
 
 def run_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, Any]:
-    """The whole match in this process: by the ranker or the formula, or plan, every batch, finish."""
+    """The whole match in this process: by a ranker or the formula, or plan, every batch, finish."""
     report = start_match(run, progress)
     if report is not None:
         return report

@@ -127,13 +127,15 @@ def test_a_weight_that_the_formula_does_not_know_is_named(project):
 
 def test_auto_says_how_it_ranked_and_why(project):
     site = pages(project, 12)
-    assert match(project, Ranking.AUTO).report["ranking"] == "formula"
+    assert match(project, Ranking.AUTO).report["ranking"] == "shipped"
+    own = match(project, Ranking.AUTO, weights={"mention": 2.0})
+    assert (own.report["ranking"], "it takes 60" in own.report["ranked_why"]) == ("formula", True)
     Page.objects.update(body="")
     bare = match(project, Ranking.AUTO)
-    assert (bare.report["ranking"], "little text" in bare.report["ranked_why"]) == ("cosine", True)
+    assert (bare.report["ranking"], "it takes 60" in bare.report["ranked_why"]) == ("shipped", True)
     for source in site:
         for target in site[:6]:
             make_link(source, target, target.title)
     many = match(project, Ranking.AUTO)
-    assert many.report["ranking"] in {"learned", "formula"}
+    assert many.report["ranking"] in {"learned", "shipped"}
     assert many.report["ranked_why"]

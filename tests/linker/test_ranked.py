@@ -17,6 +17,7 @@ from linker.matching.allocation import Reason
 from linker.matching.params import MatchParams, Mode, Ranking, Scope
 from linker.models import CandidateEdge, ExistingLink, LeftOut, RunKind
 from linker.ranking.approval import shipped
+from linker.ranking.elsewhere import learned_elsewhere
 from linker.ranking.engine import SUREST
 from linker.ranking.features import FEATURES
 from linker.ranking.learned import TrainedRanker
@@ -156,13 +157,30 @@ def test_a_scope_of_levels_holds_however_the_run_is_ranked_and_its_report_says_s
     assert dict(report_rows(run))["Scope"] == dict(param_rows(run))["Scope"] == "the donor’s own category alone"
 
 
-def test_a_site_without_links_is_ranked_by_the_formula(project):
+@pytest.fixture
+def tents(project: Project) -> None:
+    """A site without links."""
     for number in range(12):
         page = make_page(project, f"/{number}", title=f"Tent number {number}", body="Tents and more tents.")
         embed(page, [1, number / 10, 0, 0])
+
+
+def test_a_site_without_links_is_ranked_by_the_ranker_that_ships(project, tents):
     run = match(project)
-    assert run.report["ranking"] == "formula"
+    assert run.report["ranking"] == "shipped"
     assert run.report["edges"] > 0
+    ranker = learned_elsewhere()
+    assert (run.ranker.kind, run.ranker.version) == ("shipped", f"{ranker.version}+{shipped().version}")
+    assert set(CandidateEdge.objects.values_list("ranked_by", flat=True)) == {"learned"}
+    said = match_report(run)
+    assert said.ranked_by == "the ranker that ships with the product, which learned from the links of other sites"
+    assert said.learned_from == f"Learned from {ranker.links:,} links of {ranker.sites} other sites."
+
+
+def test_weights_of_ones_own_keep_the_formula(project, tents):
+    run = match(project, weights={"mention": 2.0})
+    assert run.report["ranking"] == run.ranker.kind == "formula"
+    assert run.ranker.weights["mention"] == 2.0
 
 
 def test_caps_hold_and_nobody_to_link_is_said(project, site):

@@ -79,9 +79,10 @@ class Command(ProjectCommand):
         default = MatchParams()
         parser.add_argument(
             "--ranking", choices=[ranking.value for ranking in Ranking], default=default.ranking.value,
-            help="learned: by a ranker trained on the site's own links; formula: by the project's weights; cosine: by "
-            "similarity within category blocks; auto: learned where there are links enough to learn from, else the "
-            "formula, else cosine (default: %(default)s)",
+            help="learned: by a ranker trained on the site's own links; shipped: by one that learned from other "
+            "sites; formula: by the project's weights; cosine: by similarity within category blocks; auto: learned "
+            "where there are links enough to learn from, else shipped, or formula where the project has weights of its "
+            "own (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--generators", type=_names, metavar="A,B",
