@@ -15,6 +15,7 @@ class ChangeKind(models.TextChoices):
     RANKING = "ranking", "Ranking"
     SENSITIVE = "sensitive", "Sensitive pages"
     EXCLUSIONS = "exclusions", "Exclusions"
+    COPIES = "copies", "Copies and variants"
     MEMBERS = "members", "Members"
     VECTORS = "vectors", "Vectors"
     IMPORT = "import", "Import"

@@ -49,7 +49,9 @@ class Site:
     of length 1, 0 where a page has no vector; `nodes` int64 [n]: the page's node of `tree`; `links`: body links that
     exist; `donor`, `target` bool [n]: who may give and receive links; `forbidden`: pairs that may not be proposed
     besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a
-    page was shown for, or None.
+    page was shown for, or None; `group` int64 [n]: near-copies, variants and translations of one page have one number,
+    -1: none.
+
 
     `asked` bool [n]: the donors for which targets are looked for, or None for all of them; a ranker learns from the
     links of all. `levels_up`: how many levels above its own category a donor's targets may lie, or None for anywhere.
@@ -72,6 +74,7 @@ class Site:
     impressions: NDArray[np.float64] | None = None
     asked: NDArray[np.bool_] | None = None
     levels_up: int | None = None
+    group: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.urls)
