@@ -81,9 +81,9 @@ class Described:
     name, 0 where it is shorter; `length` int16: how many it has; `varies` bool: whether it says a size, colour or sex.
     `keys` int64 [n, len(KEYS)], 0 where there is none: `whole_title` and `title`, with and without what the site's
     titles share, `h1`; `title_base`, `h1_base`: the bases of these where they can be a thing's name, `base`: of any
-    name; `marks`: what tells parts of a series apart; `any_language`, `any_version`, `variant`, `address_base`,
-    `version` and `locale` of the address; `language` as the page says it, `tongue`: that, or else what the address
-    says.
+    name; `marks`: what tells parts of a series apart; `any_language`, `any_version`, `any_variant`, `address_base`,
+    `version`, `variant` and `locale` of the address; `language` as the page says it, `tongue`: that, or else what the
+    address says.
     """
 
     sketch: NDArray[np.uint16]
@@ -103,7 +103,17 @@ class Described:
 
 KEYS = (
     *("whole_title", "title", "h1", "title_base", "h1_base", "base", "marks"),
-    *("any_language", "any_version", "variant", "address_base", "version", "locale", "language", "tongue"),
+    *(
+        "any_language",
+        "any_version",
+        "any_variant",
+        "address_base",
+        "version",
+        "variant",
+        "locale",
+        "language",
+        "tongue",
+    ),
 )
 _MASK = np.uint64(2**32 - 1)
 _FACTORS, _SHIFTS = np.random.default_rng(20).integers(0, 2**32, (2, SKETCH), dtype=np.uint64).astype(
@@ -130,8 +140,8 @@ def describe(pages: Iterable[PageText], count: int, strip: Callable[[str], str] 
         keys[place] = (
             *(_key(whole.words), _key(title.words), _key(h1.words), _base_key(title), _base_key(h1), _key(name.base)),
             _key(name.marks),
-            *(_key(address.any_language), _key(address.any_version), _key(address.variant), _key(address.base)),
-            *(_key(address.version), _key(address.locale)),
+            *(_key(address.any_language), _key(address.any_version), _key(address.any_variant), _key(address.base)),
+            *(_key(address.version), _key(address.variant), _key(address.locale)),
             *(_key(page.language.casefold()[:2]), _key(page.language.casefold()[:2] or address.locale[:2])),
         )
     return Described(sketch, runs, words, length, varies, keys)
@@ -329,14 +339,18 @@ def _by_address(pages: Described) -> NDArray[np.void]:
         return other & named_alike(a, b, "title", "h1"), alike(pages, a, b)
 
     def parameters(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
-        return named_alike(a, b, "title", "h1", "title_base", "h1_base"), alike(pages, a, b)
+        other = pages.key("variant")[a] != pages.key("variant")[b]
+        return other & named_alike(a, b, "title", "h1", "title_base", "h1_base"), alike(pages, a, b)
 
-    variant = pages.key("variant")
-    known = np.isin(pages.key("any_version"), pages.key("any_version")[pages.key("version") != 0])
+    def known(name: str) -> NDArray[np.int64]:
+        """The addresses of which a version, or a variant, is there."""
+        rest, named = pages.key(f"any_{name}"), pages.key(name) != 0
+        return np.where(np.isin(rest, rest[named]), rest, 0)
+
     return np.concatenate(
         [
-            _buckets(np.where(known, pages.key("any_version"), 0), versions, _VARIANT, lambda a, _: a >= 0),
-            _buckets(variant, parameters, _VARIANT),
+            _buckets(known("version"), versions, _VARIANT, lambda a, _: a >= 0),
+            _buckets(known("variant"), parameters, _VARIANT),
         ]
     )
 

@@ -115,7 +115,7 @@ class Address:
 
     `locale`: the language it names ("de", "en-us"), or ""; `any_language`: the address without it; `version` and
     `any_version`: the same for a version; `base`: its folders and the words of its last part without sizes, colours and
-    numbers, no query; `variant`: without the parameters that choose a variant, "" where it has none of them.
+    numbers, no query; `variant` and `any_variant`: the parameters that choose a variant, and the address without them.
     """
 
     locale: str
@@ -124,6 +124,7 @@ class Address:
     any_version: str
     base: str
     variant: str
+    any_variant: str
 
 
 def read_address(url: str) -> Address:
@@ -131,7 +132,7 @@ def read_address(url: str) -> Address:
     try:
         parts = urlsplit(url)
     except ValueError:
-        return Address("", url, "", url, url, "")
+        return Address("", url, "", url, url, "", url)
     host = parts.netloc.casefold().removeprefix("www.")
     segments = [segment for segment in unquote(parts.path).split("/") if segment]
     query = parse_qsl(parts.query, keep_blank_values=True) if parts.query else []
@@ -148,7 +149,8 @@ def read_address(url: str) -> Address:
         "/".join(versions),
         f"{host}/{'/'.join(unversioned)}?{rest}",
         f"{host}/{'/'.join(segments[:-1])}/{' '.join(last)}",
-        _joined(host, segments, kept) if len(kept) < len(query) else "",
+        "&".join(f"{name}={value}" for name, value in query if name.casefold() in VARIANT_PARAMETERS),
+        _joined(host, segments, kept),
     )
 
 

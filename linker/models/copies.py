@@ -21,7 +21,7 @@ class TwinKind(models.TextChoices):
 class PageGroup(models.Model):
     """Near-copies, variants or translations of one page, as a match run found them; each run makes all groups anew.
 
-    `kind` is what most of its pages are; `pages` counts them.
+    `kind` is what most of its pages are to the first; `pages` counts them all.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="page_groups", db_index=False)

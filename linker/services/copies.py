@@ -10,7 +10,7 @@ import numpy as np
 from django.db import connection, transaction
 
 from linker import store
-from linker.matching.copies import KINDS, Apart, Groups, PageText, Standing, describe, find_groups
+from linker.matching.copies import KINDS, Apart, Groups, Kind, PageText, Standing, describe, find_groups
 from linker.matching.vectors import slices
 from linker.models import ApartPage, Project
 from linker.services.embed import site_template
@@ -109,14 +109,16 @@ def _store(run: Run, ids: NDArray[np.int64], groups: Groups) -> None:
     )["id"].astype(np.int64)
     number, kind = groups.group[members], groups.kind[members].astype(np.int64)
     sizes = np.bincount(number, minlength=count)
-    of_kind = np.bincount(number * len(KINDS) + kind, minlength=count * len(KINDS)).reshape(count, len(KINDS))
-    most = of_kind.argmax(axis=1).tolist()
     words = [kind.value for kind in KINDS]
+    first = [Kind.VARIANT, Kind.TRANSLATION, Kind.COPY]  # where there are as many pages of two kinds
+    others = ~groups.lead[members]
+    of_kind = [np.bincount(number[others & (kind == KINDS.index(one))], minlength=count) for one in first]
+    most = np.argmax(of_kind, axis=0).tolist()
     store.copy_rows_in(
         "linker_pagegroup",
         ["id", "project_id", "run_id", "kind", "pages"],
         (
-            (group, run.project_id, run.pk, words[place], size)
+            (group, run.project_id, run.pk, first[place].value, size)
             for group, place, size in zip(taken.tolist(), most, sizes.tolist(), strict=True)
         ),
     )

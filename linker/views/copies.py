@@ -13,12 +13,14 @@ from django.views.decorators.http import require_safe
 from linker import access
 from linker import copies as reads
 from linker.errors import UserError
-from linker.models import Role, TwinKind
+from linker.models import Role
 from linker.views.shell import shell
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
+
+KINDS = {"copy": "Near-copies", "variant": "Variants", "translation": "Translations"}
 
 
 @require_safe
@@ -34,7 +36,7 @@ def copies(request: HttpRequest, slug: str) -> HttpResponse:
         "pages",
         query=query,
         groups=groups,
-        kinds=[(kind.value, kind.label, counts.get(kind.value, 0)) for kind in TwinKind],
+        kinds=[(kind, name, counts.get(kind, 0)) for kind, name in KINDS.items()],
         total=sum(counts.values()),
         count=reads.chosen_groups(project, query).count(),
         said=said,
