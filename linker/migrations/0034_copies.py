@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('linker', '0032_approval_bounds'),
+        ('linker', '0036_page_lists'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

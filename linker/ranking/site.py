@@ -52,7 +52,6 @@ class Site:
     page was shown for, or None; `group` int64 [n]: near-copies, variants and translations of one page have one number,
     -1: none.
 
-
     `asked` bool [n]: the donors for which targets are looked for, or None for all of them; a ranker learns from the
     links of all. `levels_up`: how many levels above its own category a donor's targets may lie, or None for anywhere.
     """
