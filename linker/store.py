@@ -50,12 +50,12 @@ def _row_dtype(fields: Sequence[tuple[str, Any]]) -> np.dtype[Any]:
     return np.dtype(row)
 
 
-def _copy(cursor: Any, statement: str, params: Sequence[Any] = ()) -> Any:
+def _copy(cursor: Any, statement: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
     """psycopg's copy of the cursor: with DEBUG, Django's takes no parameters beside the statement."""
     return cursor.cursor.copy(statement, params)
 
 
-def copy_out(query: str, params: Sequence[Any], fields: Sequence[tuple[str, Any]]) -> NDArray[Any]:
+def copy_out(query: str, params: Sequence[Any] | Mapping[str, Any], fields: Sequence[tuple[str, Any]]) -> NDArray[Any]:
     """The rows of `query` as one structured array.
 
     `fields` gives name and big-endian dtype of each column (">i8", ">f8", "?", halfvec(n)); columns must be NOT NULL
@@ -350,17 +350,22 @@ def save_vectors(
 
 
 def load_forbidden(donor_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs never to be suggested: links these donors have in their text, and pairs an editor rejected or took off the
-    site.
+    """Pairs never to be suggested: links these donors have in their text, pairs an editor rejected or took off the
+    site, and those with a near-copy, variant or translation of the donor or of such a target.
 
     Returns sources and targets, int64 [n] each, in no order.
     """
     rows = copy_out(
-        "SELECT source_id, target_id FROM linker_existinglink "
-        f"WHERE {IN_TEXT} AND missing_since IS NULL AND source_id = ANY(%s) "
+        "WITH known AS (SELECT source_id, target_id FROM linker_existinglink "
+        f"WHERE {IN_TEXT} AND missing_since IS NULL AND source_id = ANY(%(donors)s) "
         "UNION ALL SELECT source_id, target_id FROM linker_candidateedge "
-        "WHERE status IN ('rejected', 'withdrawn') AND source_id = ANY(%s)",
-        [donor_ids.tolist(), donor_ids.tolist()],
+        "WHERE status IN ('rejected', 'withdrawn') AND source_id = ANY(%(donors)s)) "
+        "SELECT source_id, target_id FROM known UNION ALL SELECT k.source_id, other.page_id FROM (SELECT * FROM known "
+        "UNION ALL SELECT page_id, page_id FROM linker_pagetwin WHERE page_id = ANY(%(donors)s)) k "
+        "JOIN linker_pagetwin mine ON mine.page_id = k.target_id "
+        "JOIN linker_pagetwin other ON other.group_id = mine.group_id AND other.receives "
+        "AND other.page_id <> mine.page_id",
+        {"donors": donor_ids.tolist()},
         [("source", ">i8"), ("target", ">i8")],
     )
     return rows["source"].astype(np.int64), rows["target"].astype(np.int64)

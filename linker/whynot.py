@@ -33,6 +33,7 @@ from linker.models import (
     PageEmbedding,
     PageList,
     PageStatus,
+    PageTwin,
     Pilot,
     Placement,
     Project,
@@ -40,6 +41,7 @@ from linker.models import (
     RunKind,
     RunStatus,
     Side,
+    TwinKind,
 )
 from linker.page_roles import role_source
 from linker.reports import levels_up
@@ -56,6 +58,16 @@ if TYPE_CHECKING:
 DECIDED = Q(status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED])
 # What uses up the caps of both sides.
 COUNTS = DECIDED | Q(status=EdgeStatus.SUGGESTED, stale=False)
+_TWIN: dict[str, str] = {
+    TwinKind.COPY: "a near-copy",
+    TwinKind.VARIANT: "a variant",
+    TwinKind.TRANSLATION: "a translation",
+}
+_TWINS: dict[str, str] = {
+    TwinKind.COPY: "near-copies",
+    TwinKind.VARIANT: "variants",
+    TwinKind.TRANSLATION: "translations",
+}
 FURTHEST = 20  # levels up that a run may look, linker.matching.params
 BOTH = "both"
 
@@ -114,6 +126,7 @@ def why_not_pair(project: Project, donor: Page, acceptor: Page) -> Answer:
     edge = asked.edge(donor, acceptor)
     reasons = [*asked.about(donor, Side.DONOR), *asked.about(acceptor, Side.ACCEPTOR)]
     reasons += _in_other_language(asked, donor, acceptor)
+    reasons += _same(asked, donor, acceptor)
     reasons += _linked(asked, donor, acceptor)
     if edge is not None and edge.status == EdgeStatus.REJECTED:
         reasons.append(_rejected(asked, edge))
@@ -164,6 +177,8 @@ class _Asked:
             PageEmbedding.objects.filter(model=self.model, page__in=ids).values_list("page_id", "created_at")
         )
         self.sensitive = services.why_sensitive(project, ids)
+        twins = PageTwin.objects.filter(page__in=ids).select_related("group")
+        self.twins = {twin.page_id: twin for twin in twins}
 
     def edge(self, donor: Page, acceptor: Page) -> CandidateEdge | None:
         edges = CandidateEdge.objects.filter(project=self.project, source=donor, target=acceptor)
@@ -265,6 +280,7 @@ class _Asked:
                 Side.DONOR,
                 stops=False,
             )
+        yield from self._twin(page, side)
         for why in self.sensitive.get(page.pk, []):
             yield Finding(
                 "sensitive",
@@ -321,6 +337,33 @@ class _Asked:
                 self.link("Settings", "settings", manager=True),
                 about,
             )
+
+    def _twin(self, page: Page, side: Side | None) -> Iterator[Finding]:
+        """That the page is a near-copy, variant or translation, where suggestions do not lead to it for that."""
+        twin = self.twins.get(page.pk)
+        if twin is None or side == Side.DONOR:
+            return
+        if twin.receives:
+            if twin.lead and len(self.standing) == 1:
+                others = "1 other page" if twin.group.pages == 2 else f"{twin.group.pages - 1:,} other pages"
+                text = f"It stands for {others}: {_TWINS[twin.group.kind]} of it, to which no suggestion has to lead."
+                yield Finding("lead", text, link=self._copies(page), side=Side.ACCEPTOR, stops=False)
+            return
+        yield Finding(
+            twin.kind,
+            f"It is {self.is_twin(twin)}, and suggestions lead to that page instead.",
+            "Where the two are not the same, say so among the copies and variants, and match again.",
+            self._copies(page),
+            Side.ACCEPTOR,
+        )
+
+    def is_twin(self, twin: PageTwin) -> str:
+        """Which kind of page it is to another one: the one that stands for its group, or where it is that, any."""
+        others = PageTwin.objects.filter(group=twin.group_id).exclude(pk=twin.pk).order_by("-lead", "pk")
+        return f"{_TWIN[twin.kind]} of {others.values_list('page__url', flat=True).first()}"
+
+    def _copies(self, page: Page) -> Link:
+        return self.link("Copies and variants", "copies", q=page.url)
 
     def _not_indexable(self, page: Page) -> Finding:
         if page.canonical_link and page.canonical_link not in (page.url, page.canonical_url):
@@ -454,6 +497,20 @@ def _in_other_language(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[F
         f"The donor is in {here} and the acceptor in {there}, and pages in different languages are not linked.",
         "Where readers of the site read both, allow it in the settings, and match again.",
         asked.link("Settings", "settings", manager=True),
+    )
+
+
+def _same(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
+    """That the two pages are one page more than once."""
+    mine, theirs = asked.twins.get(donor.pk), asked.twins.get(acceptor.pk)
+    if mine is None or theirs is None or mine.group_id != theirs.group_id:
+        return
+    kind = mine.kind if theirs.lead else theirs.kind
+    yield Finding(
+        "same-group",
+        f"The acceptor is {_TWIN[kind]} of the donor, {donor.url}: such pages are not linked with each other.",
+        "Where the two are not the same, say so among the copies and variants, and match again.",
+        asked.link("Copies and variants", "copies", q=acceptor.url),
     )
 
 
@@ -775,6 +832,13 @@ def _left_out(
             f"{scored}. {_lowest(edges.filter(target=acceptor), 'the acceptor receives', _target_cap(asked), score)}",
             "Allow an acceptor more links, and match again.",
             asked.link("The acceptor’s suggestions", "page", acceptor.pk),
+        )
+    if reason is Reason.SAME_GROUP:
+        return Finding(
+            "other-of-group",
+            f"{scored}. Of its near-copies, variants and translations one is suggested to a donor, and another of them "
+            "is the better target for this one.",
+            link=asked.link("Copies and variants", "copies", q=acceptor.url),
         )
     if reason is Reason.RECIPROCAL:
         return Finding(

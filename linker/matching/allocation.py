@@ -29,6 +29,7 @@ class Reason(IntEnum):
     RECIPROCAL = 4  # the target links back or is to, and one of the two has its share of such links
     RELATED_FULL = 5  # no words for it in the text, and the block beside the text is full
     LINKED_BESIDE = 6  # the donor links to it beside its text already, and the text cannot take it
+    SAME_GROUP = 7  # a copy, variant or translation of it is the better target for this donor
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("linker", "0033_page_roles"),
+        ("linker", "0034_copies"),
     ]
 
     operations = [

@@ -1,6 +1,7 @@
 """The core's tables, one module a noun."""
 
 from linker.models.change import Change, ChangeKind
+from linker.models.copies import ApartPage, NotTheSame, PageGroup, PageTwin, TwinKind
 from linker.models.edge import CandidateEdge, EdgeStatus, LeftOut, RankedBy, RunCandidate
 from linker.models.page import (
     Block,
@@ -32,6 +33,7 @@ from linker.models.project import Basis, Membership, Project, Role
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
 
 __all__ = [
+    "ApartPage",
     "Basis",
     "Block",
     "CandidateEdge",
@@ -44,12 +46,15 @@ __all__ = [
     "ExistingLink",
     "LeftOut",
     "Membership",
+    "NotTheSame",
     "Page",
     "PageEmbedding",
+    "PageGroup",
     "PageList",
     "PageQuery",
     "PageStatus",
     "PageTraffic",
+    "PageTwin",
     "Pilot",
     "Placement",
     "Project",
@@ -72,4 +77,5 @@ __all__ = [
     "Tier",
     "TrafficPeriod",
     "TrafficSource",
+    "TwinKind",
 ]

@@ -16,6 +16,7 @@ class ChangeKind(models.TextChoices):
     SENSITIVE = "sensitive", "Sensitive pages"
     EXCLUSIONS = "exclusions", "Exclusions"
     ROLES = "roles", "Page roles"
+    COPIES = "copies", "Copies and variants"
     MEMBERS = "members", "Members"
     VECTORS = "vectors", "Vectors"
     IMPORT = "import", "Import"

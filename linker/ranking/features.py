@@ -156,9 +156,27 @@ def candidates(
         if barred is not None:
             barred["language"] += int((keep & other).sum())
         keep &= ~other
+    if site.group is not None:
+        keep &= ~_in_group(site.group, donor, target, skip[0][mine], skip[1][mine])
     donor, target, found = donor[keep], target[keep], found[keep]
     features, phrase = _features(evidence, donors, donor, target, scores, mentions)
     return Candidates(donor, target, found, features, phrase)
+
+
+def _in_group(
+    group: NDArray[np.int64],
+    donor: NDArray[np.int64],
+    target: NDArray[np.int64],
+    source: NDArray[np.int64],
+    linked: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Whether each pair is of one group, or its target of one that the donor links to already (`source`, `linked`)."""
+    theirs = group[target]
+    groups = int(group.max(initial=0)) + 1
+    known = group[linked] >= 0
+    return (theirs >= 0) & (
+        (group[donor] == theirs) | np.isin(donor * groups + theirs, source[known] * groups + group[linked[known]])
+    )
 
 
 class _Scores:

@@ -50,7 +50,8 @@ class Site:
     exist; `donor`, `target` bool [n]: who may give and receive links; `forbidden`: pairs that may not be proposed
     besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a
     page was shown for, or None; `tongues` int64 [n]: the language that keeps a page apart from others, 0 where none
-    does, or None where all pages may be linked.
+    does, or None where all pages may be linked; `group` int64 [n]: near-copies, variants and translations of one page
+    have one number, -1: none.
 
     `asked` bool [n]: the donors for which targets are looked for, or None for all of them; a ranker learns from the
     links of all. `levels_up`: how many levels above its own category a donor's targets may lie, or None for anywhere.
@@ -74,6 +75,7 @@ class Site:
     asked: NDArray[np.bool_] | None = None
     levels_up: int | None = None
     tongues: NDArray[np.int64] | None = None
+    group: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.urls)

@@ -19,6 +19,7 @@ from linker.matching.generators import Generator, names
 from linker.matching.params import MatchParams, Mode, Ranking
 from linker.matching.tiers import read_tiers
 from linker.models import Basis, Category, Placement, Project, Ranker, Run, RunBatch, RunBlock, Tier
+from linker.services.copies import load_twins
 from linker.services.eligibility import eligible_pages
 from linker.services.gaps import find_paragraphs
 from linker.services.match import CANDIDATE, batches_left, deeper, effective, forget_candidates
@@ -168,6 +169,8 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
             "tiers": {name or "below every tier": count for name, count in tiers.items()},
             "allocation": given.report | edges.placed(),
         }
+        if "copies" in report:
+            report["copies"]["pairs_held_out"] = int((given.reason == Reason.SAME_GROUP).sum())
         if findings.lacking is not None:
             report["under_linked"] = _got(project, run, findings.lacking, rows["target"][given.reason == 0])
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
@@ -262,6 +265,7 @@ def _barred(
     Where the donor links to it beside its text already, its tier has to want it in the text, and there must be one.
     """
     reason = np.where(above, 0, Reason.BELOW_FLOOR).astype(np.int8)
+    reason[_grouped(project, rows, above, standing)] = Reason.SAME_GROUP
     text_alone = np.zeros(len(rows), dtype=np.bool_)
     if not has_links_beside(project):
         return reason, text_alone
@@ -270,11 +274,41 @@ def _barred(
     for first in range(0, len(donors), DONORS_READ):
         text_alone |= pairs.among(store.load_linked_beside(donors[first : first + DONORS_READ]))
     there = text_alone & pairs.among(standing.there)
-    text_alone &= above & ~pairs.among(standing.waiting) & ~there
-    barred = there & above
+    text_alone &= ~pairs.among(standing.waiting) & ~there
+    text_alone &= reason == 0
+    barred = there & (reason == 0)
     barred[text_alone] = ~_fits_text(project, rows, above, np.flatnonzero(text_alone))
     reason[barred] = Reason.LINKED_BESIDE
     return reason, text_alone & ~barred
+
+
+def _grouped(project: Project, rows: NDArray[Any], above: NDArray[np.bool_], standing: Standing) -> NDArray[np.intp]:
+    """Places of the rows above the floor that are no suggestion because of a near-copy, variant or translation: those
+    of two pages of one group, and those to a page of whose group another one is the better target for the donor, or
+    has been given to it already."""
+    places = np.flatnonzero(above)
+    source, target = rows["source"][places].astype(np.int64), rows["target"][places].astype(np.int64)
+    given = [np.concatenate(sides) for sides in zip(standing.waiting, standing.there, strict=True)]
+    pages = np.unique(np.concatenate([source, target, given[1]]))
+    group = load_twins(project, pages).group
+    mine, theirs = group[np.searchsorted(pages, source)], group[np.searchsorted(pages, target)]
+    together = np.flatnonzero(theirs >= 0)
+    if not len(together):
+        return together
+    places, source, target, mine, theirs = (part[together] for part in (places, source, target, mine, theirs))
+    of_given = group[np.searchsorted(pages, given[1])]
+    stands = _Pairs(rows[places]).among((given[0], given[1]))
+    in_given = np.isin(_paired(source, theirs), _paired(given[0], of_given)[of_given >= 0])
+    order = np.lexsort((target, -rows["score"][places], ~stands, theirs, source))
+    first = np.empty(len(order), dtype=np.bool_)
+    key = _paired(source, theirs)[order]
+    first[order] = np.concatenate([[True], key[1:] != key[:-1]])
+    return places[~stands & ((mine == theirs) | in_given | ~first)]
+
+
+def _paired(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.complex128]:
+    """Two numbers as one that can be compared: ids and groups stay far below 2^53."""
+    return left + 1j * right
 
 
 def _fits_text(
@@ -714,13 +748,17 @@ def _even_out_donor_best(project: Project) -> None:
         )
 
 
-# What was proposed before: the run could have proposed it, or nobody can any more; or it is an open suggestion made
-# with other vectors, whose similarities say something else.
+# What was proposed before: the run could have proposed it, or nobody can any more; or it is an open suggestion of two
+# pages that are one, or one made with other vectors, whose similarities say something else.
 _MARK_STALE = """
 WITH old AS (
     SELECT o.id, s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
-        OR (s.chosen_donor AND t.chosen_target) AS gone, o.status = 'suggested' AND r.model_id <> %(model)s AS other_set
+        OR (s.chosen_donor AND t.chosen_target)
+        OR o.status = 'suggested' AND (NOT theirs.receives OR mine.group_id = theirs.group_id) IS TRUE AS gone,
+        o.status = 'suggested' AND r.model_id <> %(model)s AS other_set
     FROM linker_candidateedge o JOIN linker_run r ON r.id = o.run_id
+    LEFT JOIN linker_pagetwin mine ON mine.page_id = o.source_id
+    LEFT JOIN linker_pagetwin theirs ON theirs.page_id = o.target_id
     LEFT JOIN taking_part s ON s.page = o.source_id LEFT JOIN taking_part t ON t.page = o.target_id
     WHERE o.project_id = %(project)s AND o.run_id <> %(run)s AND NOT o.stale
     AND NOT EXISTS (SELECT 1 FROM new_edges n WHERE n.source_id = o.source_id AND n.target_id = o.target_id)

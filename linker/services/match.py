@@ -32,6 +32,7 @@ from linker.models import (
     RunStatus,
 )
 from linker.queue import JobKey, enqueue
+from linker.services.copies import find_copies, load_twins
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.pilots import limited_to_pilot
@@ -98,6 +99,8 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
     donors, targets = eligible.chosen_donor, eligible.chosen_target
     if not donors.any() or not targets.any():
         raise UserError(nobody(eligible, "donor" if not donors.any() else "acceptor"))
+    copies = find_copies(run, eligible, progress)
+    targets = targets & load_twins(project, eligible.ids).receives
     nodes = category_nodes(project)
     place = nodes.of(eligible.categories)
     blocks = blocking.plan_blocks(
@@ -153,6 +156,7 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
                 "donors": int(donors.sum()),
                 "acceptors": int(targets.sum()),
                 "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
+                "copies": copies,
                 "blocks": len(blocks),
                 "batches": len(batches),
                 "pairs": sum(costs),

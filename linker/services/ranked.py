@@ -23,6 +23,7 @@ from linker.ranking.engine import AnchorChoice, EngineOptions, Ranked, rank_site
 from linker.ranking.formula import FormulaWeights
 from linker.ranking.site import Links, Pairs, Site
 from linker.ranking.spool import Texts
+from linker.services.copies import find_copies, load_twins
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
@@ -60,6 +61,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
     if not eligible.chosen_donor.any() or not eligible.chosen_target.any():
         side = "donor" if not eligible.chosen_donor.any() else "acceptor"
         raise UserError(nobody(eligible, side))
+    copies = find_copies(run, eligible, progress)
     decided = _decisions(project)
     unlearned = params.without_links if ranking is Ranking.LEARNED else ranking
     options = EngineOptions(
@@ -91,6 +93,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
                 "acceptors": int(eligible.chosen_target.sum()),
                 **about_languages(project, ranked.other_language),
                 "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
+                "copies": copies,
                 "seconds": round(time.monotonic() - started, 1),
             },
             lacking=lacking,
@@ -275,6 +278,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
         languages += [sys.intern(row[5]) for row in rows]
         impressions[part] = [row[6] for row in rows]
     source, target, anchors = _links(project, ids)
+    twins = load_twins(project, ids)
     return Loaded(
         Site(
             urls=urls,
@@ -287,7 +291,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             tree=nodes.tree,
             links=Links(source, target, anchors),
             donor=eligible.is_donor,
-            target=eligible.chosen_target,
+            target=eligible.chosen_target & twins.receives,
             forbidden=_decided(project, ids, f"status = 'withdrawn' OR status = 'rejected' AND NOT {OF_THE_PAIR}"),
             accepted=_decided(project, ids, "status IN ('accepted', 'exported')"),
             rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
@@ -295,6 +299,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             asked=eligible.chosen_donor,
             levels_up=levels_up,
             tongues=None if project.link_languages else tongues(project, ids, trusted=trusts_crawl(project)),
+            group=twins.group if (twins.group >= 0).any() else None,
         ),
         ids,
     )

@@ -1,7 +1,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from linker.views import health, match, pages, projects, runs, settings, whynot
+from linker.views import copies, health, match, pages, projects, runs, settings, whynot
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
@@ -14,6 +14,11 @@ urlpatterns = [
     path("p/<slug:slug>/pages/", pages.pages, name="pages"),
     path("p/<slug:slug>/pages/<int:page_id>/", pages.page, name="page"),
     path("p/<slug:slug>/pages/<int:page_id>/role/", pages.page_role, name="page_role"),
+    path("p/<slug:slug>/copies/", copies.copies, name="copies"),
+    path("p/<slug:slug>/copies/copies.csv", copies.copies_csv, name="copies_csv"),
+    path("p/<slug:slug>/copies/<int:group_id>/apart/", copies.copies_apart, name="copies_apart"),
+    path("p/<slug:slug>/copies/<int:group_id>/apart/<int:page_id>/", copies.copies_apart, name="copies_apart_page"),
+    path("p/<slug:slug>/copies/said/<int:word_id>/take-back/", copies.copies_take_back, name="copies_take_back"),
     path("p/<slug:slug>/why-not/", whynot.why_not, name="why_not"),
     path("p/<slug:slug>/runs/", runs.runs, name="runs"),
     path("p/<slug:slug>/runs/<int:run_id>/", runs.run, name="run"),
