@@ -43,7 +43,8 @@ CREATE TEMP TABLE stage_page (
     line bigint, url text, canonical_url text, html boolean DEFAULT true, title text DEFAULT '', h1 text DEFAULT '',
     headings text[] DEFAULT '{}', description text DEFAULT '', body text DEFAULT '', language text DEFAULT '',
     word_count int, status_code int, indexable boolean DEFAULT true, indexability_status text DEFAULT '',
-    canonical_link text DEFAULT '', redirect_url text DEFAULT '', crawl_depth int, last_modified timestamptz,
+    canonical_link text DEFAULT '', redirect_url text DEFAULT '', crawl_depth int, value float8, authority float8,
+    last_modified timestamptz,
     clicks bigint, impressions bigint, position float8, category int,
     detected_language text DEFAULT '', language_sureness float8 DEFAULT 0
 );

@@ -45,7 +45,7 @@ _SUFFIX = re.compile(r"[|·•–—:-]\s")
 COLUMNS = (
     *("line", "url", "canonical_url", "html", "title", "h1", "headings", "description", "body", "language"),
     *("word_count", "status_code", "indexable", "indexability_status", "canonical_link", "redirect_url"),
-    *("crawl_depth", "last_modified", "clicks", "impressions", "position", "category"),
+    *("crawl_depth", "value", "authority", "last_modified", "clicks", "impressions", "position", "category"),
     *("detected_language", "language_sureness"),
 )
 TEXTS = frozenset(
@@ -158,6 +158,8 @@ class PageParser:
         ("status_code", values.parse_status_code),
         ("word_count", values.parse_count),
         ("crawl_depth", values.parse_count),
+        ("value", values.parse_value),
+        ("authority", values.parse_value),
         ("last_modified", values.parse_time),
         ("clicks", values.parse_count),
         ("impressions", values.parse_count),

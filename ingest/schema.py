@@ -59,6 +59,8 @@ PAGE_FIELDS = (
     Field("language", "Language"),
     Field("word_count", "Word count"),
     Field("crawl_depth", "Crawl depth"),
+    Field("value", "Business value"),
+    Field("authority", "Authority"),
     Field("last_modified", "Last modified"),
     Field("clicks", "Clicks"),
     Field("impressions", "Impressions"),
@@ -95,6 +97,7 @@ FIELDS = {PAGES: PAGE_FIELDS, LINKS: LINK_FIELDS, QUERIES: QUERY_FIELDS, TRAFFIC
 TEXT_FIELDS = frozenset(field.name for fields in FIELDS.values() for field in fields if field.text)
 MARKS_MISSING = {PAGES, LINKS}  # kinds of files that say of all they hold that it is there, and of all else that not
 SEARCH_NUMBERS = ("clicks", "impressions", "position")
+WORTH = ("value", "authority")  # what a table may say of pages beside their traffic; crawls bring it along
 TRAFFIC_NUMBERS = (*SEARCH_NUMBERS, "hits")
 TEXTS = {"title", "h1", "body"}  # fields that make a file one of pages, whatever else it holds
 NAMES = {
@@ -183,7 +186,8 @@ def kind_of(header: Sequence[str]) -> str:
         return LINKS
     if "query" in _by_name(QUERIES, header):
         return QUERIES
-    is_traffic = _is_analytics(header) or (_has_traffic(header) and page_fields <= {"url", *SEARCH_NUMBERS})
+    numbers = {"url", *SEARCH_NUMBERS, *WORTH}
+    is_traffic = _is_analytics(header) or (_has_traffic(header) and page_fields <= numbers)
     return TRAFFIC if is_traffic else PAGES
 
 

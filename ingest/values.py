@@ -21,6 +21,8 @@ MAX_JSON_LD = 2**20  # characters; read, JSON takes many times its length
 MAX_DIMENSIONS = 16_000  # what a halfvec column can hold
 _SPACES = str.maketrans("", "", " \u00a0\u202f\u2009'\u2019")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*")
+_COMMAS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+")
+_CURRENCY = re.compile(r"\A\s*(?:[$€£¥₹₽]|[A-Z]{3}(?=\s))|(?:[$€£¥₹₽]|(?<=\s)[A-Z]{3})\s*\Z")
 _TRUE = {"true", "yes", "1", "vrai", "oui", "wahr", "ja", "verdadero", "si", "sí", "vero", "follow", "dofollow"}
 _FALSE = {"false", "no", "0", "faux", "non", "falsch", "nein", "falso", "nofollow", "ugc", "sponsored"}
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
@@ -84,6 +86,16 @@ def parse_importance(text: str) -> float:
     if importance < 0:
         raise ValueError("a negative importance")
     return importance
+
+
+def parse_value(text: str) -> float:
+    """An amount on any scale from 0, with or without the sign of a currency. A comma before three digits is one of
+    thousands, a point is not: `1,250` and `0.800`."""
+    plain = _CURRENCY.sub("", text[: MAX_SHORT + 1]).translate(_SPACES)
+    amount = parse_number(plain.replace(",", "") if _COMMAS.fullmatch(plain) else plain)
+    if amount < 0:
+        raise ValueError("a negative amount")
+    return amount
 
 
 def parse_flag(text: str) -> bool:

@@ -81,6 +81,7 @@ class ProjectAdmin(admin.ModelAdmin):
                 },
             ),
             ("Addresses", {"fields": ["trailing_slash", "www", "parameter_urls"]}),
+            ("Review", {"fields": ["queue_order"]}),
             ("Vectors", {"fields": ["vector_source", "model_name", "text_recipe"]}),
             (
                 "Anchors",

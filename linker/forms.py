@@ -167,6 +167,7 @@ class ProjectForm(forms.ModelForm):
             "anchor_max_length": "Longest anchor, in characters",
             "identical_anchor_limit": "Most links to a page with the same anchor",
             "query_blend": "Weight of search queries",
+            "queue_order": "Order of the queue",
         }
         help_texts = {
             "base_url": "Pages of another site are refused at import.",
@@ -182,6 +183,8 @@ class ProjectForm(forms.ModelForm):
             "identical_anchor_limit": "After that the next candidate is taken.",
             "query_blend": "From 0, titles and headings alone, to 1, what people searched for first. Needs an import "
             "of search queries; takes effect at the next match.",
+            "queue_order": "How the suggestions to review are sorted unless somebody chooses otherwise on the page. "
+            "Most needed first weighs how likely a suggestion is to be approved by what its target lacks.",
         }
 
     # What makes vectors: a change asks for a new embed run.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TOLD = frozenset(
     {
         *("ranking", "ranked_why", "placements", "generators", "tiers", "basis", "histogram", "allocation", "bounds"),
-        *("approval", "under_linked"),
+        *("approval", "under_linked", "orphans"),
     }
 )
 BELOW = "below every tier"
@@ -127,6 +127,7 @@ class MatchReport:
     approval: str
     bands: list[Band]
     under_linked: list[Part]
+    orphans: list[Part]
     measures: list[Measure]
     parts: list[Part]
     placements: list[Part]
@@ -157,7 +158,8 @@ def match_report(run: Run) -> MatchReport | None:
         learned_from=_learned_from(ranker) if ranker and ranker.kind != "formula" else "",
         approval=_approval(report.get("approval", {})),
         bands=_bands(report.get("approval", {}).get("bands", [])),
-        under_linked=_under_linked(report.get("under_linked", {})),
+        under_linked=_lacking(report.get("under_linked", {})),
+        orphans=_lacking(report.get("orphans", {})),
         measures=_measures(ranker.quality) if ranker and ranker.quality else [],
         parts=_weights(ranker) if ranker else [],
         placements=_bars({PLACED.get(name, name): count for name, count in report.get("placements", {}).items()}),
@@ -292,17 +294,20 @@ _GOT = {
     "beside": "with suggestions beside a text alone",
     "held_back": "with suggestions that are held back, or below every tier",
     "no_room": "whose donors had no room left",
+    "too_unlikely": "without a pair that is likely enough",
+    "linked": "that likely donors link to beside their text already",
     "not_found": "for which nothing good enough was found",
 }
 
 
-def _under_linked(got: dict[str, int]) -> list[Part]:
-    """What the under-linked pages of the site got."""
+def _lacking(got: dict[str, int]) -> list[Part]:
+    """What pages that lack links got. Runs of before tell fewer reasons apart."""
     if not got:
         return []
     counts = got | {"beside": got["shown"] - got["in_text"]}
-    most = max(1, *(counts[name] for name in _GOT))
-    return [Part(label, f"{counts[name]:,}", f"{100 * counts[name] / most:.2f}") for name, label in _GOT.items()]
+    named = {name: label for name, label in _GOT.items() if counts.get(name) or name in ("in_text", "beside")}
+    most = max(1, *(counts[name] for name in named))
+    return [Part(label, f"{counts[name]:,}", f"{100 * counts[name] / most:.2f}") for name, label in named.items()]
 
 
 def _measures(quality: dict[str, Any]) -> list[Measure]:
@@ -355,6 +360,10 @@ def _allocation(report: dict[str, Any]) -> str:
         return ""
     mode = report.get("mode", "")
     parts = [f"{MODES.get(mode, mode)}, with a total score of {report['total']:,.1f}{_against(report, mode)}."]
+    first = report.get("for_need", 0)
+    if first:
+        links = "1 link was" if first == 1 else f"{first:,} links were"
+        parts.append(f"Of these, {links} given to under-linked pages before the others had their turn.")
     lost = report.get("without_place", 0)
     if lost:
         links = "1 link" if lost == 1 else f"{lost:,} links"

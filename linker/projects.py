@@ -42,6 +42,7 @@ SETTINGS = (
     "anchor_max_length",
     "identical_anchor_limit",
     "query_blend",
+    "queue_order",
 )
 
 

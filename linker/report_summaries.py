@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from linker.models import Run
 
 Report = dict[str, Any]
+SAID = frozenset({"under_linked", "orphans"})  # counts that the sentences tell in full
 
 
 def summary(run: Run) -> list[str]:
@@ -219,6 +220,8 @@ def _match(report: Report) -> list[str]:
         f"{sensitive:,} {'concerns' if sensitive == 1 else 'concern'} sensitive pages, so a person decides on each."
         if sensitive
         else "",
+        _lacking(report.get("under_linked", {}), "under-linked page", "with two links from texts or fewer"),
+        _lacking(report.get("orphans", {}), "orphan", "which no text links to"),
         f"{count(report['stale'], 'earlier suggestion')} {_are(report['stale'])} no longer proposed."
         if report.get("stale")
         else "",
@@ -245,6 +248,35 @@ def _other_languages(report: Report) -> str:
     )
 
 
+def _lacking(got: dict[str, int], what: str, meaning: str) -> str:
+    """How many pages that lack links got a suggestion, and why the others did not; empty where there are none."""
+    pages = got.get("pages", 0)
+    if not pages:
+        return ""
+    shown, rest = got["shown"], pages - got["shown"]
+    in_text = f", {got['in_text']:,} of them in a text" if shown else ""
+    why = [f"{got[key]:,} {one if got[key] == 1 else many}" for key, one, many in _LACKING if got.get(key)]
+    others = f" Of the {'other ' if shown else ''}{rest:,}, {', '.join(why)}." if why and rest > 1 else ""
+    if why and rest == 1:
+        others = f" {'The other' if shown else 'It'} {why[0].removeprefix('1 ')}."
+    return f"Of {count(pages, what)}, {meaning}, {shown:,} got a suggestion that the queue shows{in_text}.{others}"
+
+
+_LACKING = (
+    ("held_back", *2 * ("got suggestions that are held back",)),
+    ("no_room", *2 * ("found no room at donors that would be likely",)),
+    ("too_unlikely", "has no pair that is likely enough", "have no pair that is likely enough"),
+    (
+        "linked",
+        "is linked beside the text by its likely donors already",
+        "are linked beside the text by their likely donors already",
+    ),
+    (
+        "not_found",
+        "was not found for any donor, or scores below the run’s lowest",
+        "were not found for any donor, or score below the run’s lowest",
+    ),
+)
 _PROPOSED = (("new", "new"), ("refreshed", "proposed before"))
 
 

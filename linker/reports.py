@@ -31,6 +31,7 @@ LABELS = {
     "links_by_block": "Links",
     "donors_with_less_room": "Donors with less room because of the links they have",
     "donors_without_room": "Donors without any room",
+    "for_need": "Links given to under-linked pages first",
     "without_place": "Links that found no place",
     "lost": "Score of the links that found no place",
     "best_first": "Total score, best first",

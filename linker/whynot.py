@@ -947,7 +947,10 @@ def _lowest(edges: Any, who: str, cap: int, score: float) -> str:
         return f"{text}."
     text += f"; of the {figures['links']} it has, the lowest that waits for review scored {_score(figures['lowest'])}."
     if figures["lowest"] < score:
-        text += " Links are given out over the whole site, so the best of one page may have to give way."
+        text += (
+            " Links are given out over the whole site, and pages that few link to choose first, so the best of one "
+            "page may have to give way."
+        )
     return text
 
 

@@ -14,6 +14,7 @@ from django.db.models.expressions import RawSQL
 
 from linker.matching.generators import LABELS
 from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
+from linker.models import QueueOrder as Order
 from linker.unknown import unknown_fields
 
 if TYPE_CHECKING:
@@ -28,18 +29,6 @@ BESIDE = frozenset({"after", "before", "bom", "file", "format", "reason"})
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
 _IN_PILOT = "~pilot"  # at the end of a cursor
 _SEARCHED = ("source__url", "source__title", "target__url", "target__title", "anchor")
-
-
-class Order(TextChoices):
-    DONOR = "donor", "Donor by donor"
-    SCORE = "score", "Best score first"
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The columns a list is sorted by; the last one is unique, so the order is total."""
-        if self == Order.SCORE:
-            return ("-score", "id")
-        return ("-donor_best", "source_id", "-score", "id")
 
 
 class Sensitive(TextChoices):
@@ -99,8 +88,8 @@ class QueueFilter:
 
     `tier` stands for all tiers of its name, whatever they read. `placement` is a value of Placement or GAP; gaps are
     "related" as well, since that is where they go as they are. `pilot` says whether the run that proposed the link last
-    was a pilot. `probability` is the lowest, in percent: links without
-    one are left out.
+    was a pilot. `probability` is the lowest, in percent: links without one are left out. `usual` is the order of the
+    project, which holds unless the query string says another.
     """
 
     tier: int | None = None
@@ -118,11 +107,12 @@ class QueueFilter:
     held: bool = False
     stale: bool = False
     ignored: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    usual: Order = dataclasses.field(default=Order.DONOR, compare=False)
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> Self:
-        """Reads a QueryDict. A field that is not known and a value of the wrong form are left out, and the name stands
-        in `ignored`."""
+    def from_query(cls, query: Mapping[str, str], usual: str = Order.DONOR) -> Self:
+        """Reads a QueryDict; `usual` is the project's order. A field that is not known and a value of the wrong form
+        are left out, and the name stands in `ignored`."""
         fields = {field.name for field in dataclasses.fields(cls) if field.compare}
         ignored: list[str] = []
 
@@ -168,7 +158,8 @@ class QueueFilter:
             ranked_by=choice("ranked_by", ["", *RankedBy.values], ""),
             probability=percent("probability"),
             pilot=OfPilot(choice("pilot", OfPilot.values, OfPilot.ANY)),
-            order=Order(choice("order", Order.values, Order.DONOR)),
+            order=Order(choice("order", Order.values, usual)),
+            usual=Order(usual),
             held=choice("held", ["", "1"], "") == "1",
             stale=choice("stale", ["", "1"], "") == "1",
             ignored=(*ignored, *unknown_fields(query, fields | BESIDE)),
@@ -176,11 +167,17 @@ class QueueFilter:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that differ from their defaults, as JSON values."""
+        usual = {field.name: field.default for field in dataclasses.fields(self)} | {"order": self.usual}
         return {
             field.name: str(value) if isinstance(value, TextChoices) else value
             for field in dataclasses.fields(self)
-            if field.compare and (value := getattr(self, field.name)) != field.default
+            if field.compare and (value := getattr(self, field.name)) != usual[field.name]
         }
+
+    @property
+    def by_donor(self) -> bool:
+        """Whether a donor's suggestions stand together."""
+        return self.order != Order.SCORE
 
     def to_query(self) -> str:
         """The inverse of from_query, without the defaults."""
@@ -261,11 +258,11 @@ class ExportFilter(QueueFilter):
     status: str = ALL
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> Self:
+    def from_query(cls, query: Mapping[str, str], usual: str = Order.DONOR) -> Self:
         """As the queue reads it, without what does not apply."""
-        asked = super().from_query(query)
+        asked = super().from_query(query, usual)
         ignored = tuple(name for name in asked.ignored if name not in ("order", "held", "stale"))
-        return dataclasses.replace(asked, order=cls.order, held=False, stale=False, ignored=ignored)
+        return dataclasses.replace(asked, order=cls.order, usual=cls.order, held=False, stale=False, ignored=ignored)
 
     def edges(self, project: Project) -> QuerySet[CandidateEdge]:
         """The edges asked for, unsorted."""

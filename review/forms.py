@@ -14,6 +14,8 @@ from review.models import Reason, Verb
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from linker.models import Project
+
 MAX_ANCHOR = 2000  # sent, not allowed: the project's own bound gives the better message
 
 
@@ -28,9 +30,8 @@ class PlaceForm(forms.Form):
             raise forms.ValidationError("not a query string")
         return query
 
-    @property
-    def chosen(self) -> QueueFilter:
-        return QueueFilter.from_query(QueryDict(self.cleaned_data["query"]))
+    def chosen_in(self, project: Project) -> QueueFilter:
+        return QueueFilter.from_query(QueryDict(self.cleaned_data["query"]), project.queue_order)
 
 
 def cursor_of(query: Mapping[str, str], chosen: QueueFilter) -> Cursor | None:

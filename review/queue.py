@@ -163,6 +163,11 @@ class Card:
         return [(_MEASURES.get(name, name.replace("_", " ")), value) for name, value in self.edge.evidence.items()]
 
     @property
+    def authority(self) -> str:
+        """How much authority the donor has, in words; empty where nobody knows."""
+        return authority_in_words(self.edge)
+
+    @property
     def donor_href(self) -> str:
         return _href(self.edge.source)
 
@@ -182,10 +187,11 @@ class Quota:
 
 @dataclass
 class Group:
-    """Neighbouring cards of one donor."""
+    """Neighbouring cards of one donor. `authority`: how much it has, in words; empty where nobody knows."""
 
     donor: Page
     quota: Quota
+    authority: str
     cards: list[Card] = field(default_factory=list)
 
     @property
@@ -395,13 +401,20 @@ def _linked(link: ExistingLink) -> str:
     return f"The donor links to this page already {IN_BLOCK[Block(link.block)]}{anchor}."
 
 
+def heads_of(project: Project, cards: Sequence[Card]) -> list[Group]:
+    """The groups of some cards, one a donor, without the cards."""
+    donors = {card.edge.source_id: card for card in cards}
+    known = quotas(project, list(donors))
+    return [Group(card.edge.source, known[pk], card.authority) for pk, card in donors.items()]
+
+
 def _groups(project: Project, cards: Sequence[Card]) -> list[Group]:
     known = quotas(project, sorted({card.edge.source_id for card in cards}))
     groups: list[Group] = []
     for card in cards:
         donor = card.edge.source
         if not groups or groups[-1].donor.pk != donor.pk:
-            groups.append(Group(donor, known[donor.pk]))
+            groups.append(Group(donor, known[donor.pk], card.authority))
         groups[-1].cards.append(card)
     return groups
 
@@ -413,6 +426,16 @@ def level_in_words(edge: CandidateEdge) -> str:
     if edge.block is None:
         return "whole site"
     return f"{edge.level} level{'s' if edge.level > 1 else ''} up"
+
+
+def authority_in_words(edge: CandidateEdge) -> str:
+    """How the donor stands among the site's pages by authority, with the number of the import where one gave it."""
+    if edge.authority is None:
+        return ""
+    imported = edge.source.authority
+    number = f"authority {imported:,.2f}".rstrip("0").rstrip(".") if imported is not None else "authority by PageRank"
+    half, share = ("top", 1 - edge.authority) if edge.authority >= 0.5 else ("lower", edge.authority)
+    return f"{number}, in the {half} {max(1, round(100 * share))}%"
 
 
 def _context(body: str, edge: CandidateEdge) -> Context | None:

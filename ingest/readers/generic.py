@@ -31,6 +31,22 @@ PAGE_COLUMNS = {
     "language": ("Lang", "Locale", "HTML Lang"),
     "word_count": ("Words",),
     "crawl_depth": ("Depth", "Click Depth", "Distance from Index"),
+    "value": (
+        *("Business Value", "Page Value", "Value", "Revenue", "Conversions", "Priority", "Goal Value", "Total Revenue"),
+        *("Wert", "Umsatz", "Valeur", "Chiffre d'affaires", "Valor", "Ingresos", "Valore", "Priorität", "Priorité"),
+    ),
+    "authority": (
+        *(
+            "Link Score",
+            "PageRank",
+            "Page Rank",
+            "Internal PageRank",
+            "Authority",
+            "Page Authority",
+            "URL Rating",
+            "UR",
+        ),
+    ),
     "last_modified": ("Modified", "Lastmod", "Updated", "Updated At", "Date Modified"),
 }
 LINK_COLUMNS = {

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+NEEDY_FIRST = 2  # links that a target in need takes before the others choose
 PIECE = 65536  # pairs gone through as Python's numbers at a time: millions of them would fill the memory
 
 
@@ -38,7 +39,8 @@ class Caps:
 
     `standing`: donors and targets, int64 [k] each, of links that exist whatever is chosen: they use up the caps, and
     those among the pairs are chosen first. `back`: bool [n], whether the pair's target links to its donor already.
-    `rooms`: donors that may give fewer links than `per_donor`, and how many each: int64 [k] both.
+    `rooms`: donors that may give fewer links than `per_donor`, and how many each: int64 [k] both. `needy`: bool [n],
+    pairs whose targets choose before the others, see `allocate`.
     """
 
     per_donor: int
@@ -47,19 +49,22 @@ class Caps:
     standing: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
     back: NDArray[np.bool_] | None = None
     rooms: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    needy: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
 class Allocation:
     """`chosen` int64: positions of the pairs that become links, in the order they were chosen; `reason` int8 [n]: why a
     pair does not, 0 where it does. Sums of scores: `total` of what was chosen, `best_first` of what best first reaches,
-    `planned` of what the mode itself came to, which optimal does not take where best first reaches more."""
+    `planned` of what the mode itself came to, which optimal does not take where best first reaches more. `for_need`
+    int64: positions of those that were chosen because their targets chose first."""
 
     chosen: NDArray[np.int64]
     reason: NDArray[np.int8]
     total: float
     best_first: float
     planned: float
+    for_need: NDArray[np.int64]
 
 
 def allocate(
@@ -73,8 +78,14 @@ def allocate(
     is exact only without a limit on reciprocal links: the assignment knows none, and what breaks it is passed over, so
     best first may reach more, and then stands. A link counts as reciprocal where the target links to the donor
     already, or was given a link to it before; this other link then counts as well, for the page that gives it.
+
+    Before any mode begins, the targets of `caps.needy` choose among those pairs, by score with the same ties: in a
+    first round each of them takes one link, in a second another, up to NEEDY_FIRST with the links that stand. A donor
+    gives no more than half of its links to them, rounded up, so that its best ones stay. What they took stands; equal
+    rounds count it, and the total that optimal aims at is the highest beside it.
     """
     best = _Pass(donors, targets, score, caps)
+    best.needy_first()
     if mode is Mode.EQUAL:
         best.in_rounds()
     else:
@@ -83,7 +94,8 @@ def allocate(
     planned = done.total(score)
     if mode is Mode.OPTIMAL:
         done = _Pass(donors, targets, score, caps)
-        free = np.flatnonzero(~done.is_standing)
+        done.needy_first()
+        free = np.flatnonzero(~done.taken)
         room = done.room_of_donors()[free], done.room_of_targets()[free]
         done.best_first(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
         done.best_first()
@@ -91,7 +103,8 @@ def allocate(
         if best.total(score) > planned and not math.isclose(best.total(score), planned):
             done = best
     chosen = np.array(done.chosen, dtype=np.int64)
-    return Allocation(chosen, done.reasons(), done.total(score), best.total(score), planned)
+    for_need = np.array(done.for_need, dtype=np.int64)
+    return Allocation(chosen, done.reasons(), done.total(score), best.total(score), planned, for_need)
 
 
 class _Pass:
@@ -130,6 +143,7 @@ class _Pass:
             )
         self.chosen = array("q", self.order[self.is_standing[self.order]].tolist())
         self.taken = self.is_standing.copy()
+        self.for_need = array("q")
 
     @property
     def roof(self) -> int:
@@ -147,6 +161,19 @@ class _Pass:
         """One pass over the pairs, or those at some positions, by score."""
         order = self.order if among is None else self.order[np.isin(self.order, among)]
         self._take(order[~self.taken[order]], self.most, self.roof)
+
+    def needy_first(self) -> None:
+        """Rounds in which the targets in need alone take links, from half of what each donor gives."""
+        if self.caps.needy is None:
+            return
+        standing, half = len(self.chosen), (self.most + 1) // 2
+        waiting = self.order[self.caps.needy[self.order]]
+        for turn in range(1, NEEDY_FIRST + 1):
+            most = min(turn, self.roof)
+            waiting, _ = self._waiting(waiting)
+            received = np.array(self.received, dtype=np.int64)[self.target[waiting]]
+            self._take(waiting[received < most], half, most)
+        self.for_need = self.chosen[standing:]
 
     def in_rounds(self) -> None:
         """Passes that allow each side one link more than the one before."""

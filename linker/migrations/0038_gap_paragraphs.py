@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """Which paragraph of the donor would take a sentence about the acceptor, for content gaps. Those of earlier runs
     get one with the next match."""
 
-    dependencies = [("linker", "0036_page_lists")]
+    dependencies = [("linker", "0037_worth")]
 
     operations = [
         migrations.AddField(

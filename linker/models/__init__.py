@@ -29,7 +29,7 @@ from linker.models.policy import (
     Side,
     Tier,
 )
-from linker.models.project import Basis, Membership, Project, Role
+from linker.models.project import Basis, Membership, Project, QueueOrder, Role
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "Placement",
     "Project",
     "QuerySource",
+    "QueueOrder",
     "RankedBy",
     "Ranker",
     "Rel",

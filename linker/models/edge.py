@@ -58,6 +58,16 @@ class CandidateEdge(models.Model):
     why = models.TextField(blank=True, default="", help_text="One sentence, in plain words")
     evidence = models.JSONField(default=dict, help_text="The few numbers behind it, by the feature's name")
     donor_best = models.FloatField(help_text="The donor's best score in the run: groups of a donor sort by it")
+    # What the target lacks, see linker.worth; zero and empty in suggestions from before this was kept.
+    need = models.FloatField(default=0.0, db_default=0.0, help_text="How much the target lacks, from 0 to 1")
+    lacks = models.CharField(max_length=200, blank=True, default="", db_default="", help_text="The same in words")
+    authority = models.FloatField(
+        null=True, blank=True, help_text="How the donor stands among the site's pages, from 0 to 1"
+    )
+    worth = models.FloatField(default=0.0, db_default=0.0, help_text="Its chance of approval, weighted by the need")
+    donor_worth = models.FloatField(
+        default=0.0, db_default=0.0, help_text="The most that one of the donor is worth: its group sorts by it"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now_add=True)
 
@@ -128,9 +138,11 @@ class CandidateEdge(models.Model):
             ),
         ]
         indexes = [
-            # The queue, flat by score; the queue, donor by donor; the export, in the order of its rows.
+            # The queue, flat by score; the queue, donor by donor, surest or most needed first; the export, in the
+            # order of its rows.
             models.Index(fields=["project", "status", "-score", "id"], name="edge_by_score"),
             models.Index(fields=["project", "status", "-donor_best", "source", "-score", "id"], name="edge_by_donor"),
+            models.Index(fields=["project", "status", "-donor_worth", "source", "-worth", "id"], name="edge_by_worth"),
             models.Index(fields=["project", "source", "-score", "id"], name="edge_export_order"),
         ]
 

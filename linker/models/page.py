@@ -104,6 +104,10 @@ class Page(models.Model):
     crawl_depth = models.IntegerField(null=True, blank=True)
     last_modified = models.DateTimeField(null=True, blank=True)
 
+    # What a file says the page is worth to its owner (of any scale from 0), and how much authority its links give it.
+    value = models.FloatField(null=True, blank=True)
+    authority = models.FloatField(null=True, blank=True)
+
     # Read from one period of PageTraffic, see linker.traffic.periods_read: never written otherwise.
     clicks = models.IntegerField(null=True, blank=True)
     impressions = models.IntegerField(null=True, blank=True)

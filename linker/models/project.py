@@ -38,6 +38,23 @@ class Basis(models.TextChoices):
     COSINE = "cosine", "Similarity"
 
 
+class QueueOrder(models.TextChoices):
+    """How suggestions are listed. The first two keep a donor's together."""
+
+    DONOR = "donor", "Surest first"
+    NEED = "need", "Most needed first"
+    SCORE = "score", "Surest first, in one list"
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns a list is sorted by; the last one is unique, so the order is total."""
+        if self == QueueOrder.SCORE:
+            return ("-score", "id")
+        if self == QueueOrder.NEED:
+            return ("-donor_worth", "source_id", "-worth", "id")
+        return ("-donor_best", "source_id", "-score", "id")
+
+
 def default_model() -> str:
     return settings.DEFAULT_MODEL
 
@@ -92,6 +109,11 @@ class Project(models.Model):
 
     role_links = models.JSONField(
         default=dict, blank=True, help_text="What differs from linker.roles.links.USUAL, by role"
+    )
+
+    # How the queue is sorted where nobody chose (review.filters).
+    queue_order = models.CharField(
+        max_length=8, choices=QueueOrder.choices, default=QueueOrder.DONOR, db_default=QueueOrder.DONOR
     )
 
     # Column mappings the user confirmed, by kind of file: {"pages": {field: column}, "links": {...}, ...}.

@@ -12,7 +12,7 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Count
 
-from linker import runs, store
+from linker import runs, store, worth
 from linker.linked import IN_TEXT, already_linked, has_links_beside, linked_sql
 from linker.matching.allocation import Allocation, Caps, Reason, allocate
 from linker.matching.generators import Generator, names
@@ -22,7 +22,8 @@ from linker.models import Basis, Category, Placement, Project, Ranker, Run, RunB
 from linker.services.copies import load_twins
 from linker.services.eligibility import eligible_pages
 from linker.services.gaps import find_paragraphs
-from linker.services.match import CANDIDATE, batches_left, deeper, effective, forget_candidates
+from linker.services.match import CANDIDATE, batches_left, deeper, forget_candidates, searched
+from linker.services.needs import Needs, needs_of
 from linker.services.pilots import limited_to_pilot
 from linker.services.placing import Phrases, Placed, Placer, Quota
 from linker.services.policy import keep_apart
@@ -52,8 +53,8 @@ BINS = 20
 class Findings:
     """What a run found: `rows` of FOUND; `ranking` that ranked them; `why`: one sentence and its numbers for a row as a
     dict; `phrases`: words that mean a target; `ranker`: what to keep of it; `extra` goes into the report. `deeper`,
-    where donors with `pool` candidates may have more, gives all candidates of some donors. `lacking`: ids of the
-    under-linked acceptors, of which the report says what they got."""
+    where donors with `pool` candidates may have more, gives all candidates of some donors. `acceptors`:
+    ids of the pages that may receive a link, ascending: the report says what the under-linked among them got."""
 
     rows: NDArray[Any]
     ranking: Ranking
@@ -61,9 +62,9 @@ class Findings:
     phrases: Phrases | None
     ranker: Ranker | None
     extra: dict[str, Any]
+    acceptors: NDArray[np.int64]
     pool: int = 0
     deeper: Callable[[NDArray[np.int64]], NDArray[Any]] | None = None
-    lacking: NDArray[np.int64] | None = None
 
     @property
     def ranked_by(self) -> str:
@@ -84,7 +85,7 @@ def finish_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, A
         part = np.frombuffer(pairs, dtype=CANDIDATE)
         _fill(rows[first : first + len(part)], part)
         first += len(part)
-    pool = effective(params).pool
+    pool = searched(run).pool
 
     def look_deeper(donors: NDArray[np.int64]) -> NDArray[Any]:
         part = deeper(run, donors)
@@ -99,6 +100,7 @@ def finish_match(run: Run, progress: Progress = runs.no_progress) -> dict[str, A
         phrases=None,
         ranker=None,
         extra={},
+        acceptors=_acceptors(run),
         pool=pool,
         deeper=look_deeper if pool < params.pool else None,
     )
@@ -109,6 +111,14 @@ def _fill(rows: NDArray[Any], pairs: NDArray[Any]) -> None:
     for name in CANDIDATE.names or ():
         rows[name] = pairs[name]
     rows["probability"], rows["beside"], rows["found"], rows["place"] = np.nan, np.nan, int(Generator.CATEGORY), -1
+
+
+def _acceptors(run: Run) -> NDArray[np.int64]:
+    """The pages that may receive a link in a planned run, by id."""
+    found = np.empty(0, dtype=np.int64)
+    for (targets,) in RunBlock.objects.filter(run=run).order_by("number").values_list("target_ids").iterator(100):
+        found = np.union1d(found, np.frombuffer(targets, "<i8"))
+    return found
 
 
 def _why_by_cosine(run: Run) -> Callable[[dict[str, Any]], tuple[str, dict[str, float]]]:
@@ -129,13 +139,15 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
     project, params = run.project, MatchParams.from_dict(run.params)
     steps = 6
     progress(0, steps, "Giving out the links")
-    given = _give_out(project, params, findings)
+    needs = needs_of(project)
+    lacking = needs.under_linked(findings.acceptors)
+    given = _give_out(project, params, findings, lacking)
     rows, eligible, allocation = given.rows, given.eligible, given.allocation
     chosen, best = _in_order(eligible, allocation.chosen)
     progress(1, steps, "Choosing anchors and places")
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        edges = _Edges(run, params, findings, given, chosen, best)
+        edges = _Edges(run, params, findings, given, needs, chosen, best)
         counts = edges.save(lambda done: progress(1, steps, f"Choosing anchors and places, {done:,} done"))
         progress(3, steps, "Marking what is no longer proposed")
         counts |= _mark_stale(run, params)
@@ -171,34 +183,52 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
         }
         if "copies" in report:
             report["copies"]["pairs_held_out"] = int((given.reason == Reason.SAME_GROUP).sum())
-        if findings.lacking is not None:
-            report["under_linked"] = _got(project, run, findings.lacking, rows["target"][given.reason == 0])
+        if len(lacking):
+            report["under_linked"] = _got(project, run, lacking, given, edges.without_place)
+            orphans = needs.orphans(lacking)
+            report["orphans"] = _got(project, run, orphans, given, edges.without_place) if len(orphans) else {}
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         runs.succeed(run.pk, report)
     return report
 
 
-def _got(project: Project, run: Run, lacking: NDArray[np.int64], found: NDArray[Any]) -> dict[str, int]:
-    """What under-linked pages got from a run: how many there are; of them, with a link that the queue shows, with one
-    in a text, with none but held-back ones, found but given no link, and found by nobody. `found`: the targets of
-    the pairs that scored enough."""
+def _got(
+    project: Project,
+    run: Run,
+    lacking: NDArray[np.int64],
+    given: _Given,
+    without_place: dict[tuple[int, int], Reason],
+) -> dict[str, int]:
+    """What pages got from a run: how many `pages` there are; of them, with a link that the queue shows (`shown`), with
+    one `in_text`; and of the rest, each page once: with a pair that would be shown and got `no_room`; with such pairs
+    alone that their donors link beside their text already (`linked`); given none but links that are `held_back`; found,
+    but `too_unlikely` to be given any; and `not_found`, by anybody or only below the lowest score."""
     got = store.copy_out(
         "SELECT e.target_id, bool_or(coalesce(NOT t.held, false)), "
         "bool_or(coalesce(NOT t.held, false) AND e.placement = 'inline') "
         "FROM linker_candidateedge e LEFT JOIN linker_tier t ON t.id = e.tier_id "
-        "WHERE e.project_id = %s AND e.run_id = %s AND e.target_id = ANY(%s) GROUP BY e.target_id",
+        "WHERE e.project_id = %s AND e.run_id = %s AND NOT e.stale AND e.target_id = ANY(%s) GROUP BY e.target_id",
         [project.pk, run.pk, lacking.tolist()],
         [("target", ">i8"), ("shown", "?"), ("in_text", "?")],
     )
-    known = np.isin(lacking, found).sum()
-    return {
-        "pages": len(lacking),
-        "shown": int(got["shown"].sum()),
-        "in_text": int(got["in_text"].sum()),
-        "held_back": int((~got["shown"]).sum()),
-        "no_room": int(known) - len(got),
-        "not_found": len(lacking) - int(known),
-    }
+    counts = {"pages": len(lacking), "shown": int(got["shown"].sum()), "in_text": int(got["in_text"].sum())}
+    rest = np.setdiff1d(lacking, got["target"][got["shown"]])
+    wanted = given.wanted[given.reason == 0]
+    missed = wanted & ~given.text_alone
+    missed[given.allocation.chosen] = False
+    chosen = given.eligible[given.allocation.chosen][wanted[given.allocation.chosen]]
+    pairs = zip(chosen["source"].tolist(), chosen["target"].tolist(), strict=True)
+    lost = [target for source, target in pairs if without_place.get((source, target)) is Reason.RELATED_FULL]
+    for name, targets in (
+        ("no_room", np.concatenate([given.eligible["target"][missed], np.array(lost, dtype=np.int64)])),
+        ("linked", given.rows["target"][given.wanted & (given.reason == Reason.LINKED_BESIDE)]),
+        ("linked", given.eligible["target"][wanted & given.text_alone]),
+        ("held_back", got["target"]),
+        ("too_unlikely", given.eligible["target"]),
+    ):
+        there = np.isin(rest, targets)
+        counts[name], rest = counts.get(name, 0) + int(there.sum()), rest[~there]
+    return counts | {"not_found": len(rest)}
 
 
 @dataclass(frozen=True)
@@ -214,20 +244,23 @@ class Standing:
 @dataclass(frozen=True)
 class _Given:
     """How the links were given out: all `rows`; `reason` int8 [n]: why a row had no part in it, 0 where it had; the
-    `eligible` rows, those that had; which of them become links; whether each of them may stand in the text alone; the
-    donors with less room; and what the report says of it."""
+    `eligible` rows, those that had; which of all rows lead to pages that lack links and would be shown (`wanted`);
+    which of the eligible become links; whether each of them may stand in the text alone; the donors with less room; and
+    what the report says of it."""
 
     rows: NDArray[Any]
     reason: NDArray[np.int8]
     eligible: NDArray[Any]
+    wanted: NDArray[np.bool_]
     allocation: Allocation
     text_alone: NDArray[np.bool_]
     rooms: dict[int, Room]
     report: dict[str, Any]
 
 
-def _give_out(project: Project, params: MatchParams, findings: Findings) -> _Given:
-    """The rows that score enough and may become links, and which of them do.
+def _give_out(project: Project, params: MatchParams, findings: Findings, lacking: NDArray[np.int64]) -> _Given:
+    """The rows that score enough and may become links, and which of them do. Pages that are `lacking` links choose
+    first among the rows that would be shown.
 
     A donor that did not get all of its first candidates, where it may have more, is looked at again with all of them,
     until nobody is left: then more candidates of the others would change nothing, since best first comes to those
@@ -241,7 +274,10 @@ def _give_out(project: Project, params: MatchParams, findings: Findings) -> _Giv
         reason, text_alone = _barred(project, rows, above, standing)
         taken = reason == 0
         eligible = rows if taken.all() else rows[taken]
-        allocation, report = _allocate(project, params, eligible, standing.waiting, rooms)
+        wanted = _wanted(project, params, rows, above, lacking)
+        # For a place in the text alone there may be no words: a page in need would choose it in vain.
+        first = (wanted & ~text_alone)[taken]
+        allocation, report = _allocate(project, params, eligible, standing.waiting, rooms, first)
         if findings.deeper is None:
             break
         donors, count = np.unique(rows["source"][above], return_counts=True)
@@ -254,7 +290,38 @@ def _give_out(project: Project, params: MatchParams, findings: Findings) -> _Giv
         again = donors[short]
         known = np.concatenate([known, again])
         rows = np.concatenate([rows[~np.isin(rows["source"], again)], findings.deeper(again)])
-    return _Given(rows, reason, eligible, allocation, text_alone[taken], rooms, report)
+    return _Given(rows, reason, eligible, wanted, allocation, text_alone[taken], rooms, report)
+
+
+def _wanted(
+    project: Project,
+    params: MatchParams,
+    rows: NDArray[Any],
+    above: NDArray[np.bool_],
+    lacking: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """The rows that lead to pages `lacking` links and would be shown, bool [n]: whose tier is not held back, as far as
+    that is known before the links are given out.
+
+    A quantile of the run is not: the scores of as many best rows as there may be links stand in for it.
+    """
+    wanted = above & np.isin(rows["target"], lacking)
+    found = rows[wanted]
+    if not len(found):
+        return wanted
+    basis, value = project.tier_basis, found["score"].astype(np.float64)
+    if basis == Basis.QUANTILE:
+        links = min(len(rows), len(np.unique(rows["source"])) * params.per_donor)
+        best = np.sort(np.partition(rows["score"], len(rows) - links)[len(rows) - links :])
+        value = np.searchsorted(best, value, side="right") / links
+    elif basis == Basis.PROBABILITY and not np.isnan(found["probability"]).all():
+        value = found["probability"].astype(np.float64)
+    else:
+        basis, value = Basis.COSINE, found["similarity"].astype(np.float64)
+    tiers = list(Tier.objects.filter(project=project, basis=basis))
+    reading = read_tiers(value, np.array([tier.lower_bound for tier in tiers]))
+    wanted[wanted] = np.array([False, *(not tier.held for tier in tiers)])[reading + 1]
+    return wanted
 
 
 def _barred(
@@ -353,20 +420,23 @@ def _allocate(
     rows: NDArray[Any],
     standing: tuple[NDArray[np.int64], NDArray[np.int64]],
     rooms: dict[int, Room],
+    needy: NDArray[np.bool_],
 ) -> tuple[Allocation, dict[str, Any]]:
-    """Which rows become links, and what the report says of it."""
+    """Which rows become links, and what the report says of it. `needy`: the rows that may be chosen first."""
     donors, targets = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
     links = min(len(rows), len(np.unique(donors)) * params.per_donor)
     back = None
     if params.reciprocal is not None:
         back = _links_back(project, donors, targets)
     less = np.array(sorted(rooms), dtype=np.int64), np.array([sum(rooms[page]) for page in sorted(rooms)], np.int64)
-    caps = Caps(params.per_donor, params.target_cap(links), params.reciprocal, standing, back, less)
+    caps = Caps(params.per_donor, params.target_cap(links), params.reciprocal, standing, back, less, needy)
     allocation = allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode)
     report = {"mode": params.mode.value, "target_cap": caps.per_target, "total": round(allocation.total, 4)}
     if params.mode is not Mode.BEST:
         against = round(allocation.planned - allocation.best_first, 6)
         report |= {"best_first": round(allocation.best_first, 4), "against_best_first": against}
+    if len(allocation.for_need):
+        report["for_need"] = len(allocation.for_need)
     limited = np.isin(less[0], donors)
     if limited.any():
         report |= {
@@ -424,7 +494,7 @@ def _in_order(rows: NDArray[Any], chosen: NDArray[np.int64]) -> tuple[NDArray[np
 _REFRESHED = [
     *("block_id", "level", "similarity", "score", "probability", "quantile", "donor_best", "tier_id", "placement"),
     *("rel", "span_start", "span_end", "sentence", "section_heading", "body_hash", "content_gap", "generators", "why"),
-    *("evidence", "anchor_alternatives"),
+    *("evidence", "anchor_alternatives", "need", "lacks", "authority", "worth", "donor_worth"),
 ]
 _WORDING = ["anchor", "anchor_source"]
 _EDGE_COLUMNS = ["source_id", "target_id", *_REFRESHED, *_WORDING]
@@ -447,12 +517,14 @@ class _Edges:
         params: MatchParams,
         findings: Findings,
         given: _Given,
+        needs: Needs,
         chosen: NDArray[np.int64],
         best: NDArray[np.float64],
     ) -> None:
         rows = given.eligible
         self.run, self.findings, self.rows, self.chosen, self.best = run, findings, rows, chosen, best
         self.text_alone = given.text_alone[chosen]
+        self.needs, self.worth = needs, _worth(needs, rows[chosen])
         self.placer = Placer(run.project, rows["target"][chosen], findings.phrases)
         standing = run.project.edges.filter(status__in=["accepted", "exported"]).order_by()
         waiting = standing.exclude(pk__in=already_linked(standing).values("pk"))
@@ -470,6 +542,10 @@ class _Edges:
         self.tiers = list(Tier.objects.filter(project=run.project, basis=basis))
         self.reading = read_tiers(value, np.array([tier.lower_bound for tier in self.tiers]))
         self.tops = dict(RunBlock.objects.filter(run=run).values_list("number", "category_id"))
+        kept = np.zeros(len(rows), dtype=bool)
+        kept[given.allocation.for_need] = True
+        self.has_kept = kept[chosen] & ~(rows["probability"] > rows["beside"])[chosen]  # not those that have words
+        self.quota.keep(rows["source"][chosen][self.has_kept].tolist())
         self.are_first = not run.project.edges.exists()
         self.placements: Counter[str] = Counter()
         self.found: Counter[int] = Counter()
@@ -556,9 +632,10 @@ class _Edges:
         stop = first + len(part)
         readings = zip(
             self.quantile[first:stop].tolist(), self.best[first:stop].tolist(), self.reading[first:stop].tolist(),
-            self.text_alone[first:stop].tolist(), strict=True,
+            self.text_alone[first:stop].tolist(), self.worth[first:stop].tolist(),
+            self.has_kept[first:stop].tolist(), strict=True,
         )  # fmt: skip
-        for number, (values, (quantile, best, reading, text_alone)) in enumerate(
+        for number, (values, (quantile, best, reading, text_alone, worthy, has_kept)) in enumerate(
             zip(part.tolist(), readings, strict=True), first
         ):
             row = dict(zip(fields, values, strict=True))
@@ -576,7 +653,9 @@ class _Edges:
             if (source, target) in self.placer.settled:
                 placement: str | None = wanted if placed.span else "related"
             else:
-                placement = self.quota.put(source, wanted, placed.span is not None, text_alone=text_alone)
+                placement = self.quota.put(
+                    source, wanted, placed.span is not None, text_alone=text_alone, has_kept=has_kept
+                )
             if placement is None:
                 self.without_place[source, target] = Reason.LINKED_BESIDE if text_alone else Reason.RELATED_FULL
                 self.lost += row["score"]
@@ -588,13 +667,16 @@ class _Edges:
             sentence, numbers = self.findings.why(row)
             start, end = placed.span or (NULL, NULL)
             body = NULL if placed.body_hash is None else placed.body_hash
+            place, need, authority, weight, most = worthy
+            lacks, worth_of = self.needs.said(place), _chance(probability, row["score"]) * weight
             line = (
                 f"{source}\t{target}\t{self.tops.get(row['block']) or NULL}\t{row['level']}\t{row['similarity']}\t"
                 f"{row['score']}\t{NULL if probability != probability else probability}\t{quantile}\t{best}\t"
                 f"{tier.pk if tier else NULL}\t{placement}\t{tier.rel if tier else 'nofollow'}\t{start}\t{end}\t"
                 f"{text(placed.sentence)}\t{text(placed.heading)}\t{body}\t"
                 f"{'t' if gap else 'f'}\t{_as_array(row['found'])}\t{text(sentence)}\t{_as_object(numbers)}\t"
-                f"{text(', '.join(placed.others)).join('[]') if placed.others else '[]'}\t"
+                f"{text(', '.join(placed.others)).join('[]') if placed.others else '[]'}\t{need}\t{lacks}\t"
+                f"{NULL if authority != authority else authority}\t{worth_of:.6g}\t{most}\t"
                 f"{text(placed.anchor)}\t{placed.source}"
             )
             if (source, target) in known:
@@ -638,6 +720,32 @@ class _Edges:
             """,
             [self.run.project_id, self.run.pk, self.findings.ranked_by],
         )
+
+
+def _chance(probability: float, score: float) -> float:
+    """How likely a link is to be approved; where there is no probability, as far as its score says."""
+    return min(max(score, 0.0), 1.0) if probability != probability else probability
+
+
+def _worth(needs: Needs, rows: NDArray[Any]) -> NDArray[Any]:
+    """Of each row, those of a donor one after the other: the place of its target in `needs`, its need, its donor's
+    authority, the weight of its chance, and the most that a link of the donor is worth."""
+    found = np.empty(
+        len(rows), dtype=[("place", "i8"), ("need", "f8"), ("authority", "f8"), ("weight", "f8"), ("most", "f8")]
+    )
+    if not len(rows):
+        return found
+    target, donor = needs.places(rows["target"]), needs.places(rows["source"])
+    found["place"] = target
+    found["need"] = np.where(target >= 0, needs.need[target], 0) if len(needs.ids) else 0
+    found["authority"] = np.where(donor >= 0, needs.authority[donor], np.nan) if len(needs.ids) else np.nan
+    found["weight"] = worth.weight(found["need"], found["authority"])
+    source = rows["source"]
+    starts = np.flatnonzero(np.concatenate([[True], source[1:] != source[:-1]]))
+    chance = np.where(np.isnan(rows["probability"]), np.clip(rows["score"], 0, 1), rows["probability"])
+    most = np.maximum.reduceat(chance * found["weight"], starts)
+    found["most"] = np.round(np.repeat(most, np.diff([*starts, len(rows)])), 6)
+    return found
 
 
 def _as_placed(row: dict[str, Any], placed: Placed) -> float:
@@ -738,10 +846,12 @@ def _even_out_donor_best(project: Project) -> None:
         cursor.execute(
             """
             WITH best AS MATERIALIZED (
-                SELECT source_id, max(score) AS score FROM linker_candidateedge WHERE project_id = %s
-                GROUP BY source_id HAVING min(donor_best) <> max(score) OR max(donor_best) <> max(score)
+                SELECT source_id, max(score) AS score, max(worth) AS worth
+                FROM linker_candidateedge WHERE project_id = %s GROUP BY source_id
+                HAVING min(donor_best) <> max(score) OR max(donor_best) <> max(score)
+                    OR min(donor_worth) <> max(worth) OR max(donor_worth) <> max(worth)
             )
-            UPDATE linker_candidateedge e SET donor_best = best.score
+            UPDATE linker_candidateedge e SET donor_best = best.score, donor_worth = best.worth
             FROM best WHERE e.source_id = best.source_id AND e.project_id = %s
             """,
             [project.pk, project.pk],

@@ -22,6 +22,7 @@ from linker.matching.search import Pairs, Side, search, tile_columns
 from linker.models import (
     Category,
     EmbeddingModel,
+    ExistingLink,
     Page,
     PageEmbedding,
     Project,
@@ -53,6 +54,8 @@ LOOSE_CAP = 10
 # Candidates looked for beyond that where the site has links beside its texts: what a donor links there already is often
 # the nearest to it, and seldom becomes a link of the text.
 SPARE = 10
+# Donors up to which the whole pool is kept where pages in need choose first: of more it would fill the memory.
+MANY_DONORS = 50_000
 
 # What a batch stores of each pair; `block` is the number of its block.
 CANDIDATE = np.dtype(
@@ -244,7 +247,7 @@ def still_running(run: Run) -> bool:
 def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
     """The pairs of each slice of the batch, with the number of its block."""
     asked = MatchParams.from_dict(run.params)
-    params = effective(asked)
+    params = searched(run)
     if params.pool < asked.pool and has_links_beside(run.project):
         params = replace(params, pool=min(asked.pool, params.pool + SPARE))
     numbers = {number for number, _, _ in batch.slices}
@@ -380,6 +383,17 @@ def effective(params: MatchParams) -> MatchParams:
         if cap == 0 or cap >= LOOSE_CAP * params.per_donor:
             return replace(params, pool=params.per_donor)
     return params
+
+
+def searched(run: Run) -> MatchParams:
+    """The parameters that a planned run's batches search by: those of `effective`, but with the whole pool where pages
+    in need choose before the others, who may stand far down in it. On sites of more than MANY_DONORS donors they
+    choose among what a donor's own links can need.
+    """
+    params = MatchParams.from_dict(run.params)
+    donors = Run.objects.values_list("report__donors", flat=True).get(pk=run.pk)
+    knows_links = ExistingLink.objects.filter(project=run.project_id, missing_since=None).exists()
+    return params if knows_links and donors and donors <= MANY_DONORS else effective(params)
 
 
 def _groups(

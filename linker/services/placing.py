@@ -467,6 +467,7 @@ class Quota:
         `rooms`: room in the text and beside it of donors that have less of it."""
         self.room, self.rooms = (inline, related), rooms
         self.used = {"inline": Counter[int](), "related": Counter[int]()}
+        self.kept = Counter[int]()
         for source, placement in standing:
             self.used[placement][source] += 1
 
@@ -474,12 +475,19 @@ class Quota:
         """Whether one more link may stand in the donor's text."""
         return self.used["inline"][source] < self.rooms.get(source, self.room)[0]
 
-    def put(self, source: int, wanted: str, has_place: bool, *, text_alone: bool) -> str | None:
+    def keep(self, sources: Iterable[int]) -> None:
+        """Keeps room beside the text of these donors, for one link each time that a donor stands there."""
+        self.kept.update(sources)
+
+    def put(self, source: int, wanted: str, has_place: bool, *, text_alone: bool, has_kept: bool = False) -> str | None:
         """ "inline" or "related", or None where there is no room for one more link.
 
         `text_alone`: the donor links to it beside its text already, so that it may not stand there a second time.
+        `has_kept`: room was kept for it.
         """
-        room = dict(zip(("inline", "related"), self.rooms.get(source, self.room), strict=True))
+        inline, related = self.rooms.get(source, self.room)
+        self.kept[source] -= has_kept
+        room = {"inline": inline, "related": related - self.kept[source]}
         places = ["inline"] if wanted == "inline" and has_place else []
         for placement in places if text_alone else [*places, "related"]:
             if self.used[placement][source] < room[placement]:

@@ -75,7 +75,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
         calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
     )
     levels_up = params.levels(ranking)
-    ranked, rows, lacking = _ranked(load_site(project, model, eligible, levels_up), options, progress)
+    ranked, rows, acceptors = _ranked(load_site(project, model, eligible, levels_up), options, progress)
     if ranking is Ranking.LEARNED and ranked.quality is None:
         reason = "Too few of the site's links are among the candidates to learn from."
     return store_found(
@@ -96,30 +96,18 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
                 "copies": copies,
                 "seconds": round(time.monotonic() - started, 1),
             },
-            lacking=lacking,
+            acceptors=acceptors,
         ),
         progress,
     )
 
 
-FEW_LINKS = 2  # links in texts that lead to a page, up to which it is under-linked
-
-
-def _under_linked(loaded: Loaded) -> NDArray[np.int64]:
-    """The acceptors that FEW_LINKS pages or fewer link to in their text: ids, ascending."""
-    site = loaded.site
-    distinct = np.unique(site.links.dst * len(site) + site.links.src) // len(site)
-    links = np.bincount(distinct, minlength=len(site))
-    return loaded.ids[site.target & (links <= FEW_LINKS)]
-
-
 def _ranked(
     loaded: Loaded, options: EngineOptions, progress: Progress
 ) -> tuple[Ranked, NDArray[Any], NDArray[np.int64]]:
-    """The ranked pairs, also as rows for store_found, and the under-linked pages. The site's vectors are let go with
-    `loaded`."""
+    """The ranked pairs, also as rows for store_found, and the acceptors. The vectors are let go with `loaded`."""
     ranked = rank_site(loaded.site, options, progress)
-    return ranked, _rows(loaded, ranked), _under_linked(loaded)
+    return ranked, _rows(loaded, ranked), loaded.ids[loaded.site.target]
 
 
 # Donors above which no more candidates are kept than a donor may need: those of all of them lie in memory at the end.

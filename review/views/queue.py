@@ -64,7 +64,7 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
     """The list under the filters of the address; with htmx and a cursor, only what follows."""
     membership = member(request, slug, needs=Role.VIEWER)
     project = membership.project
-    chosen = QueueFilter.from_query(request.GET)
+    chosen = QueueFilter.from_query(request.GET, project.queue_order)
     cursor = cursor_of(request.GET, chosen)
     page = queue.queue_page(project, chosen, cursor)
     place = chosen.to_query() if cursor is None else urlencode({"after": str(cursor)}) + "&" + chosen.to_query()
@@ -102,7 +102,7 @@ def edge_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     membership = member(request, slug, needs=Role.VIEWER)
     edge = get_object_or_404(membership.project.edges, pk=pk)
     template = "review/card.html" if _is_fragment(request) else "review/card_page.html"
-    chosen = QueueFilter.from_query(request.GET)
+    chosen = QueueFilter.from_query(request.GET, membership.project.queue_order)
     return render(
         request,
         template,
@@ -168,9 +168,10 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponseBadRequest(BAD_FORM)
     donor = get_object_or_404(membership.project.pages, pk=form.cleaned_data["donor"])
     if request.method != "POST":
-        cards = queue.group_suggestions(membership.project, form.chosen, donor.pk)
+        chosen = form.chosen_in(membership.project)
+        cards = queue.group_suggestions(membership.project, chosen, donor.pk)
         template = "review/queue_preview.html" if _is_fragment(request) else "review/accept_group.html"
-        context = _context(membership, form.chosen, form.cleaned_data["query"])
+        context = _context(membership, chosen, form.cleaned_data["query"])
         warnings = decisions.warnings_beforehand(membership.project, [card.edge for card in cards])
         return render(request, template, {**context, "donor": donor, "cards": cards, "warnings": warnings})
     try:
@@ -203,15 +204,13 @@ def _answer(
     preview_of: int | None = None,
 ) -> HttpResponse:
     """To htmx the cards, the heads of their groups and the counters; to a plain browser a page or a redirect."""
-    project, chosen = membership.project, form.chosen
+    project, chosen = membership.project, form.chosen_in(membership.project)
     context = {**_context(membership, chosen, form.cleaned_data["query"]), "answer": answer}
     if _is_fragment(request):
         if len(answer.cards) > MOST_CARDS_SWAPPED:
             return HttpResponse(headers={"HX-Refresh": "true"})
-        donors = {card.edge.source_id: card.edge.source for card in answer.cards}
-        known = queue.quotas(project, list(donors))
         context |= {
-            "heads": [queue.Group(donor, known[pk]) for pk, donor in donors.items()],
+            "heads": queue.heads_of(project, answer.cards),
             "counts": queue.queue_counts(project, chosen, _user(request)),
             "preview_of": preview_of,
             "has_matched": True,

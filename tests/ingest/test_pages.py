@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from ingest import services
+from ingest import schema, services
 from ingest.errors import FileError, ImportStopped
 from linker.models import Category, EmbeddingModel, Page, PageEmbedding
 from tests.factories import make_page, make_project, make_run
@@ -99,6 +99,51 @@ def test_a_real_crawl_fills_every_field(project, tmp_path):
     assert found.last_modified.isoformat() == "2026-02-12T16:48:29+00:00"
     assert found.indexable
     assert (report["rows"], report["pages"], report["new"], report["skipped"]) == (1, 1, 1, {})
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "value"),
+    [
+        ("Business Value", "80", 80), ("value", "1,234.50", 1234.5), ("Priority", "0.8", 0.8),
+        ("Revenue", "€ 12.5", 12.5), ("Value", "0.800", 0.8),
+        ("Conversions", "3", 3), ("Revenue", "1.000,50 EUR", 1000.5), ("Revenue", "$1,000", 1000), ("Umsatz", "", None),
+    ],
+)  # fmt: skip
+def test_what_a_page_is_worth_comes_from_a_column_of_its_own(project, tmp_path, header, cell, value):
+    services.import_pages(project, write_pages(tmp_path / "crawl.csv", "/a", **{header: cell}))
+    assert page("/a").value == value
+
+
+@pytest.mark.parametrize("header", ["Link Score", "PageRank", "Authority", "UR"])
+def test_authority_comes_from_the_columns_of_crawlers_and_link_tools(project, tmp_path, header):
+    services.import_pages(project, write_pages(tmp_path / "crawl.csv", "/a", **{header: "12.5"}))
+    assert page("/a").authority == 12.5
+
+
+def test_a_table_of_values_adds_to_the_pages_there_are_and_removes_nothing(project, tmp_path):
+    services.import_pages(project, write_pages(tmp_path / "crawl.csv", "/a", "/b", **{"Link Score": "5"}))
+    rows = [(f"{SITE}/a", "80"), (f"{SITE}/new", "9")]
+    report = services.import_pages(project, write(tmp_path / "values.csv", ("URL", "Business value"), rows))
+    assert (report["new"], report["missing"], report["updated"]) == (0, 0, 1)
+    assert (page("/a").value, page("/a").authority, page("/a").title) == (80, 5, "Title of /a")
+    assert (page("/b").value, page("/b").missing_since) == (None, None)
+    again = services.import_pages(project, write_pages(tmp_path / "crawl.csv", "/a", "/b"))
+    assert (page("/a").value, again["missing"]) == (80, 0)
+
+
+@pytest.mark.parametrize("cell", ["-3", "high", "1e999"])
+def test_a_value_that_is_no_amount_is_listed_and_left_out(project, tmp_path, cell):
+    skipped = tmp_path / "skipped.csv"
+    path = write_pages(tmp_path / "crawl.csv", "/a", Value=cell)
+    report = services.import_pages(project, path, skipped_file=skipped)
+    assert page("/a").value is None
+    assert report["skipped_cells"] == 1
+    assert cell in skipped.read_text()
+
+
+def test_a_table_of_clicks_and_revenue_is_still_one_of_traffic():
+    header = ("Page", "Clicks", "Impressions", "Position", "Revenue")
+    assert schema.kind_of(header) == schema.TRAFFIC
 
 
 def test_internal_all_keeps_pages_redirects_and_errors_but_no_files(project, tmp_path):

@@ -106,6 +106,7 @@ def test_a_project_starts_with_its_tiers_and_members(staff, root):
         "anchor_max_length": "70",
         "identical_anchor_limit": "3",
         "query_blend": "0.3",
+        "queue_order": "donor",
         "memberships-TOTAL_FORMS": "1",
         "memberships-INITIAL_FORMS": "0",
         "memberships-0-user": str(root.pk),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from linker.management.commands._cli import ProjectCommand
 from linker.models import RunKind, RunStatus
 from linker.report_summaries import left_out, summary
 from linker.reports import reading_rows, report_rows
@@ -55,6 +56,27 @@ def test_rows_that_moved_came_by_a_redirect_or_by_a_canonical(project):
     run = make_run(project, RunKind.IMPORT_TRAFFIC, report={"rows_moved": 3})
     told = "Rows of pages that redirect or name a canonical, added to the pages they lead to"
     assert report_rows(run) == [(told, "3")]
+
+
+def test_a_match_says_what_under_linked_pages_and_orphans_got_and_why_others_did_not(project):
+    got = {"pages": 92, "shown": 61, "in_text": 30, "held_back": 12, "no_room": 1, "too_unlikely": 0, "linked": 0}
+    orphans = {"pages": 1, "shown": 0, "in_text": 0, "held_back": 0, "no_room": 0, "not_found": 1}
+    report = {"edges": 3, "under_linked": got | {"not_found": 18}, "orphans": orphans}
+    text = said(project, RunKind.MATCH, report)
+    assert (
+        "Of 92 under-linked pages, with two links from texts or fewer, 61 got a suggestion that the queue shows, 30 of "
+        "them in a text. Of the other 31, 12 got suggestions that are held back, 1 found no room at "
+        "donors that would be likely, 18 were not found for any donor, or score below the run’s lowest."
+    ) in text
+    assert "Of 1 orphan, which no text links to, 0 got a suggestion that the queue shows. It was not found for" in text
+
+
+def test_what_under_linked_pages_got_is_printed_in_sentences_alone(project, capsys):
+    got = {"pages": 2, "shown": 1, "in_text": 1, "held_back": 1, "no_room": 0, "not_found": 0}
+    ProjectCommand().show(make_run(project, RunKind.MATCH, report={"edges": 3, "under_linked": got, "orphans": {}}))
+    printed = capsys.readouterr().out
+    assert "Of 2 under-linked pages" in printed
+    assert "Under linked" not in printed
 
 
 def test_a_look_for_what_is_sensitive(project):

@@ -30,13 +30,19 @@ def run(
     per_target: int,
     mode: Mode,
     rooms: dict[int, int] | None = None,
+    needy: set[tuple[int, int]] | None = None,
 ) -> list[tuple[int, int]]:
     keys = list(scores)
     chosen = allocate(
         np.array([d for d, _ in keys], dtype=np.int64),
         np.array([t for _, t in keys], dtype=np.int64),
         np.array([scores[key] for key in keys], dtype=np.float64),
-        Caps(per_donor, per_target, rooms=as_arrays(rooms) if rooms else None),
+        Caps(
+            per_donor,
+            per_target,
+            rooms=as_arrays(rooms) if rooms else None,
+            needy=None if needy is None else np.array([key in needy for key in keys], dtype=bool),
+        ),
         mode,
     ).chosen
     return [keys[place] for place in chosen.tolist()]
@@ -46,9 +52,27 @@ def ranked(scores):
     return sorted(scores, key=lambda pair: (-scores[pair], pair))
 
 
-def slow_best(scores, per_donor, per_target, rooms):
+def slow_needy(scores, per_donor, per_target, rooms, needy):
+    """What targets in need take before the others."""
     given, received, chosen = Counter(), Counter(), []
+    for turn in (1, 2):
+        for donor, target in ranked(scores):
+            half = -(-rooms.get(donor, per_donor) // 2)
+            roof = min(turn, per_target) if per_target else turn
+            if (donor, target) not in needy or (donor, target) in chosen:
+                continue
+            if given[donor] < half and received[target] < roof:
+                given[donor] += 1
+                received[target] += 1
+                chosen.append((donor, target))
+    return given, received, chosen
+
+
+def slow_best(scores, per_donor, per_target, rooms, needy=frozenset()):
+    given, received, chosen = slow_needy(scores, per_donor, per_target, rooms, needy)
     for donor, target in ranked(scores):
+        if (donor, target) in chosen:
+            continue
         if given[donor] < rooms.get(donor, per_donor) and (not per_target or received[target] < per_target):
             given[donor] += 1
             received[target] += 1
@@ -56,8 +80,8 @@ def slow_best(scores, per_donor, per_target, rooms):
     return chosen
 
 
-def slow_equal(scores, per_donor, per_target, rooms):
-    given, received, chosen = Counter(), Counter(), []
+def slow_equal(scores, per_donor, per_target, rooms, needy=frozenset()):
+    given, received, chosen = slow_needy(scores, per_donor, per_target, rooms, needy)
     for turn in range(1, len(scores) + per_donor + 1):
         for donor, target in ranked(scores):
             roof = min(turn, per_target) if per_target else turn
@@ -79,6 +103,57 @@ def test_best_first_is_the_plain_greedy_loop(scores, per_donor, per_target, room
 @settings(max_examples=150, deadline=None)
 def test_equal_rounds_are_the_plain_rounds(scores, per_donor, per_target, rooms):
     assert run(scores, per_donor, per_target, Mode.EQUAL, rooms) == slow_equal(scores, per_donor, per_target, rooms)
+
+
+def some_of(scores: dict[tuple[int, int], float], targets: set[int]) -> set[tuple[int, int]]:
+    """The pairs of these targets that score 0.6 or more."""
+    return {pair for pair, score in scores.items() if pair[1] in targets and score >= 0.6}
+
+
+in_need = st.sets(st.integers(11, 18))
+
+
+@given(pairs, st.integers(1, 5), st.integers(0, 5), rooms, in_need)
+@settings(max_examples=200, deadline=None)
+def test_targets_in_need_choose_first_from_half_of_each_donor(scores, per_donor, per_target, rooms, targets):
+    needy = some_of(scores, targets)
+    for mode, slow in ((Mode.BEST, slow_best), (Mode.EQUAL, slow_equal)):
+        wanted = slow(scores, per_donor, per_target, rooms, needy)
+        assert run(scores, per_donor, per_target, mode, rooms, needy) == wanted
+
+
+@given(pairs, st.integers(1, 4), st.integers(0, 4), rooms, in_need, st.sampled_from(list(Mode)))
+@settings(max_examples=150, deadline=None)
+def test_caps_hold_with_targets_in_need_and_more_of_them_get_a_link(
+    scores, per_donor, per_target, rooms, targets, mode
+):
+    needy = some_of(scores, targets)
+    before = run(scores, per_donor, per_target, mode, rooms)
+    after = run(scores, per_donor, per_target, mode, rooms, needy)
+    given_by, received_by = (Counter(pair[side] for pair in after) for side in (0, 1))
+    assert all(count <= rooms.get(donor, per_donor) for donor, count in given_by.items())
+    assert not per_target or all(count <= per_target for count in received_by.values())
+    taken = slow_needy(scores, per_donor, per_target, rooms, needy)[2]
+    assert set(taken) <= set(after)
+    if not targets:
+        assert after == before
+
+
+def test_a_page_in_need_gets_its_best_link_before_others_get_their_tenth():
+    scores = {(1, target): 0.9 for target in range(20, 30)} | {(1, 11): 0.8, (2, 11): 0.7, (1, 12): 0.75}
+    assert (1, 11) not in run(scores, 10, 0, Mode.BEST)
+    found = run(scores, 10, 0, Mode.BEST, needy={(1, 11), (2, 11), (1, 12)})
+    assert found[:3] == [(1, 11), (1, 12), (2, 11)]
+    assert sum(donor == 1 for donor, _ in found) == 10
+
+
+def test_links_that_stand_count_for_pages_in_need():
+    keys = [(1, 11), (2, 11), (3, 11), (1, 12), (2, 12)]
+    donors, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
+    standing = np.array([1, 2]), np.array([11, 11])
+    caps = Caps(2, standing=standing, needy=targets == 11)
+    found = allocate(donors, targets, np.full(5, 0.8), caps, Mode.BEST)
+    assert found.for_need.tolist() == []
 
 
 @given(pairs, st.integers(1, 4), st.integers(0, 4), st.sampled_from(list(Mode)))

@@ -146,12 +146,21 @@ def test_paging_by_keyset_yields_every_edge_once_in_order(project, order, size):
     donors = [make_page(project) for _ in range(5)]
     best = {donor.pk: rng.choice([0.7, 0.9]) for donor in donors}
     edges = [
-        make_edge(project, donor, score=rng.choice([0.66, 0.7, 0.7000000000000001]), donor_best=best[donor.pk])
+        make_edge(
+            project,
+            donor,
+            score=rng.choice([0.66, 0.7, 0.7000000000000001]),
+            donor_best=best[donor.pk],
+            worth=rng.choice([0.3, 0.4]),
+            donor_worth=1 - best[donor.pk],
+        )
         for donor in donors
         for _ in range(4)
     ]
     if order is Order.SCORE:
         wanted = sorted(edges, key=lambda edge: (-edge.score, edge.pk))
+    elif order is Order.NEED:
+        wanted = sorted(edges, key=lambda edge: (-edge.donor_worth, edge.source_id, -edge.worth, edge.pk))
     else:
         wanted = sorted(edges, key=lambda edge: (-edge.donor_best, edge.source_id, -edge.score, edge.pk))
     filters, seen, after = QueueFilter(order=order), [], None

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from linker.errors import UserError
 from linker.models import Project, Run, RunStatus
-from linker.report_summaries import summary
+from linker.report_summaries import SAID, summary
 from linker.reports import reading_rows, report_rows
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ProjectCommand(BaseCommand):
             raise CommandError(f"The run was {run.get_status_display().lower()}.")
         for sentence in summary(run):
             self.stdout.write(sentence)
-        for name, value in [*report_rows(run), *reading_rows(run)]:
+        for name, value in [*report_rows(run, without=SAID), *reading_rows(run)]:
             self.stdout.write(f"{name}: {value}")
 
 

@@ -1,0 +1,113 @@
+"""What a page lacks, from 0 to 1 and in words, and what a suggestion is worth for it. Pure.
+
+The need of a page is a sum of four parts, each between 0 and 1, times their weights in WEIGHTS:
+
+    need = 0.5 few + 0.2 near + 0.15 deep + 0.15 valued
+
+    few     (3 - n) / 3 for a page that n others link to in their texts, 0 from three on
+    near    log10(1 + impressions that were not clicked) / 4, at most 1, for a page at positions 5 to 20, where one more
+            link moves most; else 0
+    deep    (crawl depth - 3) / 3, at least 0 and at most 1
+    valued  how a page's value stands among those of the other pages (see `standing`); 0 where it has none
+
+A part that nobody knows is 0. The expected worth of a suggestion is how likely it is to be approved, times a weight:
+
+    worth = chance * (0.4 + 0.5 need + 0.1 authority)
+
+`authority` says how the donor's stands among those of the other pages (see `standing`). A link to the page
+that lacks most is thus worth little more than twice as much as one to a page that lacks nothing: need never makes up
+for a poor suggestion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEW_LINKS = 2  # links in texts that lead to a page, up to which it is under-linked
+DEEP, DEEPEST = 3, 6  # clicks from the home page: deeper than the first lacks something, from the last on all of it
+NEAR = (5.0, 20.0)  # positions in search results from which a page can still climb to the first ones
+MANY = 4  # powers of ten of impressions that make up the whole part
+WEIGHTS = {"few": 0.5, "near": 0.2, "deep": 0.15, "valued": 0.15}
+BASE, OF_NEED, OF_AUTHORITY = 0.4, 0.5, 0.1
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of some pages, float64 [n] all of them, NaN where nobody knows: distinct pages that link here in
+    their texts, clicks from the home page, impressions and clicks in search, the average position, and what the page
+    is worth to its owner on any scale from 0."""
+
+    links: NDArray[np.float64]
+    depth: NDArray[np.float64]
+    impressions: NDArray[np.float64]
+    clicks: NDArray[np.float64]
+    position: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+
+def parts(facts: Facts) -> dict[str, NDArray[np.float64]]:
+    """The parts of the need by their names, float64 [n] in [0, 1] each."""
+    unclicked = np.maximum(np.nan_to_num(facts.impressions) - np.nan_to_num(facts.clicks), 0)
+    return {
+        "few": np.nan_to_num(np.clip((FEW_LINKS + 1 - facts.links) / (FEW_LINKS + 1), 0, 1)),
+        "near": np.where(_is_near(facts.position), np.minimum(np.log10(1 + unclicked) / MANY, 1), 0),
+        "deep": np.nan_to_num(np.clip((facts.depth - DEEP) / (DEEPEST - DEEP), 0, 1)),
+        "valued": np.where(facts.value > 0, np.nan_to_num(standing(facts.value)), 0),
+    }
+
+
+def need(facts: Facts) -> NDArray[np.float64]:
+    """How much each page lacks, float64 [n] in [0, 1]: the formula of this module."""
+    total = np.zeros(len(facts.links), dtype=np.float64)
+    for name, part in parts(facts).items():
+        total += WEIGHTS[name] * part
+    found: NDArray[np.float64] = np.clip(total, 0.0, 1.0)
+    return found.round(6)
+
+
+def standing(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of the known values that are lower than each, with half of those that are the same, float64 [n] in
+    (0, 1); NaN where there is none."""
+    known = np.sort(values[~np.isnan(values)])
+    lower, up_to = (np.searchsorted(known, values, side=side) for side in ("left", "right"))
+    return np.where(np.isnan(values), np.nan, (lower + up_to) / (2 * max(len(known), 1)))
+
+
+def weight(need: NDArray[np.float64], authority: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the chance of approval is multiplied by, float64 [n]; `authority` of the donors, NaN where nobody knows."""
+    return BASE + OF_NEED * need + OF_AUTHORITY * np.nan_to_num(authority)
+
+
+def under_linked(facts: Facts) -> NDArray[np.bool_]:
+    """Whether FEW_LINKS pages or fewer link to each page in their texts, bool [n]."""
+    return facts.links <= FEW_LINKS
+
+
+def in_words(facts: Facts, place: int) -> str:
+    """What the page at a place lacks, as one line without a full stop; empty where it lacks nothing.
+
+    Such as "Needs links: none from texts, 5 clicks deep, 1,240 impressions at position 8, value 80".
+    """
+    links, depth, value = float(facts.links[place]), float(facts.depth[place]), float(facts.value[place])
+    said = []
+    if links <= FEW_LINKS:
+        said.append(("none from texts", "1 from a text", "2 from texts")[int(links)])
+    if depth > DEEP:
+        said.append(f"{int(depth)} clicks deep")
+    if _is_near(facts.position[place]) and facts.impressions[place] > 0:
+        shown = int(facts.impressions[place])
+        said.append(f"{shown:,} impression{'' if shown == 1 else 's'} at position {facts.position[place]:.0f}")
+    valued = f"value {value:,.2f}".rstrip("0").rstrip(".") if value > 0 else ""
+    if not said:
+        return f"Has {valued}" if valued else ""
+    return f"Needs links: {', '.join([*said, *filter(None, [valued])])}"
+
+
+def _is_near(position: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return (position >= NEAR[0]) & (position <= NEAR[1])
