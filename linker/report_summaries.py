@@ -226,6 +226,7 @@ def _match(report: Report) -> list[str]:
         if report.get("stale")
         else "",
         _other_languages(report),
+        _without_texts(report),
         report.get("advice", ""),
         f"{count(other, 'of them was', 'of them were')} made with another set of vectors, whose similarities cannot be "
         "compared with these. Match all pages to have suggestions for the whole site again."
@@ -235,6 +236,19 @@ def _match(report: Report) -> list[str]:
         if left_out
         else "",
     ]
+
+
+def _without_texts(report: Report) -> str:
+    """What a crawl with the main texts would add; empty where at least half of the donors have one."""
+    donors, texts = report.get("donors", 0), report.get("donors_with_text")
+    if texts is None or 2 * texts >= donors:
+        return ""
+    have = f"Only {texts:,} of the {donors:,} donors have" if texts else "No donor has"
+    return (
+        f"{have} a text in which a link could stand, so links are proposed beside the text under the acceptor’s own "
+        "name. Crawl the site again with its main text, as README describes under “Your own crawl in five "
+        "minutes” (a custom extraction named Content 1), to get links in sentences too."
+    )
 
 
 def _other_languages(report: Report) -> str:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 MOST_COCITED = 60  # pages kept with each page, by co-citation
 MOST_COUPLED = 40  # pages kept with each page, by the targets they share
 VALUES = 2_000_000  # looked through at a time
+REPEATED, REPEATED_SHARE = (
+    10,
+    0.1,
+)  # pages, and share of all links, from which a link in the same words is a call to act
 HUB = 5_000  # links from or to a page above which it says nothing of which pages belong together
 
 
@@ -32,6 +36,19 @@ def adjacency(src: NDArray[np.int64], dst: NDArray[np.int64], pages: int) -> spa
     matrix.data[:] = 1
     matrix.sort_indices()
     return matrix
+
+
+def repeated_links(src: NDArray[np.int64], dst: NDArray[np.int64], words: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of a site's links, [m], are the same call to act on page after page: "Book now" to the prices.
+
+    `words`: a number for the text of each. So are links to one page in the same words that stand on REPEATED pages or
+    more and make up more than REPEATED_SHARE of all links: they say nothing of what the pages are about.
+    """
+    _, key = np.unique(np.column_stack([dst, words]), axis=0, return_inverse=True)
+    key = key.ravel()
+    once = np.unique(np.column_stack([key, src]), axis=0)[:, 0]
+    pages = np.bincount(once, minlength=int(key.max(initial=-1)) + 1)
+    return (pages[key] >= REPEATED) & (pages[key] > REPEATED_SHARE * len(once))
 
 
 def top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker import store, worth
-from linker.graph.authority import pagerank
-from linker.graph.links import adjacency
+from linker.graph.links import adjacency, page_rank
 from linker.linked import IN_TEXT
 from linker.models import ExistingLink
 
@@ -73,7 +72,7 @@ def needs_of(project: Project) -> Needs:
         count = np.bincount(matrix.indices, minlength=len(ids)).astype(np.float64)
         if matrix.nnz and np.isnan(rank).all():
             # Rounded, so that pages that are linked alike come to the same whatever the order of the sums.
-            rank = np.round(pagerank(matrix) * len(ids), 9)
+            rank = np.round(page_rank(matrix) * len(ids), 9)
     facts = worth.Facts(
         count, known["crawl_depth"], known["impressions"], known["clicks"], known["position"], known["value"]
     )

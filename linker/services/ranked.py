@@ -12,6 +12,7 @@ import numpy as np
 
 from linker import runs, store
 from linker.errors import UserError
+from linker.graph.links import repeated_links
 from linker.languages import tongues, trusts_crawl
 from linker.linked import IN_TEXT
 from linker.matching.params import MatchParams, Ranking
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The engine's site and the page ids that its positions stand for, int64 [n]."""
+    """The engine's site, the page ids that its positions stand for, int64 [n], and how many of the donors asked about
+    have a text that could hold a link."""
 
     site: Site
     ids: NDArray[np.int64]
+    with_text: int
 
 
 def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = runs.no_progress) -> dict[str, Any]:
@@ -75,7 +78,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
         calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
     )
     levels_up = params.levels(ranking)
-    ranked, rows, acceptors = _ranked(load_site(project, model, eligible, levels_up), options, progress)
+    ranked, rows, acceptors, texts = _ranked(load_site(project, model, eligible, levels_up), options, progress)
     if ranking is Ranking.LEARNED and ranked.quality is None:
         reason = "Too few of the site's links are among the candidates to learn from."
     return store_found(
@@ -91,6 +94,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
                 "approval": _approval(options, decided),
                 "donors": int(eligible.chosen_donor.sum()),
                 "acceptors": int(eligible.chosen_target.sum()),
+                "donors_with_text": texts,
                 **about_languages(project, ranked.other_language),
                 "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
                 "copies": copies,
@@ -104,10 +108,11 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
 
 def _ranked(
     loaded: Loaded, options: EngineOptions, progress: Progress
-) -> tuple[Ranked, NDArray[Any], NDArray[np.int64]]:
-    """The ranked pairs, also as rows for store_found, and the acceptors. The vectors are let go with `loaded`."""
+) -> tuple[Ranked, NDArray[Any], NDArray[np.int64], int]:
+    """The ranked pairs, also as rows for store_found, the acceptors, and how many donors have a text. The vectors are
+    let go with `loaded`."""
     ranked = rank_site(loaded.site, options, progress)
-    return ranked, _rows(loaded, ranked), loaded.ids[loaded.site.target]
+    return ranked, _rows(loaded, ranked), loaded.ids[loaded.site.target], loaded.with_text
 
 
 # Donors above which no more candidates are kept than a donor may need: those of all of them lie in memory at the end.
@@ -239,6 +244,7 @@ class _Phrases:
 
 
 TEXTS_AT_A_TIME = 500
+A_TEXT = 400  # characters of a body that holds sentences in which a link could stand
 _GONE = (0, "", "", "", "", "", 0)  # a page that was deleted since
 
 
@@ -248,6 +254,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
     nodes = category_nodes(project)
     columns = urls, titles, h1s, bodies = Texts(), Texts(), Texts(), Texts()
     languages: list[str] = []
+    with_text = 0
     impressions = np.zeros(len(ids))
     for part in slices(len(ids), TEXTS_AT_A_TIME):
         known = {
@@ -263,9 +270,12 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
         rows = [known.get(page, _GONE) for page in ids[part].tolist()]
         for place, texts in enumerate(columns, 1):
             texts.extend(row[place] for row in rows)
+        asked = eligible.chosen_donor[part].tolist()
+        with_text += sum(len(row[4]) >= A_TEXT for row, donor in zip(rows, asked, strict=True) if donor)
         languages += [sys.intern(row[5]) for row in rows]
         impressions[part] = [row[6] for row in rows]
-    source, target, anchors = _links(project, ids)
+    links, repeated = _links(project, ids)
+    forbidden = _decided(project, ids, f"status = 'withdrawn' OR status = 'rejected' AND NOT {OF_THE_PAIR}")
     twins = load_twins(project, ids)
     return Loaded(
         Site(
@@ -277,10 +287,12 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             unit=HalfVectors(store.load_half_vectors(model.pk, model.dimensions, ids)),
             nodes=nodes.of(eligible.categories),
             tree=nodes.tree,
-            links=Links(source, target, anchors),
+            links=links,
             donor=eligible.is_donor,
             target=eligible.chosen_target & twins.receives,
-            forbidden=_decided(project, ids, f"status = 'withdrawn' OR status = 'rejected' AND NOT {OF_THE_PAIR}"),
+            forbidden=Pairs(
+                np.concatenate([forbidden.src, repeated.src]), np.concatenate([forbidden.dst, repeated.dst])
+            ),
             accepted=_decided(project, ids, "status IN ('accepted', 'exported')"),
             rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
             impressions=impressions if impressions.any() else None,
@@ -290,14 +302,15 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             group=twins.group if (twins.group >= 0).any() else None,
         ),
         ids,
+        with_text,
     )
 
 
-def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
-    """Body links between the pages, as positions, with their anchors."""
-    sources, targets = array("q"), array("q")
-    anchors: list[str] = []
-    once: dict[str, str] = {}  # most anchors are there many times
+def _links(project: Project, ids: NDArray[np.int64]) -> tuple[Links, Pairs]:
+    """Body links between the pages, as positions: those that say what belongs together, and calls to act that stand on
+    page after page."""
+    sources, targets, words = array("q"), array("q"), array("q")
+    once: dict[str, int] = {}  # most anchors are there many times
     for source, target, anchor in stream(
         "links",
         f"SELECT source_id, target_id, anchor FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
@@ -306,11 +319,17 @@ def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64],
     ):
         sources.append(source)
         targets.append(target)
-        anchors.append(once.setdefault(anchor, anchor))
-    source, target = np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64)
+        words.append(once.setdefault(anchor, len(once)))
+    source, target, word = (np.array(column, dtype=np.int64) for column in (sources, targets, words))
+    anchors = list(once)
     known = np.isin(source, ids) & np.isin(target, ids)
-    anchors = [anchors[place] for place in np.flatnonzero(known).tolist()]
-    return np.searchsorted(ids, source[known]), np.searchsorted(ids, target[known]), anchors
+    source, target, word = np.searchsorted(ids, source[known]), np.searchsorted(ids, target[known]), word[known]
+    repeated = repeated_links(source, target, word)
+    own = ~repeated
+    return (
+        Links(source[own], target[own], [anchors[number] for number in word[own].tolist()]),
+        Pairs(source[repeated], target[repeated]),
+    )
 
 
 # A rejection that says the target is wrong. Other reasons speak of the words, the donor or the moment: such a pair is

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from linker.graph.links import adjacency, link_graph, page_rank, pair_values, stacked, top_rows
+from linker.graph.links import adjacency, link_graph, page_rank, pair_values, repeated_links, stacked, top_rows
 
 PAGES = 7
 links = st.lists(st.tuples(st.integers(0, PAGES - 1), st.integers(0, PAGES - 1)), max_size=25)
@@ -95,3 +95,22 @@ def test_matrices_stand_one_below_the_other_in_their_order() -> None:
     assert np.array_equal(found.indptr, whole.indptr)
     assert np.array_equal(found.indices, whole.indices)
     assert found.dtype == np.float32
+
+
+def test_a_call_to_act_on_page_after_page_is_told_from_links_that_say_something() -> None:
+    """Twelve pages say "Book now" to page 12, each with a link of its own in words of its own; eleven link to page 13
+    in as many words, and nine say "Prices" to page 14."""
+    pages = np.arange(12)
+    src = np.concatenate([pages, pages, pages[:11], pages[:9]])
+    dst = np.concatenate([np.full(12, 12), (pages + 1) % 12, np.full(11, 13), np.full(9, 14)])
+    words = np.concatenate([np.zeros(12), 1 + pages, 20 + pages[:11], np.full(9, 40)]).astype(np.int64)
+    repeated = repeated_links(src, dst, words)
+    assert repeated.tolist() == [True] * 12 + [False] * (len(src) - 12)
+
+
+def test_a_link_in_the_same_words_is_no_call_to_act_where_it_is_one_of_many() -> None:
+    src = np.concatenate([np.arange(20), np.arange(300) % 100])
+    dst = np.concatenate([np.full(20, 200), 100 + np.arange(300) % 97])
+    words = np.concatenate([np.zeros(20), 1 + np.arange(300)]).astype(np.int64)
+    assert not repeated_links(src, dst, words).any()
+    assert len(repeated_links(src[:0], dst[:0], words[:0])) == 0

@@ -114,6 +114,17 @@ def test_a_match(project):
     assert "1 earlier suggestion is no longer proposed." in text
 
 
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [(0, "No donor has a text in which"), (3, "Only 3 of the 10 donors have a text in which"), (5, None), (None, None)],
+)
+def test_a_match_says_what_a_crawl_with_the_main_texts_would_add(project, texts, words):
+    report = {"edges": 20, "donors": 10} | ({} if texts is None else {"donors_with_text": texts})
+    text = said(project, RunKind.MATCH, report)
+    assert ("Crawl the site again with its main text" in text) == bool(words)
+    assert (words or "") in text
+
+
 def test_the_counts_of_a_match_begin_with_its_links_and_end_with_its_time(project):
     report = {"new": 2, "seconds": 5.1, "donors": 9, "left_out": {"parameter URL": 3}, "edges": 4, "stale": 1}
     assert report_rows(make_run(project, "match", report=report)) == [
