@@ -13,7 +13,7 @@ TERMS = {
     "category": "A place in the site’s tree, such as Shop › Tents. It comes from the breadcrumbs, or from the folders "
     "of the address.",
     "content gap": "The link belongs into the text, but the text has no good words to carry it. An editor would have "
-    "to add a sentence.",
+    "to add a sentence. Products, and pages with hardly any text, have none: links from them stand beside it.",
     "crawl depth": "How many clicks a page is away from the home page.",
     "donor": "The page that a suggested link stands on. Good donors are found and crawled often.",
     "embedding": "Turning a page’s text into a vector.",

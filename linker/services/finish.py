@@ -660,7 +660,7 @@ class _Edges:
                 self.without_place[source, target] = Reason.LINKED_BESIDE if text_alone else Reason.RELATED_FULL
                 self.lost += row["score"]
                 continue
-            gap = wanted == "inline" and placed.span is None
+            gap = wanted == "inline" and placed.span is None and source in self.placer.with_prose
             self.kept[number] = True
             self.placements["gap" if gap else placement] += 1
             self.found[row["found"]] += 1

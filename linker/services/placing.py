@@ -29,6 +29,7 @@ from linker.services.apart import MOST_ALTERNATIVES
 from linker.services.embed import site_template
 from linker.services.queries import target_queries
 from linker.services.roles import pages_that
+from linker.services.room import has_prose_sql
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Placer:
         self.names: dict[int, list[AnchorCandidate]] = {}
         self.languages: dict[int, str] = {}
         self.texts: dict[int, Text] = {}
+        self.with_prose: set[int] = set()  # donors whose text could take a sentence for a link
         self.hashes: dict[int, int] = {}
         self.spans: dict[tuple[int, int], tuple[int, int]] = {}
         self.words: dict[int, Words] = {}
@@ -178,10 +180,11 @@ class Placer:
         if self.phrases is not None:
             self.phrases.read(rows)
         self.texts, self.hashes, self.spans, self.words, self.allowed = {}, {}, {}, {}, {}
+        self.with_prose = set()
         bodies = list(
             stream(
                 "bodies",
-                "SELECT id, body, own_language, body_hash, h1, headings FROM linker_page "
+                f"SELECT id, body, own_language, body_hash, h1, headings, {has_prose_sql('p')} FROM linker_page p "
                 "WHERE id = ANY(%s) AND body <> ''",
                 [donors],
                 500,
@@ -212,7 +215,9 @@ class Placer:
         ):
             if (source, target, fold(anchor)) not in accepted:  # else it is that link, on the site by now
                 linked[source].append(anchor)
-        for page, body, language, body_hash, h1, headings in bodies:
+        for page, body, language, body_hash, h1, headings, has_prose in bodies:
+            if has_prose:
+                self.with_prose.add(page)
             self.texts[page] = Text(body, linked[page], taken[page], [h1, *headings])
             self.hashes[page] = body_hash
             self.languages[page] = language or self.usual

@@ -12,7 +12,7 @@ from linker.linked import linked_sql
 from linker.matching.params import MatchParams
 from linker.models import CandidateEdge, Project, Tier
 from linker.services.apart import STORED, reworded
-from linker.services.room import text_room_sql
+from linker.services.room import has_prose_sql, text_room_sql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ CREATE TEMP TABLE readings ON COMMIT DROP AS
 WITH value AS (
     SELECT o.id, o.source_id, o.target_id, o.score, o.stale, o.status <> 'suggested' AS decided,
         o.placement, o.span_start IS NOT NULL AS has_place,
-        {TEXT_ROOM} AS room,
+        {TEXT_ROOM} AS room, {has_prose_sql("s")} AS has_prose,
         CASE WHEN %(basis)s = 'probability' AND o.probability IS NULL THEN 'cosine' ELSE %(basis)s END AS basis,
         CASE %(basis)s WHEN 'quantile' THEN o.quantile WHEN 'cosine' THEN o.similarity
             ELSE coalesce(o.probability, o.similarity) END AS value
@@ -64,11 +64,12 @@ WITH read AS (
         ORDER BY decided DESC, stale, score DESC, target_id
     ) AS turn FROM read
 ), r AS (
-    SELECT o.id, p.tier, p.rel, p.is_reworded, p.wanted AND NOT p.placed AS gap,
+    SELECT o.id, p.tier, p.rel, p.is_reworded, p.wanted AND NOT p.placed AND p.has_prose AS gap,
         CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END AS placement
     FROM turns p JOIN linker_candidateedge o ON o.id = p.id
     WHERE o.status = 'suggested' AND p.asked AND (p.is_reworded OR
-        (o.tier_id, o.rel, o.content_gap, o.placement) IS DISTINCT FROM (p.tier, p.rel, p.wanted AND NOT p.placed,
+        (o.tier_id, o.rel, o.content_gap, o.placement) IS DISTINCT FROM (p.tier, p.rel,
+            p.wanted AND NOT p.placed AND p.has_prose,
             CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END))
     ORDER BY o.id FOR NO KEY UPDATE OF o
 ), reworded_edges AS (

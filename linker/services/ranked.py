@@ -30,6 +30,7 @@ from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
 from linker.services.match import about_languages, category_nodes, nobody, without_vector
 from linker.services.pilots import limited_to_pilot
+from linker.services.room import PROSE
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -244,7 +245,6 @@ class _Phrases:
 
 
 TEXTS_AT_A_TIME = 500
-A_TEXT = 400  # characters of a body that holds sentences in which a link could stand
 _GONE = (0, "", "", "", "", "", 0)  # a page that was deleted since
 
 
@@ -271,7 +271,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
         for place, texts in enumerate(columns, 1):
             texts.extend(row[place] for row in rows)
         asked = eligible.chosen_donor[part].tolist()
-        with_text += sum(len(row[4]) >= A_TEXT for row, donor in zip(rows, asked, strict=True) if donor)
+        with_text += sum(len(row[4].encode()) >= PROSE for row, donor in zip(rows, asked, strict=True) if donor)
         languages += [sys.intern(row[5]) for row in rows]
         impressions[part] = [row[6] for row in rows]
     links, repeated = _links(project, ids)

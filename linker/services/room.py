@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from linker.models import Block
-from linker.roles.links import Gives, role_links
+from linker.roles.links import Gives, PageRole, role_links
 from linker.services.roles import ROLE_NOW
 from linker.store import stream
 
@@ -14,6 +14,16 @@ if TYPE_CHECKING:
 
     from linker.matching.params import MatchParams
     from linker.models import Project
+
+
+# Bytes of a body that holds sentences: below, a link can only stand beside it, and nobody would add a sentence for one.
+PROSE = 400
+
+
+def has_prose_sql(page: str) -> str:
+    """SQL: whether an editor could add a sentence to the text of a page for a link, which makes it a content gap. Texts
+    of products are not written for links. `page` is the alias of a row of linker_page."""
+    return f"(octet_length({page}.body) >= {PROSE} AND {page}.role_in_force <> '{PageRole.PRODUCT}')"
 
 
 class Room(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from linker.models import CandidateEdge, Page
+from linker.services import retier
 from linker.services.gaps import DONORS_AT_A_TIME, find_paragraphs
 from tests.factories import embed, make_edge, make_link, make_model, make_page, make_run
 from tests.linker.test_match import match
@@ -18,7 +19,11 @@ pytestmark = pytest.mark.django_db
 
 HILLS = "Long walks in the hills ask for good shoes, a warm jacket and a little patience with the weather."
 NIGHT = "At night the tent keeps the wind out, and a thick sleeping mat keeps the cold of the ground away."
-BODY = f"{HILLS}\n{NIGHT}"
+MORE = (
+    "Snow may lie on the passes until June, and the huts open only when the wardens have carried the wood up. "
+    "Whoever starts early takes a stove along, since there is little to eat on the way before the summer comes."
+)
+BODY = f"{HILLS}\n{NIGHT}\n{MORE}"
 
 
 @pytest.fixture
@@ -44,6 +49,18 @@ def test_a_match_finds_the_paragraph_of_a_gap(project, pages):
     assert paragraph(edge) == NIGHT
     assert edge.paragraph_hash == Page.objects.get(pk=pages[0].pk).body_hash
     assert run.report["gaps_with_paragraph"] == 1
+
+
+@pytest.mark.parametrize("change", [{"body": f"{HILLS}\n{NIGHT}"}, {"role": "product"}], ids=["short", "product"])
+def test_nobody_is_asked_to_add_a_sentence_to_a_few_words_or_a_product(project, pages, change):
+    project.tiers.filter(basis="cosine").update(placement="inline")
+    Page.objects.filter(pk=pages[0].pk).update(**change)
+    match(project)
+    edge = CandidateEdge.objects.get(source=pages[0], target=pages[1])
+    assert (edge.tier.placement, edge.placement, edge.content_gap) == ("inline", "related", False)
+    retier(project)
+    edge.refresh_from_db()
+    assert (edge.placement, edge.content_gap) == ("related", False)
 
 
 def test_anchors_that_the_site_uses_for_the_acceptor_count(project, pages):

@@ -325,7 +325,7 @@ def test_words_that_an_accepted_link_stands_on_are_left_to_it(project, mentions)
     accepted.refresh_from_db()
     other.refresh_from_db()
     assert (accepted.span_start, accepted.span_end, accepted.placement) == (25, 36, "inline")
-    assert (other.span_start, other.content_gap) == (None, True)
+    assert (other.span_start, other.placement) == (None, "related")
 
 
 def test_an_accepted_link_that_is_on_the_site_by_now_takes_its_words_once(project, mentions):
