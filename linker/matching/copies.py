@@ -310,7 +310,8 @@ def _by_name(pages: Described) -> NDArray[np.void]:
 
     def without_text(a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         bare = ~enough[a] & ~enough[b] & (base_of_address[a] == base_of_address[b])
-        return bare & (pages.length[a] >= LONG_NAME), np.full(len(a), np.nan, dtype=np.float32)
+        named = (pages.key("title_base")[a] != 0) | (pages.varies[a] & pages.varies[b])
+        return bare & named & (pages.length[a] >= LONG_NAME), np.full(len(a), np.nan, dtype=np.float32)
 
     return np.concatenate(
         [
@@ -319,7 +320,7 @@ def _by_name(pages: Described) -> NDArray[np.void]:
                 for name in ("title", "h1")
             ),
             *(_buckets(pages.key(f"{name}_base"), partial(same_base, name), _VARIANT) for name in ("title", "h1")),
-            _buckets(pages.key("title_base"), without_text, _VARIANT),
+            _buckets(pages.key("base"), without_text, _VARIANT),
         ]
     )
 

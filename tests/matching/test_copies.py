@@ -133,6 +133,17 @@ def test_a_name_given_again_is_a_variant_without_texts_if_the_address_says_so_to
     assert sets(found) == {frozenset({0, 1})}
 
 
+def test_colours_of_a_thing_with_a_short_name_are_variants_without_texts_if_the_address_says_so_too():
+    kettles = [
+        page(f"/kettles/kettle-{name}-{colour}", f"Kettle {name.title()} {colour}")
+        for name in ("aroma", "brise")
+        for colour in ("blue", "green", "white")
+    ]
+    assert sets(groups(kettles)) == {frozenset({0, 1, 2}), frozenset({3, 4, 5})}
+    others = [page("/news/white-house-visit", "White house visit"), page("/news/blue-house-fire", "Blue house fire")]
+    assert sets(groups(others)) == set()
+
+
 def test_an_address_that_differs_in_the_parameter_of_a_variant_alone_is_one():
     found = groups(
         [
