@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 class FileError(UserError):
     """A file that cannot be imported; names the file and, where there is one, the line.
 
-    `report` tells what an import had left out before it came to this.
+    `said`: without the word that nothing was imported; `report` tells what an import had left out before it came to
+    this.
     """
 
     def __init__(self, name: str, text: str, *, line: int | None = None) -> None:
         where = name if line is None else f"{name}, line {line:,}"
-        super().__init__(f"{where}: {text} Nothing was imported.")
+        self.said = f"{where}: {text}"
+        super().__init__(f"{self.said} Nothing was imported.")
         self.report: dict[str, Any] = {}
 
 

@@ -17,6 +17,7 @@ from ingest.errors import FileError
 from ingest.readers import workbook
 from ingest.services import site_of
 from linker import page_lists
+from linker.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +34,7 @@ MOST_TEXT = 300  # characters of each
 
 
 def take_list(project: Project, file: UploadedFile, user: AbstractBaseUser | None) -> PageList:
-    """The pages of an uploaded file. Raises FileError where it cannot be read, or where no page of it is known."""
+    """The pages of an uploaded file. Raises UserError where it cannot be read, or where no page of it is known."""
     name = file.name or "list"
     with TemporaryDirectory(prefix="list-") as folder:
         path = Path(folder) / "list"
@@ -45,9 +46,15 @@ def read_list(project: Project, path: Path, name: str = "", user: AbstractBaseUs
     """The pages of a file, kept as a list. Addresses mean pages as those of links do: past redirects and, from pages
     that are not indexable, past canonicals.
 
-    Raises FileError where it cannot be read, or where the project has no page for any of its lines.
+    Raises UserError where it cannot be read, or where the project has no page for any of its lines.
     """
-    name = name or path.name
+    try:
+        return _read_list(project, path, name or path.name, user)
+    except FileError as error:
+        raise UserError(f"{error.said} No list was kept.") from error
+
+
+def _read_list(project: Project, path: Path, name: str, user: AbstractBaseUser | None) -> PageList:
     if not path.is_file():
         raise FileError(name, "There is no such file.")
     finder = _finder(project, name)
@@ -55,7 +62,7 @@ def read_list(project: Project, path: Path, name: str = "", user: AbstractBaseUs
     unknown: list[tuple[int, str]] = []
     pages = [np.empty(0, dtype=np.int64)]
     with _table(path, name) as table:
-        column = _column(table, finder)
+        column, header = _column(table, finder), table.format.header
         for records in table.chunks():
             numbers, addresses = _addresses(table, records, column)
             found = finder.find_all(addresses)
@@ -65,7 +72,7 @@ def read_list(project: Project, path: Path, name: str = "", user: AbstractBaseUs
             unknown_lines += len(missing)
             unknown += [(numbers[at], addresses[at][:MOST_TEXT]) for at in missing[: KEPT_UNKNOWN - len(unknown)]]
     if unknown_lines == lines:
-        raise FileError(name, _nothing_known(project, lines, unknown))
+        raise FileError(name, _nothing_known(project, lines, unknown, header))
     return page_lists.keep(
         project,
         name,
@@ -77,10 +84,13 @@ def read_list(project: Project, path: Path, name: str = "", user: AbstractBaseUs
     )
 
 
-def _nothing_known(project: Project, lines: int, unknown: Sequence[tuple[int, str]]) -> str:
+def _nothing_known(project: Project, lines: int, unknown: Sequence[tuple[int, str]], header: Sequence[str]) -> str:
     if not lines:
         return "The file holds no address. Give one address a line, or a table with a column of addresses."
     line, text = unknown[0]
+    if len(header) > 1 and not any(_is_address(cell) for cell in (*header, *(text for _, text in unknown))):
+        columns = ", ".join(f"“{cell}”" for cell in header[:10])
+        return f"None of its columns, {columns}, holds addresses. Give it one, or give one address a line."
     return (
         f"The project has no page for any of its {lines:,} lines; line {line} is “{text}”. The addresses have to be of "
         f"{project.base_url}, and of pages that were imported."

@@ -116,8 +116,8 @@ def csv(project: Project, query: CopiesQuery) -> Iterator[bytes]:
     cells = ", ".join(f"{safe_cell_sql(sql)} AS {name}" for name, sql in texts.items())
     sql, params = chosen_groups(project, query).values("pk").query.sql_with_params()
     statement = (
-        f"COPY (SELECT g.id AS group_number, g.kind AS group_kind, t.kind, t.lead AS stands_for_group, "
-        f"t.receives AS receives_suggestions, {cells}, round(t.near::numeric, 2) AS text_in_common, "
+        f"COPY (SELECT g.id AS group_number, g.kind AS group_kind, t.kind, t.lead::text AS stands_for_group, "
+        f"t.receives::text AS receives_suggestions, {cells}, round(t.near::numeric, 2) AS text_in_common, "
         "p.inlinks AS links_in, p.clicks FROM linker_pagegroup g JOIN linker_pagetwin t ON t.group_id = g.id "
         f"JOIN linker_page p ON p.id = t.page_id WHERE g.id IN ({sql}) "
         "ORDER BY g.pages DESC, g.id, t.lead DESC, t.page_id) TO STDOUT (FORMAT csv, HEADER)"

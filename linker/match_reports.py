@@ -29,7 +29,7 @@ RANKED = {
 }
 PLACED = {
     **{str(one.value): str(one.label) for one in Placement},
-    "gap": "Content gaps: the text has no good words to link",
+    "gap": "Content gaps: no words of the text fit well",
 }
 MODES = {"best": "Best first", "equal": "Equal rounds", "optimal": "Highest total"}
 GROUPS = {

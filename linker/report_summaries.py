@@ -208,20 +208,22 @@ def _match(report: Report) -> list[str]:
     sides = [
         count(report[key], word) for key, word in (("donors", "donor"), ("acceptors", "acceptor")) if key in report
     ]
-    below = report.get("tiers", {}).get("below every tier", 0)
-    sensitive, left_out = report.get("sensitive", 0), sum(report.get("left_out", {}).values())
+    held_back = report.get("held_back", report.get("tiers", {}).get("below every tier", 0))
+    sensitive = report.get("sensitive", 0)
+    left_out = report.get("pages_left_out", sum(report.get("left_out", {}).values()))
     other = report.get("other_vectors", 0)
     return [
         f"{count(edges, 'link')} {_are(edges)} proposed{' between ' + ' and '.join(sides) if sides else ''}"
         f"{_listed(kinds)}.",
-        f"{below:,} of them {'scores' if below == 1 else 'score'} below every tier and {_are(below)} held back."
-        if below
+        f"{held_back:,} of them {'scores' if held_back == 1 else 'score'} below the tiers that the queue shows and "
+        f"{_are(held_back)} held back."
+        if held_back
         else "",
         f"{sensitive:,} {'concerns' if sensitive == 1 else 'concern'} sensitive pages, so a person decides on each."
         if sensitive
         else "",
-        _lacking(report.get("under_linked", {}), "under-linked page", "with two links from texts or fewer"),
-        _lacking(report.get("orphans", {}), "orphan", "which no text links to"),
+        _lacking(report.get("under_linked", {}), "under-linked acceptor", "with two links from texts or fewer"),
+        _lacking(report.get("orphans", {}), "orphan acceptor", "which no text links to"),
         f"{count(report['stale'], 'earlier suggestion')} {_are(report['stale'])} no longer proposed."
         if report.get("stale")
         else "",
@@ -245,7 +247,7 @@ def _without_texts(report: Report) -> str:
         return ""
     have = f"Only {texts:,} of the {donors:,} donors have" if texts else "No donor has"
     return (
-        f"{have} a text in which a link could stand, so links are proposed beside the text under the acceptor’s own "
+        f"{have} a text, so links are proposed beside it under the acceptor’s own "
         "name. Crawl the site again with its main text, as README describes under “Your own crawl in five "
         "minutes” (a custom extraction named Content 1), to get links in sentences too."
     )

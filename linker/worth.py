@@ -92,12 +92,12 @@ def under_linked(facts: Facts) -> NDArray[np.bool_]:
 def in_words(facts: Facts, place: int) -> str:
     """What the page at a place lacks, as one line without a full stop; empty where it lacks nothing.
 
-    Such as "Needs links: none from texts, 5 clicks deep, 1,240 impressions at position 8, value 80".
+    Such as "Needs links: has none from texts, 5 clicks deep, 1,240 impressions at position 8, value 80".
     """
     links, depth, value = float(facts.links[place]), float(facts.depth[place]), float(facts.value[place])
     said = []
     if links <= FEW_LINKS:
-        said.append(("none from texts", "1 from a text", "2 from texts")[int(links)])
+        said.append(("has none from texts", "has only 1 from a text", "has only 2 from texts")[int(links)])
     if depth > DEEP:
         said.append(f"{int(depth)} clicks deep")
     if _is_near(facts.position[place]) and facts.impressions[place] > 0:

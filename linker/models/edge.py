@@ -149,6 +149,12 @@ class CandidateEdge(models.Model):
     def __str__(self) -> str:
         return f"{self.source_id} → {self.target_id}"
 
+    @property
+    def is_held(self) -> bool:
+        """Whether nobody has decided on it and the queue shows it only when it is asked to: its tier is held back, or
+        it scores below every tier."""
+        return self.status == EdgeStatus.SUGGESTED and (self.tier is None or self.tier.held)
+
 
 class RunCandidate(models.Model):
     """The pairs a batch found, waiting for the allocation over the whole run. Deleted when the run is finished.

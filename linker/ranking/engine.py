@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SLICE = 256  # donors ranked at a time
 MOST_WORDS = 5  # choices of words kept a pair
-WORTH_PICKING = 0.3  # how likely words have to be all right for an editor to be offered them
+WORTH_PICKING = 0.5  # how likely words have to be all right for an editor to be offered them
 SOURCES = ("anchor", "title", "h1", "url", "text")  # where words come from
 # Characters of the donor's text, place in SOURCES, and how likely the words are all right.
 WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "f4")])

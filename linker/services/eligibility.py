@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Eligible:
-    """Pages that may take part, int64 arrays by id, the category of each (0: none), and why others may not."""
+    """Pages that may take part, int64 arrays by id, the category of each (0: none), and why others may not: counts by
+    reason in `left_out`, where a page that is kept from both sides counts twice, and `pages_left_out` in all."""
 
     ids: NDArray[np.int64]
     categories: NDArray[np.int64]
@@ -36,6 +37,7 @@ class Eligible:
     chosen_donor: NDArray[np.bool_]
     chosen_target: NDArray[np.bool_]
     left_out: dict[str, int]
+    pages_left_out: int
 
 
 class Bar(StrEnum):
@@ -115,17 +117,20 @@ def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams)
     gate = _Gate(project, params)
     query = f"SELECT {_FACTS} {_PAGES} WHERE p.project_id = %s AND {' AND '.join(_STANDS.values())} ORDER BY p.id"
     left_out: Counter[str] = Counter()
+    pages_left_out = 0
     kept: list[tuple[int, int, bool, bool, bool, bool]] = []
     for row in stream("eligible", query, [model.pk, project.pk]):
         facts = _Facts(*row)
         out = next(gate.bars(facts), None)
         if out is not None:
             left_out[out] += 1
+            pages_left_out += 1
             continue
         refused = [next(gate.refusals(facts, side), None) for side in _SIDES]
         for side, refusal in zip(_SIDES, refused, strict=True):
             if refusal is not None:
                 left_out[refusal.counted_as(side)] += 1
+        pages_left_out += any(refused)
         donor, target = (refusal is None for refusal in refused)
         chosen_donor = donor and not any(gate.filters(facts, Side.DONOR))
         chosen_target = target and not any(gate.filters(facts, Side.ACCEPTOR))
@@ -139,6 +144,7 @@ def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams)
         chosen_donor=columns[4].astype(bool),
         chosen_target=columns[5].astype(bool),
         left_out=dict(left_out),
+        pages_left_out=pages_left_out,
     )
 
 

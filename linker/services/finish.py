@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from linker import runs, store, worth
 from linker.linked import IN_TEXT, already_linked, has_links_beside, linked_sql
@@ -179,6 +179,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
             **counts,
             "sensitive": sensitive,
             "tiers": {name or "below every tier": count for name, count in tiers.items()},
+            "held_back": project.edges.filter(run=run).filter(Q(tier=None) | Q(tier__held=True)).count(),
             "allocation": given.report | edges.placed(),
         }
         if "copies" in report:

@@ -158,7 +158,7 @@ def plan_match(run: Run, progress: Progress = runs.no_progress, reason: str = ""
                 "crawl_trusted": trusted,
                 "donors": int(donors.sum()),
                 "acceptors": int(targets.sum()),
-                "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
+                **left_out(project, model, eligible),
                 "copies": copies,
                 "blocks": len(blocks),
                 "batches": len(batches),
@@ -199,12 +199,25 @@ def without_vector(project: Project, model: EmbeddingModel) -> int:
     return answering.exclude(pk__in=PageEmbedding.objects.filter(model=model).values("page")).count()
 
 
+def left_out(project: Project, model: EmbeddingModel, eligible: Eligible) -> dict[str, Any]:
+    """For a run's report: how many pages take no part, on one side or both, and why."""
+    without = without_vector(project, model)
+    return {
+        "left_out": {**eligible.left_out, "without a vector": without},
+        "pages_left_out": eligible.pages_left_out + without,
+    }
+
+
 def nobody(eligible: Eligible, side: str) -> str:
-    reasons = ", ".join(f"{count} {reason}" for reason, count in eligible.left_out.items())
+    """That no page is left to be "donor" or "acceptor", and why."""
+    other = "acceptor" if side == "donor" else "donor"
+    reasons = ", ".join(
+        f"{count:,} {reason}" for reason, count in eligible.left_out.items() if f"as {other}" not in reason
+    )
     return (
-        f"No page can be {'a donor' if side == 'donor' else 'an acceptor'}: {len(eligible.ids)} pages have a "
-        f"vector and are live{', left out: ' + reasons if reasons else ''}. "
-        f"Widen the {side} filter, or check the exclusion rules."
+        f"No page can be {'a donor' if side == 'donor' else 'an acceptor'}: {len(eligible.ids):,} pages have a "
+        f"vector and are live{', left out of the whole site: ' + reasons if reasons else ''}. "
+        f"Widen the {side} filter or list, or check the exclusion rules and what the roles of pages give and receive."
     )
 
 

@@ -28,9 +28,8 @@ from linker.services.copies import find_copies, load_twins
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.finish import FOUND, Findings, store_found
-from linker.services.match import about_languages, category_nodes, nobody, without_vector
+from linker.services.match import about_languages, category_nodes, left_out, nobody
 from linker.services.pilots import limited_to_pilot
-from linker.services.room import PROSE
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Loaded:
     """The engine's site, the page ids that its positions stand for, int64 [n], and how many of the donors asked about
-    have a text that could hold a link."""
+    have a text."""
 
     site: Site
     ids: NDArray[np.int64]
@@ -97,7 +96,7 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = run
                 "acceptors": int(eligible.chosen_target.sum()),
                 "donors_with_text": texts,
                 **about_languages(project, ranked.other_language),
-                "left_out": {**eligible.left_out, "without a vector": without_vector(project, model)},
+                **left_out(project, model, eligible),
                 "copies": copies,
                 "seconds": round(time.monotonic() - started, 1),
             },
@@ -271,7 +270,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
         for place, texts in enumerate(columns, 1):
             texts.extend(row[place] for row in rows)
         asked = eligible.chosen_donor[part].tolist()
-        with_text += sum(len(row[4].encode()) >= PROSE for row, donor in zip(rows, asked, strict=True) if donor)
+        with_text += sum(bool(row[4]) for row, donor in zip(rows, asked, strict=True) if donor)
         languages += [sys.intern(row[5]) for row in rows]
         impressions[part] = [row[6] for row in rows]
     links, repeated = _links(project, ids)

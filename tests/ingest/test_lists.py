@@ -11,8 +11,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from ingest.errors import FileError
 from ingest.lists import read_list
+from linker.errors import UserError
 from linker.models import Page, PageList, Project
 from linker.page_lists import addresses, page_ids, told, unknown_told
 from tests.factories import make_page, make_project, make_run
@@ -112,7 +112,7 @@ def test_a_workbook_is_read_by_its_first_sheet_with_rows_as_lines(shared, tmp_pa
     ],
 )
 def test_a_workbook_that_cannot_be_read_is_refused_with_a_sentence(sheet, said, tmp_path, project, pages):
-    with pytest.raises(FileError, match=said):
+    with pytest.raises(UserError, match=said):
         read_list(project, workbook(tmp_path / "list.xlsx", [], sheet=sheet))
 
 
@@ -143,13 +143,13 @@ def test_lines_that_are_not_known_are_counted_and_the_first_are_named(tmp_path, 
     ],
 )
 def test_a_file_without_one_known_page_is_refused_with_a_sentence(text, said, tmp_path, project, pages):
-    with pytest.raises(FileError, match=said):
+    with pytest.raises(UserError, match=said):
         read_list(project, written(tmp_path, text))
     assert not PageList.objects.exists()
 
 
 def test_before_any_import_there_is_nothing_to_list(tmp_path, project):
-    with pytest.raises(FileError, match="no pages yet"):
+    with pytest.raises(UserError, match="no pages yet"):
         read_list(project, written(tmp_path, "/tents\n"))
 
 

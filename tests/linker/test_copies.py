@@ -218,7 +218,7 @@ def test_the_file_holds_every_page_of_every_group(project, shop, viewer, client_
     answer = client_for(viewer).get(f"/p/{project.slug}/copies/copies.csv?kind=variant")
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
     assert [row["address"].rsplit("/", 1)[1] for row in rows] == ["jacket-blue", "jacket-red", "jacket-green"]
-    assert [row["stands_for_group"] for row in rows] == ["t", "f", "f"]
+    assert [row["stands_for_group"] for row in rows] == ["true", "false", "false"]
     assert (rows[0]["group_kind"], rows[0]["links_in"]) == ("variant", "1")
 
 

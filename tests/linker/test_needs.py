@@ -80,7 +80,7 @@ def test_edges_keep_what_their_target_lacks_and_their_scores_do_not_change(proje
     match(project, inline_per_donor=0, related_per_donor=8, levels_up=0)
     edges = {edge.target_id: edge for edge in CandidateEdge.objects.filter(source=shop["donor"])}
     lonely, near = edges[shop["orphan"].pk], edges[shop["p0"].pk]
-    assert lonely.lacks == "Needs links: none from texts, 5 clicks deep, 1,240 impressions at position 8, value 80"
+    assert lonely.lacks == "Needs links: has none from texts, 5 clicks deep, 1,240 impressions at position 8, value 80"
     assert (near.need, near.lacks) == (0, "")
     assert 0.8 < lonely.need < 0.9
     assert lonely.score == lonely.similarity == pytest.approx(np.cos(0.35), abs=1e-3)

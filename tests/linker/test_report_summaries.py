@@ -64,18 +64,21 @@ def test_a_match_says_what_under_linked_pages_and_orphans_got_and_why_others_did
     report = {"edges": 3, "under_linked": got | {"not_found": 18}, "orphans": orphans}
     text = said(project, RunKind.MATCH, report)
     assert (
-        "Of 92 under-linked pages, with two links from texts or fewer, 61 got a suggestion that the queue shows, 30 of "
-        "them in a text. Of the other 31, 12 got suggestions that are held back, 1 found no room at "
+        "Of 92 under-linked acceptors, with two links from texts or fewer, 61 got a suggestion that the queue shows, "
+        "30 of them in a text. Of the other 31, 12 got suggestions that are held back, 1 found no room at "
         "donors that would be likely, 18 were not found for any donor, or score below the run’s lowest."
     ) in text
-    assert "Of 1 orphan, which no text links to, 0 got a suggestion that the queue shows. It was not found for" in text
+    assert (
+        "Of 1 orphan acceptor, which no text links to, 0 got a suggestion that the queue shows. It was not found for"
+        in text
+    )
 
 
 def test_what_under_linked_pages_got_is_printed_in_sentences_alone(project, capsys):
     got = {"pages": 2, "shown": 1, "in_text": 1, "held_back": 1, "no_room": 0, "not_found": 0}
     ProjectCommand().show(make_run(project, RunKind.MATCH, report={"edges": 3, "under_linked": got, "orphans": {}}))
     printed = capsys.readouterr().out
-    assert "Of 2 under-linked pages" in printed
+    assert "Of 2 under-linked acceptors" in printed
     assert "Under linked" not in printed
 
 
@@ -110,13 +113,13 @@ def test_a_match(project):
     report |= {"tiers": {"Inline": 30, "below every tier": 1307}, "stale": 1}
     text = said(project, RunKind.MATCH, report)
     assert "2,058 links are proposed between 1 donor and 234 acceptors: 2,000 new, 58 proposed before." in text
-    assert "1,307 of them score below every tier and are held back." in text
+    assert "1,307 of them score below the tiers that the queue shows and are held back." in text
     assert "1 earlier suggestion is no longer proposed." in text
 
 
 @pytest.mark.parametrize(
     ("texts", "words"),
-    [(0, "No donor has a text in which"), (3, "Only 3 of the 10 donors have a text in which"), (5, None), (None, None)],
+    [(0, "No donor has a text, so"), (3, "Only 3 of the 10 donors have a text, so"), (5, None), (None, None)],
 )
 def test_a_match_says_what_a_crawl_with_the_main_texts_would_add(project, texts, words):
     report = {"edges": 20, "donors": 10} | ({} if texts is None else {"donors_with_text": texts})

@@ -78,9 +78,9 @@ def test_the_words_say_what_is_lacking():
         {"links": 3, "impressions": 900, "position": 3, "value": 0},
     )
     assert [worth.in_words(known, place) for place in range(5)] == [
-        "Needs links: none from texts, 5 clicks deep, 1,240 impressions at position 8, value 80",
-        "Needs links: 1 from a text, 1 impression at position 5",
-        "Needs links: 2 from texts",
+        "Needs links: has none from texts, 5 clicks deep, 1,240 impressions at position 8, value 80",
+        "Needs links: has only 1 from a text, 1 impression at position 5",
+        "Needs links: has only 2 from texts",
         "Has value 1,234.5",
         "",
     ]

@@ -16,7 +16,7 @@ from tests.review.test_queue import HTMX, PAGE, decide_url, form, text
 
 pytestmark = pytest.mark.django_db
 
-NEEDS = "Needs links: none from texts, 5 clicks deep, 1,240 impressions at position 8"
+NEEDS = "Needs links: has none from texts, 5 clicks deep, 1,240 impressions at position 8"
 
 
 @pytest.fixture

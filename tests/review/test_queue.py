@@ -581,7 +581,7 @@ def test_a_probability_is_never_rounded_to_certainty(project, probability, shown
 def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
     learned(project, anchor="blisters", content_gap=True, placement="related")
     page = text(as_editor.get(PAGE))
-    assert "Content gap: the text has no good words to link" in page
+    assert "Content gap: no words of the text fit well" in page
     assert "Write the sentence and edit the anchor to its words, or accept the link for the related block." in page
 
 
