@@ -143,7 +143,10 @@ def keep_apart(
     group = PageGroup.objects.filter(project=project, pk=group_id).first()
     twin = PageTwin.objects.filter(group=group, page=page_id).select_related("page").first() if page_id else None
     if group is None or (page_id and twin is None):
-        raise UserError("This group is no longer there: a match run has found the groups anew. Look at the list again.")
+        raise UserError(
+            "This group is no longer there: somebody has taken it apart, or a match run has found the groups anew. "
+            "Look at the list again."
+        )
     word = NotTheSame.objects.create(project=project, user_id=user.pk if user is not None else None)
     with connection.cursor() as cursor:
         side = "row_number() OVER (ORDER BY page_id)" if twin is None else "(page_id = %s)::int"

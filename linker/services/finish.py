@@ -153,7 +153,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
         counts |= _mark_stale(run, params)
         if project.edges.filter(status="suggested", stale=False).exclude(run=run).exists():
             keep_apart(project)  # this run knew nothing of the words of what it left standing
-        sensitive = mark_sensitive(project)
+        mark_sensitive(project)
         progress(4, steps, "Looking for paragraphs that would take a sentence")
         counts["gaps_with_paragraph"] = find_paragraphs(run)
         progress(5, steps, "Cleaning up")
@@ -177,7 +177,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
             "donors_with_full_pool": _full_pools(eligible, params),
             **findings.extra,
             **counts,
-            "sensitive": sensitive,
+            "sensitive": project.edges.filter(run=run).exclude(sensitive="").count(),
             "tiers": {name or "below every tier": count for name, count in tiers.items()},
             "held_back": project.edges.filter(run=run).filter(Q(tier=None) | Q(tier__held=True)).count(),
             "allocation": given.report | edges.placed(),
