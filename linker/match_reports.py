@@ -366,8 +366,9 @@ def _allocation(report: dict[str, Any]) -> str:
         parts.append(f"Of these, {links} given to under-linked pages before the others had their turn.")
     lost = report.get("without_place", 0)
     if lost:
-        links = "1 link" if lost == 1 else f"{lost:,} links"
-        parts.append(f"Of it {links} with {report['lost']:,.1f} found no place, neither in the text nor beside it.")
+        links = "One link" if lost == 1 else f"{lost:,} links"
+        worth = f"worth {report['lost']:,.1f} of it"
+        parts.append(f"{links}, {worth}, found no place in the text or beside it.")
     less, none = report.get("donors_with_less_room", 0), report.get("donors_without_room", 0)
     if less:
         donors = "1 donor has" if less == 1 else f"{less:,} donors have"

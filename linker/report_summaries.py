@@ -270,11 +270,14 @@ def _lacking(got: dict[str, int], what: str, meaning: str) -> str:
     if not pages:
         return ""
     shown, rest = got["shown"], pages - got["shown"]
-    in_text = f", {got['in_text']:,} of them in a text" if shown else ""
+    in_text = f", {got['in_text']:,} of them in a text"
     why = [f"{got[key]:,} {one if got[key] == 1 else many}" for key, one, many in _LACKING if got.get(key)]
-    others = f" Of the {'other ' if shown else ''}{rest:,}, {', '.join(why)}." if why and rest > 1 else ""
+    others = f" Of the other {rest:,}, {', '.join(why)}." if why and rest > 1 else ""
     if why and rest == 1:
-        others = f" {'The other' if shown else 'It'} {why[0].removeprefix('1 ')}."
+        others = f" The other {why[0].removeprefix('1 ')}."
+    if not shown:
+        said = f"None of {pages:,} {what}s, {meaning}, got a" if pages > 1 else f"The only {what}, {meaning}, got no"
+        return f"{said} suggestion that the queue shows{': ' + ', '.join(why) if why else ''}."
     return f"Of {count(pages, what)}, {meaning}, {shown:,} got a suggestion that the queue shows{in_text}.{others}"
 
 

@@ -75,8 +75,9 @@ class Calibration:
 
 
 # What the slope and the shift are taken to be before there are decisions: normal, with these standard deviations. Some
-# twenty decisions weigh as much as that.
-_SLOPE_DEVIATION, _SHIFT_DEVIATION, _LEAST_SLOPE = 0.3, 0.5, 0.2
+# forty decisions weigh as much as that.
+_SLOPE_DEVIATION, _SHIFT_DEVIATION, _LEAST_SLOPE = 0.15, 0.35, 0.2
+SUREST_STATED = 0.95  # anybody rejects a link now and then: what was stated counts as no surer than this
 
 
 def calibrate(stated: NDArray[np.float64], approved: NDArray[np.bool_]) -> Calibration:
@@ -84,7 +85,7 @@ def calibrate(stated: NDArray[np.float64], approved: NDArray[np.bool_]) -> Calib
     `approved`, [k] each: logistic (Platt's), held near the model's own by a normal prior, so that it moves smoothly."""
     if not len(stated):
         return Calibration()
-    x, y = _log_odds(stated), approved.astype(np.float64)
+    x, y = _log_odds(np.clip(stated, 1 - SUREST_STATED, SUREST_STATED)), approved.astype(np.float64)
     slope, shift = 1.0, 0.0
     for _ in range(50):
         expected = 1 / (1 + np.exp(-(slope * x + shift)))

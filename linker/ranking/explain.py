@@ -54,7 +54,7 @@ def why(features: Mapping[str, float], phrase: str = "", found: int = 0, most: i
     if value.get("cocited", 0) > 0.1:
         add(0.5 + value["cocited"], "other pages link to both", "cocited")
     if value.get("links_back", 0) > 0:
-        add(0.9, "it links here already", "links_back")
+        add(0.9, "it links to the donor already", "links_back")
     if value.get("above", 0) > 0:
         add(0.7, "it is the page above this one", "above")
     if value.get("below", 0) > 0:
@@ -62,7 +62,7 @@ def why(features: Mapping[str, float], phrase: str = "", found: int = 0, most: i
     if value.get("category_links", 0) > 0.1:
         add(0.4 + value["category_links"], "pages of the same category often link to it", "category_links")
     if value.get("cosine", 0) > 0.3:
-        add(value["cosine"], f"the two pages are about the same ({value['cosine']:.2f})", "cosine")
+        add(value["cosine"], f"the two pages are alike in meaning ({value['cosine']:.2f})", "cosine")
     if value.get("title_in_text", 0) > 0.6 and not phrase:
         add(0.6, "most words of its title stand in the text", "title_in_text")
     if not reasons:

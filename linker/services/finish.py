@@ -129,7 +129,7 @@ def _why_by_cosine(run: Run) -> Callable[[dict[str, Any]], tuple[str, dict[str, 
     def why(row: dict[str, Any]) -> tuple[str, dict[str, float]]:
         category = shown.get(tops.get(row["block"]) or 0)
         where = f", both in {category}" if category else ""
-        return f"The two pages are about the same{where}.", {"cosine": row["similarity"], "level": row["level"]}
+        return f"The two pages are alike in meaning{where}.", {"cosine": row["similarity"], "level": row["level"]}
 
     return why
 

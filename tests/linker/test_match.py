@@ -164,7 +164,7 @@ def test_an_edge_says_where_it_comes_from(project, site):
     assert edge is not None
     assert edge.block.name == "Tents"
     assert (edge.generators, edge.ranked_by, edge.probability) == (["category"], "cosine", None)
-    assert edge.why == "The two pages are about the same, both in Shop › Tents."
+    assert edge.why == "The two pages are alike in meaning, both in Shop › Tents."
     assert edge.evidence == {"cosine": edge.similarity, "level": 1}
     assert 0 < edge.quantile <= 1
     assert edge.run.model.name == "test-model"

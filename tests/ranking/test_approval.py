@@ -97,6 +97,11 @@ def test_one_decision_moves_it_a_little() -> None:
     assert 0.7 < moved(np.array([0.8]))[0] < 0.8
 
 
+def test_one_rejection_of_the_surest_moves_the_others_hardly_at_all() -> None:
+    moved = calibrate(np.full(6, 0.97), np.array([True] * 5 + [False]))
+    assert 0.72 < moved(np.array([0.75]))[0] < 0.75
+
+
 @given(st.lists(st.tuples(chances, st.booleans()), max_size=60), chances, chances)
 def test_a_calibration_never_turns_the_order_around(
     decisions: list[tuple[float, bool]], one: float, other: float
