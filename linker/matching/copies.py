@@ -130,8 +130,9 @@ def describe(pages: Iterable[PageText], count: int, strip: Callable[[str], str] 
     crc = _Crc()
     for place, page in enumerate(pages):
         runs[place] = _sketch(page.body, crc, sketch[place])
-        whole, h1 = read_name(page.title), read_name(page.h1)
-        title = read_name(strip(page.title))
+        bare = strip(page.title)
+        read = {text: read_name(text) for text in {page.title, bare, page.h1}}  # mostly one and the same
+        whole, title, h1 = read[page.title], read[bare], read[page.h1]
         name = title if title.words else h1
         distinct = sorted({_crc(word) for word in name.words})[:NAME_WORDS]
         words[place, : len(distinct)] = distinct

@@ -50,6 +50,7 @@ _MEASURE = re.compile(
     rf"|{_NUMBER}(?: ?(?:x|×) ?{_NUMBER})* ?(?:{_UNITS}))\b"
 )
 _FOR = re.compile(rf"\b(?:for|fur|pour|para|per) (?=(?:{'|'.join(fold(SEXES).split())})\b)")
+_FOR_WORD = re.compile(r"\b(?:for|fur|pour|para|per) ")  # quick to look for, and seldom there
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b")
 _ROMAN = _set("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv")
@@ -80,7 +81,8 @@ def read_name(text: str) -> Name:
     """The name as words, folded."""
     folded = _POSSESSIVE.sub("", fold(text))
     words = tuple(_WORD.findall(folded))
-    plain = _WORD.findall(_MEASURE.sub(" ", _FOR.sub("", folded)))
+    rest = _FOR.sub("", folded) if _FOR_WORD.search(folded) else folded
+    plain = _WORD.findall(_MEASURE.sub(" ", rest)) if _has_digit(folded) else _WORD.findall(rest)
     base = tuple(word for word in plain if word not in VARIANT_WORDS)
     left_out = (Counter(words) - Counter(base)).elements()
     marks = tuple(
@@ -90,7 +92,7 @@ def read_name(text: str) -> Name:
 
 
 def _has_digit(word: str) -> bool:
-    return any(char.isdigit() for char in word)
+    return not word.isalpha() and any(char.isdigit() for char in word)
 
 
 # ------------------------------------------------------------------------------------------------------- addresses

@@ -45,6 +45,7 @@ FOUND = np.dtype(
     ]
 )
 DONORS_AT_A_TIME = 1000
+ACCEPTORS_AT_A_TIME = 5_000_000
 DONORS_READ = 50_000  # whose links beside the text are read at a time
 BINS = 20
 
@@ -115,10 +116,13 @@ def _fill(rows: NDArray[Any], pairs: NDArray[Any]) -> None:
 
 def _acceptors(run: Run) -> NDArray[np.int64]:
     """The pages that may receive a link in a planned run, by id."""
-    found = np.empty(0, dtype=np.int64)
+    parts, waiting = [np.empty(0, dtype=np.int64)], 0
     for (targets,) in RunBlock.objects.filter(run=run).order_by("number").values_list("target_ids").iterator(100):
-        found = np.union1d(found, np.frombuffer(targets, "<i8"))
-    return found
+        parts.append(np.frombuffer(targets, "<i8"))
+        waiting += len(parts[-1])
+        if waiting > ACCEPTORS_AT_A_TIME:  # blocks overlap: a page stands in as many as it is looked for from
+            parts, waiting = [np.unique(np.concatenate(parts))], 0
+    return np.unique(np.concatenate(parts))
 
 
 def _why_by_cosine(run: Run) -> Callable[[dict[str, Any]], tuple[str, dict[str, float]]]:
