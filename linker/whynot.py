@@ -47,6 +47,7 @@ from linker.page_roles import role_source
 from linker.reports import levels_up
 from linker.roles.links import NAMED, Gives, Receives, role_links
 from linker.services.eligibility import Bar, standing_of
+from linker.services.finish import MOST_ALTERNATIVES, MOST_COMPLEMENTS
 from linker.services.match import category_nodes
 from linker.services.room import Room, rooms_of
 
@@ -839,6 +840,17 @@ def _left_out(
             f"{scored}. Of its near-copies, variants and translations one is suggested to a donor, and another of them "
             "is the better target for this one.",
             link=asked.link("Copies and variants", "copies", q=acceptor.url),
+        )
+    if reason is Reason.PRODUCTS_FULL:
+        same = donor.category_id == acceptor.category_id
+        kind, most = ("alternatives", MOST_ALTERNATIVES) if same else ("complements", MOST_COMPLEMENTS)
+        where = "its own category" if same else "other categories"
+        return Finding(
+            "products-full",
+            f"{scored}. Both are products, and a product gets at most {most} suggestions of {kind}, products of "
+            f"{where}; those that it got score more.",
+            "Reject what fits less there, and match again.",
+            asked.link("The donor’s suggestions", "queue", donor=donor.pk, status="all", held=1),
         )
     if reason is Reason.RECIPROCAL:
         return Finding(

@@ -31,6 +31,15 @@ class Reason(IntEnum):
     RELATED_FULL = 5  # no words for it in the text, and the block beside the text is full
     LINKED_BESIDE = 6  # the donor links to it beside its text already, and the text cannot take it
     SAME_GROUP = 7  # a copy, variant or translation of it is the better target for this donor
+    PRODUCTS_FULL = 8  # the donor, a product, has its alternatives or its complements
+
+
+def beyond(donors: NDArray[np.int64], score: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
+    """Which pairs, [n], come after the `most` best of their donor; ties go to the earlier pair."""
+    order = np.lexsort((-score, donors))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - np.searchsorted(donors[order], donors[order])
+    return rank >= most
 
 
 @dataclass(frozen=True)
@@ -227,8 +236,8 @@ class _Pass:
         return True
 
     def total(self, score: NDArray[np.float64]) -> float:
-        """Sum of the scores [n] of what was chosen."""
-        return float(score[np.array(self.chosen, dtype=np.int64)].sum())
+        """Sum of the scores [n] of what was chosen, the same in whatever order that was."""
+        return float(score[np.sort(np.array(self.chosen, dtype=np.int64))].sum())
 
     def reasons(self) -> NDArray[np.int8]:
         """Why each pair was not chosen, int8 [n], 0 where it was."""

@@ -14,11 +14,12 @@ from django.db.models import Count, Q
 
 from linker import runs, store, worth
 from linker.linked import IN_TEXT, already_linked, has_links_beside, linked_sql
-from linker.matching.allocation import Allocation, Caps, Reason, allocate
+from linker.matching.allocation import Allocation, Caps, Reason, allocate, beyond
 from linker.matching.generators import Generator, names
 from linker.matching.params import MatchParams, Mode, Ranking
 from linker.matching.tiers import read_tiers
 from linker.models import Basis, Category, Placement, Project, Ranker, Run, RunBatch, RunBlock, Tier
+from linker.roles.links import PageRole
 from linker.services.copies import load_twins
 from linker.services.eligibility import eligible_pages
 from linker.services.gaps import find_paragraphs
@@ -27,6 +28,7 @@ from linker.services.needs import Needs, needs_of
 from linker.services.pilots import limited_to_pilot
 from linker.services.placing import Phrases, Placed, Placer, Quota
 from linker.services.policy import keep_apart
+from linker.services.roles import pages_that
 from linker.services.room import Room, rooms_of
 from linker.services.sensitive import mark_sensitive
 
@@ -277,6 +279,9 @@ def _give_out(project: Project, params: MatchParams, findings: Findings, lacking
     while True:
         above = rows["score"] >= least
         reason, text_alone = _barred(project, rows, above, standing)
+        if findings.ranking is not Ranking.COSINE:  # which looks for alternatives alone, in a product's own category
+            reason[_too_many_products(project, rows, reason == 0)] = Reason.PRODUCTS_FULL
+            text_alone &= reason == 0
         taken = reason == 0
         eligible = rows if taken.all() else rows[taken]
         wanted = _wanted(project, params, rows, above, lacking)
@@ -381,6 +386,31 @@ def _grouped(project: Project, rows: NDArray[Any], above: NDArray[np.bool_], sta
 def _paired(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.complex128]:
     """Two numbers as one that can be compared: ids and groups stay far below 2^53."""
     return left + 1j * right
+
+
+MOST_ALTERNATIVES = MOST_COMPLEMENTS = 5
+
+
+def _too_many_products(project: Project, rows: NDArray[Any], taken: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Places of the `taken` rows, bool [n], between two products that are more than a donor's MOST_ALTERNATIVES,
+    products of its own category, or MOST_COMPLEMENTS, those of another. One who looks at a sofa is served by five
+    others, and by its cover; not by fifteen sofas."""
+    products = np.array(sorted(pages_that(project, [PageRole.PRODUCT])), dtype=np.int64)
+    places = np.flatnonzero(taken & np.isin(rows["source"], products) & np.isin(rows["target"], products))
+    if not len(places):
+        return places
+    known = store.copy_out(
+        "SELECT id, coalesce(category_id, 0) FROM linker_page WHERE id = ANY(%s) ORDER BY id",
+        [products.tolist()],
+        [("id", ">i8"), ("category", ">i8")],
+    )
+    pages, category = known["id"].astype(np.int64), known["category"].astype(np.int64)
+    source, target = rows["source"][places].astype(np.int64), rows["target"][places].astype(np.int64)
+    alike = category[np.searchsorted(pages, source)] == category[np.searchsorted(pages, target)]
+    score, many = rows["score"][places].astype(np.float64), np.zeros(len(places), dtype=np.bool_)
+    for kind, most in ((alike, MOST_ALTERNATIVES), (~alike, MOST_COMPLEMENTS)):
+        many[kind] = beyond(source[kind], score[kind], most)
+    return places[many]
 
 
 def _fits_text(
