@@ -39,7 +39,7 @@ class PilotFigures:
 def open_pilot(project: Project) -> Run | None:
     """The pilot whose suggestions come first: the newest match run to have finished, where that is one."""
     runs = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED)
-    newest = runs.defer("params", "report").select_related("pilot").order_by("-pk").first()
+    newest = runs.select_related("pilot").defer("params", "report", "pilot__pages").order_by("-pk").first()
     return newest if newest is not None and hasattr(newest, "pilot") else None
 
 

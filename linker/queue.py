@@ -47,7 +47,7 @@ JOBS = {
     "roles": JobType("linker.jobs.find_roles", "default", 3600),
     "import_traffic": JobType("ingest.jobs.import_traffic", "default", 6 * 3600),
     "embed": JobType("linker.jobs.embed", "default", 24 * 3600),
-    "match": JobType("linker.jobs.match", "default", 3600),
+    "match": JobType("linker.jobs.match", "default", 6 * 3600),
     "match_batch": JobType("linker.jobs.match_batch", "match", 3600),
     "match_finish": JobType("linker.jobs.match_finish", "default", 6 * 3600),
     "release": JobType("review.jobs.release", "default", 6 * 3600),

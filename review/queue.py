@@ -247,6 +247,8 @@ def queue_page(project: Project, chosen: QueueFilter, after: Cursor | None = Non
     """
     edges = chosen.queryset(project).select_related(*_JOINED).defer(*_LONG)
     pilot = _put_first(project, chosen)
+    if pilot is None and after is not None and after.in_pilot:
+        after = None  # the pilot has ended since: from the top, so that nothing is left out
     following = edges.filter(chosen.after(after)) if after is not None else edges
     if pilot is None:
         found = list(following[: size + 1])

@@ -7,7 +7,9 @@ workbook shares. Document types, and with them entities, are refused.
 from __future__ import annotations
 
 import csv
+import lzma
 import re
+import struct
 import zipfile
 import zlib
 from contextlib import ExitStack
@@ -28,7 +30,7 @@ MOST_BYTES = 2**30  # of a sheet, or of the shared texts, unpacked
 MOST_ROWS = 2**20  # that a sheet of Excel has
 MOST_COLUMNS = 1_000
 _DAMAGED = (
-    *(zipfile.BadZipFile, zlib.error, expat.ExpatError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, expat.ExpatError),
     *(EOFError, NotImplementedError, RuntimeError, KeyError, ValueError),
 )
 _LETTERS = re.compile("[A-Z]{1,3}")
@@ -39,7 +41,7 @@ def is_workbook(path: Path) -> bool:
     try:
         with sniff.open_archive(path) as archive:
             return any(SHEET.fullmatch(name) for name in archive.namelist())
-    except (zipfile.BadZipFile, OSError):
+    except (*_DAMAGED, OSError):
         return False
 
 
@@ -55,15 +57,7 @@ def to_csv(path: Path, name: str, out: IO[str]) -> None:
                 _parse(archive, TEXTS, name, texts.start, texts.end, texts.characters)
             sheet = _Sheet(name, texts.found, writer.writerow)
             _parse(archive, sheets[min(sheets)], name, sheet.start, sheet.end, sheet.characters)
-    except (
-        zipfile.BadZipFile,
-        expat.ExpatError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        KeyError,
-        ValueError,
-    ) as error:
+    except _DAMAGED as error:
         raise UnusableFile(name, "The workbook is damaged or protected. Save the sheet as CSV UTF-8.") from error
 
 

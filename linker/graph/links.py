@@ -44,9 +44,9 @@ def repeated_links(src: NDArray[np.int64], dst: NDArray[np.int64], words: NDArra
     `words`: a number for the text of each. So are links to one page in the same words that stand on REPEATED pages or
     more and make up more than REPEATED_SHARE of all links: they say nothing of what the pages are about.
     """
-    _, key = np.unique(np.column_stack([dst, words]), axis=0, return_inverse=True)
-    key = key.ravel()
-    once = np.unique(np.column_stack([key, src]), axis=0)[:, 0]
+    _, key = np.unique(dst * (words.max(initial=0) + 1) + words, return_inverse=True)
+    span = src.max(initial=0) + 1
+    once = np.unique(key * span + src) // span
     pages = np.bincount(once, minlength=int(key.max(initial=-1)) + 1)
     return (pages[key] >= REPEATED) & (pages[key] > REPEATED_SHARE * len(once))
 

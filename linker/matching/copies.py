@@ -381,6 +381,8 @@ def _by_text(pages: Described) -> NDArray[np.void]:
         key[pages.runs < NESTED_TEXT] = 0
         found.append(_buckets(key, same, _COPY, lambda a, b: whole[a] != whole[b]))
     edges = np.concatenate(found)
+    # Two like texts meet in many bands.
+    edges = edges[np.unique(edges["a"].astype(np.int64) * len(pages) + edges["b"], return_index=True)[1]]
     base, a, b = pages.key("base"), edges["a"], edges["b"]
     varies = (base[a] == base[b]) & (base[a] != 0) & (whole[a] != whole[b]) & (pages.varies[a] | pages.varies[b])
     edges["kind"][varies], edges["chosen"][varies] = _VARIANT, False

@@ -38,6 +38,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='page',
-            index=models.Index(fields=['project', 'own_language'], name='page_by_language'),
+            index=models.Index(fields=['project', 'own_language', 'id'], condition=models.Q(missing_since__isnull=True), name='page_by_language'),
         ),
     ]

@@ -148,7 +148,12 @@ class Page(models.Model):
             ),
             # Led by the category, it also finds the pages of one that goes.
             models.Index(fields=["category", "project"], name="page_by_category"),
-            models.Index(fields=["project", "own_language"], name="page_by_language"),
+            # Counted and listed by language, without the rows.
+            models.Index(
+                fields=["project", "own_language", "id"],
+                condition=Q(missing_since__isnull=True),
+                name="page_by_language",
+            ),
             # Whether other pages are called so: review.doubts. In eight bytes, whatever the name.
             models.Index(
                 models.F("project"),

@@ -143,7 +143,7 @@ def _why_by_cosine(run: Run) -> Callable[[dict[str, Any]], tuple[str, dict[str, 
 def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progress) -> dict[str, Any]:
     """Allocates over the whole run, picks anchors and places and stores the edges, all in one transaction."""
     project, params = run.project, MatchParams.from_dict(run.params)
-    steps = 6
+    steps = 5
     progress(0, steps, "Giving out the links")
     needs = needs_of(project)
     lacking = needs.under_linked(findings.acceptors)
@@ -160,9 +160,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
         if project.edges.filter(status="suggested", stale=False).exclude(run=run).exists():
             keep_apart(project)  # this run knew nothing of the words of what it left standing
         mark_sensitive(project)
-        progress(4, steps, "Looking for paragraphs that would take a sentence")
-        counts["gaps_with_paragraph"] = find_paragraphs(run)
-        progress(5, steps, "Cleaning up")
+        progress(4, steps, "Cleaning up")
         forget_candidates(project, run)
         if findings.ranking is not Ranking.COSINE:
             reason = given.reason.copy()
@@ -196,6 +194,9 @@ def store_found(run: Run, findings: Findings, progress: Progress = runs.no_progr
             report["orphans"] = _got(project, run, orphans, given, edges.without_place) if len(orphans) else {}
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         runs.succeed(run.pk, report)
+    # They take long and nobody has to wait for them: suggestions of the run can be decided on meanwhile.
+    report["gaps_with_paragraph"] = find_paragraphs(run)
+    Run.objects.filter(pk=run.pk).update(report=report)
     return report
 
 
@@ -280,7 +281,7 @@ def _give_out(project: Project, params: MatchParams, findings: Findings, lacking
         above = rows["score"] >= least
         reason, text_alone = _barred(project, rows, above, standing)
         if findings.ranking is not Ranking.COSINE:  # which looks for alternatives alone, in a product's own category
-            reason[_too_many_products(project, rows, reason == 0)] = Reason.PRODUCTS_FULL
+            reason[_too_many_products(project, rows, reason == 0, standing)] = Reason.PRODUCTS_FULL
             text_alone &= reason == 0
         taken = reason == 0
         eligible = rows if taken.all() else rows[taken]
@@ -391,10 +392,12 @@ def _paired(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.com
 MOST_ALTERNATIVES = MOST_COMPLEMENTS = 5
 
 
-def _too_many_products(project: Project, rows: NDArray[Any], taken: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _too_many_products(
+    project: Project, rows: NDArray[Any], taken: NDArray[np.bool_], standing: Standing
+) -> NDArray[np.intp]:
     """Places of the `taken` rows, bool [n], between two products that are more than a donor's MOST_ALTERNATIVES,
     products of its own category, or MOST_COMPLEMENTS, those of another. One who looks at a sofa is served by five
-    others, and by its cover; not by fifteen sofas."""
+    others, and by its cover; not by fifteen sofas. Accepted links count first, and stay."""
     products = np.array(sorted(pages_that(project, [PageRole.PRODUCT])), dtype=np.int64)
     places = np.flatnonzero(taken & np.isin(rows["source"], products) & np.isin(rows["target"], products))
     if not len(places):
@@ -407,10 +410,12 @@ def _too_many_products(project: Project, rows: NDArray[Any], taken: NDArray[np.b
     pages, category = known["id"].astype(np.int64), known["category"].astype(np.int64)
     source, target = rows["source"][places].astype(np.int64), rows["target"][places].astype(np.int64)
     alike = category[np.searchsorted(pages, source)] == category[np.searchsorted(pages, target)]
-    score, many = rows["score"][places].astype(np.float64), np.zeros(len(places), dtype=np.bool_)
+    pairs = _Pairs(rows[places])
+    stands = pairs.among(standing.waiting) | pairs.among(standing.there)
+    score, many = np.where(stands, np.inf, rows["score"][places]), np.zeros(len(places), dtype=np.bool_)
     for kind, most in ((alike, MOST_ALTERNATIVES), (~alike, MOST_COMPLEMENTS)):
         many[kind] = beyond(source[kind], score[kind], most)
-    return places[many]
+    return places[many & ~stands]
 
 
 def _fits_text(
@@ -711,7 +716,7 @@ class _Edges:
                 f"{text(placed.sentence)}\t{text(placed.heading)}\t{body}\t"
                 f"{'t' if gap else 'f'}\t{_as_array(row['found'])}\t{text(sentence)}\t{_as_object(numbers)}\t"
                 f"{text(', '.join(placed.others)).join('[]') if placed.others else '[]'}\t{need}\t{lacks}\t"
-                f"{NULL if authority != authority else authority}\t{worth_of:.6g}\t{most}\t"
+                f"{NULL if authority != authority else authority}\t{round(worth_of, 6)}\t{most}\t"
                 f"{text(placed.anchor)}\t{placed.source}"
             )
             if (source, target) in known:

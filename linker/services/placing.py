@@ -491,7 +491,8 @@ class Quota:
         `has_kept`: room was kept for it.
         """
         inline, related = self.rooms.get(source, self.room)
-        self.kept[source] -= has_kept
+        if has_kept:
+            self.kept[source] -= 1
         room = {"inline": inline, "related": related - self.kept[source]}
         places = ["inline"] if wanted == "inline" and has_place else []
         for placement in places if text_alone else [*places, "related"]:

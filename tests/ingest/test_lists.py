@@ -116,6 +116,16 @@ def test_a_workbook_that_cannot_be_read_is_refused_with_a_sentence(sheet, said, 
         read_list(project, workbook(tmp_path / "list.xlsx", [], sheet=sheet))
 
 
+def test_a_workbook_with_bytes_turned_over_is_refused_with_a_sentence(tmp_path, project, pages):
+    cells = [["Address", "Title"], *([f"/nowhere-{number}", f"{number * 7919}"] for number in range(300))]
+    whole = workbook(tmp_path / "list.xlsx", cells, shared=False).read_bytes()
+    start = whole.index(b"xl/worksheets/sheet1.xml") + len("xl/worksheets/sheet1.xml")
+    for at in range(start + 10, start + 400, 13):
+        damaged = whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]
+        with pytest.raises(UserError):
+            read_list(project, written(tmp_path, damaged, "damaged.xlsx"))
+
+
 def test_a_packed_file_is_unpacked(tmp_path, project, pages):
     assert names(read_list(project, written(tmp_path, gzip.compress(b"/tents\n/boots\n"), "list.csv.gz"))) == [
         "tents",

@@ -16,7 +16,7 @@ from linker.matching.params import Ranking
 from linker.models import CandidateEdge, LeftOut, Page
 from linker.services.finish import MOST_ALTERNATIVES, MOST_COMPLEMENTS
 from linker.whynot import why_not_pair
-from tests.factories import embed, make_category, make_model, make_page
+from tests.factories import embed, make_category, make_edge, make_model, make_page
 from tests.linker.test_copies import match, words
 
 if TYPE_CHECKING:
@@ -60,6 +60,24 @@ def test_a_product_gets_so_many_alternatives_and_so_many_complements(project, sh
     place = left.reasons.index(Reason.PRODUCTS_FULL)
     found = {one.code: one for one in why_not_pair(project, shop[0], Page.objects.get(pk=left.targets[place])).findings}
     assert "at most 5 suggestions" in found["products-full"].text
+
+
+@pytest.mark.django_db
+def test_an_accepted_link_is_one_of_them_and_stays_however_little_it_scores(project, shop):
+    match(project, Ranking.SHIPPED, inline_per_donor=0, related_per_donor=15)
+    left = LeftOut.objects.filter(source=shop[0].pk).get()
+    same = {page.pk for page in shop if page.category_id == shop[0].category_id}
+    late = next(
+        target
+        for target, reason in zip(left.targets, left.reasons, strict=True)
+        if reason == Reason.PRODUCTS_FULL and target in same
+    )
+    accepted = make_edge(project, shop[0], Page.objects.get(pk=late), status="accepted", placement="related")
+    match(project, Ranking.SHIPPED, inline_per_donor=0, related_per_donor=15)
+    accepted.refresh_from_db()
+    assert not accepted.stale
+    alternatives = CandidateEdge.objects.filter(source=shop[0], target__in=same, stale=False)
+    assert alternatives.count() == MOST_ALTERNATIVES
 
 
 @pytest.mark.django_db
