@@ -398,30 +398,28 @@ def _not_listed(kind: Sensitivity, word: str) -> str:
     )
 
 
-class ExclusionForm(forms.ModelForm):
+class _AddressRuleForm(forms.ModelForm):
+    """What a project says of all addresses that match a pattern."""
+
     pattern = PatternField(label="Addresses that match")
 
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.instance.project = project
+
+
+class ExclusionForm(_AddressRuleForm):
     class Meta:
         model = ExclusionRule
         fields = ["pattern", "side", "note"]
         labels = {"side": "Leave them out as", "note": "Note"}
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.instance.project = project
 
-
-class RoleRuleForm(forms.ModelForm):
-    pattern = PatternField(label="Addresses that match")
-
+class RoleRuleForm(_AddressRuleForm):
     class Meta:
         model = RoleRule
         fields = ["pattern", "role", "note"]
         labels = {"role": "Their role", "note": "Note"}
-
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.instance.project = project
 
     def clean_pattern(self) -> str:
         pattern = self.cleaned_data["pattern"]

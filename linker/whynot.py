@@ -69,6 +69,7 @@ _TWINS: dict[str, str] = {
     TwinKind.VARIANT: "variants",
     TwinKind.TRANSLATION: "translations",
 }
+_REFUSED = (EdgeStatus.REJECTED, EdgeStatus.WITHDRAWN)
 FURTHEST = 20  # levels up that a run may look, linker.matching.params
 BOTH = "both"
 
@@ -128,6 +129,7 @@ def why_not_pair(project: Project, donor: Page, acceptor: Page) -> Answer:
     reasons = [*asked.about(donor, Side.DONOR), *asked.about(acceptor, Side.ACCEPTOR)]
     reasons += _in_other_language(asked, donor, acceptor)
     reasons += _same(asked, donor, acceptor)
+    reasons += _settled_by_twin(asked, donor, acceptor)
     reasons += _linked(asked, donor, acceptor)
     if edge is not None and edge.status == EdgeStatus.REJECTED:
         reasons.append(_rejected(asked, edge))
@@ -513,6 +515,32 @@ def _same(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
         "Where the two are not the same, say so among the copies and variants, and match again.",
         asked.link("Copies and variants", "copies", q=acceptor.url),
     )
+
+
+def _settled_by_twin(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
+    """That a near-copy, variant or translation of the acceptor is linked in the donor's text, suggested or decided on
+    for it: of such pages a donor gets one."""
+    twin = asked.twins.get(acceptor.pk)
+    if twin is None:
+        return
+    others = PageTwin.objects.filter(group=twin.group_id).exclude(page=acceptor).values("page")
+    linked = ExistingLink.objects.filter(
+        source=donor, target__in=others, block__in=LINKED_IN[Placement.INLINE], missing_since=None
+    )
+    edges = CandidateEdge.objects.filter(source=donor, target__in=others).filter(
+        Q(stale=False) | Q(status__in=_REFUSED)
+    )
+    for found, what in ((linked, "links to it in its text"), (edges, "has a suggestion or a decision for it")):
+        other = found.select_related("target").order_by("pk").first()
+        if other is not None:
+            yield Finding(
+                "group-settled",
+                f"{other.target.url} is {_TWIN[twin.kind]} of the acceptor, and the donor {what} already. A donor gets "
+                "one of such pages.",
+                "Where the two are not the same, say so among the copies and variants, and match again.",
+                asked.link("Copies and variants", "copies", q=acceptor.url),
+            )
+            return
 
 
 def _linked(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:

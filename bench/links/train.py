@@ -21,11 +21,12 @@ from sklearn.metrics import roc_auc_score
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
+from bench.trees import REPRODUCIBLE
 from linker.ranking.elsewhere import COLUMNS, SHIPPED
 
 HERE = Path(__file__).parent
 ROUNDS = 200
-TREES = {
+TREES = REPRODUCIBLE | {
     "objective": "binary",
     "learning_rate": 0.05,
     "num_leaves": 8,
@@ -33,12 +34,6 @@ TREES = {
     "lambda_l2": 20.0,
     "feature_fraction": 0.4,
     "bagging_fraction": 0.7,
-    "bagging_freq": 1,
-    "seed": 11,
-    "deterministic": True,
-    "force_row_wise": True,
-    "num_threads": 1,
-    "verbose": -1,
 }
 
 Site = dict[str, np.ndarray]

@@ -24,11 +24,12 @@ from sklearn.metrics import roc_auc_score
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
+from bench.trees import REPRODUCIBLE
 from linker.ranking.approval import PAIR_FEATURES, SHIPPED, WORD_FEATURES, leaning
 from linker.ranking.spans import SPAN_FEATURES
 
 HERE = Path(__file__).parent
-TREES = {
+TREES = REPRODUCIBLE | {
     "objective": "binary",
     "learning_rate": 0.03,
     "num_leaves": 6,
@@ -36,12 +37,6 @@ TREES = {
     "lambda_l2": 10.0,
     "feature_fraction": 0.3,
     "bagging_fraction": 0.7,
-    "bagging_freq": 1,
-    "seed": 11,
-    "deterministic": True,
-    "force_row_wise": True,
-    "num_threads": 1,
-    "verbose": -1,
 }
 ROUNDS = 300
 # A pair that is nearer, says more of the target or is liked better by the site's own ranker is never less relevant for

@@ -74,7 +74,7 @@ def _texts(ids: NDArray[np.int64], progress: Progress) -> Iterator[PageText]:
     for part in slices(len(ids), TEXTS_AT_A_TIME):
         progress(part.start, len(ids), "Looking for copies and variants")
         wanted = ids[part].tolist()
-        query = "SELECT id, url, title, h1, left(body, %s), language FROM linker_page WHERE id = ANY(%s)"
+        query = "SELECT id, url, title, h1, left(body, %s), own_language FROM linker_page WHERE id = ANY(%s)"
         known = {row[0]: row for row in stream("copies", query, [CHARACTERS, wanted], size=TEXTS_AT_A_TIME + 1)}
         for page in wanted:
             yield PageText(*known.get(page, _GONE)[1:])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 2_000  # texts of the site that tell how rare a word is and what stands on many pages
 DONORS_AT_A_TIME = 200
+MOST_KEPT = 50_000  # acceptors about whom is asked, kept for the next donors
 ANCHORS = 50  # links to an acceptor whose anchors are looked at
 
 _GAPS = """
@@ -28,7 +29,7 @@ WHERE e.run_id = %s AND e.content_gap AND e.status = 'suggested' AND NOT e.stale
 ORDER BY e.source_id, e.id
 """
 _SAMPLE = """
-SELECT body, language FROM linker_page
+SELECT body, own_language FROM linker_page
 WHERE project_id = %(project)s AND missing_since IS NULL AND body <> '' AND id %% greatest((
     SELECT count(*) FROM linker_page WHERE project_id = %(project)s AND missing_since IS NULL AND body <> ''
 ) / %(most)s, 1) = 0
@@ -66,11 +67,14 @@ def find_paragraphs(run: Run, progress: Callable[[int], None] = lambda done: Non
             "body_hash bigint) ON COMMIT DROP"
         )
         words: SiteWords | None = None
+        questions: dict[int, Question] = {}
         template = site_template(run.project)
         columns = ("edge", "start", "stop", "heading", "body_hash")
         for done, gaps in _by_donors(run):
             words = words or _words(run.project)
-            rows = _paragraphs(words, template, gaps)
+            if len(questions) > MOST_KEPT:
+                questions.clear()
+            rows = _paragraphs(words, template, gaps, questions)
             store.copy_rows_in("gap_paragraphs", columns, rows)
             found += sum(row[1] is not None for row in rows)
             progress(done)
@@ -102,12 +106,13 @@ def _words(project: Project) -> SiteWords:
 
 
 def _paragraphs(
-    words: SiteWords, template: Template, gaps: dict[int, list[tuple[int, int]]]
+    words: SiteWords, template: Template, gaps: dict[int, list[tuple[int, int]]], questions: dict[int, Question]
 ) -> list[tuple[int, int | None, int | None, str, int | None]]:
-    """Edge, start, end, heading and hash of the text of each gap's paragraph."""
-    targets = sorted({target for found in gaps.values() for target, _ in found})
+    """Edge, start, end, heading and hash of the text of each gap's paragraph; `questions` about acceptors that were
+    asked before are asked again, and new ones are added."""
+    targets = sorted({target for found in gaps.values() for target, _ in found} - questions.keys())
     with connection.cursor() as cursor:
-        cursor.execute("SELECT id, body, language, body_hash, h1, headings FROM linker_page WHERE id = ANY(%s)",
+        cursor.execute("SELECT id, body, own_language, body_hash, h1, headings FROM linker_page WHERE id = ANY(%s)",
                        [list(gaps)])  # fmt: skip
         donors = cursor.fetchall()
         cursor.execute(
@@ -118,7 +123,7 @@ def _paragraphs(
         linked: dict[int, list[str]] = defaultdict(list)
         for source, anchor in cursor.fetchall():
             linked[source].append(anchor)
-        questions = _questions(cursor, words, template, targets)
+        questions |= _questions(cursor, words, template, targets)
     rows: list[tuple[int, int | None, int | None, str, int | None]] = []
     read = words.read([row[1] for row in donors], [row[2] for row in donors])
     for (page, body, _, body_hash, h1, headings), lines in zip(donors, read, strict=True):
@@ -138,7 +143,7 @@ def _questions(cursor: Any, words: SiteWords, template: Template, targets: list[
     for target, anchor in cursor.fetchall():
         anchors[target].append(anchor)
     cursor.execute(
-        "SELECT id, title, h1, left(body, %s), language FROM linker_page WHERE id = ANY(%s)", [READ, targets]
+        "SELECT id, title, h1, left(body, %s), own_language FROM linker_page WHERE id = ANY(%s)", [READ, targets]
     )
     rows = cursor.fetchall()
     pages = [

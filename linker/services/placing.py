@@ -29,7 +29,7 @@ from linker.services.apart import MOST_ALTERNATIVES
 from linker.services.embed import site_template
 from linker.services.queries import target_queries
 from linker.services.roles import pages_that
-from linker.services.room import has_prose_sql
+from linker.services.room import has_prose_sql, silent_roles
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ class Placer:
         self.names: dict[int, list[AnchorCandidate]] = {}
         self.languages: dict[int, str] = {}
         self.texts: dict[int, Text] = {}
+        self.silent = silent_roles(project)
         self.with_prose: set[int] = set()  # donors whose text could take a sentence for a link
         self.hashes: dict[int, int] = {}
         self.spans: dict[tuple[int, int], tuple[int, int]] = {}
@@ -184,9 +185,9 @@ class Placer:
         bodies = list(
             stream(
                 "bodies",
-                f"SELECT id, body, own_language, body_hash, h1, headings, {has_prose_sql('p')} FROM linker_page p "
-                "WHERE id = ANY(%s) AND body <> ''",
-                [donors],
+                f"SELECT id, body, own_language, body_hash, h1, headings, {has_prose_sql('p', '%s')} "
+                "FROM linker_page p WHERE id = ANY(%s) AND body <> ''",
+                [self.silent, donors],
                 500,
             )
         )

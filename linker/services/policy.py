@@ -12,7 +12,7 @@ from linker.linked import linked_sql
 from linker.matching.params import MatchParams
 from linker.models import CandidateEdge, Project, Tier
 from linker.services.apart import STORED, reworded
-from linker.services.room import has_prose_sql, text_room_sql
+from linker.services.room import has_prose_sql, silent_roles, text_room_sql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ CREATE TEMP TABLE readings ON COMMIT DROP AS
 WITH value AS (
     SELECT o.id, o.source_id, o.target_id, o.score, o.stale, o.status <> 'suggested' AS decided,
         o.placement, o.span_start IS NOT NULL AS has_place,
-        {TEXT_ROOM} AS room, {has_prose_sql("s")} AS has_prose,
+        {TEXT_ROOM} AS room, {has_prose_sql("s", "%(silent)s")} AS has_prose,
         CASE WHEN %(basis)s = 'probability' AND o.probability IS NULL THEN 'cosine' ELSE %(basis)s END AS basis,
         CASE %(basis)s WHEN 'quantile' THEN o.quantile WHEN 'cosine' THEN o.similarity
             ELSE coalesce(o.probability, o.similarity) END AS value
@@ -98,7 +98,7 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
         cursor.execute("DROP TABLE IF EXISTS readings, reworded")
         cursor.execute(
             _READINGS,
-            {"project": project.pk, "ids": ids, "basis": project.tier_basis},
+            {"project": project.pk, "ids": ids, "basis": project.tier_basis, "silent": silent_roles(project)},
         )
         cursor.execute("ALTER TABLE readings ADD PRIMARY KEY (id)")
         cursor.execute("ANALYZE readings")

@@ -40,8 +40,15 @@ WITH_TEXT, MOST_THIN = 0.8, 0.2
 # Menus and footers that lead to more pages than these say nothing of them.
 FEW_IN_MENUS, MOST_IN_MENUS = 20, 0.1
 
-# The role that a project's settings are read by, of a row `p`: an event to come is an article like any other.
-ROLE_NOW = "CASE WHEN p.role_in_force = 'event' AND p.event_day >= current_date THEN 'article' ELSE p.role_in_force END"
+
+# The role that a project's settings are read by: an event to come is an article like any other.
+def role_now_sql(page: str) -> str:
+    """SQL: that role; `page` is the alias of a row of linker_page."""
+    role = f"{page}.role_in_force"
+    return f"CASE WHEN {role} = 'event' AND {page}.event_day >= current_date THEN 'article' ELSE {role} END"
+
+
+ROLE_NOW = role_now_sql("p")
 
 
 class _Role(NamedTuple):
@@ -127,7 +134,8 @@ def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
 # ---------------------------------------------------------------------------------------------------------- reading
 
 _FACTS = """
-SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.language, left(p.body, %(read)s),
+SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.own_language,
+    left(p.body, %(read)s),
     octet_length(p.body), p.word_count, p.outlinks, p.inlinks, coalesce(l.said, 0), coalesce(l.menus, 0),
     coalesce(p.category_id, 0)
 FROM linker_page p LEFT JOIN role_links l ON l.page = p.id

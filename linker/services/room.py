@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from linker.models import Block
 from linker.roles.links import Gives, PageRole, role_links
-from linker.services.roles import ROLE_NOW
+from linker.services.roles import ROLE_NOW, role_now_sql
 from linker.store import stream
 
 if TYPE_CHECKING:
@@ -20,10 +20,19 @@ if TYPE_CHECKING:
 PROSE = 400
 
 
-def has_prose_sql(page: str) -> str:
-    """SQL: whether an editor could add a sentence to the text of a page for a link, which makes it a content gap. Texts
-    of products are not written for links. `page` is the alias of a row of linker_page."""
-    return f"(octet_length({page}.body) >= {PROSE} AND {page}.role_in_force <> '{PageRole.PRODUCT}')"
+def has_prose_sql(page: str, silent: str) -> str:
+    """SQL: whether an editor could add a sentence to the text of a page for a link, which makes it a content gap.
+    `page` is the alias of a row of linker_page, `silent` an expression of what silent_roles gives."""
+    return f"(octet_length({page}.body) >= {PROSE} AND NOT ({role_now_sql(page)}) = ANY({silent}::text[]))"
+
+
+def silent_roles(project: Project) -> list[str]:
+    """Roles of pages in whose texts nobody writes for a link: products, and those that give beside their text alone."""
+    return sorted({PageRole.PRODUCT.value, *_beside_alone(project)})
+
+
+def _beside_alone(project: Project) -> list[str]:
+    return [role.value for role, links in role_links(project.role_links).items() if links.gives is Gives.BESIDE]
 
 
 class Room(NamedTuple):
@@ -80,9 +89,7 @@ def rooms_of(project: Project, params: MatchParams, pages: Sequence[int] | None 
             "inline_in_all": params.inline_in_all,
             "related_in_all": params.related_in_all,
             "per_1000_words": params.per_1000_words,
-            "beside": [
-                role.value for role, links in role_links(project.role_links).items() if links.gives is Gives.BESIDE
-            ],
+            "beside": _beside_alone(project),
         },
     )
     return {page: Room(inline, related) for page, inline, related in rows}

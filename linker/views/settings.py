@@ -331,9 +331,14 @@ def sensitive_leave_out(request: HttpRequest, slug: str) -> HttpResponse:
 @access.posts("settings_sensitive")
 def sensitive_look(request: HttpRequest, slug: str) -> HttpResponse:
     """Starts a look through all pages."""
+    return _start_or_show(request, slug, RunKind.SENSITIVE)
+
+
+def _start_or_show(request: HttpRequest, slug: str, kind: RunKind) -> HttpResponse:
+    """The page of a new run of a manager's, or of the one of its kind that is under way."""
     membership = access.member(request, slug, needs=Role.MANAGER)
     try:
-        run = start_run(membership.project, RunKind.SENSITIVE, {}, request.user)
+        run = start_run(membership.project, kind, {}, request.user)
     except RunIsActive as active:
         run = active.run
     return redirect("run", slug, run.pk)
@@ -465,12 +470,7 @@ def role_rule_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpRespo
 @access.posts("settings_roles")
 def roles_find(request: HttpRequest, slug: str) -> HttpResponse:
     """Starts a run that finds all roles anew."""
-    membership = access.member(request, slug, needs=Role.MANAGER)
-    try:
-        run = start_run(membership.project, RunKind.ROLES, {}, request.user)
-    except RunIsActive as active:
-        run = active.run
-    return redirect("run", slug, run.pk)
+    return _start_or_show(request, slug, RunKind.ROLES)
 
 
 @require_http_methods(FORM)

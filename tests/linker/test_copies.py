@@ -127,6 +127,19 @@ def test_of_translations_a_donor_gets_the_best_one_alone(project, ranking):
         assert "other-of-group" in {finding.code for finding in found}
 
 
+@pytest.mark.parametrize("how", ["linked", "rejected"])
+def test_why_not_says_that_another_page_of_the_group_settles_it(project, shop, how):
+    match(project)
+    donor = shop["rope-3"]
+    CandidateEdge.objects.filter(source=donor).delete()
+    if how == "linked":
+        make_link(donor, shop["jacket-red"], "jacket")
+    else:
+        make_edge(project, donor, shop["jacket-red"], status="rejected")
+    found = {finding.code: finding for finding in why_not_pair(project, donor, shop["jacket-green"]).findings}
+    assert f"{shop['jacket-red'].url} is a variant of the acceptor" in found["group-settled"].text
+
+
 def test_why_not_says_what_the_page_is_and_of_which(project, shop):
     match(project)
     of_page = {finding.code: finding for finding in why_not_page(project, shop["jacket-red"])}

@@ -63,6 +63,18 @@ def test_nobody_is_asked_to_add_a_sentence_to_a_few_words_or_a_product(project, 
     assert (edge.placement, edge.content_gap) == ("related", False)
 
 
+def test_nobody_is_asked_to_add_a_sentence_where_a_role_gives_beside_the_text_alone(project, pages):
+    project.tiers.filter(basis="cosine").update(placement="inline")
+    project.role_links = {"article": {"gives": "beside"}}
+    project.save(update_fields=["role_links"])
+    match(project)
+    edge = CandidateEdge.objects.get(source=pages[0], target=pages[1])
+    assert (edge.placement, edge.content_gap) == ("related", False)
+    retier(project)
+    edge.refresh_from_db()
+    assert (edge.placement, edge.content_gap) == ("related", False)
+
+
 def test_anchors_that_the_site_uses_for_the_acceptor_count(project, pages):
     donor, target = pages
     Page.objects.filter(pk=target.pk).update(body="", title="Part 7", h1="")
