@@ -3,11 +3,11 @@
     python bench/alternatives.py [--pages 2500,10000,50000] [--notebook-most 20000]
 
 The same N vectors x 384 (made as in bench/_site.py, all in one category), five best targets a page, nobody to itself.
-Ours is linker.matching.search with its exact sums and stable ties, as many threads as there are cores. The notebook:
-cosine_similarity over a DataFrame of the vectors, its diagonal set aside, and argsort row by row. faiss: IndexFlatIP
-over the unit vectors, six neighbours, oneself dropped. All use every core. Each is timed three times and the best
-counts, but the notebook beyond 10,000 pages once; beyond `--notebook-most` pages its matrix does not fit in memory.
-"At equal results": the share of the pairs that both find. The notebook and faiss sum in float32, so pairs whose
+Ours is linker.engine.candidates.block_search with its exact sums and stable ties, as many threads as there are cores.
+The notebook: cosine_similarity over a DataFrame of the vectors, its diagonal set aside, and argsort row by row. faiss:
+IndexFlatIP over the unit vectors, six neighbours, oneself dropped. All use every core. Each is timed three times and
+the best counts, but the notebook beyond 10,000 pages once; beyond `--notebook-most` pages its matrix does not fit in
+memory. "At equal results": the share of the pairs that both find. The notebook and faiss sum in float32, so pairs whose
 cosines differ by less than that can say may swap at the fifth place.
 """
 
@@ -27,7 +27,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from threadpoolctl import threadpool_limits
 
 from linker import store
-from linker.matching.search import Side, search, tile_columns
+from linker.engine.candidates.block_search import Side, search, tile_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,7 +26,7 @@ from _site import DIMENSIONS, make_site
 from django.db import connection
 
 from linker import runs, store
-from linker.matching.params import MatchParams, Ranking
+from linker.engine.params import MatchParams, Ranking
 from linker.models import Project, Run, RunKind, RunStatus
 from linker.workers import WorkerPool
 

@@ -29,8 +29,8 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 from _common import head, load_of_ours, row, timed
 
-from linker.anchors.mentions import PhraseBook
-from linker.anchors.tokens import Vocabulary
+from linker.engine.text.mentions import PhraseBook
+from linker.engine.text.tokens import Vocabulary
 
 SYLLABLES = (
     "ba ca do fi ge ha in ko lu mer na or pe qua ri sta tu ver wi zo con ter ing al er ent pro lan com de"

@@ -6,9 +6,10 @@ the page behind each, as XLocEI does (arXiv 2410.04254).
 A folder holds pages.jsonl.gz (url, title, h1, text, lang) and links.csv.gz (source_url, target_url, anchor, kind, ctx,
 offset in the text). Needs no database. For each site a Markdown table: the share of links whose own paragraph comes
 first (Hits@1, ties shared, with a 95% interval by resampling donors), by chance, by BM25 with the page's title and H1,
-and by linker.anchors.paragraphs, where the words of the link are there, where they are taken out of their sentence, and
-where the whole sentence is. `named`: links whose words share one with the page's name or with anchors of other links to
-it. A link is judged if its paragraph is one that may take a sentence and not the only one; how many are is shown.
+and by linker.engine.anchors.paragraphs, where the words of the link are there, where they are taken out of their
+sentence, and where the whole sentence is. `named`: links whose words share one with the page's name or with anchors of
+other links to it. A link is judged if its paragraph is one that may take a sentence and not the only one; how many are
+is shown.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from linker.anchors.context import sentences
-from linker.anchors.paragraphs import About, Donor, Question, SiteWords, names_of
-from linker.anchors.template import find_template
+from linker.engine.anchors.paragraphs import About, Donor, Question, SiteWords, names_of
+from linker.engine.text.sentences import sentences
+from linker.engine.text.template import find_template
 
 csv.field_size_limit(1 << 30)
 SAMPLE = 2_000

@@ -27,14 +27,14 @@ import django
 
 django.setup()
 
-from linker.matching.generators import EVERY, NAMES
-from linker.matching.params import MatchParams
+from linker.engine.anchors.choice import AnchorOptions
+from linker.engine.candidates.generators import EVERY, NAMES
+from linker.engine.params import MatchParams
+from linker.engine.rank import EngineOptions, Ranked, rank_site
+from linker.engine.ranking.features import FEATURES, GROUPS
+from linker.engine.ranking.learned import TrainOptions
+from linker.engine.site import Links, Site
 from linker.models import Project
-from linker.ranking.anchors import AnchorOptions
-from linker.ranking.engine import EngineOptions, Ranked, rank_site
-from linker.ranking.features import FEATURES, GROUPS
-from linker.ranking.learned import TrainOptions
-from linker.ranking.site import Links, Site
 from linker.services.eligibility import eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.ranked import load_site

@@ -10,9 +10,14 @@ from django.core.exceptions import ValidationError
 from django.forms.models import BaseModelFormSet, modelformset_factory
 from django.utils.text import slugify
 
+from linker.engine.candidates.generators import LABELS
+from linker.engine.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
+from linker.engine.ranking.formula import TAKEN_OFF, FormulaWeights
+from linker.engine.roles.policy import CHOICES as ROLE_CHOICES
+from linker.engine.roles.policy import LABELS as PAGE_ROLES
+from linker.engine.roles.policy import MEANS, Gives, PageRole, Receives, RoleLinks, role_links
+from linker.engine.sensitivity.words import listed, tokens
 from linker.errors import UserError
-from linker.matching.generators import LABELS
-from linker.matching.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.members import find_user
 from linker.models import (
     Basis,
@@ -31,11 +36,6 @@ from linker.models import (
 from linker.models.policy import Sensitivity
 from linker.patterns import PatternError, compile_pattern
 from linker.projects import SETTINGS, create_project
-from linker.ranking.formula import TAKEN_OFF, FormulaWeights
-from linker.roles.links import CHOICES as ROLE_CHOICES
-from linker.roles.links import LABELS as PAGE_ROLES
-from linker.roles.links import MEANS, Gives, PageRole, Receives, RoleLinks, role_links
-from linker.sensitive.words import listed, tokens
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -255,7 +255,7 @@ def tier_formset(project: Project, basis: str, data: Any = None) -> TierFormSetB
 
 
 class FormulaForm(forms.Form):
-    """The weights of the stated formula, linker.ranking.formula.FormulaWeights."""
+    """The weights of the stated formula, linker.engine.ranking.formula.FormulaWeights."""
 
     HELP = {
         "similarity": ("Similarity", "How near the two pages are by meaning."),

@@ -1,8 +1,8 @@
 """The languages of a project's pages: what a page's text is in, what it counts as, and what may be linked to what.
 
-A page counts as being in the language that its text is surely in (linker.anchors.languages.SURE), else in the one that
-the crawl says, else in the one that most of the project's pages are in. The first two are `Page.own_language`, which
-the database keeps; the third fills it where it is empty.
+A page counts as being in the language that its text is surely in (linker.engine.text.languages.SURE), else in the one
+that the crawl says, else in the one that most of the project's pages are in. The first two are `Page.own_language`,
+which the database keeps; the third fills it where it is empty.
 
 Pages are kept apart by less: by a language that the text is surely in, or that the crawl says on a site whose crawl
 says it right of pages that can be checked; and never by two that are easily taken for each other.
@@ -18,8 +18,8 @@ from django.conf.locale import LANG_INFO
 from django.db import connection, transaction
 
 from linker import store
-from linker.anchors.languages import ALIKE, AT_A_TIME, READ, SURE, agreed, detect, kin
 from linker.embedding.trained import MULTILINGUAL, knows, trained_on
+from linker.engine.text.languages import ALIKE, AT_A_TIME, READ, SURE, agreed, detect, kin
 from linker.models.project import VectorSource
 
 if TYPE_CHECKING:

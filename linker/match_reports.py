@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linker.matching.generators import LABELS
+from linker.engine.candidates.generators import LABELS
+from linker.engine.ranking.formula import TAKEN_OFF
 from linker.models import Basis, Placement, Ranker, Run, RunKind, RunStatus
-from linker.ranking.formula import TAKEN_OFF
 from linker.reports import against_best_first
 
 if TYPE_CHECKING:

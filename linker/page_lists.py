@@ -9,7 +9,7 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from linker.matching.vectors import slices
+from linker.engine.arrays.vectors import slices
 from linker.models import Page, PageList, Project, Run, RunKind
 from linker.report_summaries import count
 

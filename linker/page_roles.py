@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from linker.engine.roles.policy import LABELS, Gives, PageRole, Receives, role_links
 from linker.models import RoleRule
 from linker.patterns import compile_pattern
-from linker.roles.links import LABELS, Gives, PageRole, Receives, role_links
 
 if TYPE_CHECKING:
     from linker.models import Page, Project

@@ -16,6 +16,7 @@ from django.db.models import BooleanField, F, Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import MD5, Coalesce
 
+from linker.engine.roles.policy import LABELS
 from linker.figures import LIVE, ORPHAN
 from linker.models import (
     Block,
@@ -31,7 +32,6 @@ from linker.models import (
 )
 from linker.page_lists import page_ids
 from linker.patterns import compile_pattern
-from linker.roles.links import LABELS
 from linker.unknown import unknown_fields
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
-    from linker.matching.params import PageFilter
+    from linker.engine.params import PageFilter
 
 PAGE_SIZE = 50
 FIELDS = {"q", "category", "show", "order", "sensitive", "role", "language", "after"}

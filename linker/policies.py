@@ -11,6 +11,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from linker import audit, runs, services
+from linker.engine.ranking.formula import FormulaWeights
+from linker.engine.roles.policy import LABELS, differing, role_links
+from linker.engine.sensitivity.words import word_key
 from linker.figures import tier_counts
 from linker.models import (
     Basis,
@@ -28,17 +31,14 @@ from linker.models import (
 )
 from linker.pages import LIVE, addresses
 from linker.patterns import compile_pattern
-from linker.ranking.formula import FormulaWeights
-from linker.roles.links import LABELS, differing, role_links
-from linker.sensitive.words import word_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
+    from linker.engine.roles.policy import PageRole, RoleLinks
     from linker.models import Run
-    from linker.roles.links import PageRole, RoleLinks
 
     Actor = AbstractBaseUser | AnonymousUser | None
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from linker.engine.roles.policy import NOUNS, PageRole
 from linker.models import RunKind, RunStatus
-from linker.roles.links import NOUNS, PageRole
 
 if TYPE_CHECKING:
     from collections.abc import Callable

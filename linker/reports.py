@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from linker.engine.candidates.generators import LABELS as GENERATORS
+from linker.engine.params import MatchParams, Ranking, Scope
 from linker.languages import language_name
-from linker.matching.generators import LABELS as GENERATORS
-from linker.matching.params import MatchParams, Ranking, Scope
 from linker.models import Basis, Category, PageList, QuerySource, RunKind, TrafficSource
 from linker.models.run import IMPORTS
 from linker.page_lists import told

@@ -14,13 +14,14 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from linker import services, store
+from linker.engine.allocation.allocate import Reason
+from linker.engine.candidates.block_search import Side as Pages
+from linker.engine.candidates.block_search import search
+from linker.engine.params import MatchParams, PageFilter, Ranking
+from linker.engine.roles.policy import NAMED, Gives, Receives, role_links
 from linker.errors import UserError
 from linker.languages import keeps_apart, language_name
 from linker.linked import BESIDE_ALONE, IN_BLOCK, LINKED_IN, already_linked
-from linker.matching.allocation import Reason
-from linker.matching.params import MatchParams, PageFilter, Ranking
-from linker.matching.search import Side as Pages
-from linker.matching.search import search
 from linker.models import (
     Basis,
     Block,
@@ -45,7 +46,6 @@ from linker.models import (
 )
 from linker.page_roles import role_source
 from linker.reports import levels_up
-from linker.roles.links import NAMED, Gives, Receives, role_links
 from linker.services.eligibility import Bar, standing_of
 from linker.services.finish import MOST_ALTERNATIVES, MOST_COMPLEMENTS
 from linker.services.match import category_nodes
@@ -70,7 +70,7 @@ _TWINS: dict[str, str] = {
     TwinKind.TRANSLATION: "translations",
 }
 _REFUSED = (EdgeStatus.REJECTED, EdgeStatus.WITHDRAWN)
-FURTHEST = 20  # levels up that a run may look, linker.matching.params
+FURTHEST = 20  # levels up that a run may look, linker.engine.params
 BOTH = "both"
 
 

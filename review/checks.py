@@ -22,9 +22,9 @@ from django.db import connection
 from django.db.models import Q
 
 from linker import looks, services
-from linker.anchors.diversity import word_set
+from linker.engine.anchors.diversity import word_set
+from linker.engine.params import MatchParams
 from linker.linked import linked_sql
-from linker.matching.params import MatchParams
 from linker.models import Block, CandidateEdge, EdgeStatus, Placement
 from linker.services.anchor_use import carried_query, is_another
 from linker.services.room import text_room_sql

@@ -15,10 +15,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from linker import services
-from linker.anchors.clean import collapse, has_word, visible
-from linker.anchors.context import reads_as, sentence_and_heading
-from linker.anchors.placement import Page as Placing
-from linker.anchors.sources import EDITOR
+from linker.engine.anchors.placement import Page as Placing
+from linker.engine.anchors.sources import EDITOR
+from linker.engine.text.clean import collapse, has_word, visible
+from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.errors import UserError
 from linker.models import Block, CandidateEdge, EdgeStatus, ExistingLink, Placement, Project, Rel
 from linker.services.anchor_use import use_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-    from linker.anchors.diversity import AnchorUse
+    from linker.engine.anchors.diversity import AnchorUse
 
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
 MAX_ANCHOR = 200  # characters, whatever an editor overrules: no project may allow more

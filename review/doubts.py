@@ -14,16 +14,16 @@ from urllib.parse import unquote
 
 from django.db import connection
 
-from linker.anchors.fold import fold
-from linker.anchors.generic import bare, is_address, is_generic, stop_words
-from linker.anchors.tokens import stem
+from linker.engine.text.fold import fold
+from linker.engine.text.generic import bare, is_address, is_generic, stop_words
+from linker.engine.text.tokens import stem
 from linker.models import Block, ExistingLink, Page, PageQuery
 from linker.services.anchor_use import use_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from linker.anchors.diversity import AnchorUse
+    from linker.engine.anchors.diversity import AnchorUse
     from linker.models import CandidateEdge, Project
 
 _WORD = re.compile(r"\w+")

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.db.models import BooleanField, Model, Q, QuerySet, TextChoices
 from django.db.models.expressions import RawSQL
 
-from linker.matching.generators import LABELS
+from linker.engine.candidates.generators import LABELS
 from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
 from linker.models import QueueOrder as Order
 from linker.unknown import unknown_fields

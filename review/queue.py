@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from linker.anchors.context import Context, find_phrase, reads_as, sentence_around, shortened
-from linker.anchors.sources import source_in_words
+from linker.engine.anchors.sources import source_in_words
+from linker.engine.candidates.generators import LABELS
+from linker.engine.text.sentences import Context, find_phrase, reads_as, sentence_around, shortened
 from linker.linked import IN_BLOCK, links_in_place
-from linker.matching.generators import LABELS
 from linker.models import (
     Block,
     CandidateEdge,

@@ -299,7 +299,7 @@ class Match(RunWork):
             cursor.execute("ANALYZE")
 
     def launch(self) -> Any:
-        from linker.matching.params import MatchParams
+        from linker.engine.params import MatchParams
         from linker.models import RunKind
         from linker.runs import start_run
 

@@ -23,13 +23,13 @@ import django
 
 django.setup()
 
-from linker.matching.params import MatchParams
+from linker.engine.evidence import build_evidence
+from linker.engine.index import build_index
+from linker.engine.params import MatchParams
+from linker.engine.ranking.features import FEATURES, candidates
+from linker.engine.ranking.other_sites import COLUMNS
+from linker.engine.site import Links, Site, checked
 from linker.models import Project
-from linker.ranking.elsewhere import COLUMNS
-from linker.ranking.evidence import build_evidence
-from linker.ranking.features import FEATURES, candidates
-from linker.ranking.index import build_index
-from linker.ranking.site import Links, Site, checked
 from linker.services.eligibility import eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.ranked import load_site

@@ -2,9 +2,9 @@
 
     python bench/links/train.py [--out FILE] [--without SITE ...] [--check]
 
-Reads every bench/links/*.npz (see describe.py) and writes linker/ranking/shipped/links.json.gz. `--without` leaves
-sites out, to judge them later; `--check` prints, for each site, how a ranker that learned from the others does there.
-The same data give the same file, byte for byte.
+Reads every bench/links/*.npz (see describe.py) and writes linker/engine/ranking/shipped/links.json.gz. `--without`
+leaves sites out, to judge them later; `--check` prints, for each site, how a ranker that learned from the others does
+there. The same data give the same file, byte for byte.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from bench.trees import REPRODUCIBLE
-from linker.ranking.elsewhere import COLUMNS, SHIPPED
+from linker.engine.ranking.other_sites import COLUMNS, SHIPPED
 
 HERE = Path(__file__).parent
 ROUNDS = 200

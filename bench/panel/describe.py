@@ -24,20 +24,20 @@ import django
 
 django.setup()
 
-from linker.anchors.fold import fold
-from linker.anchors.placement import Folded
-from linker.matching.params import MatchParams
+from linker.engine.anchors.choice import AnchorRanker, span_finder, train_anchors
+from linker.engine.anchors.placement import Folded
+from linker.engine.anchors.spans import Stretches, Texts, in_context
+from linker.engine.evidence import Evidence, build_evidence
+from linker.engine.index import build_index
+from linker.engine.params import MatchParams
+from linker.engine.rank import places
+from linker.engine.ranking.approval import PAIR_FEATURES, WORD_FEATURES, nearness_of, pair_table, word_table
+from linker.engine.ranking.features import candidates
+from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
+from linker.engine.ranking.learned import TrainedRanker, train
+from linker.engine.site import checked
+from linker.engine.text.fold import fold
 from linker.models import Project
-from linker.ranking.anchors import AnchorRanker, span_finder, train_anchors
-from linker.ranking.approval import PAIR_FEATURES, WORD_FEATURES, nearness_of, pair_table, word_table
-from linker.ranking.engine import places
-from linker.ranking.evidence import Evidence, build_evidence
-from linker.ranking.features import candidates
-from linker.ranking.formula import FormulaWeights, formula_parts, formula_score
-from linker.ranking.index import build_index
-from linker.ranking.learned import TrainedRanker, train
-from linker.ranking.site import checked
-from linker.ranking.spans import Stretches, Texts, in_context
 from linker.services.eligibility import eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.ranked import load_site

@@ -22,10 +22,10 @@ import django
 
 django.setup()
 
-from linker.anchors.context import sentence_and_heading
-from linker.matching.params import MatchParams
+from linker.engine.params import MatchParams
+from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.text.sentences import sentence_and_heading
 from linker.models import Project
-from linker.ranking.engine import EngineOptions, rank_site
 from linker.services.eligibility import eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.ranked import load_site

@@ -21,12 +21,12 @@ import django
 
 django.setup()
 
-from linker.matching.params import MatchParams
+from linker.engine.anchors.choice import AnchorOptions, _blocks, examples
+from linker.engine.anchors.spans import Reader
+from linker.engine.index import build_index, no_progress
+from linker.engine.params import MatchParams
+from linker.engine.site import checked
 from linker.models import Project
-from linker.ranking.anchors import AnchorOptions, _blocks, examples
-from linker.ranking.index import build_index, no_progress
-from linker.ranking.site import checked
-from linker.ranking.spans import Reader
 from linker.services.eligibility import eligible_pages
 from linker.services.embed import embedding_model
 from linker.services.ranked import load_site

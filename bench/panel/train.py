@@ -2,10 +2,10 @@
 
     python bench/panel/train.py [--out FILE] [--without SITE ...] [--check]
 
-Reads every bench/panel/*.jsonl.gz (see describe.py) and writes linker/ranking/shipped/approval.json.gz. The curves come
-from what models learned on the other sites say of each site, so that they state what may be expected of a new one.
-`--without` leaves sites out, to judge them later; `--check` prints, for each site, the figures of models learned on the
-others. The same data give the same file, byte for byte.
+Reads every bench/panel/*.jsonl.gz (see describe.py) and writes linker/engine/ranking/shipped/approval.json.gz. The
+curves come from what models learned on the other sites say of each site, so that they state what may be expected of a
+new one. `--without` leaves sites out, to judge them later; `--check` prints, for each site, the figures of models
+learned on the others. The same data give the same file, byte for byte.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from sklearn.metrics import roc_auc_score
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from bench.trees import REPRODUCIBLE
-from linker.ranking.approval import PAIR_FEATURES, SHIPPED, WORD_FEATURES, leaning
-from linker.ranking.spans import SPAN_FEATURES
+from linker.engine.anchors.spans import SPAN_FEATURES
+from linker.engine.ranking.approval import PAIR_FEATURES, SHIPPED, WORD_FEATURES, leaning
 
 HERE = Path(__file__).parent
 TREES = REPRODUCIBLE | {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from linker.anchors.languages import kin
+from linker.engine.text.languages import kin
 
 
 def _languages(codes: str) -> frozenset[str]:

@@ -84,7 +84,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='candidateedge',
             name='generators',
-            field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=20), default=[], help_text='Who proposed it: linker.matching.generators', size=None),
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=20), default=[], help_text='Who proposed it: linker.engine.candidates.generators', size=None),
             preserve_default=False,
         ),
         migrations.AddField(
@@ -122,7 +122,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='project',
             name='formula_weights',
-            field=models.JSONField(blank=True, default=dict, help_text='What differs from linker.ranking.formula.FormulaWeights, by name'),
+            field=models.JSONField(blank=True, default=dict, help_text='What differs from linker.engine.ranking.formula.FormulaWeights, by name'),
         ),
         migrations.AddField(
             model_name='project',

@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
             name='SensitivePage',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('place', models.CharField(help_text='linker.sensitive.matcher.Place', max_length=8)),
+                ('place', models.CharField(help_text='linker.engine.sensitivity.matcher.Place', max_length=8)),
             ],
         ),
         migrations.AlterModelOptions(

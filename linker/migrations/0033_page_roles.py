@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='project',
             name='role_links',
-            field=models.JSONField(blank=True, default=dict, help_text='What differs from linker.roles.links.USUAL, by role'),
+            field=models.JSONField(blank=True, default=dict, help_text='What differs from linker.engine.roles.policy.USUAL, by role'),
         ),
         migrations.AlterField(
             model_name='change',

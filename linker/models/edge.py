@@ -47,7 +47,9 @@ class CandidateEdge(models.Model):
 
     # Provenance, from the run that proposed it last.
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="edges")
-    generators = ArrayField(models.CharField(max_length=20), help_text="Who proposed it: linker.matching.generators")
+    generators = ArrayField(
+        models.CharField(max_length=20), help_text="Who proposed it: linker.engine.candidates.generators"
+    )
     ranked_by = models.CharField(max_length=8, choices=RankedBy.choices)
     block = models.ForeignKey(Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     level = models.PositiveSmallIntegerField()
@@ -58,7 +60,7 @@ class CandidateEdge(models.Model):
     why = models.TextField(blank=True, default="", help_text="One sentence, in plain words")
     evidence = models.JSONField(default=dict, help_text="The few numbers behind it, by the feature's name")
     donor_best = models.FloatField(help_text="The donor's best score in the run: groups of a donor sort by it")
-    # What the target lacks, see linker.worth; zero and empty in suggestions from before this was kept.
+    # What the target lacks, see linker.engine.worth; zero and empty in suggestions from before this was kept.
     need = models.FloatField(default=0.0, db_default=0.0, help_text="How much the target lacks, from 0 to 1")
     lacks = models.CharField(max_length=200, blank=True, default="", db_default="", help_text="The same in words")
     authority = models.FloatField(
@@ -171,8 +173,8 @@ class RunCandidate(models.Model):
 class LeftOut(models.Model):
     """What the newest match run found for a donor and did not propose: one row a donor, arrays of one length.
 
-    `reasons` holds the values of `linker.matching.allocation.Reason`. Runs by cosine in blocks keep none: there the
-    score of any pair is computed again when somebody asks.
+    `reasons` holds the values of `linker.engine.allocation.allocate.Reason`. Runs by cosine in blocks keep none: there
+    the score of any pair is computed again when somebody asks.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False)

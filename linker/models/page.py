@@ -10,9 +10,9 @@ from django.db.models.functions import MD5, Coalesce, Lower, NullIf, Replace, Tr
 from django.utils import timezone
 from pgvector.django import HalfVectorField
 
-from linker.anchors.languages import SURE
+from linker.engine.roles.policy import CHOICES, LABELS, PageRole
+from linker.engine.text.languages import SURE
 from linker.models.project import Project
-from linker.roles.links import CHOICES, LABELS, PageRole
 
 
 class Category(models.Model):
@@ -41,7 +41,7 @@ class Category(models.Model):
 
 
 def _before_hyphen(text: Replace) -> Func:
-    """The language of a tag, without region or script, as linker.anchors.generic.primary_language has it."""
+    """The language of a tag, without region or script, as linker.engine.text.generic.primary_language has it."""
     return Func(text, Value("-"), Value(1), function="split_part", output_field=models.CharField())
 
 
@@ -113,7 +113,7 @@ class Page(models.Model):
     impressions = models.IntegerField(null=True, blank=True)
     position = models.FloatField(null=True, blank=True)
 
-    # What the page is for (linker.roles): as found, with what speaks for it; by a rule; by a manager, who has the last
+    # What the page is for (linker.engine.roles): as found, with what speaks for it; by a rule; by a manager, who has the last
     # word.
     role = models.CharField(max_length=8, choices=CHOICES, default="article", db_default="article")
     role_why = models.CharField(max_length=300, blank=True, default="", db_default="")

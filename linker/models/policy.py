@@ -7,9 +7,9 @@ from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from linker.engine.roles.policy import CHOICES
 from linker.models.page import Category, Page
 from linker.models.project import Basis, Project
-from linker.roles.links import CHOICES
 
 
 class Placement(models.TextChoices):
@@ -83,10 +83,10 @@ class SensitiveRule(models.Model):
 
     What an import proposes counts as what a manager has confirmed does; only what was dismissed does not count. It
     stays, so that no later import proposes it again. `word` is as a list or a manager writes it, `word_key` what two
-    ways to write it share (linker.sensitive.words).
+    ways to write it share (linker.engine.sensitivity.words).
 
-    `pages` counts the live pages it takes, `places` those of a word by linker.sensitive.matcher.Place, and `examples`
-    are the first ones' titles: as of the last look through all pages.
+    `pages` counts the live pages it takes, `places` those of a word by linker.engine.sensitivity.matcher.Place, and
+    `examples` are the first ones' titles: as of the last look through all pages.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sensitive_rules")
@@ -171,7 +171,7 @@ class SensitivePage(models.Model):
 
     rule = models.ForeignKey(SensitiveRule, on_delete=models.CASCADE, related_name="found", db_index=False)
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="+")
-    place = models.CharField(max_length=8, help_text="linker.sensitive.matcher.Place")
+    place = models.CharField(max_length=8, help_text="linker.engine.sensitivity.matcher.Place")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["rule", "page"], name="sensitive_page_once")]

@@ -80,7 +80,7 @@ class Project(models.Model):
     model_name = models.CharField(max_length=200, default=default_model)
     text_recipe = models.CharField(max_length=8, choices=TextRecipe.choices, default=TextRecipe.FULL)
 
-    # How targets become anchors (linker.anchors).
+    # How targets become anchors (linker.engine.anchors).
     title_patterns = ArrayField(
         models.CharField(max_length=300),
         default=list,
@@ -98,17 +98,17 @@ class Project(models.Model):
         help_text="Weight of search queries among the anchors: 0 titles only, 1 queries first",
     )
 
-    # How suggestions are ranked and read (linker.ranking, linker.services.policy).
+    # How suggestions are ranked and read (linker.engine.ranking, linker.services.policy).
     link_languages = models.BooleanField(
         default=False, db_default=False, help_text="Whether pages in different languages may be linked"
     )
     tier_basis = models.CharField(max_length=12, choices=Basis.choices, default=Basis.PROBABILITY)
     formula_weights = models.JSONField(
-        default=dict, blank=True, help_text="What differs from linker.ranking.formula.FormulaWeights, by name"
+        default=dict, blank=True, help_text="What differs from linker.engine.ranking.formula.FormulaWeights, by name"
     )
 
     role_links = models.JSONField(
-        default=dict, blank=True, help_text="What differs from linker.roles.links.USUAL, by role"
+        default=dict, blank=True, help_text="What differs from linker.engine.roles.policy.USUAL, by role"
     )
 
     # How the queue is sorted where nobody chose (review.filters).

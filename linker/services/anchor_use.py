@@ -2,14 +2,15 @@
 
 The one home of that count: a match, a reading of the tiers, a decision and a release all ask here. Links whose words
 are settled count (accepted, exported, or written by an editor), and so do the body links that the site has already. A
-link that left and stands on the site by now counts once. Which words are the same, linker.anchors.diversity says.
+link that left and stands on the site by now counts once. Which words are the same, linker.engine.anchors.diversity
+says.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linker.anchors.diversity import AnchorUse, word_set
+from linker.engine.anchors.diversity import AnchorUse, word_set
 from linker.linked import IN_TEXT
 from linker.models import EdgeStatus
 from linker.store import stream

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection
 
-from linker.anchors.context import reads_as, sentence_and_heading
-from linker.anchors.diversity import may_replace, word_set
-from linker.anchors.fold import fold
+from linker.engine.anchors.diversity import may_replace, word_set
+from linker.engine.text.fold import fold
+from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.services.anchor_use import carried_query, is_another
 from linker.store import stream
 

@@ -10,8 +10,8 @@ import numpy as np
 from django.db import connection, transaction
 
 from linker import store
-from linker.matching.copies import KINDS, Apart, Groups, Kind, PageText, Standing, describe, find_groups
-from linker.matching.vectors import slices
+from linker.engine.arrays.vectors import slices
+from linker.engine.copies.groups import KINDS, Apart, Groups, Kind, PageText, Standing, describe, find_groups
 from linker.models import ApartPage, Project
 from linker.services.embed import site_template
 from linker.store import stream

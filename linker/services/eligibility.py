@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from django.db import connection
 
-from linker.matching.params import MatchParams
-from linker.matching.rules import is_pagination, is_parameter_url
+from linker.engine.page_rules import is_pagination, is_parameter_url
+from linker.engine.params import MatchParams
+from linker.engine.roles.policy import NAMED, Gives, PageRole, Receives, role_links
 from linker.models import Category, EmbeddingModel, ExclusionRule, PageList, Project, Side
 from linker.patterns import compile_pattern
-from linker.roles.links import NAMED, Gives, PageRole, Receives, role_links
 from linker.services.roles import ROLE_NOW
 from linker.store import stream
 

@@ -10,9 +10,9 @@ from django.db import connection, transaction
 from django.db.models import Count
 
 from linker import runs, store
-from linker.anchors.template import Template, find_template
 from linker.embedding.encoders import StaticEncoder, encoder_for
 from linker.embedding.text import RECIPES, Recipe, digest, text_to_embed
+from linker.engine.text.template import Template, find_template
 from linker.errors import UserError
 from linker.languages import model_advice, read_languages
 from linker.models import EmbeddingModel, PageEmbedding, Project, Run, RunKind, RunStatus

@@ -12,14 +12,15 @@ import numpy as np
 from django.db import connection, transaction
 from django.db.models import Count, Q
 
-from linker import runs, store, worth
+from linker import runs, store
+from linker.engine import worth
+from linker.engine.allocation.allocate import Allocation, Caps, Reason, allocate, beyond
+from linker.engine.candidates.generators import Generator, names
+from linker.engine.params import MatchParams, Mode, Ranking
+from linker.engine.roles.policy import PageRole
+from linker.engine.tiers import read_tiers
 from linker.linked import IN_TEXT, already_linked, has_links_beside, linked_sql
-from linker.matching.allocation import Allocation, Caps, Reason, allocate, beyond
-from linker.matching.generators import Generator, names
-from linker.matching.params import MatchParams, Mode, Ranking
-from linker.matching.tiers import read_tiers
 from linker.models import Basis, Category, Placement, Project, Ranker, Run, RunBatch, RunBlock, Tier
-from linker.roles.links import PageRole
 from linker.services.copies import load_twins
 from linker.services.eligibility import eligible_pages
 from linker.services.gaps import find_paragraphs

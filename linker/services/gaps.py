@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection, transaction
 
 from linker import store
-from linker.anchors.paragraphs import READ, About, Donor, Question, SiteWords, names_of
+from linker.engine.anchors.paragraphs import READ, About, Donor, Question, SiteWords, names_of
 from linker.linked import IN_TEXT
 from linker.services.embed import site_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from linker.anchors.template import Template
+    from linker.engine.text.template import Template
     from linker.models import Project, Run
 
 SAMPLE = 2_000  # texts of the site that tell how rare a word is and what stands on many pages

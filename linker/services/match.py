@@ -12,13 +12,13 @@ from django.db.models import Q
 from django.utils import timezone
 
 from linker import runs, store
-from linker.anchors.languages import apart
+from linker.engine import blocks as blocking
+from linker.engine.candidates.block_search import Pairs, Side, search, tile_columns
+from linker.engine.params import MatchParams, Mode, Ranking
+from linker.engine.text.languages import apart
 from linker.errors import UserError
 from linker.languages import language_counts, model_advice, tongues, trusts_crawl
 from linker.linked import has_links_beside
-from linker.matching import blocks as blocking
-from linker.matching.params import MatchParams, Mode, Ranking
-from linker.matching.search import Pairs, Side, search, tile_columns
 from linker.models import (
     Category,
     EmbeddingModel,

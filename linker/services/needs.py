@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker import store, worth
-from linker.graph.links import adjacency, page_rank
+from linker import store
+from linker.engine import worth
+from linker.engine.graph.links import adjacency, page_rank
 from linker.linked import IN_TEXT
 from linker.models import ExistingLink
 
@@ -25,7 +26,7 @@ _FACTS = ("crawl_depth", "impressions", "clicks", "position", "value", "authorit
 @dataclass(frozen=True)
 class Needs:
     """Pages by id, int64 [n] ascending; their need and their authority as a share of pages, float64 [n], see
-    linker.worth. Of a project whose links were never imported nobody knows what lacks them, or has authority."""
+    linker.engine.worth. Of a project whose links were never imported nobody knows what lacks them, or has authority."""
 
     ids: NDArray[np.int64]
     facts: worth.Facts

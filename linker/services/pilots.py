@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.matching.pilots import draw
+from linker.engine.sampling import draw
 from linker.models import Category, Pilot, Run
 from linker.services.eligibility import Eligible, subtrees
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from linker.matching.params import MatchParams, Sample
+    from linker.engine.params import MatchParams, Sample
     from linker.models import Project
 
 

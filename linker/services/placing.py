@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
-from linker.anchors.context import reads_as, sentence_and_heading
-from linker.anchors.diversity import AnchorUse, choose, may_replace, word_set
-from linker.anchors.fold import fold
-from linker.anchors.generic import is_generic, primary_language, stop_words
-from linker.anchors.placement import Folded, Place, Placement, Words
-from linker.anchors.placement import Page as Text
+from linker.engine.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
+from linker.engine.anchors.diversity import AnchorUse, choose, may_replace, word_set
+from linker.engine.anchors.placement import Folded, Place, Placement, Words
+from linker.engine.anchors.placement import Page as Text
+from linker.engine.roles.policy import Receives, role_links
+from linker.engine.text.fold import fold
+from linker.engine.text.generic import is_generic, primary_language, stop_words
+from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.languages import usual_language
 from linker.linked import IN_TEXT
 from linker.patterns import compile_pattern
-from linker.roles.links import Receives, role_links
 from linker.services.anchor_use import carried
 from linker.services.apart import MOST_ALTERNATIVES
 from linker.services.embed import site_template
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from linker.anchors.queries import Query
+    from linker.engine.anchors.search_queries import Query
     from linker.models import Project
 
     # (phrase as it stands in the text, where it comes from, how well it fits), best first

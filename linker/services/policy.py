@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection, transaction
 
 from linker import store
+from linker.engine.params import MatchParams
 from linker.linked import linked_sql
-from linker.matching.params import MatchParams
 from linker.models import CandidateEdge, Project, Tier
 from linker.services.apart import STORED, reworded
 from linker.services.room import has_prose_sql, silent_roles, text_room_sql

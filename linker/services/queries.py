@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from linker.anchors.queries import Query
+from linker.engine.anchors.search_queries import Query
 from linker.store import stream
 
 if TYPE_CHECKING:

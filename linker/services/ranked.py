@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linker import runs, store
+from linker.engine.arrays.disk import Texts
+from linker.engine.arrays.vectors import HalfVectors, slices
+from linker.engine.graph.links import repeated_links
+from linker.engine.params import MatchParams, Ranking
+from linker.engine.rank import AnchorChoice, EngineOptions, Ranked, rank_site
+from linker.engine.ranking.approval import GOOD_WORDS, calibrate
+from linker.engine.ranking.formula import FormulaWeights
+from linker.engine.ranking.other_sites import learned_elsewhere
+from linker.engine.site import Links, Pairs, Site
 from linker.errors import UserError
-from linker.graph.links import repeated_links
 from linker.languages import tongues, trusts_crawl
 from linker.linked import IN_TEXT
-from linker.matching.params import MatchParams, Ranking
-from linker.matching.vectors import HalfVectors, slices
 from linker.models import EmbeddingModel, Project, Ranker, Run
-from linker.ranking.approval import GOOD_WORDS, calibrate
-from linker.ranking.elsewhere import learned_elsewhere
-from linker.ranking.engine import AnchorChoice, EngineOptions, Ranked, rank_site
-from linker.ranking.formula import FormulaWeights
-from linker.ranking.site import Links, Pairs, Site
-from linker.ranking.spool import Texts
 from linker.services.copies import find_copies, load_twins
 from linker.services.eligibility import Eligible, eligible_pages
 from linker.services.embed import embedding_model

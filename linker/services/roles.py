@@ -13,11 +13,11 @@ from django.db import connection, transaction
 from django.db.models import Count
 
 from linker import store
+from linker.engine.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
+from linker.engine.roles.policy import LABELS, PageRole
+from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
 from linker.patterns import compile_pattern
-from linker.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
-from linker.roles.links import LABELS, PageRole
-from linker.roles.words import plain
 from linker.runs import no_progress
 
 if TYPE_CHECKING:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from linker.engine.roles.policy import Gives, PageRole, role_links
 from linker.models import Block
-from linker.roles.links import Gives, PageRole, role_links
 from linker.services.roles import ROLE_NOW, role_now_sql
 from linker.store import stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from linker.matching.params import MatchParams
+    from linker.engine.params import MatchParams
     from linker.models import Project
 
 

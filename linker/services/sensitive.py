@@ -15,12 +15,12 @@ import numpy as np
 from django.db import connection, transaction
 
 from linker import store
+from linker.engine.sensitivity.matcher import Matcher, Place
+from linker.engine.sensitivity.words import KINDS, entries, likely_language, own_entry, word_key
 from linker.languages import usual_language
 from linker.models import CandidateEdge, Category, Page, Project, SensitiveRule, SensitiveState
 from linker.patterns import compile_pattern
 from linker.runs import no_progress
-from linker.sensitive.matcher import Matcher, Place
-from linker.sensitive.words import KINDS, entries, likely_language, own_entry, word_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection
 
 from linker import runs
+from linker.engine.params import MatchParams, Ranking
 from linker.errors import RunCancelled
 from linker.languages import read_languages
 from linker.linked import IN_TEXT
-from linker.matching.params import MatchParams, Ranking
 from linker.models import Project, Run
 from linker.services.finish import finish_match
 from linker.services.match import batches_left, plan_match, run_batch, still_running
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from linker.runs import Progress
 
 
-# Below this the ranker has too little to learn from; linker.ranking.learned.TrainOptions.fewest says the same of links
-# found among the candidates.
+# Below this the ranker has too little to learn from; linker.engine.ranking.learned.TrainOptions.fewest says the same of
+# links found among the candidates.
 FEWEST_LABELS = 60
 MOST_RANKED = 300_000  # pages whose texts one process can hold
 

@@ -24,7 +24,7 @@ from linker.views.shell import shell
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse, QueryDict
 
-    from linker.matching.params import MatchParams
+    from linker.engine.params import MatchParams
     from linker.models import Membership
 
 

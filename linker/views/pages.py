@@ -11,10 +11,10 @@ from django.views.decorators.http import require_safe
 
 from linker import access, page_roles, policies
 from linker import pages as reads
+from linker.engine.roles.policy import LABELS, NAMED
 from linker.forms import PageRoleForm
 from linker.languages import language_counts, language_name
 from linker.models import Category, Page, Role
-from linker.roles.links import LABELS, NAMED
 from linker.services import role_counts
 from linker.traffic import page_traffic
 from linker.views.shell import shell

@@ -14,6 +14,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from linker import access, audit, figures, looks, match_reports, members, policies, vectors
 from linker.embedding.text import RECIPES
+from linker.engine.roles.policy import LABELS as PAGE_ROLES
+from linker.engine.roles.policy import USUAL, PageRole
 from linker.errors import UserError
 from linker.forms import (
     ExclusionForm,
@@ -43,8 +45,6 @@ from linker.models.policy import Sensitivity
 from linker.patterns import PatternError
 from linker.projects import save_project
 from linker.report_summaries import count
-from linker.roles.links import LABELS as PAGE_ROLES
-from linker.roles.links import USUAL, PageRole
 from linker.runs import RunIsActive, start_run
 from linker.services import role_counts
 from linker.unknown import unknown_fields

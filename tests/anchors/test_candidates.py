@@ -7,11 +7,11 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates, shorten
-from linker.anchors.clean import has_word
-from linker.anchors.fold import fold
-from linker.anchors.generic import is_address, is_generic, stop_words
-from linker.anchors.template import Template
+from linker.engine.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates, shorten
+from linker.engine.text.clean import has_word
+from linker.engine.text.fold import fold
+from linker.engine.text.generic import is_address, is_generic, stop_words
+from linker.engine.text.template import Template
 from tests.anchors.strategies import hostile_text
 
 TEMPLATE = Template(suffixes=(" | Fernpeak",), repeated=frozenset({"fernpeak outfitters"}), series=frozenset({"news"}))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from linker.anchors.clean import collapse, visible
-from linker.anchors.context import SIDE, Context, find_phrase, sentence_and_heading, sentence_around
-from linker.anchors.fold import fold, fold_chars, is_boundary
+from linker.engine.text.clean import collapse, visible
+from linker.engine.text.fold import fold, fold_chars, is_boundary
+from linker.engine.text.sentences import SIDE, Context, find_phrase, sentence_and_heading, sentence_around
 from tests.anchors.strategies import hostile_text, words
 
 

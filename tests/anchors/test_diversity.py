@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.anchors.candidates import AnchorCandidate
-from linker.anchors.diversity import AnchorUse, choose, may_replace
+from linker.engine.anchors.candidates import AnchorCandidate
+from linker.engine.anchors.diversity import AnchorUse, choose, may_replace
 
 
 def candidates(*texts: str) -> list[AnchorCandidate]:

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 
-from linker.anchors.clean import clean, visible
-from linker.anchors.fold import fold, fold_chars, fold_offsets
+from linker.engine.text.clean import clean, visible
+from linker.engine.text.fold import fold, fold_chars, fold_offsets
 from tests.anchors.strategies import hostile_text
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from linker.anchors.fold import fold
-from linker.anchors.generic import is_generic, primary_language
-from linker.anchors.words import GENERIC_PHRASES, STOP_WORDS
+from linker.engine.text.fold import fold
+from linker.engine.text.generic import is_generic, primary_language
+from linker.engine.text.words import GENERIC_PHRASES, STOP_WORDS
 from tests.anchors.strategies import hostile_text
 
 

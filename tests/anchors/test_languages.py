@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from linker.anchors import languages
-from linker.anchors.languages import ALIKE, ENOUGH, SURE, Detected, agreed, apart, detect, kin
+from linker.engine.text import languages
+from linker.engine.text.languages import ALIKE, ENOUGH, SURE, Detected, agreed, apart, detect, kin
 
 # A report that a committee published on the water of a river; a shop that delivers within three days.
 _PAIRS = {

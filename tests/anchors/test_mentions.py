@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.anchors.mentions import LONGEST, PhraseBook
-from linker.anchors.tokens import Vocabulary, stem
+from linker.engine.text.mentions import LONGEST, PhraseBook
+from linker.engine.text.tokens import Vocabulary, stem
 from tests.anchors.strategies import hostile_text
 
 WORDS = st.sampled_from(["tent", "tents", "Élan", "elan", "policy", "policies", "(", ")", ".", "\n", "漢", "字", "a_b"])

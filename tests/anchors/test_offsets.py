@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from linker.anchors.fold import fold, fold_chars, fold_offsets
-from linker.anchors.mentions import PhraseBook
-from linker.anchors.placement import Folded, Page, Words, occurrences
-from linker.anchors.tokens import Vocabulary
-from linker.ranking.engine import EngineOptions, rank_site
-from linker.ranking.site import Links
-from linker.ranking.spans import _capitals
+from linker.engine.anchors.placement import Folded, Page, Words, occurrences
+from linker.engine.anchors.spans import _capitals
+from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.site import Links
+from linker.engine.text.fold import fold, fold_chars, fold_offsets
+from linker.engine.text.mentions import PhraseBook
+from linker.engine.text.tokens import Vocabulary
 from tests.ranking.sites import made_site
 
 # Letters that fold to none, two or three; that differ by place or case alone; marks that follow their letter.

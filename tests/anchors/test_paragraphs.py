@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.anchors.paragraphs import About, Donor, Question, SiteWords, names_of
-from linker.anchors.template import find_template
+from linker.engine.anchors.paragraphs import About, Donor, Question, SiteWords, names_of
+from linker.engine.text.template import find_template
 from tests.anchors.strategies import hostile_text
 
 WALKING = "Long walks in the hills ask for good shoes, a warm jacket and a little patience with the weather."

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.anchors.fold import fold_chars, is_boundary
-from linker.anchors.placement import Folded, Page, Verdict, Words, occurrences, unsuitable
+from linker.engine.anchors.placement import Folded, Page, Verdict, Words, occurrences, unsuitable
+from linker.engine.text.fold import fold_chars, is_boundary
 from tests.anchors.strategies import hostile_text
 
 

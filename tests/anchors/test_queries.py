@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
-from linker.anchors.clean import has_word
-from linker.anchors.fold import fold
-from linker.anchors.generic import is_generic
-from linker.anchors.queries import Query, leads_to_the_site
-from linker.anchors.sources import source_in_words
-from linker.anchors.template import Template
+from linker.engine.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
+from linker.engine.anchors.search_queries import Query, leads_to_the_site
+from linker.engine.anchors.sources import source_in_words
+from linker.engine.text.clean import has_word
+from linker.engine.text.fold import fold
+from linker.engine.text.generic import is_generic
+from linker.engine.text.template import Template
 from tests.anchors.strategies import hostile_text
 
 TEMPLATE = Template(

@@ -10,8 +10,8 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.anchors.clean import clean, has_word
-from linker.anchors.template import Template, find_template, strip_patterns
+from linker.engine.text.clean import clean, has_word
+from linker.engine.text.template import Template, find_template, strip_patterns
 from tests.anchors.strategies import hostile_text
 
 NOUNS = ["Tent", "Stove", "Lamp", "Rope", "Boot", "Map", "Knife", "Mug", "Sock", "Sled", "Raft", "Helmet"]

@@ -13,9 +13,9 @@ from ingest.normalise import Site, folder_names
 from ingest.pages import _ONE_CELL_TRAIL
 from ingest.sniff import header_key, unique_names
 from ingest.values import parse_json_ld, parse_number
-from linker.anchors.clean import clean
-from linker.anchors.generic import is_generic
-from linker.anchors.placement import unsuitable
+from linker.engine.anchors.placement import unsuitable
+from linker.engine.text.clean import clean
+from linker.engine.text.generic import is_generic
 
 ROOT = Path(__file__).resolve().parents[2]
 

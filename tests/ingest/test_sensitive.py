@@ -9,7 +9,7 @@ import pytest
 from ingest import services
 from linker import policies, runs
 from linker import services as core
-from linker.matching.params import MatchParams, Ranking
+from linker.engine.params import MatchParams, Ranking
 from linker.models import CandidateEdge, Page, RunKind, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
 from linker.reports import report_rows

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linker.anchors.diversity import word_set
-from linker.matching.params import PageFilter
+from linker.engine.anchors.diversity import word_set
+from linker.engine.params import PageFilter
 from linker.models import CandidateEdge, Project, Tier
 from linker.policies import change_tiers
 from linker.services import keep_apart, retier

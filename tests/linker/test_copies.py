@@ -9,9 +9,9 @@ import random
 import pytest
 
 from linker import copies, runs, services
+from linker.engine.allocation.allocate import Reason
+from linker.engine.params import MatchParams, PageFilter, Ranking
 from linker.errors import UserError
-from linker.matching.allocation import Reason
-from linker.matching.params import MatchParams, PageFilter, Ranking
 from linker.models import CandidateEdge, Change, LeftOut, PageGroup, PageTwin, RunKind
 from linker.whynot import why_not_page, why_not_pair
 from tests.factories import embed, make_category, make_edge, make_link, make_model, make_page, make_project

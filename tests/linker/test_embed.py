@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from linker import runs, services, store
 from linker.embedding.encoders import _batches, encoder_for
 from linker.embedding.text import digest, text_to_embed
+from linker.engine.arrays.vectors import HalfVectors
 from linker.errors import UserError
-from linker.matching.vectors import HalfVectors
 from linker.models import EmbeddingModel, PageEmbedding, RunKind
 from tests.factories import make_model, make_page, make_project
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 from ingest import services as ingest
 from linker import runs, services, whynot
 from linker.embedding.trained import knows
+from linker.engine.params import MatchParams, Ranking
 from linker.languages import (
     language_counts,
     language_name,
@@ -17,7 +18,6 @@ from linker.languages import (
     trusts_crawl,
     usual_language,
 )
-from linker.matching.params import MatchParams, Ranking
 from linker.models import CandidateEdge, Change, Page, RunKind
 from linker.report_summaries import summary
 from linker.reports import report_rows

@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from linker import runs, services
-from linker.matching.params import MatchParams, PageFilter, Ranking, Sample, Scope
-from linker.matching.pilots import draw
+from linker.engine.params import MatchParams, PageFilter, Ranking, Sample, Scope
+from linker.engine.sampling import draw
 from linker.models import CandidateEdge, Page, PageList, Pilot, Project, Run, RunKind
 from linker.page_lists import keep, page_ids
 from linker.pilots import open_pilot, pilot_figures

@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 
 from linker import services
+from linker.engine.allocation.allocate import Reason
+from linker.engine.params import Mode, Ranking
 from linker.linked import LINKED_IN, already_linked, linked_sql, links_in_place
-from linker.matching.allocation import Reason
-from linker.matching.params import Mode, Ranking
 from linker.models import Block, CandidateEdge, ExistingLink, LeftOut, Page, Placement, Tier
 from linker.services.room import Room, rooms_of
 from linker.whynot import why_not_page, why_not_pair

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from linker import policies, runs, services
+from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Scope
 from linker.errors import UserError
-from linker.matching.params import MatchParams, Mode, PageFilter, Ranking, Scope
 from linker.models import (
     Block,
     CandidateEdge,

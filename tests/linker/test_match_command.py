@@ -7,7 +7,7 @@ import contextlib
 import pytest
 from django.core.management import CommandError, call_command
 
-from linker.matching.params import MatchParams
+from linker.engine.params import MatchParams
 from linker.models import Project, Run
 from linker.reports import report_rows
 from tests.factories import make_run

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from linker import runs, services
+from linker.engine.params import MatchParams, Mode, PageFilter, Ranking
 from linker.match_reports import match_report
-from linker.matching.params import MatchParams, Mode, PageFilter, Ranking
 from linker.models import Block, CandidateEdge, Page, RunKind
 from linker.services.needs import needs_of
 from tests.factories import embed, make_category, make_link, make_model, make_page, make_project

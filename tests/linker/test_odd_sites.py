@@ -8,8 +8,8 @@ import pytest
 from django.db import DataError
 
 from linker import runs, services
+from linker.engine.params import MatchParams, Mode, Ranking
 from linker.errors import UserError
-from linker.matching.params import MatchParams, Mode, Ranking
 from linker.models import CandidateEdge, Page, PageEmbedding, Project, RunKind
 from tests.factories import embed, make_category, make_link, make_page
 

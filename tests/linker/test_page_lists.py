@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from linker.matching.params import MatchParams, PageFilter
+from linker.engine.params import MatchParams, PageFilter
 from linker.pages import PageQuery, chosen_pages, count_chosen
 from linker.patterns import PatternError
 from linker.services import eligible_pages

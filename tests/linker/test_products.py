@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.matching.allocation import Reason, beyond
-from linker.matching.params import Ranking
+from linker.engine.allocation.allocate import Reason, beyond
+from linker.engine.params import Ranking
 from linker.models import CandidateEdge, LeftOut, Page
 from linker.services.finish import MOST_ALTERNATIVES, MOST_COMPLEMENTS
 from linker.whynot import why_not_pair

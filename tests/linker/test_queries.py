@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from ingest import services as ingest
 from ingest.folder import SAMPLE, find_crawl
 from linker import runs, services
-from linker.anchors.queries import Query
-from linker.matching.params import MatchParams, Ranking
+from linker.engine.anchors.search_queries import Query
+from linker.engine.params import MatchParams, Ranking
 from linker.models import PageQuery, Project, RunKind, RunStatus
 from linker.services.queries import target_queries
 from tests.factories import embed, make_model, make_page, make_project

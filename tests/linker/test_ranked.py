@@ -11,16 +11,16 @@ import pytest
 from django.db.models import Count
 
 from linker import runs, services
+from linker.engine.allocation.allocate import Reason
+from linker.engine.params import MatchParams, Mode, Ranking, Scope
+from linker.engine.rank import SUREST
+from linker.engine.ranking.approval import shipped
+from linker.engine.ranking.features import FEATURES
+from linker.engine.ranking.learned import TrainedRanker
+from linker.engine.ranking.other_sites import learned_elsewhere
 from linker.errors import UserError
 from linker.match_reports import match_report
-from linker.matching.allocation import Reason
-from linker.matching.params import MatchParams, Mode, Ranking, Scope
 from linker.models import CandidateEdge, ExistingLink, LeftOut, RunKind
-from linker.ranking.approval import shipped
-from linker.ranking.elsewhere import learned_elsewhere
-from linker.ranking.engine import SUREST
-from linker.ranking.features import FEATURES
-from linker.ranking.learned import TrainedRanker
 from linker.reports import param_rows, report_rows
 from linker.services.eligibility import eligible_pages
 from linker.services.embed import embedding_model
@@ -28,8 +28,8 @@ from linker.services.ranked import load_site
 from tests.factories import embed, make_category, make_link, make_model, make_page
 
 if TYPE_CHECKING:
+    from linker.engine.site import Pairs
     from linker.models import Page, Project, Run
-    from linker.ranking.site import Pairs
 
 pytestmark = pytest.mark.django_db
 

@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from linker import policies
-from linker.matching.params import MatchParams
+from linker.engine.params import MatchParams
+from linker.engine.roles.policy import Gives, PageRole, Receives, RoleLinks, role_links
 from linker.models import Block, Change, ChangeKind, Page, RoleRule, Run, RunKind
-from linker.roles.links import Gives, PageRole, Receives, RoleLinks, role_links
 from linker.services import apply_role_rules, eligible_pages, find_roles, run_find_roles
 from linker.services.eligibility import barred_pages
 from linker.services.room import rooms_of

@@ -13,8 +13,8 @@ import pytest
 from django.db import connection
 
 from linker import queue, runs
+from linker.engine.params import MatchParams
 from linker.errors import RunCancelled, UserError
-from linker.matching.params import MatchParams
 from linker.models import CandidateEdge, Run, RunBatch, RunCandidate, RunKind, RunStatus
 from linker.queue import JobKey
 from linker.store import normalised, save_vectors

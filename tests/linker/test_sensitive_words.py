@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.sensitive.matcher import Matcher, Place, path_words
-from linker.sensitive.words import KINDS, LANGUAGES, entries, likely_language, own_entry, word_key
+from linker.engine.sensitivity.matcher import Matcher, Place, path_words
+from linker.engine.sensitivity.words import KINDS, LANGUAGES, entries, likely_language, own_entry, word_key
 
 MATCHER = Matcher(entries())
 # Words of the lists without a star, as one token, with the language that they need.

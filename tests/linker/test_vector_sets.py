@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from linker import runs, services
 from linker.embedding.text import RECIPES, text_to_embed
+from linker.engine.params import MatchParams, PageFilter, Ranking
 from linker.errors import UserError
-from linker.matching.params import MatchParams, PageFilter, Ranking
 from linker.models import Change, EmbeddingModel, PageEmbedding, Project, Run, RunKind, RunStatus
 from linker.report_summaries import summary
 from linker.vectors import drop_vectors, vector_sets

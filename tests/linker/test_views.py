@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from linker import runs
-from linker.matching.params import MatchParams, Ranking
+from linker.engine.params import MatchParams, Ranking
 from linker.models import (
     CandidateEdge,
     ExclusionRule,

@@ -15,8 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from linker import policies, runs, services
-from linker.matching.allocation import Reason
-from linker.matching.params import MatchParams, PageFilter, Ranking, Scope
+from linker.engine.allocation.allocate import Reason
+from linker.engine.params import MatchParams, PageFilter, Ranking, Scope
 from linker.models import Block, EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveRule
 from linker.pages import find_page, nearest_addresses
 from linker.services import eligible_pages

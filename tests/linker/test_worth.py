@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker import worth
+from linker.engine import worth
 
 NAN = float("nan")
 

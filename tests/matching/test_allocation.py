@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.matching.allocation import Caps, Reason, allocate
-from linker.matching.params import Mode
+from linker.engine.allocation.allocate import Caps, Reason, allocate
+from linker.engine.params import Mode
 
 pairs = st.dictionaries(
     st.tuples(st.integers(1, 8), st.integers(11, 18)), st.sampled_from([0.5, 0.6, 0.7, 0.8]), max_size=40

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.matching.allocation import Caps, allocate
-from linker.matching.assignment import assign
-from linker.matching.params import Mode
+from linker.engine.allocation.allocate import Caps, allocate
+from linker.engine.allocation.optimal import assign
+from linker.engine.params import Mode
 
 
 def best_total(pairs: list[tuple[int, int, float]], per_donor: int, per_target: int) -> float:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.matching.blocks import CategoryTree, plan_batches, plan_blocks
+from linker.engine.blocks import CategoryTree, plan_batches, plan_blocks
 
 
 @st.composite

@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from linker.matching.copies import KINDS, Apart, PageText, Standing, describe, find_groups
-from linker.matching.variants import read_address, read_name
+from linker.engine.copies.groups import KINDS, Apart, PageText, Standing, describe, find_groups
+from linker.engine.copies.variants import read_address, read_name
 
 WORDS = [f"word{chr(97 + a)}{chr(97 + b)}" for a in range(20) for b in range(20)]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linker.matching import generators
-from linker.matching.generators import nearest
+from linker.engine.candidates import generators
+from linker.engine.candidates.generators import nearest
 
 
 def clustered(pages: int, dimensions: int = 32) -> np.ndarray:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from linker.matching import generators
-from linker.matching.blocks import CategoryTree
-from linker.matching.generators import nearest, nearest_in_category
+from linker.engine.blocks import CategoryTree
+from linker.engine.candidates import generators
+from linker.engine.candidates.generators import nearest, nearest_in_category
 
 
 def tree_and_pages(seed: int) -> tuple:

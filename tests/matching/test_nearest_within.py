@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.matching import generators
-from linker.matching.generators import nearest_within
+from linker.engine.candidates import generators
+from linker.engine.candidates.generators import nearest_within
 from tests.matching.test_nearest_in_category import tree_and_pages
 
 

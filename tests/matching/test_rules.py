@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from linker.matching.params import MatchParams, Mode, PageFilter
-from linker.matching.rules import is_pagination, is_parameter_url
-from linker.matching.tiers import read_tiers
+from linker.engine.page_rules import is_pagination, is_parameter_url
+from linker.engine.params import MatchParams, Mode, PageFilter
+from linker.engine.tiers import read_tiers
 
 
 @pytest.mark.parametrize(

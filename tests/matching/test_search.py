@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.matching import search as module
-from linker.matching.blocks import CategoryTree
-from linker.matching.search import Side, search
+from linker.engine.blocks import CategoryTree
+from linker.engine.candidates import block_search as module
+from linker.engine.candidates.block_search import Side, search
 from linker.store import normalised
 
 TREE = CategoryTree(np.array([0, 0, 1, 1, 2, 2, 0, 6]))

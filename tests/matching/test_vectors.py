@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from linker.matching import vectors
-from linker.matching.generators import nearest
-from linker.matching.vectors import HalfVectors, any_values, slices
+from linker.engine.arrays import vectors
+from linker.engine.arrays.vectors import HalfVectors, any_values, slices
+from linker.engine.candidates.generators import nearest
 from linker.store import normalised
 
 

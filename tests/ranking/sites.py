@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linker.matching.blocks import CategoryTree
-from linker.ranking.site import Links, Site
+from linker.engine.blocks import CategoryTree
+from linker.engine.site import Links, Site
 
 TOPICS = ("tent", "stove", "kayak", "rope", "boot", "lamp", "map", "knife")
 

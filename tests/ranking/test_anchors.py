@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from linker.ranking.anchors import AnchorOptions, AnchorRanker, _blocks, anchor_choices, examples, train_anchors
-from linker.ranking.approval import shipped
-from linker.ranking.engine import EngineOptions, rank_site
-from linker.ranking.evidence import Evidence, build_evidence
-from linker.ranking.index import build_index, no_progress
-from linker.ranking.learned import TrainOptions
-from linker.ranking.site import Links, Site, checked
-from linker.ranking.spans import Reader, SpanFinder, Texts, learn_edges, link_places
+from linker.engine.anchors.choice import AnchorOptions, AnchorRanker, _blocks, anchor_choices, examples, train_anchors
+from linker.engine.anchors.spans import Reader, SpanFinder, Texts, learn_edges, link_places
+from linker.engine.evidence import Evidence, build_evidence
+from linker.engine.index import build_index, no_progress
+from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.ranking.approval import shipped
+from linker.engine.ranking.learned import TrainOptions
+from linker.engine.site import Links, Site, checked
 from tests.anchors.strategies import hostile_text
 from tests.ranking.sites import made_site
 

@@ -13,8 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.panel.train import curve, good_words, has_words, judged, pairs, raw, relevance
-from linker.ranking.anchors import AnchorOptions, span_finder
-from linker.ranking.approval import (
+from linker.engine.anchors.choice import AnchorOptions, span_finder
+from linker.engine.anchors.spans import CONTEXT_FEATURES, Texts, in_context
+from linker.engine.evidence import Evidence, build_evidence
+from linker.engine.index import build_index
+from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.ranking.approval import (
     PAIR_FEATURES,
     SHIPPED,
     WORD_FEATURES,
@@ -25,12 +29,8 @@ from linker.ranking.approval import (
     leaning,
     shipped,
 )
-from linker.ranking.engine import EngineOptions, rank_site
-from linker.ranking.evidence import Evidence, build_evidence
-from linker.ranking.index import build_index
-from linker.ranking.learned import TrainOptions
-from linker.ranking.site import Links, Site, checked
-from linker.ranking.spans import CONTEXT_FEATURES, Texts, in_context
+from linker.engine.ranking.learned import TrainOptions
+from linker.engine.site import Links, Site, checked
 from tests.ranking.sites import made_site
 from tests.ranking.test_engine import without
 

@@ -11,14 +11,14 @@ import pytest
 
 from bench.links.describe import drawn
 from bench.links.train import described, learned
-from linker.ranking.approval import A_TEXT
-from linker.ranking.elsewhere import BY_LINKS, COLUMNS, LEAN, SHIPPED, TYPICAL, learned_elsewhere
-from linker.ranking.engine import EngineOptions, rank_site
-from linker.ranking.evidence import build_evidence
-from linker.ranking.features import FEATURES, candidates
-from linker.ranking.index import build_index
-from linker.ranking.learned import TrainOptions
-from linker.ranking.site import Links, Site, checked
+from linker.engine.evidence import build_evidence
+from linker.engine.index import build_index
+from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.ranking.approval import A_TEXT
+from linker.engine.ranking.features import FEATURES, candidates
+from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.other_sites import BY_LINKS, COLUMNS, LEAN, SHIPPED, TYPICAL, learned_elsewhere
+from linker.engine.site import Links, Site, checked
 from tests.ranking.sites import made_site
 from tests.ranking.test_engine import without
 

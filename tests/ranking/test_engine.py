@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linker.engine.candidates.generators import Generator
+from linker.engine.evidence import build_evidence
+from linker.engine.index import build_index
+from linker.engine.rank import SUREST, EngineOptions, rank_site, turns
+from linker.engine.ranking.features import FEATURES, Candidates, candidates
+from linker.engine.ranking.learned import TrainOptions, train, training_set
+from linker.engine.site import Links, Pairs, Site, checked
 from linker.errors import UserError
-from linker.matching.generators import Generator
-from linker.ranking.engine import SUREST, EngineOptions, rank_site, turns
-from linker.ranking.evidence import build_evidence
-from linker.ranking.features import FEATURES, Candidates, candidates
-from linker.ranking.index import build_index
-from linker.ranking.learned import TrainOptions, train, training_set
-from linker.ranking.site import Links, Pairs, Site, checked
 from tests.ranking.sites import made_site
 
 SMALL = EngineOptions(training=TrainOptions(rounds=30, threads=1))

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from linker.matching.generators import Generator, names
-from linker.ranking.explain import why
-from linker.ranking.features import FEATURES
-from linker.ranking.formula import FormulaWeights, formula_parts, formula_score
+from linker.engine.candidates.generators import Generator, names
+from linker.engine.ranking.features import FEATURES
+from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
+from linker.engine.ranking.reasons import why
 from tests.ranking.sites import made_site
 
 

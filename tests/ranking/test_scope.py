@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linker.matching.blocks import CategoryTree
-from linker.ranking.engine import Ranked, rank_site
-from linker.ranking.index import build_index
-from linker.ranking.site import Site
+from linker.engine.blocks import CategoryTree
+from linker.engine.index import build_index
+from linker.engine.rank import Ranked, rank_site
+from linker.engine.site import Site
 from tests.ranking.sites import made_site
 from tests.ranking.test_engine import SMALL
 

@@ -7,14 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linker.anchors.tokens import BATCH
-from linker.matching.vectors import HalfVectors
-from linker.ranking import engine, evidence, index, learned
-from linker.ranking.anchors import AnchorOptions
-from linker.ranking.engine import EngineOptions, Ranked, rank_site
-from linker.ranking.learned import TrainOptions
-from linker.ranking.site import Site
-from linker.ranking.spool import Texts
+from linker.engine import evidence, index, rank
+from linker.engine.anchors.choice import AnchorOptions
+from linker.engine.arrays.disk import Texts
+from linker.engine.arrays.vectors import HalfVectors
+from linker.engine.rank import EngineOptions, Ranked, rank_site
+from linker.engine.ranking import learned
+from linker.engine.ranking.learned import TrainOptions
+from linker.engine.site import Site
+from linker.engine.text.tokens import BATCH
 from linker.store import normalised
 from tests.ranking.sites import made_site
 
@@ -48,7 +49,7 @@ def assert_same(one: Ranked, two: Ranked) -> None:
 
 def test_slices_of_any_size_give_the_same_pairs_and_anchors(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = rank_site(long_site(), OPTIONS)
-    monkeypatch.setattr(engine, "SLICE", 17)
+    monkeypatch.setattr(rank, "SLICE", 17)
     monkeypatch.setattr(evidence, "PAGES", 11)
     monkeypatch.setattr(evidence, "ROWS", 13)
     monkeypatch.setattr(index, "CHUNK", 1)

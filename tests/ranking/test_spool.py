@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.ranking.spool import Rows, Texts, in_file, let_go
+from linker.engine.arrays.disk import Rows, Texts, in_file, let_go
 
 texts = st.lists(st.text(st.characters(), max_size=20), max_size=12)
 

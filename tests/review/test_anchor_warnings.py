@@ -11,7 +11,7 @@ from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from linker.anchors.diversity import word_set
+from linker.engine.anchors.diversity import word_set
 from linker.models import CandidateEdge, PageQuery, Project, Tier
 from linker.policies import change_tiers
 from linker.services import retier

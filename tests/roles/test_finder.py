@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from linker.roles.finder import PageFacts, SiteFacts, days_in, find_role, sections_with_prices
-from linker.roles.links import USUAL, Gives, PageRole, Receives, RoleLinks, differing, role_links
+from linker.engine.roles.finder import PageFacts, SiteFacts, days_in, find_role, sections_with_prices
+from linker.engine.roles.policy import USUAL, Gives, PageRole, Receives, RoleLinks, differing, role_links
 
 SITE = SiteFacts("https://shop.example", texts_tell=True)
 TEXT = "Words about tents and how to pitch them in the wind. " * 30

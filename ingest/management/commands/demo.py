@@ -24,10 +24,10 @@ from ingest.folder import SAMPLE, find_crawl
 from ingest.models import Upload
 from ingest.schema import LINKS, PAGES, QUERIES
 from linker import queue
+from linker.engine.params import MatchParams
 from linker.errors import UserError
 from linker.figures import MATCH_RESTS_ON
 from linker.management.commands._cli import ProgressBar
-from linker.matching.params import MatchParams
 from linker.models import Membership, Project, Role, Run, RunKind, RunStatus
 from linker.projects import create_project
 from linker.runs import RunIsActive, start_run

@@ -10,9 +10,9 @@ from django.core.management.base import CommandError
 
 from ingest.lists import read_list
 from linker import runs, services
+from linker.engine.candidates.generators import NAMES
+from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.management.commands._cli import ProgressBar, ProjectCommand
-from linker.matching.generators import NAMES
-from linker.matching.params import MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.models import Category, Project, Run, RunKind
 from linker.page_lists import told, unknown_told
 from linker.patterns import compile_pattern

@@ -1,0 +1,247 @@
+"""Who gives and who receives links under the caps of both sides."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.engine.allocation.optimal import assign
+from linker.engine.params import Mode
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+NEEDY_FIRST = 2  # links that a target in need takes before the others choose
+PIECE = 65536  # pairs gone through as Python's numbers at a time: millions of them would fill the memory
+
+
+class Reason(IntEnum):
+    """Why a pair that was found does not become a link."""
+
+    BELOW_FLOOR = 1  # its score is below the run's lowest
+    DONOR_FULL = 2  # the donor's links went to better targets
+    TARGET_FULL = 3  # the target's links came from better donors
+    RECIPROCAL = 4  # the target links back or is to, and one of the two has its share of such links
+    RELATED_FULL = 5  # no words for it in the text, and the block beside the text is full
+    LINKED_BESIDE = 6  # the donor links to it beside its text already, and the text cannot take it
+    SAME_GROUP = 7  # a copy, variant or translation of it is the better target for this donor
+    PRODUCTS_FULL = 8  # the donor, a product, has its alternatives or its complements
+
+
+def beyond(donors: NDArray[np.int64], score: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
+    """Which pairs, [n], come after the `most` best of their donor; ties go to the earlier pair."""
+    order = np.lexsort((-score, donors))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - np.searchsorted(donors[order], donors[order])
+    return rank >= most
+
+
+@dataclass(frozen=True)
+class Caps:
+    """`per_donor`, `per_target` (0: no cap) and `reciprocal` (None: no limit) as in MatchParams, for every page alike.
+
+    `standing`: donors and targets, int64 [k] each, of links that exist whatever is chosen: they use up the caps, and
+    those among the pairs are chosen first. `back`: bool [n], whether the pair's target links to its donor already.
+    `rooms`: donors that may give fewer links than `per_donor`, and how many each: int64 [k] both. `needy`: bool [n],
+    pairs whose targets choose before the others, see `allocate`.
+    """
+
+    per_donor: int
+    per_target: int = 0
+    reciprocal: int | None = None
+    standing: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    back: NDArray[np.bool_] | None = None
+    rooms: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    needy: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """`chosen` int64: positions of the pairs that become links, in the order they were chosen; `reason` int8 [n]: why a
+    pair does not, 0 where it does. Sums of scores: `total` of what was chosen, `best_first` of what best first reaches,
+    `planned` of what the mode itself came to, which optimal does not take where best first reaches more. `for_need`
+    int64: positions of those that were chosen because their targets chose first."""
+
+    chosen: NDArray[np.int64]
+    reason: NDArray[np.int8]
+    total: float
+    best_first: float
+    planned: float
+    for_need: NDArray[np.int64]
+
+
+def allocate(
+    donors: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps, mode: Mode
+) -> Allocation:
+    """Which of the pairs become links. All arrays [n]; a pair stands there once.
+
+    Best first takes pairs by score (ties: donor id, target id) while both sides have room. Equal rounds does the same
+    again and again, allowing each side one link in the first round, two in the second, until the caps are reached.
+    Optimal takes the assignment of highest total score first (see `assign`), then best first what room is left. That
+    is exact only without a limit on reciprocal links: the assignment knows none, and what breaks it is passed over, so
+    best first may reach more, and then stands. A link counts as reciprocal where the target links to the donor
+    already, or was given a link to it before; this other link then counts as well, for the page that gives it.
+
+    Before any mode begins, the targets of `caps.needy` choose among those pairs, by score with the same ties: in a
+    first round each of them takes one link, in a second another, up to NEEDY_FIRST with the links that stand. A donor
+    gives no more than half of its links to them, rounded up, so that its best ones stay. What they took stands; equal
+    rounds count it, and the total that optimal aims at is the highest beside it.
+    """
+    best = _Pass(donors, targets, score, caps)
+    best.needy_first()
+    if mode is Mode.EQUAL:
+        best.in_rounds()
+    else:
+        best.best_first()
+    done = best
+    planned = done.total(score)
+    if mode is Mode.OPTIMAL:
+        done = _Pass(donors, targets, score, caps)
+        done.needy_first()
+        free = np.flatnonzero(~done.taken)
+        room = done.room_of_donors()[free], done.room_of_targets()[free]
+        done.best_first(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
+        done.best_first()
+        planned = done.total(score)
+        if best.total(score) > planned and not math.isclose(best.total(score), planned):
+            done = best
+    chosen = np.array(done.chosen, dtype=np.int64)
+    for_need = np.array(done.for_need, dtype=np.int64)
+    return Allocation(chosen, done.reasons(), done.total(score), best.total(score), planned, for_need)
+
+
+class _Pass:
+    """One way of giving out the links: what was given so far, by donor and target."""
+
+    def __init__(
+        self, donors: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps
+    ) -> None:
+        self.caps = caps
+        self.order = np.lexsort((targets, donors, -score))
+        donor_ids, self.donor = np.unique(donors, return_inverse=True)
+        target_ids, self.target = np.unique(targets, return_inverse=True)
+        self.given, self.received = [0] * len(donor_ids), [0] * len(target_ids)
+        self.most = np.full(len(donor_ids), caps.per_donor, dtype=np.int64)  # links of each donor
+        if caps.rooms is not None:
+            known = np.isin(caps.rooms[0], donor_ids)
+            self.most[np.searchsorted(donor_ids, caps.rooms[0][known])] = caps.rooms[1][known]
+        self.is_standing = np.zeros(len(donors), dtype=bool)
+        self.pairs = donors, targets
+        # Of each link whether a link back would make one more reciprocal link of its donor: where it is not one yet.
+        self.linked: dict[tuple[int, int], bool] = {}
+        self.mutual: dict[int, int] = {}
+        self.refused = np.zeros(len(donors), dtype=bool)
+        if caps.standing is not None and len(caps.standing[0]):
+            self.linked = dict.fromkeys(zip(caps.standing[0].tolist(), caps.standing[1].tolist(), strict=True), True)
+            for ids, counts, side in (
+                (donor_ids, self.given, caps.standing[0]),
+                (target_ids, self.received, caps.standing[1]),
+            ):
+                for place in np.searchsorted(ids, side[np.isin(side, ids)]).tolist():
+                    counts[place] += 1
+            self.is_standing = np.fromiter(
+                ((a, b) in self.linked for a, b in zip(donors.tolist(), targets.tolist(), strict=True)),
+                dtype=bool,
+                count=len(donors),
+            )
+        self.chosen = array("q", self.order[self.is_standing[self.order]].tolist())
+        self.taken = self.is_standing.copy()
+        self.for_need = array("q")
+
+    @property
+    def roof(self) -> int:
+        return self.caps.per_target or len(self.order) + sum(self.received) + 1
+
+    def room_of_donors(self) -> NDArray[np.int64]:
+        """Links the donor of each pair may still give."""
+        return np.maximum(self.most - np.array(self.given, dtype=np.int64), 0)[self.donor]
+
+    def room_of_targets(self) -> NDArray[np.int64]:
+        """Links the target of each pair may still receive."""
+        return np.maximum(self.roof - np.array(self.received, dtype=np.int64), 0)[self.target]
+
+    def best_first(self, among: NDArray[np.int64] | None = None) -> None:
+        """One pass over the pairs, or those at some positions, by score."""
+        order = self.order if among is None else self.order[np.isin(self.order, among)]
+        self._take(order[~self.taken[order]], self.most, self.roof)
+
+    def needy_first(self) -> None:
+        """Rounds in which the targets in need alone take links, from half of what each donor gives."""
+        if self.caps.needy is None:
+            return
+        standing, half = len(self.chosen), (self.most + 1) // 2
+        waiting = self.order[self.caps.needy[self.order]]
+        for turn in range(1, NEEDY_FIRST + 1):
+            most = min(turn, self.roof)
+            waiting, _ = self._waiting(waiting)
+            received = np.array(self.received, dtype=np.int64)[self.target[waiting]]
+            self._take(waiting[received < most], half, most)
+        self.for_need = self.chosen[standing:]
+
+    def in_rounds(self) -> None:
+        """Passes that allow each side one link more than the one before."""
+        waiting, held = self._waiting(self.order)
+        while len(waiting):
+            turn = int(held.min()) + 1  # in those before it no pair has room
+            self._take(waiting[held < turn], np.minimum(turn, self.most), min(turn, self.roof))
+            waiting, held = self._waiting(waiting)
+
+    def _waiting(self, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which pairs of `order` may still be chosen, and how many links the fuller side of each has.
+
+        A pair refused for the limit on reciprocal links stays refused, for the shares of such links only grow.
+        """
+        order = order[~(self.taken | self.refused)[order]]
+        donor = self.donor[order]
+        given = np.array(self.given, dtype=np.int64)[donor]
+        received = np.array(self.received, dtype=np.int64)[self.target[order]]
+        has_room = (given < self.most[donor]) & (received < self.roof)
+        return order[has_room], np.maximum(given, received)[has_room]
+
+    def _take(self, order: NDArray[np.int64], donor_caps: NDArray[np.int64], target_cap: int) -> None:
+        given, received, chosen, most = self.given, self.received, self.chosen, donor_caps.tolist()
+        limited = self.caps.reciprocal is not None
+        for first in range(0, len(order), PIECE):
+            part = order[first : first + PIECE]
+            for place, source, sink in zip(
+                part.tolist(), self.donor[part].tolist(), self.target[part].tolist(), strict=True
+            ):
+                if given[source] >= most[source] or received[sink] >= target_cap:
+                    continue
+                if limited and not self._may_be_mutual(place):
+                    continue
+                given[source] += 1
+                received[sink] += 1
+                chosen.append(place)
+                self.taken[place] = True
+
+    def _may_be_mutual(self, place: int) -> bool:
+        donor, target = int(self.pairs[0][place]), int(self.pairs[1][place])
+        back = self.caps.back
+        is_mutual = (target, donor) in self.linked or (back is not None and bool(back[place]))
+        if is_mutual:
+            counted = [donor, target] if self.linked.get((target, donor)) else [donor]
+            if any(self.mutual.get(page, 0) >= (self.caps.reciprocal or 0) for page in counted):
+                self.refused[place] = True
+                return False
+            for page in counted:
+                self.mutual[page] = self.mutual.get(page, 0) + 1
+        self.linked[donor, target] = not is_mutual
+        return True
+
+    def total(self, score: NDArray[np.float64]) -> float:
+        """Sum of the scores [n] of what was chosen, the same in whatever order that was."""
+        return float(score[np.sort(np.array(self.chosen, dtype=np.int64))].sum())
+
+    def reasons(self) -> NDArray[np.int8]:
+        """Why each pair was not chosen, int8 [n], 0 where it was."""
+        reason = np.where(self.room_of_donors() == 0, Reason.DONOR_FULL, Reason.TARGET_FULL).astype(np.int8)
+        reason[self.refused] = Reason.RECIPROCAL
+        reason[self.taken] = 0
+        return reason

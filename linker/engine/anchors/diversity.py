@@ -1,0 +1,93 @@
+"""Anchors of one target that differ: those of the same words beyond a limit rotate to the next candidate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from linker.engine.anchors.candidates import AnchorCandidate
+from linker.engine.text.fold import fold
+from linker.engine.text.generic import bare, stop_words
+
+_STOPS = stop_words("en") | stop_words("fr") | stop_words("de") | stop_words("es")
+
+
+NEARLY_AS_WELL = 0.7  # of the weight of the best words: others that fit less do not take their turn
+ALMOST = 0.9  # the same of words that only go on around the best ones
+NAMES_NOTHING = ("text", "url")  # sources of words that are neither a name of the target nor an anchor in use
+
+
+def may_replace(words: str, source: str, weight: float, best: str, most: float) -> bool:
+    """Whether words of a text may take the turn of the `best` ones, whose weight is `most`.
+
+    A stretch that stops short of them ("League" of "League of Nations") cuts a name; one that only goes on around them
+    ("check out our Starter Kit") says nothing else, and has to fit almost as well. Anchors in use and names are whole.
+    Without `best`, "", only the weight counts.
+    """
+    if best and source in NAMES_NOTHING:
+        said, better = fold(words), fold(best)
+        if said in better:
+            return False
+        if better in said:
+            return weight >= ALMOST * most
+    return weight >= NEARLY_AS_WELL * most
+
+
+@lru_cache(maxsize=65536)
+def word_set(text: str) -> str:
+    """What two anchors share that say the same: their folded words without function words, in alphabetical order.
+
+    "Boots for snow" and "snow boots" are one. A text of function words alone is itself.
+    """
+    words = {word for word in bare(text).split() if word not in _STOPS}
+    return " ".join(sorted(words)) or fold(text)
+
+
+def choose(candidates: Sequence[AnchorCandidate], used: Counter[str], limit: int) -> AnchorCandidate:
+    """The best candidate that the target does not carry `limit` times yet, else the least used, ties by rank.
+
+    `candidates` are best first; `used` counts anchors by `word_set` and is left alone. Raises ValueError without
+    candidates or with a limit below 1.
+    """
+    if not candidates:
+        raise ValueError("no anchor to choose from")
+    if limit < 1:
+        raise ValueError(f"the limit of identical anchors must be at least 1, not {limit}")
+    for candidate in candidates:
+        if used[word_set(candidate.text)] < limit:
+            return candidate
+    return min(candidates, key=lambda candidate: used[word_set(candidate.text)])
+
+
+class AnchorUse:
+    """How often each target carries each anchor, identical by `word_set`."""
+
+    def __init__(self, before: Callable[[Hashable], Mapping[str, int]] = lambda _: {}) -> None:
+        """`before` tells what a target carried already, counted by `word_set`, where that is kept elsewhere."""
+        self._before = before
+        self._by_target: dict[Hashable, Counter[str]] = {}
+
+    def add(self, target: Hashable, anchors: Iterable[str], links: int = 1) -> None:
+        """Count anchors that lead to `target`, each from so many links."""
+        own = self._by_target.setdefault(target, Counter())
+        for anchor in anchors:
+            own[word_set(anchor)] += links
+
+    def used(self, target: Hashable) -> Counter[str]:
+        """The target's counts by `word_set`."""
+        used = Counter(self._by_target.get(target))
+        used.update(self._before(target))
+        return used
+
+    def times(self, target: Hashable, anchor: str) -> int:
+        """How many links lead to `target` with these words."""
+        words = word_set(anchor)
+        own = self._by_target.get(target)
+        return (own[words] if own else 0) + self._before(target).get(words, 0)
+
+    def take(self, target: Hashable, candidates: Sequence[AnchorCandidate], limit: int) -> AnchorCandidate:
+        """Choose an anchor for one more link to `target` and count it. Raises as `choose` does."""
+        chosen = choose(candidates, self.used(target), limit)
+        self.add(target, [chosen.text])
+        return chosen

@@ -1,0 +1,120 @@
+"""What is read seldom, in files without names: a large site's texts and examples would fill the memory."""
+
+from __future__ import annotations
+
+import itertools
+import mmap
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from linker.engine.arrays.vectors import slices
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+AT_ONCE = 1000  # texts read together by those who go through all of them
+ROWS = 16384  # rows read together
+
+
+class Texts(Sequence[str]):
+    """Texts in a file, in the order they came in; any text can be kept, whatever is in it."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._file = _file()
+        self._bounds = np.zeros(1, dtype=np.int64)
+        self.extend(texts)
+
+    def extend(self, texts: Iterable[str]) -> None:
+        """Adds texts at the end."""
+        sizes = [self._file.write(text.encode("utf-8", "surrogatepass")) for text in texts]
+        self._file.flush()
+        self._bounds = np.concatenate([self._bounds, self._bounds[-1] + np.cumsum(sizes, dtype=np.int64)])
+
+    def __len__(self) -> int:
+        return len(self._bounds) - 1
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            first, stop, step = place.indices(len(self))
+            return self._read(first, stop) if step == 1 else [self[one] for one in range(first, stop, step)]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        place %= len(self)
+        return self._read(place, place + 1)[0]
+
+    def __iter__(self) -> Iterator[str]:
+        for part in slices(len(self), AT_ONCE):
+            yield from self[part]
+
+    def _read(self, first: int, stop: int) -> list[str]:
+        if stop <= first:
+            return []
+        bounds = (self._bounds[first : stop + 1] - self._bounds[first]).tolist()
+        content = os.pread(self._file.fileno(), bounds[-1], int(self._bounds[first]))
+        return [content[low:high].decode("utf-8", "surrogatepass") for low, high in itertools.pairwise(bounds)]
+
+
+class Rows:
+    """Rows of numbers in a file, float32 [n, columns]: `rows[part]` by a slice, or by what is wanted, bool [n]."""
+
+    def __init__(self, columns: int) -> None:
+        self._file = _file()
+        self.shape = 0, columns
+
+    def append(self, rows: NDArray[np.float32]) -> None:
+        """Adds rows at the end."""
+        self._file.write(np.ascontiguousarray(rows, dtype=np.float32).data)
+        self._file.flush()
+        self.shape = self.shape[0] + len(rows), self.shape[1]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, wanted: slice | NDArray[np.bool_]) -> NDArray[np.float32]:
+        if isinstance(wanted, slice):
+            first, stop, _ = wanted.indices(len(self))
+            width = 4 * self.shape[1]
+            content = os.pread(self._file.fileno(), max(stop - first, 0) * width, first * width)
+            return np.frombuffer(content, dtype=np.float32).reshape(-1, self.shape[1])
+        found = np.empty((int(wanted.sum()), self.shape[1]), dtype=np.float32)
+        done = 0
+        for part in slices(len(self), ROWS):
+            some = self[part][wanted[part]]
+            found[done : done + len(some)] = some
+            done += len(some)
+        return found
+
+
+def in_file(values: NDArray[Any]) -> NDArray[Any]:
+    """The same values, read from a file as they are used. See `let_go`."""
+    if not values.nbytes:
+        return values
+    with _file() as file:
+        file.write(np.ascontiguousarray(values).data)
+        file.flush()
+        pages = mmap.mmap(file.fileno(), values.nbytes, access=mmap.ACCESS_READ)
+    return np.frombuffer(pages, dtype=values.dtype).reshape(values.shape)
+
+
+def let_go(*arrays: NDArray[Any]) -> None:
+    """Until they are used again, arrays that `in_file` returned take no memory of the process."""
+    for array in arrays:
+        base = array.base
+        while isinstance(base, np.ndarray):
+            base = base.base
+        if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            base.madvise(mmap.MADV_DONTNEED)
+
+
+def _file() -> IO[bytes]:
+    return tempfile.TemporaryFile()

@@ -1,0 +1,259 @@
+"""Where candidates come from: each generator names a few targets for each donor, by a score of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from enum import IntFlag
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from linker.engine.arrays.vectors import any_values, slices
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.arrays.vectors import Vectors
+    from linker.engine.blocks import CategoryTree
+
+
+class Generator(IntFlag):
+    """Who proposed a pair; a pair may have several."""
+
+    CATEGORY = 1  # nearest by meaning within the donor's category, or the one above
+    NEAREST = 2  # nearest by meaning on the whole site
+    LEXICAL = 4  # nearest by words
+    MENTION = 8  # a name or an anchor of the target stands in the donor's text
+    NEIGHBOUR_LINKS = 16  # the nearest pages link to it
+    SIMILAR_LINKERS = 32  # pages that link to the same targets link to it
+    COCITED = 64  # linked together with what the donor links to
+    CATEGORY_LINKS = 128  # other pages of the donor's category link to it
+    RECIPROCAL = 256  # the target links to the donor
+    ADDRESS = 512  # above, below or beside the donor in the tree of addresses
+
+
+EVERY = ~Generator(0)  # all of them switched on
+NAMES = {flag: (flag.name or "").lower() for flag in Generator}
+# For people, by name.
+LABELS = {
+    "category": "Category",
+    "nearest": "Nearest by meaning",
+    "lexical": "Nearest by words",
+    "mention": "Mention",
+    "neighbour_links": "Neighbours link to it",
+    "similar_linkers": "Pages with the same links link to it",
+    "cocited": "Co-cited",
+    "category_links": "Its category links to it",
+    "reciprocal": "Links back",
+    "address": "Near in the address",
+}
+
+
+def names(bits: int) -> list[str]:
+    """The generators in `bits` by name, in the order of the enumeration."""
+    return [name for flag, name in NAMES.items() if bits & flag]
+
+
+EXACT = 40_000  # targets up to which every page is compared with every one
+TRAINED_ON = 64  # vectors a cell that its centre is the mean of
+PROBED = 24  # cells looked through for each page
+SORTED = 128  # pages whose targets are put in order together
+
+
+def nearest(unit: Vectors, most: int, is_target: NDArray[np.bool_], rows: int = 1024) -> sparse.csr_matrix:
+    """The `most` targets of highest cosine for each page: CSR [n, n] of cosines, positive ones alone.
+
+    `unit` [n, d]: rows of length 1, or 0 for pages without a vector, which are near to nothing. Exact up to
+    EXACT targets, ties to the lower page; beyond, an inverted file (faiss IndexIVFFlat) looks through the PROBED cells
+    nearest to each page, whose work grows with the square root of the pages.
+    """
+    targets = np.flatnonzero(is_target & any_values(unit))
+    return _nearest(unit, most, [(np.arange(len(unit)), targets)], rows)
+
+
+def nearest_within(
+    unit: Vectors,
+    most: int,
+    is_target: NDArray[np.bool_],
+    nodes: NDArray[np.int64],
+    tree: CategoryTree,
+    levels_up: int,
+    rows: int = 1024,
+) -> sparse.csr_matrix:
+    """As `nearest`, of the targets that lie within `levels_up` levels of each page's category. Pages that look over all
+    targets have none: those of `nearest` are theirs."""
+    groups = list(groups_within(nodes, is_target & any_values(unit), tree, levels_up))
+    found = _nearest(unit, most, groups, rows)
+    return found[np.argsort(np.concatenate([pages for pages, _ in groups]))] if groups else found
+
+
+def groups_within(
+    nodes: NDArray[np.int64], is_target: NDArray[np.bool_], tree: CategoryTree, levels_up: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Pages that look at the same targets, each page once, and the targets that lie within `levels_up` levels of their
+    category; int64, ascending. No targets for pages that look at all of them."""
+    place = tree.enter[nodes]
+    order = np.argsort(place, kind="stable")
+    ranked, everything = place[order], int(is_target.sum())
+    tops = tree.ancestor(nodes, levels_up)
+    by_top = np.argsort(tops, kind="stable")
+    for pages in np.split(by_top, np.flatnonzero(np.diff(tops[by_top])) + 1) if len(nodes) else []:
+        top = int(tops[pages[0]])
+        last = tree.leave[top] if levels_up else tree.enter[top] + 1
+        inside = order[np.searchsorted(ranked, tree.enter[top]) : np.searchsorted(ranked, last)]
+        targets = np.sort(inside[is_target[inside]])
+        yield pages, targets if len(targets) < everything else targets[:0]
+
+
+def _nearest(
+    unit: Vectors, most: int, groups: list[tuple[NDArray[np.int64], NDArray[np.int64]]], rows: int
+) -> sparse.csr_matrix:
+    """The nearest targets of each page of some groups, pages and targets, in the order of the groups."""
+    counts, columns, values = [], [], []
+    for pages, targets in groups:
+        width = min(most + 1, len(targets))
+        if not width:
+            counts.append(np.zeros(len(pages), dtype=np.int64))
+            continue
+        search = _exact(unit, targets) if len(targets) <= EXACT else _cells(unit, targets)
+        for first in range(0, len(pages), rows):
+            mine = pages[first : first + rows]
+            value, place = search(unit[mine], width)
+            page = targets[place]
+            order = np.lexsort((page, -value), axis=1)
+            page, value = np.take_along_axis(page, order, axis=1), np.take_along_axis(value, order, axis=1)
+            keep = (value > 0) & (page != mine[:, None])
+            keep &= np.cumsum(keep, axis=1) <= most
+            columns.append(page[keep].astype(np.int32))
+            values.append(value[keep])
+            counts.append(keep.sum(axis=1))
+    height = sum(map(len, counts))
+    matrix = sparse.csr_matrix(
+        (
+            np.concatenate(values or [np.empty(0, np.float32)]).astype(np.float32),
+            np.concatenate(columns or [np.empty(0, np.int32)]),
+            np.concatenate([[0], np.cumsum(np.concatenate(counts or [np.empty(0, np.int64)]))]),
+        ),
+        shape=(height, len(unit)),
+    )
+    matrix.sort_indices()
+    return matrix
+
+
+LARGEST_BLOCK = 5_000  # targets of a category up to which all its pages are compared
+
+
+def nearest_in_category(
+    unit: Vectors,
+    near: sparse.csr_matrix,
+    most: int,
+    is_target: NDArray[np.bool_],
+    nodes: NDArray[np.int64],
+    tree: CategoryTree,
+) -> sparse.csr_matrix:
+    """The `most` targets of highest cosine for each page in its category and those below: CSR [n, n], positive ones.
+
+    Categories with fewer targets look through the one above, if there is one. Those with more than LARGEST_BLOCK keep
+    what of `near`, the nearest of the whole site, lies in them. Pages without a category, at the root, have none.
+    """
+    place = tree.enter[nodes]
+    order = np.argsort(place, kind="stable")
+    ranked = place[order]
+    rows, columns, values = [], [], []
+    for node in np.unique(nodes[nodes > 0]).tolist():
+        block = _targets_below(node, order, ranked, is_target, tree)
+        above = int(tree.parent[node])
+        if above and len(block) <= most:
+            block = _targets_below(above, order, ranked, is_target, tree)
+        pages = order[np.searchsorted(ranked, tree.enter[node]) : np.searchsorted(ranked, tree.enter[node] + 1)]
+        if len(block) > LARGEST_BLOCK:
+            kept = near[pages].tocoo()
+            inside = np.isin(kept.col, block)
+            rows.append(pages[kept.row[inside]])
+            columns.append(kept.col[inside].astype(np.int64))
+            values.append(kept.data[inside])
+            continue
+        for first in range(0, len(pages) if len(block) else 0, 1024):
+            part = pages[first : first + 1024]
+            cosine = unit[part] @ unit[block].T
+            cosine[part[:, None] == block[None, :]] = -1
+            width = min(most, len(block))
+            best = np.argpartition(-cosine, width - 1, axis=1)[:, :width]
+            rows.append(np.repeat(part, width))
+            columns.append(block[best].ravel())
+            values.append(np.take_along_axis(cosine, best, axis=1).ravel())
+    if not rows:
+        return sparse.csr_matrix((len(unit), len(unit)), dtype=np.float32)
+    value, row, column = np.concatenate(values), np.concatenate(rows), np.concatenate(columns)
+    keep = value > 0
+    matrix = sparse.csr_matrix((value[keep], (row[keep], column[keep])), shape=(len(unit), len(unit)))
+    matrix.sort_indices()
+    return matrix
+
+
+def _targets_below(
+    node: int, order: NDArray[np.int64], ranked: NDArray[np.int64], is_target: NDArray[np.bool_], tree: CategoryTree
+) -> NDArray[np.int64]:
+    """Targets in the node's subtree, ascending; `order` are the pages by their place `ranked` in the tree's walk."""
+    inside = order[np.searchsorted(ranked, tree.enter[node]) : np.searchsorted(ranked, tree.leave[node])]
+    return np.sort(inside[is_target[inside]])
+
+
+# (queries [m, d], how many) -> cosines and places [m, how many]; a place that is not there has a cosine of -1
+_Search = Callable[["NDArray[np.float32]", int], "tuple[NDArray[np.float32], NDArray[np.int64]]"]
+
+
+def _exact(unit: Vectors, targets: NDArray[np.int64]) -> _Search:
+    columns = np.empty((unit.shape[1], len(targets)), dtype=np.float32)
+    for part in slices(len(targets)):
+        columns[:, part] = unit[targets[part]].T
+
+    def search(queries: NDArray[np.float32], width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        cosine = queries @ columns
+        chosen = np.empty((len(queries), width), dtype=np.int64)
+        for part in slices(len(queries), SORTED):
+            chosen[part] = np.argpartition(-cosine[part], width - 1, axis=1)[:, :width]
+        return np.take_along_axis(cosine, chosen, axis=1), chosen
+
+    return search
+
+
+def _cells(unit: Vectors, targets: NDArray[np.int64]) -> _Search:
+    import faiss  # heavy, and only needed on large sites
+
+    dimensions, cells = unit.shape[1], 2 * math.isqrt(len(targets))
+    coarse = faiss.IndexFlatIP(dimensions)
+    index = faiss.IndexIVFFlat(coarse, dimensions, cells, faiss.METRIC_INNER_PRODUCT)
+    index.cp.niter, index.cp.max_points_per_centroid = 8, TRAINED_ON
+    index.train(unit[targets])
+    for part in slices(len(targets)):
+        index.add(unit[targets[part]])
+    index.nprobe = PROBED
+
+    def search(queries: NDArray[np.float32], width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        cosine, place = index.search(np.ascontiguousarray(queries), width)
+        return np.where(place < 0, np.float32(-1), cosine), np.maximum(place, 0)
+
+    return search
+
+
+def union(
+    parts: list[tuple[Generator, NDArray[np.int64], NDArray[np.int64]]], pages: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Pairs of all generators: donors, targets, and the bits of who proposed them, int32; by donor, then target.
+
+    `parts` holds generator, donors and targets, int64 [k] each; one generator may name a pair twice.
+    """
+    if not parts:
+        nothing = np.empty(0, dtype=np.int64)
+        return nothing, nothing, nothing.astype(np.int32)
+    key = np.concatenate([donors * pages + targets for _, donors, targets in parts])
+    bits = np.concatenate([np.full(len(donors), int(flag), dtype=np.int32) for flag, donors, _ in parts])
+    order = np.argsort(key, kind="stable")
+    key, bits = key[order], bits[order]
+    if not len(key):
+        return key, key, bits
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    return key[first] // pages, key[first] % pages, np.bitwise_or.reduceat(bits, first)

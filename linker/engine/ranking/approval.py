@@ -1,0 +1,237 @@
+"""Would an editor approve it? The model that says so, learned on suggestions that were read and judged, on many sites.
+
+Recovery, what `linker.engine.ranking.learned` learns, asks whether this site would have linked a pair; a pair without a
+link counts as wrong there. Approval asks whether an editor would take the suggestion as it stands. It has three parts,
+none of which knows a site: `relevance`, trees over the numbers of a pair; `words`, trees over the numbers of words in a
+sentence, given that the pair is relevant; and two curves that turn their log-odds into the probability that a link on
+those words, or one beside the text under the target's own name, would be approved. The model ships with the product,
+made by bench/panel/train.py from bench/panel/*.jsonl.gz; docs/approval.md is its card.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lightgbm
+import numpy as np
+
+from linker.engine.anchors.spans import CONTEXT_FEATURES, SPAN_FEATURES
+from linker.engine.ranking.features import FEATURES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+SHIPPED = Path(__file__).parent / "shipped" / "approval.json.gz"
+GOOD_WORDS = 0.75  # how likely words have to be all right, in a link that is, to be proposed in the text
+
+# What is known of a pair beside its FEATURES: log-odds of the site's own ranker and the pair's place by them among its
+# donor's, NaN without one; the formula's sum and place; how many generators found it; the logarithm of the site's
+# pages; and how near, by cosine, the nearest pages of either side are on average.
+PAIR_FEATURES: tuple[str, ...] = (
+    *FEATURES, "base", "base_rank", "formula", "formula_rank", "generators", "pages", "mean_cosine",
+    "mean_cosine_target",
+)  # fmt: skip
+# `site`: the probability that the site's own choice of words gives them, or without one, that of other sites.
+WORD_FEATURES: tuple[str, ...] = (*SPAN_FEATURES, *CONTEXT_FEATURES, "site")
+_BASE, _DONOR_TOKENS = PAIR_FEATURES.index("base"), PAIR_FEATURES.index("donor_tokens")
+LEAN = 0.15
+A_TEXT = 3.0  # logarithm of the tokens of a text that could hold a link: about twenty
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A logistic curve: the probability is 1 / (1 + exp(-(`bias` + `weights` @ log-odds)))."""
+
+    bias: float
+    weights: tuple[float, ...]
+
+    def __call__(self, *log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.full(len(log_odds[0]), self.bias)
+        for weight, value in zip(self.weights, log_odds, strict=True):
+            total += weight * value
+        return np.asarray(1 / (1 + np.exp(-np.clip(total, -30, 30))), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How a project's editors approve beside what the shipped model expects: `slope` and `shift` of its log-odds, by
+    so many `decisions`."""
+
+    slope: float = 1.0
+    shift: float = 0.0
+    decisions: int = 0
+
+    def __call__(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What is to be expected where the model expects `probability`, float64 [m]; never falls as that rises."""
+        if not self.decisions:
+            return probability
+        return np.asarray(1 / (1 + np.exp(-(self.slope * _log_odds(probability) + self.shift))), dtype=np.float64)
+
+
+# What the slope and the shift are taken to be before there are decisions: normal, with these standard deviations. Some
+# forty decisions weigh as much as that.
+_SLOPE_DEVIATION, _SHIFT_DEVIATION, _LEAST_SLOPE = 0.15, 0.35, 0.2
+SUREST_STATED = 0.95  # anybody rejects a link now and then: what was stated counts as no surer than this
+
+
+def calibrate(stated: NDArray[np.float64], approved: NDArray[np.bool_]) -> Calibration:
+    """The likeliest calibration given what the shipped model `stated` of decided suggestions and whether they were
+    `approved`, [k] each: logistic (Platt's), held near the model's own by a normal prior, so that it moves smoothly."""
+    if not len(stated):
+        return Calibration()
+    x, y = _log_odds(np.clip(stated, 1 - SUREST_STATED, SUREST_STATED)), approved.astype(np.float64)
+    slope, shift = 1.0, 0.0
+    for _ in range(50):
+        expected = 1 / (1 + np.exp(-(slope * x + shift)))
+        spread = expected * (1 - expected)
+        gradient = np.array(
+            [
+                ((y - expected) * x).sum() - (slope - 1) / _SLOPE_DEVIATION**2,
+                (y - expected).sum() - shift / _SHIFT_DEVIATION**2,
+            ]
+        )
+        curvature = np.array(
+            [
+                [(spread * x * x).sum() + 1 / _SLOPE_DEVIATION**2, (spread * x).sum()],
+                [(spread * x).sum(), spread.sum() + 1 / _SHIFT_DEVIATION**2],
+            ]
+        )
+        step = np.linalg.solve(curvature, gradient)
+        slope, shift = slope + step[0], shift + step[1]
+        if np.abs(step).max() < 1e-9:
+            break
+    return Calibration(round(max(float(slope), _LEAST_SLOPE), 6), round(float(shift), 6), len(stated))
+
+
+def _log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    inside = np.clip(probability, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(inside / (1 - inside)), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The parts of the model, its `version`, and how many judged suggestions of how many sites it was learned on."""
+
+    relevance: lightgbm.Booster
+    words: lightgbm.Booster
+    quick: lightgbm.Booster
+    in_text: Curve
+    beside: Curve
+    version: str
+    judged: int
+    sites: int
+
+    def relevant(self, pairs: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Log-odds that the target is worth a link from the donor, float64 [m]; `pairs` [m, len(PAIR_FEATURES)]."""
+        return _read(self.relevance, pairs) + leaning(pairs)
+
+    def good_words(self, words: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Log-odds that words are all right in a link to a relevant target; `words` [m, len(WORD_FEATURES)]."""
+        return _read(self.words, words)
+
+    def linked_elsewhere(self, spans: NDArray[np.float32]) -> NDArray[np.float64]:
+        """How likely editors of other sites are to link such words: for sites without a choice of words of their own;
+        `spans` [m, len(SPAN_FEATURES)] without what the site's links say."""
+        return np.asarray(1 / (1 + np.exp(-_read(self.quick, spans))), dtype=np.float64)
+
+    def approved_beside(self, relevance: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probability that a link beside the text under the target's own name would be approved, float64 [m]."""
+        return self.beside(relevance)
+
+    def approved_in_text(self, relevance: NDArray[np.float64], words: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probability that a link on such words would be approved, float64 [m]."""
+        return self.in_text(relevance, words)
+
+
+def leaning(pairs: NDArray[np.float32]) -> NDArray[np.float64]:
+    """What the site's own ranker adds to the trees' log-odds, float64 [m]: LEAN times its own, where the donor has a
+    text. A few trees cannot tell its best pairs apart, and what it learned from links in texts is right about texts;
+    of pages without one it has learned where menus and calls to action lead.
+    """
+    base = np.nan_to_num(pairs[:, _BASE].astype(np.float64), nan=0.0)
+    return np.where(pairs[:, _DONOR_TOKENS] > A_TEXT, LEAN * base, 0.0)
+
+
+def nearness_of(near: sparse.csr_matrix) -> NDArray[np.float64]:
+    """How near, by cosine, the nearest pages of each page are on average, float64 [n]; `near` as in SiteIndex."""
+    count = np.diff(near.indptr)
+    total = np.asarray(near.sum(axis=1), dtype=np.float64).ravel()
+    return np.divide(total, count, out=np.zeros(near.shape[0]), where=count > 0)
+
+
+def pair_table(
+    features: NDArray[np.float32],
+    base: NDArray[np.float64],
+    base_rank: NDArray[np.float64],
+    formula: NDArray[np.float64],
+    formula_rank: NDArray[np.float64],
+    found: NDArray[np.int32],
+    nearness: NDArray[np.float64],
+    donor: NDArray[np.int64],
+    target: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    """The numbers of pairs as the model reads them, float32 [m, len(PAIR_FEATURES)]; `nearness` of all pages."""
+    beside = np.column_stack(
+        [
+            base,
+            base_rank,
+            formula,
+            formula_rank,
+            bits(found),
+            np.full(len(base), np.log(len(nearness))),
+            nearness[donor],
+            nearness[target],
+        ]
+    )
+    return np.hstack([features, beside.astype(np.float32)])
+
+
+def bits(found: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many bits of each number are set."""
+    value = found.astype(np.int64)
+    count = np.zeros(len(value), dtype=np.int64)
+    while value.any():
+        count += value & 1
+        value >>= 1
+    return count
+
+
+def word_table(
+    spans: NDArray[np.float32], context: NDArray[np.float32], site: NDArray[np.float64]
+) -> NDArray[np.float32]:
+    """The numbers of words as the model reads them, float32 [m, len(WORD_FEATURES)]."""
+    return np.hstack([spans, context, site[:, None].astype(np.float32)])
+
+
+def _read(model: lightgbm.Booster, table: NDArray[np.float32]) -> NDArray[np.float64]:
+    if not len(table):
+        return np.empty(0)
+    return np.asarray(np.round(model.predict(table, raw_score=True, num_threads=1), 6), dtype=np.float64)
+
+
+@cache
+def shipped(path: Path = SHIPPED) -> Approval:
+    """The model that ships with the product, or another that bench/panel/train.py wrote.
+
+    Raises ValueError where it was learned on other numbers than today's.
+    """
+    kept: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    if tuple(kept["pair_features"]) != PAIR_FEATURES or tuple(kept["word_features"]) != WORD_FEATURES:
+        raise ValueError(f"{path} was learned on other numbers than today's; make it anew with bench/panel/train.py")
+    relevance, words, quick = (lightgbm.Booster(model_str=kept[name]) for name in ("relevance", "words", "quick"))
+    return Approval(
+        relevance=relevance,
+        words=words,
+        quick=quick,
+        in_text=Curve(kept["in_text"][0], tuple(kept["in_text"][1:])),
+        beside=Curve(kept["beside"][0], tuple(kept["beside"][1:])),
+        version=kept["version"],
+        judged=kept["judged"],
+        sites=kept["sites"],
+    )

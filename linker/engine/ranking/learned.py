@@ -1,0 +1,409 @@
+"""The learned ranker: gradient-boosted trees over the features of pairs, trained on links hidden from themselves.
+
+A share of the visible links is hidden, everything that is derived from links is computed from the rest, and the hidden
+links have to be found among the candidates; this is done in turn for every share. Editors' accepts and rejects are
+added. Models are cross-validated by donor: each is trained without the donors of one group, its predictions for that
+group are held back, and from all of them together come calibration and the reported quality. A pair is scored by the
+mean of the models.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import lightgbm
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+
+from linker.engine.arrays.disk import Rows
+from linker.engine.arrays.memory import give_back
+from linker.engine.arrays.vectors import slices
+from linker.engine.candidates.generators import EVERY, Generator
+from linker.engine.evidence import build_evidence
+from linker.engine.index import Progress, no_progress
+from linker.engine.ranking.features import FEATURES, GROUPS, Candidates, candidates, joined
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.index import SiteIndex
+
+VERSION = "trees-1"
+LABELS_A_LEAF = 80
+FEWEST_LEAVES = 8
+THREADS = 2
+UNDECIDED = 30
+AT_A_TIME = 100_000  # examples read together
+AT = 10  # suggestions a donor at which recall is reported
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """How the ranker is trained.
+
+    folds        shares of the links that are hidden in turn; also the number of models
+    fewest       labels (links found among the candidates) below which nothing is learned
+    most_pairs   pairs trained on; donors are drawn until it is reached
+    seed         of every random choice
+    negatives    share of the wrong pairs that trees are grown on, weighted in return; all of them calibrate
+    threads      models grown, or read, at a time. Each has one thread of its own: the library's threads wait for one
+                 another busily, and on a machine that does other work too the waiting takes many times the work
+    rounds, learning_rate, leaves, smallest_leaf, l2   of the trees; with few labels they have fewer leaves
+    columns      features that are learned from
+    """
+
+    folds: int = 5
+    fewest: int = 60
+    most_pairs: int = 1_000_000
+    seed: int = 11
+    negatives: float = 0.35
+    threads: int = THREADS
+    rounds: int = 160
+    learning_rate: float = 0.06
+    leaves: int = 24
+    smallest_leaf: int = 30
+    l2: float = 20.0
+    columns: tuple[str, ...] = FEATURES
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Measured on held-back links: recall at AT of all hidden links, precision where half of them are found (None if
+    never), and counts of what was trained on."""
+
+    recall_at_10: float
+    precision_at_half: float | None
+    hidden: int
+    found: int
+    pairs: int
+    accepted: int
+    rejected: int
+
+
+@dataclass(frozen=True)
+class TrainedRanker:
+    """`models`, one a fold, a calibration from their mean to a probability, and their measured quality."""
+
+    models: tuple[Any, ...]
+    calibration: IsotonicRegression
+    quality: Quality
+    columns: tuple[str, ...] = FEATURES
+    version: str = VERSION
+    places: NDArray[np.int64] = field(default_factory=lambda: np.arange(len(FEATURES)))
+
+    def first(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The first model's log-odds, float64 [m]: a quick reading."""
+        if not len(features):
+            return np.empty(0)
+        return _read(self.models[0], self._read_by(features))
+
+    def raw(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Mean of the models' log-odds, float64 [m]."""
+        if not len(features):
+            return np.empty(0)
+        with ThreadPoolExecutor(THREADS) as pool:
+            found = list(pool.map(partial(_read, features=self._read_by(features)), self.models))
+        return np.asarray(np.round(np.mean(found, axis=0), 6), dtype=np.float64)
+
+    def _read_by(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        return features if self.columns == FEATURES else features[:, self.places]
+
+    def gains(self) -> dict[str, float]:
+        """How much each group of features gained in the trees, as shares that sum to 1, the largest first."""
+        gain = sum(model.feature_importance("gain") for model in self.models)
+        total = max(float(np.sum(gain)), 1e-12)
+        by_name = dict(zip(self.columns, np.asarray(gain, dtype=np.float64).tolist(), strict=True))
+        groups = {
+            group: round(sum(by_name.get(name, 0.0) for name in features) / total, 4)
+            for group, features in GROUPS.items()
+        }
+        return dict(sorted(groups.items(), key=lambda item: -item[1]))
+
+    def to_bytes(self) -> bytes:
+        """The whole ranker, compressed, for safekeeping; `from_bytes` reads it."""
+        kept = {
+            "version": self.version,
+            "columns": self.columns,
+            "models": [model.model_to_string() for model in self.models],
+            "calibration": [self.calibration.X_thresholds_.tolist(), self.calibration.y_thresholds_.tolist()],
+            "quality": asdict(self.quality),
+        }
+        return zlib.compress(json.dumps(kept).encode())
+
+    @classmethod
+    def from_bytes(cls, kept: bytes) -> TrainedRanker:
+        """The ranker that `to_bytes` kept. Raises KeyError where it learned from features that are no more."""
+        values = json.loads(zlib.decompress(kept))
+        calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(*values["calibration"])
+        columns = tuple(values["columns"])
+        gone = [name for name in columns if name not in FEATURES]
+        if gone:
+            raise KeyError(f"features that are no more: {', '.join(gone)}")
+        return cls(
+            tuple(lightgbm.Booster(model_str=text) for text in values["models"]),
+            calibration,
+            Quality(**values["quality"]),
+            columns,
+            values["version"],
+            np.array([FEATURES.index(name) for name in columns]),
+        )
+
+    def probability(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Calibrated probability of raw scores, in [0, 1]; never falls as the raw score rises."""
+        return calibrated(self.calibration, raw)
+
+
+def _read(model: lightgbm.Booster, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The model's log-odds, float64 [m]."""
+    return np.asarray(model.predict(features, raw_score=True, num_threads=1))
+
+
+def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Isotonic steps, tilted by the raw score within a step so that no two different scores are equal."""
+    if not len(raw):
+        return np.empty(0)
+    steps = calibration.predict(raw)
+    tilt = 1e-4 / (1 + np.exp(-np.clip(raw, -30, 30)))
+    probability: NDArray[np.float64] = np.clip(steps * (1 - 1e-4) + tilt, 0, 1)
+    return probability
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Candidates with labels, arrays [m]: `pairs`, whose `features` [m, len(FEATURES)] lie in a file of their own;
+    `label` bool, `weight` float32, `share` int64: the share of links that was hidden, or the number of shares for
+    editors' decisions and the candidates beside them; `hidden`: hidden links of the donors, candidates or not;
+    `rejected`: pairs that editors rejected."""
+
+    pairs: Candidates
+    features: Rows
+    label: NDArray[np.bool_]
+    weight: NDArray[np.float32]
+    share: NDArray[np.int64]
+    hidden: int
+    rejected: int = 0
+
+
+def folds_of(donor: NDArray[np.int64], pages: int, folds: int, seed: int) -> NDArray[np.int64]:
+    """The group of each pair, int64 [m]: that of its donor, or where the donors are too few for that (all links stand
+    on one page, say) one of its own."""
+    random = np.random.default_rng(seed)
+    groups: NDArray[np.int64] = (random.permutation(pages) % folds)[donor]
+    if len(np.unique(groups)) < folds:
+        groups = random.permutation(len(donor)) % folds
+    return groups
+
+
+def training_set(
+    index: SiteIndex,
+    options: TrainOptions,
+    switched_on: Generator = EVERY,
+    progress: Progress = no_progress,
+) -> TrainingSet:
+    """Labelled candidates, by share of hidden links, then donor and target.
+
+    Whatever is derived from links for the pairs of a share is computed without the links of that share.
+    """
+    site = index.site
+    pages = len(site)
+    key = site.links.src * pages + site.links.dst
+    distinct, of_link = np.unique(key, return_inverse=True)
+    usable = site.target[distinct % pages] & site.donor[distinct // pages] & (distinct % pages != distinct // pages)
+    rng = np.random.default_rng(options.seed)
+    share = rng.permutation(len(distinct)) % options.folds
+    parts, labels, shares = [], [], []
+    features = Rows(len(FEATURES))
+    hidden_total = 0
+    for number in range(options.folds):
+        progress(number, options.folds, "Learning from the site's links")
+        hidden = (share == number) & usable
+        visible = np.flatnonzero(share[of_link] != number)
+        evidence = build_evidence(index, visible)
+        give_back()
+        donors = np.unique(distinct[hidden] // pages)
+        donors = np.sort(rng.permutation(donors))
+        room = max(options.most_pairs // options.folds, 1)
+        seen = (
+            np.concatenate([distinct[share != number] // pages, site.forbidden.src, site.accepted.src]),
+            np.concatenate([distinct[share != number] % pages, site.forbidden.dst, site.accepted.dst]),
+        )
+        order = rng.permutation(len(donors))
+        taken = 0
+        chosen = []
+        for first in range(0, len(order), 512):
+            if taken >= room:
+                break
+            batch = np.sort(donors[order[first : first + 512]])
+            found = candidates(evidence, batch, seen, switched_on)
+            taken += len(found)
+            features.append(found.features)
+            parts.append(found.bare())
+            labels.append(np.isin(found.donor * pages + found.target, distinct[hidden]))
+            shares.append(np.full(len(found), number))
+            chosen.append(batch)
+            del found
+        del evidence  # before the next is made
+        give_back()
+        if chosen:
+            hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
+    decided, right, rejected = _decisions(index, switched_on, rng)
+    if len(decided):
+        features.append(decided.features)
+        parts.append(decided.bare())
+        labels.append(right)
+        shares.append(np.full(len(decided), options.folds))
+    del decided
+    pairs = joined(parts)
+    label = np.concatenate(labels) if labels else np.empty(0, dtype=bool)
+    return TrainingSet(
+        pairs,
+        features,
+        label,
+        np.ones(len(label), dtype=np.float32),
+        np.concatenate(shares) if shares else np.empty(0, dtype=np.int64),
+        hidden_total,
+        rejected,
+    )
+
+
+def _decisions(
+    index: SiteIndex, switched_on: Generator, rng: np.random.Generator
+) -> tuple[Candidates, NDArray[np.bool_], int]:
+    """Editors' accepts (True) and rejects as labelled candidates, with the evidence of all links, and how many rejects
+    there are. UNDECIDED other candidates of each of their donors stand beside them as wrong: editors who accept all
+    they see would otherwise teach that everything is right."""
+    site, pages = index.site, len(index.site)
+    accepted = site.accepted.src * pages + site.accepted.dst
+    rejected = np.setdiff1d(site.rejected.src * pages + site.rejected.dst, accepted)
+    decided = np.union1d(accepted, rejected)
+    if not len(decided):
+        return joined([]), np.empty(0, dtype=bool), 0
+    evidence = build_evidence(index, np.arange(len(site.links)))
+    donors = np.unique(decided // pages)
+    parts = []
+    for first in range(0, len(donors), 512):
+        found = candidates(evidence, donors[first : first + 512], (site.links.src, site.links.dst), switched_on)
+        undecided = ~np.isin(found.donor * pages + found.target, decided)
+        order = np.lexsort((rng.random(len(found)), ~undecided, found.donor))
+        rank = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
+        drawn = np.zeros(len(found), dtype=bool)
+        drawn[order[rank < UNDECIDED]] = True
+        parts.append(found.take(~undecided | (undecided & drawn)))
+    pairs = joined(parts)
+    key = pairs.donor * pages + pairs.target
+    return pairs, np.isin(key, accepted), int(np.isin(key, rejected).sum())
+
+
+def train(
+    index: SiteIndex,
+    options: TrainOptions | None = None,
+    switched_on: Generator = EVERY,
+    progress: Progress = no_progress,
+) -> TrainedRanker | None:
+    """A ranker for the site, or None where it has too few labels to learn from."""
+    options = options or TrainOptions()
+    if not len(index.site.links) and not len(index.site.accepted):
+        return None
+    return fit(training_set(index, options, switched_on, progress), len(index.site), options)
+
+
+def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker | None:
+    """Trains on a training set; None with fewer than `options.fewest` positive labels."""
+    if int(data.label.sum()) < options.fewest or data.label.all():
+        return None
+    groups = folds_of(data.pairs.donor, pages, options.folds, options.seed)
+    places = np.array([FEATURES.index(name) for name in options.columns])
+    every = options.columns == FEATURES
+    rng = np.random.default_rng(options.seed)
+    drawn = data.label | (rng.random(len(data.label)) < options.negatives)
+    weight = np.where(data.label, 1.0, 1.0 / options.negatives).astype(np.float32) * data.weight
+
+    reading = Lock()  # one at a time: examples as they are read take many times the room of what trees are grown on
+
+    def read(wanted: slice | NDArray[np.bool_]) -> NDArray[np.float32]:
+        rows = data.features[wanted]
+        return rows if every else rows[:, places]
+
+    def without(number: int) -> tuple[lightgbm.Booster, NDArray[np.float64]]:
+        """The model of all groups but one, and what it says of that one."""
+        inside = groups != number
+        chosen = inside & drawn
+        leaves = int(
+            np.clip(data.label[chosen].sum() // LABELS_A_LEAF, FEWEST_LEAVES, max(options.leaves, FEWEST_LEAVES))
+        )
+        grown = replace(options, leaves=leaves, seed=options.seed + number)
+        with reading:
+            examples = _examples(read(chosen), data.label[chosen], weight[chosen], grown)
+        model = lightgbm.train(_of_trees(grown), examples, num_boost_round=grown.rounds)
+        del examples
+        said = [np.empty(0)]
+        for part in slices(len(inside), AT_A_TIME):
+            left_out = read(part)[~inside[part]]
+            if len(left_out):
+                said.append(_read(model, left_out))
+        return model, np.concatenate(said)
+
+    held_back = np.empty(len(data.label))
+    models = []
+    with ThreadPoolExecutor(options.threads) as pool:
+        for number, (model, said) in enumerate(pool.map(without, range(options.folds))):
+            models.append(model)
+            held_back[groups == number] = said
+    calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    calibration.fit(held_back, data.label)
+    quality = _quality(data, held_back, pages, options)
+    return TrainedRanker(tuple(models), calibration, quality, options.columns, VERSION, places)
+
+
+def _examples(
+    features: NDArray[np.float32], label: NDArray[np.bool_], weight: NDArray[np.float32], options: TrainOptions
+) -> lightgbm.Dataset:
+    """The examples as trees are grown on them, a byte a number; `features` are not held on to."""
+    found = lightgbm.Dataset(features, label.astype(np.float32), weight=weight, params=_of_trees(options))
+    return found.construct()
+
+
+def _of_trees(options: TrainOptions) -> dict[str, Any]:
+    return {
+        "objective": "binary",
+        "learning_rate": options.learning_rate,
+        "num_leaves": options.leaves,
+        "min_data_in_leaf": options.smallest_leaf,
+        "lambda_l2": options.l2,
+        "feature_fraction": 0.5,
+        "bagging_fraction": 0.8,
+        "bagging_freq": 1,
+        "seed": options.seed,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1,
+        "verbose": -1,
+    }
+
+
+def _quality(data: TrainingSet, score: NDArray[np.float64], pages: int, options: TrainOptions) -> Quality:
+    of_links = data.share < options.folds
+    label, score, decided = data.label[of_links], score[of_links], data.label[~of_links]
+    donor = data.share[of_links] * pages + data.pairs.donor[of_links]
+    order = np.lexsort((data.pairs.target[of_links], -score, donor))
+    rank = np.arange(len(order)) - np.searchsorted(donor[order], donor[order])
+    at_ten = int(label[order][rank < AT].sum())
+    by_score = np.argsort(-score, kind="stable")
+    right = np.cumsum(label[by_score])
+    half = np.flatnonzero(right >= 0.5 * max(data.hidden, 1))
+    precision = float(right[half[0]] / (half[0] + 1)) if len(half) else None
+    return Quality(
+        round(at_ten / max(data.hidden, 1), 4),
+        None if precision is None else round(precision, 4),
+        data.hidden,
+        int(label.sum()),
+        len(label),
+        int(decided.sum()),
+        data.rejected,
+    )

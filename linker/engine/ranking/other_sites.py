@@ -1,0 +1,83 @@
+"""What editors of other sites link: the ranker for a site that has too few links to learn from.
+
+Gradient-boosted trees over the numbers of a pair that a site without links has. They know no site: no addresses, no
+words. The ranker ships with the product, made by bench/links/train.py from bench/links/*.npz; docs/ranking.md is its
+card.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lightgbm
+import numpy as np
+
+from linker.engine.ranking.approval import A_TEXT
+from linker.engine.ranking.features import FEATURES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SHIPPED = Path(__file__).parent / "shipped" / "links.json.gz"
+
+# Of the features, those that a site's links tell: the same for every pair of a site without links.
+BY_LINKS = frozenset(
+    {
+        "giving", "receiving", "near_linked", "share", "anchor_links", "keyness", "near_link", "inline_links",
+        "on_link", "neighbour_links", "word_neighbour_links", "similar_linkers", "cocited_with_links", "cocited",
+        "coupled", "links_back", "two_steps", "neighbour_rank", "linker_rank", "indegree", "outdegree", "rank",
+        "target_outdegree", "category_links", "parent_links",
+    }
+)  # fmt: skip
+COLUMNS: tuple[str, ...] = tuple(name for name in FEATURES if name not in BY_LINKS)
+_PLACES = np.array([FEATURES.index(name) for name in COLUMNS])
+_DONOR_TOKENS = FEATURES.index("donor_tokens")
+# What the ranker adds to the log-odds that a target is worth a link: LEAN for each of its own above TYPICAL. Both are
+# the likeliest, given what readers judged, by models that had not seen the site.
+LEAN, TYPICAL = 0.5, -3.3
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The ranker, its `version`, and how many links of how many sites it was learned on."""
+
+    model: lightgbm.Booster
+    version: str
+    links: int
+    sites: int
+
+    def knows(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Whether it knows more of pairs than similarity does, [m]: not where the donor has no text."""
+        return features[:, _DONOR_TOKENS] > A_TEXT
+
+    def leaning(self, features: NDArray[np.float32], said: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What it adds to the log-odds of relevance of pairs of which it `said` so much, float64 [m]."""
+        return np.where(self.knows(features), LEAN * (said - TYPICAL), 0.0)
+
+    def first(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Log-odds that an editor would link the pair, float64 [m]; `features` [m, len(FEATURES)]."""
+        return self.raw(features)
+
+    def raw(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The same: there is no quicker reading of one model."""
+        if not len(features):
+            return np.empty(0)
+        said = self.model.predict(features[:, _PLACES], raw_score=True, num_threads=1)
+        return np.asarray(np.round(said, 6), dtype=np.float64)
+
+
+@cache
+def learned_elsewhere(path: Path = SHIPPED) -> Elsewhere:
+    """The ranker that ships with the product, or another that bench/links/train.py wrote.
+
+    Raises ValueError where it was learned on other numbers than today's.
+    """
+    kept: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    if tuple(kept["columns"]) != COLUMNS:
+        raise ValueError(f"{path} was learned on other numbers than today's; make it anew with bench/links/train.py")
+    return Elsewhere(lightgbm.Booster(model_str=kept["model"]), kept["version"], kept["links"], kept["sites"])

@@ -1,0 +1,356 @@
+"""Finds the role of a page. Where the evidence is thin the page is an article, which may give and receive links."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import re2
+
+from linker.engine.roles import words
+from linker.engine.roles.policy import PageRole
+from linker.engine.roles.words import keys, phrases, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class PageFacts(NamedTuple):
+    """What is known of a page.
+
+    `text` is the beginning of its main text, empty where the import brought none; `words` are those of all of it, None
+    where nobody counted. `links_out` are the distinct pages that its text links to and `link_share` the share of the
+    text that is links; `links_in` are the distinct pages whose text links here, `menu_share` the share of the site's
+    pages whose menus and footers do. `below` counts the pages that lie below
+    it, by their addresses or by the category tree.
+    """
+
+    url: str
+    title: str = ""
+    h1: str = ""
+    language: str = ""
+    text: str = ""
+    words: int | None = None
+    links_out: int = 0
+    link_share: float = 0.0
+    links_in: int = 0
+    menu_share: float = 0.0
+    below: int = 0
+
+
+class Found(NamedTuple):
+    """The role with what speaks for it, to follow "found:"; `day` is the last day of an event."""
+
+    role: PageRole
+    why: str = ""
+    day: date | None = None
+
+
+@dataclass(frozen=True)
+class SiteFacts:
+    """What is known of the site. `texts_tell`: nearly all of its pages have a text that is worth reading, so that one
+    without is an exception, and not the way the site was crawled. `sells_in`: parts of addresses below which most pages
+    have a price, see `sections_with_prices`. `menus_tell`: menus and footers lead to a few pages alone, and not to all,
+    as those of a handbook do."""
+
+    base_url: str
+    texts_tell: bool = False
+    sells_in: frozenset[str] = frozenset()
+    menus_tell: bool = True
+
+
+THIN_WORDS = 15  # fewer say nothing
+SHORT_WORDS = 150  # a list's own words
+HEADING_WORDS = 40  # no more than what stands above a list
+FEW_BELOW, FEW_LINKS = 2, 2
+EVENT_WORDS = 250  # more is a report, a recording or a transcript
+LINKED = 2  # pages whose texts link to a page: editors have chosen it, whatever it looks like
+BEGINNING = 600  # characters of a text in which an event says its day
+MANY_BELOW, MANY_LINKS, NOTHING_BUT_LINKS, MOSTLY_LINKS, PARTLY_LINKS = 5, 5, 0.7, 0.5, 0.3
+IN_MENUS = 0.3
+DEEPEST_LIST = 2  # parts of an address before what is listed
+
+_CLEAR, _MAYBE = keys(words.CLEAR_UTILITY), keys(words.MAYBE_UTILITY) | keys(words.SEARCHES)
+_NAMES = phrases(words.CLEAR_UTILITY) | phrases(words.MAYBE_UTILITY) | phrases(words.SEARCHES)
+_SEARCHES, _FILLERS = keys(words.SEARCHES), keys(words.FILLERS)
+_MACHINERY, _ABOVE = keys(words.MACHINERY), keys(words.ABOVE_UTILITY)
+_LISTS, _MAYBE_LISTS, _LIST_NAMES = keys(words.LISTS), keys(words.MAYBE_LISTS), phrases(words.LIST_NAMES)
+_EVENTS, _EVENT_NAMES, _LOOKS_BACK = keys(words.EVENTS), phrases(words.EVENT_NAMES), phrases(words.LOOKS_BACK)
+_AFTERWARDS, _ANNOUNCES = phrases(words.AFTERWARDS), phrases(words.ANNOUNCES)
+_PRODUCTS, _BUYING = keys(words.PRODUCTS), phrases(words.BUYING)
+_MONTHS = {plain(name): number for number, names in enumerate(words.MONTHS, 1) for name in names.split()}
+_PRICE = re2.compile(r"(?i)(?:[€£$₹]|\b(?:EUR|USD|GBP|CHF|Rs\.?|INR)) ?\d|\d ?(?:€|EUR\b|USD\b|CHF\b|Fr\.)")
+_ENDING = re.compile(r"(?i)\.(?:html?|php|aspx?|jsp)$")
+_SEPARATORS = re.compile(r"\s+[|–—·•»«:-]+\s+|:\s+")
+
+
+def find_role(page: PageFacts, site: SiteFacts) -> Found:
+    """The role of a page, with its evidence."""
+    path = _path(page.url)
+    found = _home(page, path, site) or _utility(page, path, site)
+    return (
+        found or _product(page, path, site) or _event(page, path) or _hub(page, path) or _thin(page, site) or _ARTICLE
+    )
+
+
+_ARTICLE = Found(PageRole.ARTICLE)
+
+
+class _Path(NamedTuple):
+    """`parts` of the address's path, plain and without spaces, without a language at its beginning (`language`)."""
+
+    parts: tuple[str, ...]
+    language: str
+    query: str
+
+
+def _path(url: str) -> _Path:
+    try:
+        split = urlsplit(url)
+    except ValueError:
+        return _Path(("?",), "", "")
+    raw = [part for part in unquote(split.path).split("/") if part]
+    language = ""
+    if raw and raw[0].lower().replace("_", "-").split("-")[0] in words.LANGUAGES and len(raw[0]) in (2, 5):
+        language, raw = raw[0].lower()[:2], raw[1:]
+    return _Path(tuple(map(_key, raw)), language, split.query)
+
+
+@lru_cache(maxsize=2**14)
+def _key(part: str) -> str:
+    """A part of an address without its ending, plain and without spaces."""
+    return plain(_ENDING.sub("", part)).replace(" ", "")
+
+
+@lru_cache(maxsize=8)
+def _base_parts(base_url: str) -> tuple[str, ...]:
+    return _path(base_url).parts
+
+
+def _home(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
+    parts = path.parts[:-1] if path.parts[-1:] in (("index",), ("home",), ("default",)) else path.parts
+    if path.query or parts != _base_parts(site.base_url):
+        return None
+    if path.language and page.language and not page.language.lower().startswith(path.language):
+        return None  # the section /it/ of an English site
+    return Found(PageRole.HOME, "it is the site’s first page")
+
+
+# ---------------------------------------------------------------------------------------------------------- utility
+
+
+def _utility(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
+    if not path.parts:
+        return None
+    for part in path.parts[:2]:
+        if part in _MACHINERY and len(path.parts) <= 3:
+            return Found(PageRole.UTILITY, f"its address has “{part}”")
+    last, above = path.parts[-1], path.parts[:-1]
+    in_menus = site.menus_tell and page.menu_share >= IN_MENUS
+    if not all(part in _ABOVE for part in above) or (above and last in _SEARCHES):
+        return None
+    clear = last in _CLEAR
+    if not clear and last not in _MAYBE:
+        return _by_name(page) if in_menus else None
+    name = _utility_name(page)
+    if name:
+        return Found(PageRole.UTILITY, f"its address ends in “{last}” and it is called “{name}”")
+    if clear or in_menus or not (page.title or page.h1):
+        menus = " and the site’s menus lead to it" if in_menus else ""
+        return Found(PageRole.UTILITY, f"its address ends in “{last}”{menus}")
+    return None
+
+
+def _by_name(page: PageFacts) -> Found | None:
+    """A page in many menus or footers that goes by such a name, whatever its address ends in (`/node/12`)."""
+    for name in _names(page):
+        if plain(name).replace(" ", "") in _CLEAR | _MAYBE:
+            return Found(PageRole.UTILITY, f"it is called “{name}” and the site’s menus lead to it")
+    return None
+
+
+def _names(page: PageFacts) -> list[str]:
+    """The page's names: its H1 and its title, whole and without what stands behind a separator."""
+    found = [page.h1, page.title]
+    for name in (page.h1, page.title):
+        found += _SEPARATORS.split(name)[:1]
+    return [name for name in dict.fromkeys(map(str.strip, found)) if name]
+
+
+LONGEST_NAME = 5  # words
+
+
+def _utility_name(page: PageFacts) -> str:
+    """The name by which the page says what it is, beside the site's own and words such as "us" or "form": "Contact us",
+    "The Example privacy policy". Empty where none does."""
+    host = plain(_host(page.url)).replace(" ", "")
+    for name in _names(page):
+        said = plain(name).split()
+        if len(said) > LONGEST_NAME:
+            continue
+        parts = [(first, last) for first in range(len(said)) for last in range(first + 1, len(said) + 1)]
+        for first, last in parts:
+            rest = [*said[:first], *said[last:]]
+            if " ".join(said[first:last]) in _NAMES and all(
+                word in _FILLERS or word in _NAMES or word in host for word in rest
+            ):
+                return name
+    return ""
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0]
+
+
+# ------------------------------------------------------------------------------------------------- products, events
+
+
+FEWEST_PRICES, MOST_PRICED = 10, 0.5  # pages of a section that sells, and their share of it
+PRODUCT_PARTS = sorted(part.strip() for part in words.PRODUCTS.split(","))  # as addresses have them
+
+
+def sections_with_prices(pages: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """The parts of addresses, such as “p” or “products”, below which most pages have a price; of some pages' addresses
+    and the beginnings of their texts."""
+    seen, priced = Counter[str](), Counter[str]()
+    for url, text in pages:
+        above = _product_part(_path(url))
+        seen[above] += 1
+        priced[above] += _PRICE.search(text) is not None
+    return frozenset(
+        part for part, count in priced.items() if part and count >= max(FEWEST_PRICES, MOST_PRICED * seen[part])
+    )
+
+
+def _product_part(path: _Path) -> str:
+    return next((part for part in path.parts[:-1] if part in _PRODUCTS), "")
+
+
+def _product(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
+    above = _product_part(path)
+    price = _PRICE.search(page.text)
+    said = plain(page.text) if price else ""
+    buying = next((phrase for phrase in _BUYING if phrase in said), "")
+    if buying:
+        return Found(PageRole.PRODUCT, f"its text has a price and “{buying}”")
+    if above and price:
+        return Found(PageRole.PRODUCT, f"its address has “/{above}/” and its text a price")
+    if above in site.sells_in:
+        return Found(PageRole.PRODUCT, f"most pages below “/{above}/” have a price")
+    return None
+
+
+_Y, _D = r"((?:19|20)\d\d)", r"(\d{1,2})"
+_ISO = re.compile(rf"\b{_Y}-(\d\d)-(\d\d)\b")
+_DOTTED = re.compile(rf"\b{_D}\.\s?{_D}\.\s?{_Y}\b")
+_MONTH = "(" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + ")"
+_DAY_FIRST = re.compile(rf"\b{_D} (?:th |st |nd |rd |de |of )?{_MONTH} (?:de |del )?{_Y}\b")
+_MONTH_FIRST = re.compile(rf"\b{_MONTH} {_D}(?: {_D})? {_Y}\b")
+_MONTH_ALONE = re.compile(rf"\b{_MONTH} {_Y}\b")
+_IN_ADDRESS = re.compile(rf"/{_Y}[/-](\d\d)[/-](\d\d)(?:[/-]|$)")
+
+
+def days_in(text: str) -> list[date]:
+    """The days that a text names, in the order of the forms they are written in."""
+    said = plain(text)
+    found = [(y, m, d) for y, m, d in _ISO.findall(text)]
+    found += [(y, m, d) for d, m, y in _DOTTED.findall(text)]
+    found += [(y, str(_MONTHS[m]), d) for d, m, y in _DAY_FIRST.findall(said)]
+    found += [(y, str(_MONTHS[m]), last or d) for m, d, last, y in _MONTH_FIRST.findall(said)]
+    return [day for numbers in found if (day := _day(*map(int, numbers)))]
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _month_named(text: str) -> date | None:
+    """The end of a month that is named with its year."""
+    for month, year in _MONTH_ALONE.findall(plain(text)):
+        return _day(int(year) + (_MONTHS[month] == 12), _MONTHS[month] % 12 + 1, 1)
+    return None
+
+
+def _event(page: PageFacts, path: _Path) -> Found | None:
+    """A page in a section of events, or one that is called an event and names its day. Reports of one, and what other
+    texts link to, stay articles."""
+    if page.links_in >= LINKED or page.words is None or page.words > EVENT_WORDS or not page.text:
+        return None
+    title = f"{page.title} {page.h1}"
+    named = plain(title).split()
+    section = next((part for part in path.parts[:-1] if part in _EVENTS), "")
+    event = next((word for word in named if word in _EVENT_NAMES), "")
+    if not (section or event) or not _LOOKS_BACK.isdisjoint(named) or _is_over(page.text):
+        return None
+    days = days_in(title)
+    if section:
+        days = [day for numbers in _IN_ADDRESS.findall(page.url) if (day := _day(*map(int, numbers)))] or days
+        if not days and path.parts[-2] == section:
+            days = days_in(page.text[:BEGINNING])
+        if days:
+            return Found(PageRole.EVENT, f"its address has “/{section}/” and it is dated {max(days)}", max(days))
+    day = max(days) if days else _month_named(title)
+    if event and day is not None:
+        return Found(PageRole.EVENT, f"its title has “{event}” and a date", day)
+    return None
+
+
+def _is_over(text: str) -> bool:
+    """Whether a text tells of an event that has taken place, with its slides or its recording."""
+    said = plain(text)
+    return any(phrase in said for phrase in _AFTERWARDS)
+
+
+# ------------------------------------------------------------------------------------------------------- hubs, thin
+
+
+def _hub(page: PageFacts, path: _Path) -> Found | None:
+    if not path.parts:
+        return None
+    own = page.words is None or page.words <= SHORT_WORDS or page.link_share >= PARTLY_LINKS
+    above_many = page.below >= MANY_BELOW
+    kinds = _LISTS | _MAYBE_LISTS if page.below or page.links_out >= FEW_LINKS else _LISTS
+    lists = next((part for part in path.parts[:-1][:DEEPEST_LIST] if part in kinds), "")
+    if lists and own and not _is_dated(path) and not any(part in _PRODUCTS for part in path.parts):
+        return Found(PageRole.HUB, f"its address has “/{lists}/”")
+    if page.links_out >= MANY_LINKS and page.link_share >= NOTHING_BUT_LINKS:
+        return Found(PageRole.HUB, f"{page.link_share:.0%} of its text is links")
+    if page.words is not None and page.words <= HEADING_WORDS:
+        if above_many or (page.below >= FEW_BELOW and page.link_share >= PARTLY_LINKS):
+            return Found(PageRole.HUB, f"{page.below:,} pages lie below it and it says little itself")
+        if page.links_out >= FEW_LINKS and page.link_share >= NOTHING_BUT_LINKS:
+            return Found(PageRole.HUB, f"it has {page.links_out} links and says little itself")
+    if all(part.isdigit() for part in path.parts) and own and page.below:
+        return Found(PageRole.HUB, "its address is a date with pages below it")
+    is_index = path.parts[-1] == "index"
+    names = _names(page) if own and (above_many or is_index) else []
+    name = next((name for name in names if plain(name) in _LIST_NAMES or (is_index and "index" in plain(name))), "")
+    if name:
+        return Found(PageRole.HUB, f"it is called “{name}” and {page.below:,} pages lie below it")
+    if above_many and page.links_out >= MANY_LINKS and page.link_share >= MOSTLY_LINKS:
+        return Found(PageRole.HUB, f"{page.below:,} pages lie below it and {page.link_share:.0%} of its text is links")
+    return None
+
+
+def _is_dated(path: _Path) -> bool:
+    """Whether an article of a blog's archive: /archives/2015/05/03/name."""
+    return any(part.isdigit() for part in path.parts[:-1]) and not path.parts[-1].isdigit()
+
+
+def _thin(page: PageFacts, site: SiteFacts) -> Found | None:
+    if not site.texts_tell or page.words is None or not page.text or page.links_in or page.below:
+        return None
+    if page.words >= THIN_WORDS or page.links_out >= FEW_LINKS:
+        return None
+    if not _ANNOUNCES.isdisjoint(plain(page.text).split()):
+        return None
+    said = "1 word" if page.words == 1 else f"{page.words} words"
+    return Found(PageRole.THIN, f"its text has {said}")

@@ -1,0 +1,115 @@
+"""What the engine reads: a site as arrays over its pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.engine.arrays.vectors import HalfVectors
+from linker.errors import UserError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.arrays.vectors import Vectors
+    from linker.engine.blocks import CategoryTree
+
+
+def _no_pairs() -> NDArray[np.int64]:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of pages: `src`, `dst` int64 [m], positions of pages."""
+
+    src: NDArray[np.int64] = field(default_factory=_no_pairs)
+    dst: NDArray[np.int64] = field(default_factory=_no_pairs)
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+
+@dataclass(frozen=True)
+class Links(Pairs):
+    """Body links with the text of each, `anchors` [m]."""
+
+    anchors: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A site's n pages; a page is its position.
+
+    `urls`, `titles`, `h1s`, `bodies`, `languages` [n], as crawled ("" where there is none); `unit` [n, d]: rows
+    of length 1, 0 where a page has no vector; `nodes` int64 [n]: the page's node of `tree`; `links`: body links that
+    exist; `donor`, `target` bool [n]: who may give and receive links; `forbidden`: pairs that may not be proposed
+    besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a
+    page was shown for, or None; `tongues` int64 [n]: the language that keeps a page apart from others, 0 where none
+    does, or None where all pages may be linked; `group` int64 [n]: near-copies, variants and translations of one page
+    have one number, -1: none.
+
+    `asked` bool [n]: the donors for which targets are looked for, or None for all of them; a ranker learns from the
+    links of all. `levels_up`: how many levels above its own category a donor's targets may lie, or None for anywhere.
+    """
+
+    urls: Sequence[str]
+    titles: Sequence[str]
+    h1s: Sequence[str]
+    bodies: Sequence[str]
+    languages: Sequence[str]
+    unit: Vectors
+    nodes: NDArray[np.int64]
+    tree: CategoryTree
+    links: Links
+    donor: NDArray[np.bool_]
+    target: NDArray[np.bool_]
+    forbidden: Pairs = field(default_factory=Pairs)
+    accepted: Pairs = field(default_factory=Pairs)
+    rejected: Pairs = field(default_factory=Pairs)
+    impressions: NDArray[np.float64] | None = None
+    asked: NDArray[np.bool_] | None = None
+    levels_up: int | None = None
+    tongues: NDArray[np.int64] | None = None
+    group: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+
+def checked(site: Site) -> Site:
+    """The site with sound vectors: NaN and infinite rows become 0, others length 1. Pages that do not say their
+    language have the one that most others say.
+
+    Raises UserError where it has no pages, ValueError where the lengths of its parts differ or a link leads outside.
+    """
+    pages = len(site)
+    if not pages:
+        raise UserError("The project has no pages yet. Import a crawl first.")
+    parts = (site.titles, site.h1s, site.bodies, site.languages, site.unit, site.nodes, site.donor, site.target)
+    if any(len(part) != pages for part in parts):
+        raise ValueError("the parts of a site differ in length")
+    if len(site.links.anchors) != len(site.links):
+        raise ValueError("every link needs an anchor, if only an empty one")
+    for pairs in (site.links, site.forbidden, site.accepted, site.rejected):
+        if len(pairs) and (min(pairs.src.min(), pairs.dst.min()) < 0 or max(pairs.src.max(), pairs.dst.max()) >= pages):
+            raise ValueError("a link leads outside the site")
+    said = Counter(language for language in site.languages if language)
+    if said and len(site.languages) > said.total():
+        usual = said.most_common(1)[0][0]
+        site = replace(site, languages=[language or usual for language in site.languages])
+    if isinstance(site.unit, HalfVectors):
+        return site
+    unit = np.asarray(site.unit, dtype=np.float32)
+    with np.errstate(all="ignore"):
+        length = np.sqrt(np.einsum("ij,ij->i", unit, unit, dtype=np.float64))
+    sound = np.isfinite(length) & (length > 0)
+    if np.all(sound & (np.abs(length - 1) < 1e-5) | (length == 0)):
+        return replace(site, unit=unit)  # as stored vectors are: no second copy of the largest array
+    unit = np.where(sound[:, None], unit, np.float32(0))
+    unit[sound] /= length[sound, None].astype(np.float32)
+    return replace(site, unit=unit)
