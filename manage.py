@@ -13,7 +13,7 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     except Exception as error:
-        from linker.outages import explain  # after the settings, which it may be about
+        from linker.operations.outages import explain  # after the settings, which it may be about
 
         trouble = explain(error)
         if trouble is None or "--traceback" in sys.argv:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from django.db import connection, transaction
 
-from linker import store
 from linker.models import Category, EmbeddingModel, Project
 from linker.models.project import VectorSource
-from linker.projects import create_project
+from linker.projects.create import create_project
+from linker.storage import store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from _site import DIMENSIONS, PAGES_A_CATEGORY, SUBTOPIC, sizes
 
-from linker.store import normalised
+from linker.storage.store import normalised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

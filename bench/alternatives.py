@@ -26,8 +26,8 @@ from _site import DIMENSIONS, SUBTOPIC
 from sklearn.metrics.pairwise import cosine_similarity
 from threadpoolctl import threadpool_limits
 
-from linker import store
 from linker.engine.candidates.block_search import Side, search, tile_columns
+from linker.storage import store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,9 +23,10 @@ import numpy as np
 from _common import head, load_of_ours, migrate, note, row, timed
 from django.conf import settings
 
-from linker import runs, services
 from linker.embedding.encoders import SentenceTransformerEncoder, StaticEncoder
+from linker.embedding.service import run_embed
 from linker.models import Page, Project, RunKind
+from linker.runs import lifecycle
 
 WORDS, TOPICS, TOPIC_WORDS = 20_000, 300, 200
 SYLLABLES = "ba ca do fi ge ha in ko lu mer na or pe qua ri sta tu ver wi zo con ter ing al er ent pro lan"
@@ -93,7 +94,7 @@ def main() -> None:
 
     def embed() -> float:
         with timed() as watch:
-            services.run_embed(runs.start_run(project, RunKind.EMBED, {}, to_queue=False))
+            run_embed(lifecycle.start_run(project, RunKind.EMBED, {}, to_queue=False))
         project.runs.update(status="succeeded")
         return watch.seconds
 

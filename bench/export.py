@@ -4,10 +4,10 @@
 
 Made up in SQL (the same every time): one page for ten links, each with a body of about 3,000 characters in lines with
 headings, ten links a donor, three in ten placed in the body and stored with sentence and heading. Ours is
-review.export.stream over everything that is suggested; the floor joins the same tables and writes the same columns by
-one COPY, in no order, without guarding against formulas and without asking whether the texts still read so. Both run
-in turn, ROUNDS times, and the best time of each counts. Memory is the most of any of our processes; a row of its own
-holds what this process takes for all links against what it takes for a tenth of them, which is read first.
+review.releases.export.stream over everything that is suggested; the floor joins the same tables and writes the same
+columns by one COPY, in no order, without guarding against formulas and without asking whether the texts still read so.
+Both run in turn, ROUNDS times, and the best time of each counts. Memory is the most of any of our processes; a row of
+its own holds what this process takes for all links against what it takes for a tenth of them, which is read first.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from _common import head, load_of_ours, migrate, note, row, timed
 from django.db import connection
 from django.utils import timezone
 
-from linker import store
 from linker.models import CandidateEdge, Project, Run, RunKind
-from linker.projects import create_project
-from review.export import Choice, choose, stream
+from linker.projects.create import create_project
+from linker.storage import store
 from review.models import ReleaseFormat
+from review.releases.export import Choice, choose, stream
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

@@ -21,10 +21,10 @@ from _site import DIMENSIONS, make_categories, next_id
 from _texts import TextSite, make_texts
 from django.db import connection, transaction
 
-from linker import store
 from linker.models import EmbeddingModel, Project, Run, RunKind
 from linker.models.project import VectorSource
-from linker.projects import create_project
+from linker.projects.create import create_project
+from linker.storage import store
 
 CHUNK = 20_000
 PAGE_COLUMNS = (

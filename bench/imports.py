@@ -25,7 +25,7 @@ from _common import head, load_of_ours, migrate, note, row, timed
 from django.core.management import call_command
 from django.db import connection
 
-from linker.projects import create_project
+from linker.projects.create import create_project
 
 SITE = "https://bench.example"
 TABLES = {"pages": "linker_page", "links": "linker_existinglink"}

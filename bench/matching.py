@@ -25,10 +25,11 @@ from _common import head, load_of_ours, migrate, note, row, timed
 from _site import DIMENSIONS, make_site
 from django.db import connection
 
-from linker import runs, store
 from linker.engine.params import MatchParams, Ranking
 from linker.models import Project, Run, RunKind, RunStatus
-from linker.workers import WorkerPool
+from linker.runs import lifecycle
+from linker.runs.workers import WorkerPool
+from linker.storage import store
 
 PARAMS = MatchParams(ranking=Ranking.COSINE, levels_up=0, inline_per_donor=0, related_per_donor=5)
 ROWS = 1024
@@ -44,7 +45,7 @@ def forget_edges(project: Project) -> None:
 def match_through_queue(project: Project, workers: int, params: MatchParams = PARAMS) -> tuple[Run, dict[str, float]]:
     """The finished run, and how long each part took."""
     parts: dict[str, float] = {}
-    run = runs.start_run(project, RunKind.MATCH, params.to_dict())
+    run = lifecycle.start_run(project, RunKind.MATCH, params.to_dict())
     before, stage = time.perf_counter(), "Waiting"
     with WorkerPool(workers) as pool:
         while run.is_active:

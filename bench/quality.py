@@ -27,6 +27,7 @@ import django
 
 django.setup()
 
+from linker.embedding.service import embedding_model
 from linker.engine.anchors.choice import AnchorOptions
 from linker.engine.candidates.generators import EVERY, NAMES
 from linker.engine.params import MatchParams
@@ -34,10 +35,9 @@ from linker.engine.rank import EngineOptions, Ranked, rank_site
 from linker.engine.ranking.features import FEATURES, GROUPS
 from linker.engine.ranking.learned import TrainOptions
 from linker.engine.site import Links, Site
+from linker.matching.eligibility import eligible_pages
+from linker.matching.ranked import load_site
 from linker.models import Project
-from linker.services.eligibility import eligible_pages
-from linker.services.embed import embedding_model
-from linker.services.ranked import load_site
 
 
 def without(site: Site, share: float, seed: int) -> tuple[Site, np.ndarray]:

@@ -17,15 +17,16 @@ from _site import make_site
 from django.db import connection
 from matching import PARAMS, forget_edges
 
-from linker import runs, services
+from linker.matching.start import run_match
 from linker.models import Project, Run, RunKind
+from linker.runs import lifecycle
 
 
 def match_here(project: Project) -> tuple[Run, Load]:
     forget_edges(project)
-    run = runs.start_run(project, RunKind.MATCH, PARAMS.to_dict(), to_queue=False)
+    run = lifecycle.start_run(project, RunKind.MATCH, PARAMS.to_dict(), to_queue=False)
     with load_of_ours() as load:
-        ended = runs.execute(run.pk, services.run_match)
+        ended = lifecycle.execute(run.pk, run_match)
     connection.close()
     if ended is None or ended.status != "succeeded":
         raise SystemExit(f"the run failed: {ended and ended.error}")

@@ -30,10 +30,13 @@ from django.conf import settings
 from django.db import connection
 from matching import PARAMS, forget_edges
 
-from linker import embedded, runs, services
+from linker import embedded
+from linker.matching import plan
+from linker.matching.plan import enqueue_batches
+from linker.matching.start import start_match
 from linker.models import Project, RunKind, RunStatus
-from linker.services import match
-from linker.workers import WorkerPool
+from linker.runs import lifecycle
+from linker.runs.workers import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,8 +68,8 @@ def match_over(
     `host` is the command that gives each worker a host of its own.
     """
     forget_edges(project)
-    run = runs.start_run(project, RunKind.MATCH, PARAMS.to_dict(), to_queue=False)
-    runs.execute(run.pk, services.start_match)
+    run = lifecycle.start_run(project, RunKind.MATCH, PARAMS.to_dict(), to_queue=False)
+    lifecycle.execute(run.pk, start_match)
     run.refresh_from_db()
     pool = WorkerPool(workers)
     pool.threads = 1
@@ -74,7 +77,7 @@ def match_over(
     with pool:
         time.sleep(8)  # their start is not what is measured
         started = time.perf_counter()
-        services.enqueue_batches(run)
+        enqueue_batches(run)
         compared = 0.0
         while run.is_active:
             pool.watch()
@@ -130,7 +133,7 @@ def main() -> None:
     options = parser.parse_args()
     cores = os.cpu_count() or 1
     migrate()
-    match.BATCH_DONORS = DONORS_A_BATCH
+    plan.BATCH_DONORS = DONORS_A_BATCH
     project = make_site(options.pages)
     head()
     one, compared, whole = match_over(project, 1)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linker.errors import UserError
-
-if TYPE_CHECKING:
-    from ingest.known import Known
 
 
 class FileError(UserError):
@@ -29,14 +26,6 @@ class UnusableFile(FileError):
 
     An upload that ends so is removed.
     """
-
-
-class KnownFileError(FileError):
-    """A file that is known, and that this import does not take."""
-
-    def __init__(self, name: str, known: Known, text: str = "") -> None:
-        super().__init__(name, text or known.text)
-        self.known, self.name = known, name
 
 
 class ImportStopped(UserError):

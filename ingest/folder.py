@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 
 from django.utils.text import slugify
 
-from ingest import schema, sniff
 from ingest.errors import FileError
-from ingest.schema import LINKS, PAGES, QUERIES
+from ingest.fields import schema
+from ingest.fields.schema import LINKS, PAGES, QUERIES
+from ingest.files import sniff
 from linker.errors import UserError
 
 SAMPLE = Path(__file__).resolve().parent / "sample"

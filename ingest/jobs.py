@@ -1,23 +1,25 @@
 """RQ's entry points. Doors, not rooms: the work is in ingest.services."""
 
-from ingest import services, uploads
-from linker import outages, runs
+from ingest import services
+from ingest.files import uploads
+from linker.operations import outages
+from linker.runs import lifecycle
 
 
 def import_pages(run_id: int) -> None:
-    runs.execute(run_id, services.run_import)
+    lifecycle.execute(run_id, services.run_import)
 
 
 def import_links(run_id: int) -> None:
-    runs.execute(run_id, services.run_import)
+    lifecycle.execute(run_id, services.run_import)
 
 
 def import_queries(run_id: int) -> None:
-    runs.execute(run_id, services.run_import)
+    lifecycle.execute(run_id, services.run_import)
 
 
 def import_traffic(run_id: int) -> None:
-    runs.execute(run_id, services.run_import)
+    lifecycle.execute(run_id, services.run_import)
 
 
 def clean_uploads() -> None:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ingest import loader, schema, sniff, uploads
-from ingest.destinations import PageFinder, destinations
+from ingest.addresses.destinations import PageFinder, destinations
 from ingest.errors import FileError
-from ingest.readers import workbook
+from ingest.fields import schema
+from ingest.files import sniff, uploads, workbook
+from ingest.kinds import loader
 from ingest.services import site_of
-from linker import page_lists
 from linker.errors import UserError
+from linker.pages import lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
     from django.core.files.uploadedfile import UploadedFile
 
-    from ingest.sniff import Records
+    from ingest.files.sniff import Records
     from linker.models import PageList, Project
 
 LOOKED_AT = 1000  # rows by which the column of addresses is found
@@ -73,7 +74,7 @@ def _read_list(project: Project, path: Path, name: str, user: AbstractBaseUser |
             unknown += [(numbers[at], addresses[at][:MOST_TEXT]) for at in missing[: KEPT_UNKNOWN - len(unknown)]]
     if unknown_lines == lines:
         raise FileError(name, _nothing_known(project, lines, unknown, header))
-    return page_lists.keep(
+    return lists.keep(
         project,
         name,
         np.concatenate(pages),

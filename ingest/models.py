@@ -19,7 +19,7 @@ class UploadKind(models.TextChoices):
 
 class Upload(models.Model):
     """A file to import: `path` is relative to UPLOAD_ROOT for a browser's upload, absolute for the command line's, and
-    empty where the file was removed (see ingest.uploads).
+    empty where the file was removed (see ingest.files.uploads).
 
     `mapping` and `encoding` are what the user confirmed last; each run freezes its own copy.
     """

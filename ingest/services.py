@@ -16,26 +16,30 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from ingest import known, loader, peek, schema, uploads
-from ingest.destinations import Moves, PageFinder, destinations
-from ingest.errors import FileError, ImportStopped, KnownFileError, UnusableFile
-from ingest.links import IGNORED, LinkParser
-from ingest.markup import is_markup
+from ingest.addresses.destinations import Moves, PageFinder, destinations
+from ingest.addresses.normalise import Site
+from ingest.cells.markup import is_markup
+from ingest.errors import FileError, ImportStopped, UnusableFile
+from ingest.fields import schema
+from ingest.fields.skipped import OF_CELLS, OF_ROWS, REASONS, Skipped
+from ingest.files import peek, uploads
+from ingest.files.sniff import Records, Table, inspect
+from ingest.formats import generic, known, shopify
+from ingest.formats.known import KnownFileError
+from ingest.kinds import loader
+from ingest.kinds.links.parse import IGNORED, LinkParser
+from ingest.kinds.pages.parse import PageParser, Pages, Trails
+from ingest.kinds.queries.parse import QueryParser
+from ingest.kinds.traffic.parse import TrafficParser
+from ingest.kinds.traffic.periods import Period, TooLong, parse_period, told_by_file
 from ingest.models import Upload
-from ingest.normalise import Site
-from ingest.pages import PageParser, Pages, Trails
-from ingest.periods import Period, TooLong, parse_period, told_by_file
-from ingest.queries import QueryParser
-from ingest.readers import generic, shopify
-from ingest.skipped import OF_CELLS, OF_ROWS, REASONS, Skipped
-from ingest.sniff import Records, Table, inspect
-from ingest.traffic import TrafficParser
-from linker import store
-from linker.languages import detect_all, language_counts, read_languages
 from linker.models import PageTraffic, Project, QuerySource, RunKind, TrafficPeriod, TrafficSource
 from linker.models.project import UrlPolicy
-from linker.runs import no_progress, start_run
-from linker.services import find_roles, find_sensitive
+from linker.pages.languages import detect_all, language_counts, read_languages
+from linker.pages.roles import find_roles
+from linker.pages.sensitivity import find_sensitive
+from linker.runs.lifecycle import no_progress, start_run
+from linker.storage import store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +49,7 @@ if TYPE_CHECKING:
     from django.core.files.uploadedfile import UploadedFile
 
     from linker.models import Run
-    from linker.runs import Progress
+    from linker.runs.lifecycle import Progress
 
 LANGUAGE_FROM = {"title", "body", "language"}  # columns that say which language a page is in
 MAX_SAMPLE = 300  # characters of a value shown

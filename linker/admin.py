@@ -13,8 +13,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from linker import audit, policies
-from linker.forms import PatternField, TierForm, WordField, check_names_one_thing
+from linker import audit
 from linker.models import (
     Category,
     ChangeKind,
@@ -27,7 +26,9 @@ from linker.models import (
     SensitiveRule,
     Tier,
 )
-from linker.projects import SETTINGS, create_project, save_project
+from linker.projects import policies
+from linker.projects.create import SETTINGS, create_project, save_project
+from linker.web.forms import PatternField, TierForm, WordField, check_names_one_thing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Model
 
 from linker.models import Change, ChangeKind, Project
-from linker.version import code_version
+from linker.operations.version import code_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

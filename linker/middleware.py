@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from linker.views.health import healthz
+from linker.web.views.health import healthz
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env
 
-from linker import embedded, logs
+from linker import embedded
+from linker.operations import logs
 
 env = Env()
 
@@ -115,7 +116,7 @@ DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 10)
 REDIS_IS_EMBEDDED = not env.str("REDIS_URL", "")
 REDIS_URL = env.str("REDIS_URL", "") or f"unix://{embedded.redis_socket(VAR)}"
 
-# Timeouts of jobs stand in linker.queue, job by job; RQ's own default of 180 s is never used.
+# Timeouts of jobs stand in linker.runs.job_queue, job by job; RQ's own default of 180 s is never used.
 RQ_QUEUES = {name: {"URL": REDIS_URL, "DB": 0, "DEFAULT_TIMEOUT": 3600} for name in ("default", "match")}
 RQ = {"COMMIT_MODE": "on_db_commit"}
 RQ_SHOW_ADMIN_LINK = False
@@ -134,7 +135,7 @@ UPLOAD_ROOT = Path(env.str("UPLOAD_ROOT", str(VAR / "uploads")))
 UPLOAD_MAX_MB = env.int("UPLOAD_MAX_MB", 4096)
 UNPACKED_MAX_MB = env.int("UNPACKED_MAX_MB", 16384)
 UPLOAD_KEEP_DAYS = env.int("UPLOAD_KEEP_DAYS", 30)
-FILE_UPLOAD_HANDLERS = ["ingest.uploads.ImportUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["ingest.files.uploads.ImportUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", None)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20
 
@@ -162,11 +163,11 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-# django-axes counts failed sign-ins; what they cost stands in linker.signin.
+# django-axes counts failed sign-ins; what they cost stands in linker.web.sign_in.
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
-AXES_HANDLER = "linker.signin.Handler"
-AXES_CLIENT_IP_CALLABLE = "linker.signin.client_address"
-AXES_LOCKOUT_CALLABLE = "linker.signin.too_many"
+AXES_HANDLER = "linker.web.sign_in.Handler"
+AXES_CLIENT_IP_CALLABLE = "linker.web.sign_in.client_address"
+AXES_LOCKOUT_CALLABLE = "linker.web.sign_in.too_many"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_FAILURE_LIMIT = 5
@@ -246,8 +247,8 @@ LOGGING = {
 }
 # Refusals are told once, by Django itself.
 DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = logging.INFO
-DEFAULT_EXCEPTION_REPORTER = "linker.logs.Report"
-DEFAULT_EXCEPTION_REPORTER_FILTER = "linker.logs.ReportFilter"
+DEFAULT_EXCEPTION_REPORTER = "linker.operations.logs.Report"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "linker.operations.logs.ReportFilter"
 structlog.configure(
     processors=[
         *_SHARED_PROCESSORS,

@@ -4,9 +4,9 @@ from django.contrib import admin
 from django.urls import include, path
 from django_rq.urls import get_admin_urlpatterns, get_api_urlpatterns
 
-from linker.views.queues import for_superusers
+from linker.web.views.queues import for_superusers
 
-handler500 = "linker.views.errors.server_error"
+handler500 = "linker.web.views.errors.server_error"
 
 queues = get_admin_urlpatterns(view_wrapper=for_superusers)
 # These have no place for a wrapper of their own.
@@ -17,7 +17,7 @@ for _pattern in get_api_urlpatterns():
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("django-rq/", include((queues, "django_rq"))),
-    path("p/<slug:slug>/", include("ingest.urls")),
-    path("p/<slug:slug>/", include("review.urls")),
-    path("", include("linker.views.urls")),
+    path("p/<slug:slug>/", include("ingest.web.urls")),
+    path("p/<slug:slug>/", include("review.web.urls")),
+    path("", include("linker.web.urls")),
 ]

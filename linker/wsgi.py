@@ -4,7 +4,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from linker.logs import scrub_handlers_of
+from linker.operations.logs import scrub_handlers_of
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "linker.settings")
 

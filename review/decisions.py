@@ -14,15 +14,15 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from linker import services
 from linker.engine.anchors.placement import Page as Placing
 from linker.engine.anchors.sources import EDITOR
 from linker.engine.text.clean import collapse, has_word, visible
 from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.errors import UserError
+from linker.matching.anchor_use import use_of
+from linker.matching.tiers import keep_apart, retier
 from linker.models import Block, CandidateEdge, EdgeStatus, ExistingLink, Placement, Project, Rel
-from linker.services.anchor_use import use_of
-from review.doubts import AnchorWarning, overruled, warnings_about
+from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.models import AFTER_RELEASE, Decision, Reason, Verb
 
 if TYPE_CHECKING:
@@ -140,9 +140,9 @@ def decide_edges(
     says, edge by edge, by which run the suggestion was made that the editor saw, and `seen_anchors` with which words.
     More than one edge share a batch.
 
-    Where there is something to be said against the words of an accepted link (see review.doubts), it comes back as a
-    doubt, unchanged, unless `overrules` has the warnings' codes for that edge; the decision keeps what was overruled.
-    Open suggestions of the same targets get other words where too many would say the same now.
+    Where there is something to be said against the words of an accepted link (see review.anchor_warnings), it
+    comes back as a doubt, unchanged, unless `overrules` has the warnings' codes for that edge; the decision keeps what
+    was overruled. Open suggestions of the same targets get other words where too many would say the same now.
 
     Raises AnchorError where the anchor cannot be used, UserError where an edge is not the project's or `expected`
     is a status that cannot be decided on; nothing is written then.
@@ -189,7 +189,7 @@ def decide_edges(
         _write_edges(changed)
         _write_decisions(decisions)
         if changed:
-            services.keep_apart(project, [edge.target_id for edge in changed])
+            keep_apart(project, [edge.target_id for edge in changed])
         told = {edge.pk for edge in changed} | {doubt.edge.pk for doubt in doubts}
         left = [edge for edge in edges if edge.pk not in told]
         wanted_now = _Wanted(user, verb, anchor, seen_anchors or {}, rel, reason)
@@ -417,8 +417,8 @@ def _read_anew(project: Project, edges: Sequence[CandidateEdge]) -> None:
     words, which too many others may say by now."""
     if not edges:
         return
-    services.retier(project, [edge.pk for edge in edges if edge.status == EdgeStatus.SUGGESTED])
-    services.keep_apart(project, [edge.target_id for edge in edges])
+    retier(project, [edge.pk for edge in edges if edge.status == EdgeStatus.SUGGESTED])
+    keep_apart(project, [edge.target_id for edge in edges])
     readings = CandidateEdge.objects.filter(pk__in=[edge.pk for edge in edges]).values_list("pk", "rel", "anchor")
     known = {pk: (rel, anchor) for pk, rel, anchor in readings}
     for edge in edges:

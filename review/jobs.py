@@ -1,8 +1,8 @@
-"""RQ's entry points. Doors, not rooms: the work is in review.export."""
+"""RQ's entry points. Doors, not rooms: the work is in review.releases.export."""
 
-from linker import runs
-from review import export
+from linker.runs import lifecycle
+from review.releases import export
 
 
 def release(run_id: int) -> None:
-    runs.execute(run_id, export.run_release)
+    lifecycle.execute(run_id, export.run_release)

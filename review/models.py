@@ -71,7 +71,8 @@ class Decision(models.Model):
     seen_span_start = models.PositiveIntegerField(null=True, blank=True)
     seen_span_end = models.PositiveIntegerField(null=True, blank=True)
     seen_content_gap = models.BooleanField(default=False)
-    # Warnings about the words of the link that were shown and overruled: [{"code", "text"}, ...], see review.doubts.
+    # Warnings about the words of the link that were shown and overruled: [{"code", "text"}, ...], see
+    # review.anchor_warnings.
     overruled = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
     position = models.PositiveIntegerField(null=True, blank=True, help_text="Place in the list shown, from 1")
 

@@ -118,7 +118,7 @@ def run_jobs(redis_server) -> Callable[[], None]:
     import django_rq
     from rq import SimpleWorker
 
-    from linker.queue import QUEUES
+    from linker.runs.job_queue import QUEUES
 
     def work() -> None:
         django_rq.get_worker(*QUEUES, worker_class=SimpleWorker).work(burst=True, logging_level="WARNING")

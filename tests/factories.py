@@ -25,7 +25,7 @@ from linker.models import (
     RunKind,
     RunStatus,
 )
-from linker.projects import create_project
+from linker.projects.create import create_project
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

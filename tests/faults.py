@@ -165,7 +165,7 @@ def faults(system: System, away: float) -> dict[str, Callable[[], None]]:
 
 def steady(read: Callable[[], Any]) -> Any:
     """What `read` returns, once PostgreSQL is there for it."""
-    from linker import outages
+    from linker.operations import outages
 
     return outages.outlast(read)
 
@@ -198,7 +198,7 @@ class RunWork(Work):
         raise NotImplementedError
 
     def start(self) -> None:
-        from linker.runs import RunIsActive
+        from linker.runs.lifecycle import RunIsActive
 
         def launch() -> Any:
             try:
@@ -236,7 +236,7 @@ class ImportPages(RunWork):
                 )
 
     def prepare(self) -> None:
-        from ingest.schema import PAGES as KIND
+        from ingest.fields.schema import PAGES as KIND
 
         self.project = _project()
         from ingest import services
@@ -272,7 +272,7 @@ class Embed(RunWork):
 
     def launch(self) -> Any:
         from linker.models import RunKind
-        from linker.runs import start_run
+        from linker.runs.lifecycle import start_run
 
         return start_run(self.project, RunKind.EMBED, {})
 
@@ -301,7 +301,7 @@ class Match(RunWork):
     def launch(self) -> Any:
         from linker.engine.params import MatchParams
         from linker.models import RunKind
-        from linker.runs import start_run
+        from linker.runs.lifecycle import start_run
 
         params = MatchParams(
             ranking="cosine", threshold=0.2, levels_up=1, pool=10,
@@ -377,8 +377,8 @@ class Release(Work):
         from collections import Counter
 
         from linker.models import CandidateEdge
-        from review import export
         from review.models import Release as Made
+        from review.releases import export
 
         def read() -> set[Any]:
             times: Counter[tuple[str, ...]] = Counter()

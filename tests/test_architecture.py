@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from rq.utils import import_attribute
 
-from linker.queue import JOBS, QUEUES
+from linker.runs.job_queue import JOBS, QUEUES
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))

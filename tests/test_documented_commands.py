@@ -15,8 +15,8 @@ from django.contrib.auth.models import User
 from django.core.management import call_command, get_commands, load_command_class
 
 from linker.models import Project
-from linker.projects import create_project
-from review import export
+from linker.projects.create import create_project
+from review.releases import export
 from tests.factories import make_category, make_edge, make_page
 from tests.ingest.files import csv_text
 

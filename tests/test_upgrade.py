@@ -16,10 +16,11 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import DatabaseError
 from django.test import Client
 
-from linker import services
+from linker.embedding.service import embedding_model, pages_by_set
 from linker.models import Block, EmbeddingModel, ExistingLink, PageTraffic, Project, SensitivePage, SensitiveRule
-from review.export import release_pieces
+from linker.pages.sensitivity import mark_sensitive
 from review.models import Decision, Release, ReleaseLink
+from review.releases.export import release_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -203,7 +204,7 @@ def test_numbers_of_pages_are_those_of_the_crawl(upgraded):
 
 
 def test_the_next_match_finds_the_vectors_of_each_project(upgraded):
-    found = {project.slug: services.embedding_model(project) for project in Project.objects.all()}
+    found = {project.slug: embedding_model(project) for project in Project.objects.all()}
     assert {slug: model.recipe for slug, model in found.items()} == {
         "shop": "full 1",
         "titles": "title 1",
@@ -211,7 +212,7 @@ def test_the_next_match_finds_the_vectors_of_each_project(upgraded):
     }
     for slug, model in found.items():
         project = Project.objects.get(slug=slug)
-        assert services.pages_by_set(project) == {model.pk: 2 if slug == "titles" else 3}
+        assert pages_by_set(project) == {model.pk: 2 if slug == "titles" else 3}
         assert set(project.runs.values_list("model", flat=True)) == {model.pk}
     assert EmbeddingModel.objects.count() == 3
 
@@ -221,7 +222,7 @@ def test_rules_on_what_is_sensitive_hold_and_find_what_they_found(upgraded):
     assert list(rules) == [("medical", "Health", "", "confirmed"), ("legal", None, "/[cx]$", "confirmed")]
     assert list(SensitivePage.objects.values_list("page__url", "rule__kind")) == [("https://shop.example/c", "legal")]
     marks = list(Project.objects.get(slug="shop").edges.order_by("pk").values_list("sensitive", flat=True))
-    services.mark_sensitive(Project.objects.get(slug="shop"))
+    mark_sensitive(Project.objects.get(slug="shop"))
     assert list(Project.objects.get(slug="shop").edges.order_by("pk").values_list("sensitive", flat=True)) == marks
 
 

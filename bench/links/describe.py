@@ -23,16 +23,16 @@ import django
 
 django.setup()
 
+from linker.embedding.service import embedding_model
 from linker.engine.evidence import build_evidence
 from linker.engine.index import build_index
 from linker.engine.params import MatchParams
 from linker.engine.ranking.features import FEATURES, candidates
 from linker.engine.ranking.other_sites import COLUMNS
 from linker.engine.site import Links, Site, checked
+from linker.matching.eligibility import eligible_pages
+from linker.matching.ranked import load_site
 from linker.models import Project
-from linker.services.eligibility import eligible_pages
-from linker.services.embed import embedding_model
-from linker.services.ranked import load_site
 
 PLACES = [FEATURES.index(name) for name in COLUMNS]
 NOBODY = np.empty(0, dtype=np.int64)

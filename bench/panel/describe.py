@@ -24,6 +24,7 @@ import django
 
 django.setup()
 
+from linker.embedding.service import embedding_model
 from linker.engine.anchors.choice import AnchorRanker, span_finder, train_anchors
 from linker.engine.anchors.placement import Folded
 from linker.engine.anchors.spans import Stretches, Texts, in_context
@@ -37,10 +38,9 @@ from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula
 from linker.engine.ranking.learned import TrainedRanker, train
 from linker.engine.site import checked
 from linker.engine.text.fold import fold
+from linker.matching.eligibility import eligible_pages
+from linker.matching.ranked import load_site
 from linker.models import Project
-from linker.services.eligibility import eligible_pages
-from linker.services.embed import embedding_model
-from linker.services.ranked import load_site
 
 KEPT = (
     "donor_url", "acceptor_url", "anchor", "placement", "arm", "probability", "relevant", "inline", "anchor_ok",

@@ -22,13 +22,13 @@ import django
 
 django.setup()
 
+from linker.embedding.service import embedding_model
 from linker.engine.params import MatchParams
 from linker.engine.rank import EngineOptions, rank_site
 from linker.engine.text.sentences import sentence_and_heading
+from linker.matching.eligibility import eligible_pages
+from linker.matching.ranked import load_site
 from linker.models import Project
-from linker.services.eligibility import eligible_pages
-from linker.services.embed import embedding_model
-from linker.services.ranked import load_site
 
 
 def main() -> None:

@@ -21,15 +21,15 @@ import django
 
 django.setup()
 
+from linker.embedding.service import embedding_model
 from linker.engine.anchors.choice import AnchorOptions, _blocks, examples
 from linker.engine.anchors.spans import Reader
 from linker.engine.index import build_index, no_progress
 from linker.engine.params import MatchParams
 from linker.engine.site import checked
+from linker.matching.eligibility import eligible_pages
+from linker.matching.ranked import load_site
 from linker.models import Project
-from linker.services.eligibility import eligible_pages
-from linker.services.embed import embedding_model
-from linker.services.ranked import load_site
 
 KEPT = 25  # wrong stretches kept a link
 

@@ -24,7 +24,8 @@ class ChangeKind(models.TextChoices):
 
 
 class Change(models.Model):
-    """One change, written in the transaction that made it (linker.audit). Append-only: a trigger refuses UPDATE and
+    """One change, written in the transaction that made it (linker.audit). Append-only: a trigger refuses
+    UPDATE and
     DELETE (a purge of a whole project sets `anchorline.purge` first).
 
     `before` and `after` hold what differs, by name: values of JSON, or one more level of names. A thing that was made

@@ -56,7 +56,7 @@ class Page(models.Model):
     """A page of the site. Its id outlives its address.
 
     `url` is the address as the crawl wrote it and as it is exported; `canonical_url` is the key under which the
-    same page is found again (ingest.normalise). Numbers are null where no file gave them.
+    same page is found again (ingest.addresses.normalise). Numbers are null where no file gave them.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pages", db_index=False)
@@ -75,7 +75,7 @@ class Page(models.Model):
         db_persist=True,
         help_text="Tells whether the text is still the one that something was read from, without reading it",
     )
-    # As the crawl says, which may be wrong, and as the text reads (linker.languages).
+    # As the crawl says, which may be wrong, and as the text reads (linker.pages.languages).
     language = models.CharField(max_length=35, blank=True, default="")
     detected_language = models.CharField(max_length=8, blank=True, default="", db_default="")
     language_sureness = models.FloatField(default=0.0, db_default=0.0)
@@ -108,13 +108,13 @@ class Page(models.Model):
     value = models.FloatField(null=True, blank=True)
     authority = models.FloatField(null=True, blank=True)
 
-    # Read from one period of PageTraffic, see linker.traffic.periods_read: never written otherwise.
+    # Read from one period of PageTraffic, see linker.pages.traffic.periods_read: never written otherwise.
     clicks = models.IntegerField(null=True, blank=True)
     impressions = models.IntegerField(null=True, blank=True)
     position = models.FloatField(null=True, blank=True)
 
-    # What the page is for (linker.engine.roles): as found, with what speaks for it; by a rule; by a manager, who has the last
-    # word.
+    # What the page is for (linker.engine.roles): as found, with what speaks for it; by a rule; by a manager, who has
+    # the last word.
     role = models.CharField(max_length=8, choices=CHOICES, default="article", db_default="article")
     role_why = models.CharField(max_length=300, blank=True, default="", db_default="")
     role_by_rule = models.CharField(max_length=8, choices=CHOICES, blank=True, default="", db_default="")
@@ -154,7 +154,7 @@ class Page(models.Model):
                 condition=Q(missing_since__isnull=True),
                 name="page_by_language",
             ),
-            # Whether other pages are called so: review.doubts. In eight bytes, whatever the name.
+            # Whether other pages are called so: review.anchor_warnings. In eight bytes, whatever the name.
             models.Index(
                 models.F("project"),
                 models.Func(
@@ -291,7 +291,7 @@ class PageQuery(models.Model):
     class Meta:
         verbose_name_plural = "page queries"
         constraints = [
-            # Led by the page, its index is also the one that linker.services.queries.target_queries reads by.
+            # Led by the page, its index is also the one that linker.matching.search_queries.target_queries reads by.
             models.UniqueConstraint("page", "source", MD5("query"), name="page_query_once"),
             models.CheckConstraint(condition=models.Q(source__in=QuerySource.values), name="page_query_source_known"),
             models.CheckConstraint(condition=~models.Q(query=""), name="page_query_not_empty"),

@@ -70,7 +70,7 @@ class Project(models.Model):
         settings.AUTH_USER_MODEL, through="Membership", related_name="projects"
     )
 
-    # How addresses become keys (ingest.normalise).
+    # How addresses become keys (ingest.addresses.normalise).
     trailing_slash = models.CharField(max_length=8, choices=UrlPolicy.choices, default=UrlPolicy.KEEP)
     www = models.CharField(max_length=8, choices=UrlPolicy.choices, default=UrlPolicy.KEEP)
     parameter_urls = models.CharField(max_length=8, choices=ParameterUrls.choices, default=ParameterUrls.AUTO)
@@ -98,7 +98,7 @@ class Project(models.Model):
         help_text="Weight of search queries among the anchors: 0 titles only, 1 queries first",
     )
 
-    # How suggestions are ranked and read (linker.engine.ranking, linker.services.policy).
+    # How suggestions are ranked and read (linker.engine.ranking, linker.matching.tiers).
     link_languages = models.BooleanField(
         default=False, db_default=False, help_text="Whether pages in different languages may be linked"
     )
@@ -111,7 +111,7 @@ class Project(models.Model):
         default=dict, blank=True, help_text="What differs from linker.engine.roles.policy.USUAL, by role"
     )
 
-    # How the queue is sorted where nobody chose (review.filters).
+    # How the queue is sorted where nobody chose (review.queue.filters).
     queue_order = models.CharField(
         max_length=8, choices=QueueOrder.choices, default=QueueOrder.DONOR, db_default=QueueOrder.DONOR
     )

@@ -37,7 +37,8 @@ ACTIVE = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 class Run(models.Model):
-    """See linker.runs for the life of a run. `params` is frozen at the start; `report` is written at the end."""
+    """See linker.runs.lifecycle for the life of a run. `params` is frozen at the start; `report` is written at the
+    end."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=16, choices=RunKind.choices)

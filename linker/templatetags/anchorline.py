@@ -9,11 +9,11 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import slugify
 
-from linker import page_lists
-from linker.forms import form_labels
-from linker.glossary import TERMS
-from linker.languages import language_name
 from linker.models import RunKind
+from linker.pages import lists
+from linker.pages.languages import language_name
+from linker.web.forms import form_labels
+from linker.web.glossary import TERMS
 
 if TYPE_CHECKING:
     from typing import Any
@@ -40,7 +40,8 @@ def on_site(url: str, project: Project) -> str:
 
 @register.simple_tag(takes_context=True)
 def term(context: Context, name: str, label: str = "") -> str:
-    """A word of the trade (linker.glossary) with its explanation at a hover, a tap or a key; plain where the page has
+    """A word of the trade (linker.web.glossary) with its explanation at a hover, a tap or a key; plain where the page
+    has
     explained it already. Raises KeyError for a word that the glossary lacks."""
     text, label = TERMS[name], label or name
     explained: set[str] = context.render_context.setdefault("explained", set())  # type: ignore[assignment, arg-type]
@@ -120,7 +121,7 @@ def duration(run: Run) -> str:
 @register.filter
 def unknown_told(found: PageList) -> str:
     """The lines of a list of pages for which there is no page."""
-    return page_lists.unknown_told(found)
+    return lists.unknown_told(found)
 
 
 @register.filter

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from django import template
 
-from review.filters import QueueFilter
+from review.queue.filters import QueueFilter
 
 register = template.Library()
 

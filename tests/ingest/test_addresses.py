@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ingest import schema, services
+from ingest import services
+from ingest.addresses.normalise import Site
 from ingest.errors import FileError
-from ingest.normalise import Site
+from ingest.fields import schema
 from linker.models import Page
 from tests.ingest.files import SITE, write
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from ingest import memo, services
-from ingest.destinations import PageFinder
+from ingest.addresses.destinations import PageFinder
+from ingest.addresses.normalise import Site
 from ingest.errors import UnusableFile
-from ingest.links import LinkParser
-from ingest.normalise import Site
-from ingest.skipped import Skipped
-from ingest.sniff import MAX_COLUMNS, MAX_LINE, unique_names
+from ingest.fields.skipped import Skipped
+from ingest.files.sniff import MAX_COLUMNS, MAX_LINE, unique_names
+from ingest.kinds.links.parse import LinkParser
 from linker.models import Category, Page, Project
 from tests.ingest.damage import gzipped, with_flags, with_method, zipped
 from tests.ingest.files import LINK_HEADER, SITE, write

@@ -27,10 +27,10 @@ from hypothesis import HealthCheck, given
 
 from ingest import services
 from ingest.errors import UnusableFile
+from ingest.fields.skipped import REASONS
 from ingest.models import Upload
-from ingest.skipped import REASONS
-from linker import runs
 from linker.models import Category, ExistingLink, Page, PageQuery, PageTraffic, Project, Run, RunStatus, TrafficPeriod
+from linker.runs import lifecycle
 from tests.factories import make_member, make_page, make_project
 from tests.ingest.damage import DAYS, TRAFFIC, DamagedFile, DamagedRow, damaged_files, damaged_rows
 from tests.ingest.files import SITE
@@ -224,7 +224,7 @@ def journey(client: Client, project: Project, file: DamagedFile) -> str:
         project.refresh_from_db()
         assert not project.import_mappings
         return "refused when it was started"
-    run = runs.execute(Run.objects.get().pk, services.run_import)
+    run = lifecycle.execute(Run.objects.get().pk, services.run_import)
     upload.refresh_from_db()
     if run.status == RunStatus.FAILED:
         assert "Nothing was imported" in run.error, run.error

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest import loader, services
-from ingest.destinations import KnownPage, Moves, PageFinder, destinations
-from ingest.normalise import Site
+from ingest import services
+from ingest.addresses.destinations import KnownPage, Moves, PageFinder, destinations
+from ingest.addresses.normalise import Site
+from ingest.kinds import loader
 from linker.models import ExistingLink, PageQuery, PageTraffic
 from tests.factories import make_page
 from tests.ingest.files import LINK_HEADER, SITE, link, write

@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-from ingest import encodings, services
+from ingest import services
 from ingest.errors import FileError
-from ingest.sniff import ENCODINGS
+from ingest.files import encodings
+from ingest.files.sniff import ENCODINGS
 from tests.ingest.files import SITE
 
 TEXTS = {

@@ -10,7 +10,7 @@ from ingest import services
 from ingest.errors import FileError
 from ingest.models import Upload
 from linker.models import ExistingLink, Page, PageQuery, PageTraffic, Run
-from linker.runs import no_progress
+from linker.runs.lifecycle import no_progress
 from tests.factories import make_page
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link, write
 from tests.ingest.test_import_pages import choices, upload_of

@@ -17,9 +17,9 @@ from django.urls import reverse
 from ingest import services
 from ingest.errors import FileError
 from ingest.models import Upload
-from linker import runs
 from linker.models import Category, Page, RunKind, RunStatus
-from linker.reports import report_rows
+from linker.reports.details import report_rows
+from linker.runs import lifecycle
 from tests.ingest.files import SITE
 
 MEGABYTE = 2**20
@@ -76,7 +76,7 @@ def test_a_list_of_rows_left_out_that_finds_no_room_does_not_cost_the_import(
     settings.UPLOAD_ROOT = small_disk
     content = crawl(10) + b"".join(b"https://other.example/%d,x\n" % n for n in range(5_000))
     upload = services.take_upload(project, None, file=SimpleUploadedFile("crawl.csv", content))
-    run = runs.start_run(project, RunKind.IMPORT_PAGES, {"upload": upload.pk, "mapping": {}}, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.IMPORT_PAGES, {"upload": upload.pk, "mapping": {}}, to_queue=False)
     filler = fill(small_disk, leave=2 * 4096)
     report = services.run_import(run, services.no_progress)
     assert report["pages"] == Page.objects.count() == 10
@@ -112,14 +112,14 @@ def test_a_database_whose_disk_is_full_fails_the_run_with_a_sentence(project, tm
     path = tmp_path / "crawl.csv"
     path.write_bytes(crawl(60_000))
     upload = services.register_file(project, "pages", path)
-    run = runs.start_run(project, RunKind.IMPORT_PAGES, {"upload": upload.pk}, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.IMPORT_PAGES, {"upload": upload.pk}, to_queue=False)
     with connection.cursor() as cursor:
         cursor.execute("SET temp_tablespaces = small")
     with pytest.raises(OperationalError, match="No space left"):
-        runs.execute(run.pk, services.run_import)
+        lifecycle.execute(run.pk, services.run_import)
     connection.close()
     run.refresh_from_db()
-    assert (run.status, run.error) == (RunStatus.FAILED, runs.NO_ROOM)
+    assert (run.status, run.error) == (RunStatus.FAILED, lifecycle.NO_ROOM)
     assert not Page.objects.exists()
     assert not Category.objects.exists()
 
@@ -127,7 +127,7 @@ def test_a_database_whose_disk_is_full_fails_the_run_with_a_sentence(project, tm
 def test_a_run_whose_end_finds_no_room_is_ended_by_the_sweep_as_soon_as_there_is(
     project, redis_server, small_tablespace
 ):
-    run = runs.start_run(project, RunKind.IMPORT_PAGES, {}, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.IMPORT_PAGES, {}, to_queue=False)
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE linker_run SET TABLESPACE small")
 
@@ -138,13 +138,13 @@ def test_a_run_whose_end_finds_no_room_is_ended_by_the_sweep_as_soon_as_there_is
         raise error
 
     with pytest.raises(OperationalError, match="No space left"):
-        runs.execute(run.pk, refuse)
+        lifecycle.execute(run.pk, refuse)
     run.refresh_from_db()
     assert run.status == RunStatus.RUNNING
     (small_tablespace / "filler").unlink()
-    lost = runs.find_lost()
+    lost = lifecycle.find_lost()
     assert [key.args for key in lost] == [(run.pk,)]
-    assert runs.recover(lost) == 0
+    assert lifecycle.recover(lost) == 0
     run.refresh_from_db()
     assert (run.status, run.error) == (RunStatus.FAILED, "crawl.csv, line 3: It is damaged. Nothing was imported.")
-    assert not runs.find_lost()
+    assert not lifecycle.find_lost()

@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from ingest import services
 from ingest.models import Upload
-from linker import queue, runs
 from linker.models import Page, PageQuery, Run, RunStatus
-from linker.queue import JobKey
+from linker.runs import job_queue, lifecycle
+from linker.runs.job_queue import JobKey
 from tests.factories import make_page, make_run
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link
 
@@ -181,7 +181,7 @@ def test_a_second_import_of_a_kind_waits_for_the_first(
     upload = upload_of(project, ("Address", "Title"), [(f"{SITE}/a", "A")])
     first = make_run(project, "import_pages", RunStatus.RUNNING)
     with django_capture_on_commit_callbacks(execute=True):
-        queue.enqueue(JobKey("import_pages", (first.pk,)))
+        job_queue.enqueue(JobKey("import_pages", (first.pk,)))
     address = reverse("import_preview", args=["shop", upload.pk])
     answer = client_for(manager).post(address, {**choices(upload), "action": "start"})
     assert answer.status_code == 409
@@ -230,7 +230,7 @@ def test_the_rows_left_out_of_an_import_that_failed_can_be_fetched(project, mana
     file = SimpleUploadedFile("crawl.csv", content.encode())
     upload = services.take_upload(project, None, file=file, kind="pages")
     run = make_run(project, "import_pages", RunStatus.QUEUED, params={"upload": upload.pk})
-    ended = runs.execute(run.pk, services.run_import)
+    ended = lifecycle.execute(run.pk, services.run_import)
     assert (ended.status, ended.report["skipped_file"]) == (RunStatus.FAILED, True)
     address = reverse("import_skipped", args=["shop", run.pk])
     client = client_for(manager)
@@ -256,7 +256,7 @@ def test_a_file_of_queries_is_known_looked_at_and_imported(project, manager, cli
     answer = client_for(manager).post(address, choices(upload) | {"action": "start"})
     run = Run.objects.get(kind="import_queries")
     assert answer.url == reverse("run", args=["shop", run.pk])
-    runs.execute(run.pk, services.run_import)
+    lifecycle.execute(run.pk, services.run_import)
     assert PageQuery.objects.get(page__project=project).query == "tents"
     shown = client_for(manager).get(answer.url).text
     for words in ("Import search queries", "Queries of pages", "Read as", "url, query, importance"):

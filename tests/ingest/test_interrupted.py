@@ -11,9 +11,10 @@ import psutil
 import pytest
 from django.db import connection, transaction
 
-from ingest import schema, services
-from linker import runs
+from ingest import services
+from ingest.fields import schema
 from linker.models import Category, ExistingLink, Page, PageTraffic, Run, RunStatus, TrafficPeriod
+from linker.runs import lifecycle
 from tests.factories import make_page
 from tests.ingest.files import LINK_HEADER, SITE, link, write
 
@@ -101,7 +102,7 @@ def test_an_import_that_is_stopped_in_the_middle_leaves_nothing_half_done(
             job.send_signal(signal.SIGKILL)
             _soon(lambda: Run.objects.get(pk=run.pk).attempts == 1)
         else:
-            assert runs.request_cancel(run)
+            assert lifecycle.request_cancel(run)
         assert _counts() == before
     _soon(lambda: not Run.objects.get(pk=run.pk).is_active)
     run.refresh_from_db()

@@ -11,8 +11,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from ingest import known, peek, services
+from ingest import services
 from ingest.errors import FileError, KnownFileError
+from ingest.files import peek
+from ingest.formats import known
 from ingest.models import Upload
 from linker.models import Project, Run
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link

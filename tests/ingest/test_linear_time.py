@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest import schema
-from ingest.normalise import Site, folder_names
-from ingest.pages import _ONE_CELL_TRAIL
-from ingest.sniff import header_key, unique_names
-from ingest.values import parse_json_ld, parse_number
+from ingest.addresses.normalise import Site, folder_names
+from ingest.cells.values import parse_json_ld, parse_number
+from ingest.fields import schema
+from ingest.files.sniff import header_key, unique_names
+from ingest.kinds.pages.parse import _ONE_CELL_TRAIL
 from linker.engine.anchors.placement import unsuitable
 from linker.engine.text.clean import clean
 from linker.engine.text.generic import is_generic

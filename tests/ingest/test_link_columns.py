@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest import schema
-from ingest.destinations import PageFinder
-from ingest.links import LinkParser, Links
-from ingest.normalise import Site
-from ingest.skipped import Skipped
-from ingest.sniff import Records
+from ingest.addresses.destinations import PageFinder
+from ingest.addresses.normalise import Site
+from ingest.fields import schema
+from ingest.fields.skipped import Skipped
+from ingest.files.sniff import Records
+from ingest.kinds.links.parse import LinkParser, Links
 from tests.ingest.files import LINK_HEADER, SITE
 
 ADDRESSES = (

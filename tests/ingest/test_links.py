@@ -8,9 +8,11 @@ from random import Random
 
 import pytest
 
-from ingest import loader, services, sniff
+from ingest import services
 from ingest.errors import FileError, ImportStopped
-from ingest.readers import screaming_frog
+from ingest.files import sniff
+from ingest.formats import screaming_frog
+from ingest.kinds import loader
 from linker.models import Block, ExistingLink, Page
 from tests.factories import make_link, make_page
 from tests.ingest.files import LINK_HEADER, SITE, link, write

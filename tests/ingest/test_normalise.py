@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.normalise import AnotherSite, NotAnAddress, Site, category_key, clean_name, folder, folder_names
+from ingest.addresses.normalise import AnotherSite, NotAnAddress, Site, category_key, clean_name, folder, folder_names
 
 SITE = Site("https://www.shop.example")
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from ingest import schema, services
+from ingest import services
 from ingest.errors import FileError, ImportStopped
+from ingest.fields import schema
 from linker.models import Category, EmbeddingModel, Page, PageEmbedding
 from tests.factories import make_page, make_project, make_run
 from tests.ingest.files import SITE, csv_text, write, write_pages

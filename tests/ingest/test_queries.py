@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest import schema, services
-from ingest.destinations import PageFinder
+from ingest import services
+from ingest.addresses.destinations import PageFinder
+from ingest.addresses.normalise import Site
 from ingest.errors import FileError, ImportStopped
-from ingest.normalise import Site
-from ingest.queries import QueryParser
-from ingest.skipped import REASONS, Skipped
+from ingest.fields import schema
+from ingest.fields.skipped import REASONS, Skipped
+from ingest.kinds.queries.parse import QueryParser
 from linker.models import Page, PageQuery
 from tests.factories import make_page, make_project
 from tests.ingest.files import SITE, write

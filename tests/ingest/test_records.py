@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import sniff
 from ingest.errors import FileError
+from ingest.files import sniff
 
 NAMES = ("Address", "Title 1", "H1-1")
 KNOWN = {"address", "title 1", "h1 1"}

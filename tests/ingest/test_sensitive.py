@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ingest import services
-from linker import policies, runs
-from linker import services as core
 from linker.engine.params import MatchParams, Ranking
+from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page, RunKind, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
-from linker.reports import report_rows
-from review import export
-from review.export import NothingToExport
+from linker.projects import policies
+from linker.reports.details import report_rows
+from linker.runs import lifecycle
+from review.releases import export
+from review.releases.export import NothingToExport
 from tests.factories import embed, lenient_tiers, make_category, make_edge, make_member, make_run
 from tests.ingest.files import SITE, write
 
@@ -56,8 +57,8 @@ def match(project: Project) -> None:
     for page in Page.objects.filter(project=project, embeddings=None):
         embed(page, [1, 0.1 * (page.pk % 3), 0, 0])
     values = MatchParams(ranking=Ranking.COSINE, threshold=0.0).to_dict()
-    run = runs.start_run(project, RunKind.MATCH, values, to_queue=False)
-    runs.execute(run.pk, core.run_match)
+    run = lifecycle.start_run(project, RunKind.MATCH, values, to_queue=False)
+    lifecycle.execute(run.pk, run_match)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 
 from ingest import services
-from ingest.markup import text_of
-from linker import runs
+from ingest.cells.markup import text_of
 from linker.models import Category, Page, Run
+from linker.runs import lifecycle
 from tests.ingest.files import SITE, write
 from tests.ingest.test_import_pages import choices, upload_of
 
@@ -146,5 +146,5 @@ def test_the_preview_offers_the_handle_with_its_prefix(project, manager, client_
     assert f"{SITE}/en/products/cloud-2" in shown
     assert "Begin it with / or https://" in client.post(address, choices(upload, prefix=["products"])).text
     client.post(address, choices(upload, prefix=["/en/products/"]) | {"action": "start"})
-    runs.execute(Run.objects.get().pk, services.run_import)
+    lifecycle.execute(Run.objects.get().pk, services.run_import)
     assert Page.objects.get().url == f"{SITE}/en/products/cloud-2"

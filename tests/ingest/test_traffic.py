@@ -14,11 +14,12 @@ from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest import schema, services
+from ingest import services
 from ingest.errors import FileError, ImportStopped
+from ingest.fields import schema
+from ingest.fields.skipped import REASONS
+from ingest.kinds.traffic.periods import Period, parse_period
 from ingest.models import Upload
-from ingest.periods import Period, parse_period
-from ingest.skipped import REASONS
 from linker.models import Category, Page, PageEmbedding, PageTraffic, Run, RunStatus, TrafficPeriod
 from tests.factories import make_page, make_project
 from tests.ingest.files import SITE, csv_text, write, write_pages

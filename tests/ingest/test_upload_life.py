@@ -1,4 +1,4 @@
-"""One rule for the life of an uploaded file: see ingest.uploads."""
+"""One rule for the life of an uploaded file: see ingest.files.uploads."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from ingest import services, uploads
+from ingest import services
+from ingest.files import uploads
 from ingest.models import Upload
-from linker import queue
 from linker.models import Run, RunKind, RunStatus
-from linker.queue import JobKey
-from linker.workers import WorkerPool
+from linker.runs import job_queue
+from linker.runs.job_queue import JobKey
+from linker.runs.workers import WorkerPool
 from tests.ingest.files import SITE
 
 GOOD = f"Address,Title 1\n{SITE}/a,A\n".encode()
@@ -170,4 +171,4 @@ def test_the_watch_over_the_workers_starts_the_sweep(project, run_jobs):
     run_jobs()
     assert not one.file.exists()
     pool._clean()
-    assert not queue.is_waiting(JobKey("clean_uploads", ())), "once an hour"
+    assert not job_queue.is_waiting(JobKey("clean_uploads", ())), "once an hour"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import values
+from ingest.cells import values
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from linker.models import ExclusionRule, Membership, RoleRule, SensitiveRule
-from review import export
+from review.releases import export
 from tests.factories import make_edge, make_member, make_user
 from tests.linker.test_access import PATTERNS, address
 

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from linker.models import ExclusionRule, Membership, Page, Project, RoleRule, Run, SensitiveRule, Tier
-from review import export
 from review.models import Decision, Release, Verb
+from review.releases import export
 from tests.factories import make_category, make_edge, make_page, make_user
 
 SHOWN_ONLY = [Page, Run, Decision, Release]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from linker.matching.anchor_use import carried, use_of
 from linker.models import Block
-from linker.services.anchor_use import carried, use_of
 from tests.factories import make_edge, make_link, make_page
 
 pytestmark = pytest.mark.django_db

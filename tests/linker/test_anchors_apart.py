@@ -10,10 +10,10 @@ import pytest
 
 from linker.engine.anchors.diversity import word_set
 from linker.engine.params import PageFilter
+from linker.matching.placing import Placer
+from linker.matching.tiers import keep_apart, retier
 from linker.models import CandidateEdge, Project, Tier
-from linker.policies import change_tiers
-from linker.services import keep_apart, retier
-from linker.services.placing import Placer
+from linker.projects.policies import change_tiers
 from tests.factories import embed, make_edge, make_link, make_page
 from tests.linker.test_match import match
 

@@ -11,10 +11,12 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from linker import audit, members, policies, runs
+from linker import audit
 from linker.models import Change, ChangeKind, ExclusionRule, Membership, Project, RunKind, SensitiveRule, Tier
-from linker.projects import create_project, save_project
-from review import export
+from linker.projects import members, policies
+from linker.projects.create import create_project, save_project
+from linker.runs import lifecycle
+from review.releases import export
 from tests.factories import make_category, make_edge, make_member, make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -125,18 +127,18 @@ def test_a_refused_change_leaves_no_row(project, manager):
 
 @pytest.mark.django_db(transaction=True)
 def test_an_import_that_ended_well_is_logged_once(project, manager):
-    run = runs.start_run(project, RunKind.IMPORT_PAGES, {}, manager, to_queue=False)
-    runs.execute(run.pk, lambda run, progress: {"new": 7, "skipped": {"bad": 1}})
-    runs.execute(run.pk, lambda run, progress: {"new": 7})
+    run = lifecycle.start_run(project, RunKind.IMPORT_PAGES, {}, manager, to_queue=False)
+    lifecycle.execute(run.pk, lambda run, progress: {"new": 7, "skipped": {"bad": 1}})
+    lifecycle.execute(run.pk, lambda run, progress: {"new": 7})
     [change] = Change.objects.filter(project=project, kind=ChangeKind.IMPORT)
     assert (change.user, change.after) == (manager, {"new": 7})
 
 
 @pytest.mark.django_db(transaction=True)
 def test_an_import_of_traffic_names_its_period_and_source(project, manager):
-    run = runs.start_run(project, RunKind.IMPORT_TRAFFIC, {}, manager, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.IMPORT_TRAFFIC, {}, manager, to_queue=False)
     said = {"file": "May.csv", "period": "2026-05-01 to 2026-05-31", "traffic_source": "search_console", "pages": 7}
-    runs.execute(run.pk, lambda run, progress: said)
+    lifecycle.execute(run.pk, lambda run, progress: said)
     assert newest(project).after == said
 
 
@@ -150,10 +152,10 @@ def test_weights_at_their_default_have_a_before(project, manager):
 @pytest.mark.django_db(transaction=True)
 def test_an_import_that_failed_is_no_change(project, manager):
     def fail(run, progress):
-        raise runs.UserError("no")
+        raise lifecycle.UserError("no")
 
-    run = runs.start_run(project, RunKind.IMPORT_PAGES, {}, manager, to_queue=False)
-    runs.execute(run.pk, fail)
+    run = lifecycle.start_run(project, RunKind.IMPORT_PAGES, {}, manager, to_queue=False)
+    lifecycle.execute(run.pk, fail)
     assert not Change.objects.filter(kind=ChangeKind.IMPORT).exists()
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from linker.cells import SIGNS, UNSEEN, safe_cell, safe_cell_sql
+from linker.storage.cells import SIGNS, UNSEEN, safe_cell, safe_cell_sql
 
 SIGN = ["=", "+", "-", "@", "＝", "＋", "－", "＠"]
 AHEAD = ["", " ", "\u00a0", "\u200b", "\ufeff", "\u3000", "\u2060\u200e", "\x0b", "\x1f", "\u00ad"]

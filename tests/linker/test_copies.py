@@ -8,12 +8,14 @@ import random
 
 import pytest
 
-from linker import copies, runs, services
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import MatchParams, PageFilter, Ranking
 from linker.errors import UserError
+from linker.explain.whynot import why_not_page, why_not_pair
+from linker.matching.start import run_match
 from linker.models import CandidateEdge, Change, LeftOut, PageGroup, PageTwin, RunKind
-from linker.whynot import why_not_page, why_not_pair
+from linker.pages import copies
+from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_edge, make_link, make_model, make_page, make_project
 
 pytestmark = pytest.mark.django_db
@@ -49,10 +51,10 @@ def shop(project):
 
 def match(project, ranking: Ranking = Ranking.COSINE, **params):
     values = MatchParams(**{"ranking": ranking, "threshold": 0.0, **params}).to_dict()
-    run = runs.start_run(project, RunKind.MATCH, values, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.MATCH, values, to_queue=False)
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
-    services.run_match(run)
+    run_match(run)
     run.refresh_from_db()
     return run
 

@@ -6,8 +6,9 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from linker import services, store
+from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page
+from linker.storage import store
 from tests.factories import embed, make_model, make_page
 from tests.linker.test_match import match, start
 
@@ -71,6 +72,6 @@ def test_no_page_goes_while_its_edges_are_stored(project, pages):
                     other.execute("DELETE FROM linker_page WHERE id = %s", [pages[2].pk])
                 tried.append(stage)
 
-        services.run_match(run, progress)
+        run_match(run, progress)
     assert tried
     assert len(stored(project)) == 6

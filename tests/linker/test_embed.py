@@ -10,20 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker import runs, services, store
 from linker.embedding.encoders import _batches, encoder_for
+from linker.embedding.service import embedding_model, run_embed
 from linker.embedding.text import digest, text_to_embed
 from linker.engine.arrays.vectors import HalfVectors
 from linker.errors import UserError
 from linker.models import EmbeddingModel, PageEmbedding, RunKind
+from linker.runs import lifecycle
+from linker.storage import store
 from tests.factories import make_model, make_page, make_project
 
 pytestmark = pytest.mark.django_db
 
 
 def embed(project) -> dict:
-    run = runs.start_run(project, RunKind.EMBED, {}, to_queue=False)
-    report = services.run_embed(run)
+    run = lifecycle.start_run(project, RunKind.EMBED, {}, to_queue=False)
+    report = run_embed(run)
     type(run).objects.filter(pk=run.pk).update(status="succeeded")
     return report
 
@@ -124,7 +126,7 @@ def test_a_static_model_is_fitted_once_and_finds_what_its_teacher_finds(settings
     assert first["model"].startswith("static:all-MiniLM-L6-v2")
     assert embed(project)["unchanged"] == 30
 
-    model = services.embedding_model(project)
+    model = embedding_model(project)
     pages = np.array(sorted(PageEmbedding.objects.filter(model=model).values_list("page_id", flat=True)))
     unit = store.load_vectors(model.pk, 384, pages).unit
     assert np.allclose((unit**2).sum(axis=1), 1, atol=1e-3)
@@ -187,5 +189,5 @@ def test_the_models_of_other_projects_are_not_taken(project):
     other = EmbeddingModel.objects.create(name="imported: x", version="as crawled", dimensions=4, project=project)
     elsewhere = make_project("second", vector_source="imported")
     with pytest.raises(UserError, match="brought no vectors"):
-        services.embedding_model(elsewhere)
+        embedding_model(elsewhere)
     assert other.project == project

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from linker.matching.content_gaps import DONORS_AT_A_TIME, find_paragraphs
+from linker.matching.tiers import retier
 from linker.models import CandidateEdge, Page
-from linker.services import retier
-from linker.services.gaps import DONORS_AT_A_TIME, find_paragraphs
 from tests.factories import embed, make_edge, make_link, make_model, make_page, make_run
 from tests.linker.test_match import match
 

@@ -11,7 +11,7 @@ import pytest
 from django.template import Context, Template
 from django.urls import reverse
 
-from linker.glossary import TERMS
+from linker.web.glossary import TERMS
 from tests.factories import make_edge, make_page, make_run
 
 ROOT = Path(__file__).resolve().parents[2]

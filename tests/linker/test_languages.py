@@ -7,10 +7,13 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from ingest import services as ingest
-from linker import runs, services, whynot
-from linker.embedding.trained import knows
+from linker.embedding.service import run_embed
 from linker.engine.params import MatchParams, Ranking
-from linker.languages import (
+from linker.engine.text.model_languages import knows
+from linker.explain import whynot
+from linker.matching.start import run_match
+from linker.models import CandidateEdge, Change, Page, RunKind
+from linker.pages.languages import (
     language_counts,
     language_name,
     model_advice,
@@ -18,10 +21,10 @@ from linker.languages import (
     trusts_crawl,
     usual_language,
 )
-from linker.models import CandidateEdge, Change, Page, RunKind
-from linker.report_summaries import summary
-from linker.reports import report_rows
-from linker.runs import no_progress
+from linker.reports.details import report_rows
+from linker.reports.summaries import summary
+from linker.runs import lifecycle
+from linker.runs.lifecycle import no_progress
 from tests.factories import embed, make_link, make_model, make_page
 from tests.ingest.files import SITE, write
 
@@ -124,10 +127,10 @@ def test_languages_are_called_by_their_names():
 
 def match(project, ranking: Ranking):
     params = MatchParams(ranking=ranking, threshold=-1.0 if ranking is Ranking.COSINE else 0.0).to_dict()
-    run = runs.start_run(project, RunKind.MATCH, params, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.MATCH, params, to_queue=False)
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
-    services.run_match(run)
+    run_match(run)
     run.refresh_from_db()
     return run
 
@@ -248,8 +251,8 @@ def test_a_mixed_site_from_import_to_match_has_no_links_across_languages(project
     imported(project, tmp_path, *rows)
     project.model_name = "all-MiniLM-L6-v2"
     project.save()
-    run = runs.start_run(project, RunKind.EMBED, {}, to_queue=False)
-    services.run_embed(run)
+    run = lifecycle.start_run(project, RunKind.EMBED, {}, to_queue=False)
+    run_embed(run)
     type(run).objects.filter(pk=run.pk).update(status="succeeded")
     match(project, Ranking.FORMULA)
     assert pairs_by_language(project) == {("de", "de"), ("en", "en")}

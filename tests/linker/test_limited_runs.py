@@ -11,14 +11,17 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from linker import runs, services
 from linker.engine.params import MatchParams, PageFilter, Ranking, Sample, Scope
 from linker.engine.sampling import draw
+from linker.explain.whynot import why_not_page
+from linker.matching.eligibility import eligible_pages
+from linker.matching.pilots import limited_to_pilot
+from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page, PageList, Pilot, Project, Run, RunKind
-from linker.page_lists import keep, page_ids
-from linker.pilots import open_pilot, pilot_figures
-from linker.reports import param_rows
-from linker.whynot import why_not_page
+from linker.pages.lists import keep, page_ids
+from linker.reports.details import param_rows
+from linker.runs import lifecycle
+from linker.runs.pilot_progress import open_pilot, pilot_figures
 from tests.factories import embed, make_category, make_link, make_page, make_run
 from tests.linker.test_views import MATCH, SIDES
 
@@ -28,10 +31,10 @@ RANKINGS = [Ranking.COSINE, Ranking.FORMULA]
 
 def match(project: Project, **params) -> Run:
     values = MatchParams(**{"ranking": Ranking.COSINE, "threshold": 0.0, **params}).to_dict()
-    run = runs.start_run(project, RunKind.MATCH, values, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.MATCH, values, to_queue=False)
     Run.objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
-    services.run_match(run)
+    run_match(run)
     run.refresh_from_db()
     assert run.status == "succeeded"
     return run
@@ -164,8 +167,8 @@ def test_what_a_pilot_drew_is_frozen_with_it(project, site):
     before = bytes(run.pilot.pages)
     make_page(project, "/new")
     params = MatchParams.from_dict(run.params)
-    eligible = services.eligible_pages(project, run.model, params)
-    again = services.limited_to_pilot(run, params, eligible)
+    eligible = eligible_pages(project, run.model, params)
+    again = limited_to_pilot(run, params, eligible)
     assert set(again.ids[again.chosen_donor].tolist()) == set(np.frombuffer(before, "<i8").tolist())
     assert Pilot.objects.count() == 1
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection
 
-from linker import services
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import Mode, Ranking
-from linker.linked import LINKED_IN, already_linked, linked_sql, links_in_place
+from linker.explain.whynot import why_not_page, why_not_pair
+from linker.matching.room import Room, rooms_of
+from linker.matching.tiers import retier
 from linker.models import Block, CandidateEdge, ExistingLink, LeftOut, Page, Placement, Tier
-from linker.services.room import Room, rooms_of
-from linker.whynot import why_not_page, why_not_pair
-from review.queue import card_of
+from linker.models.linked import LINKED_IN, already_linked, linked_sql, links_in_place
+from review.queue.selectors import card_of
 from tests.factories import make_edge, make_link, make_page
 from tests.linker.test_match import MatchParams, match, pairs, small
 
@@ -164,7 +164,7 @@ def test_new_tiers_take_a_link_back_that_would_stand_twice_beside_the_text_and_b
     edge = CandidateEdge.objects.get(source=pages["a"])
     for placement, is_stale in (("inline", False), ("related", True), ("inline", False)):
         tiers(project, placement)
-        services.retier(project)
+        retier(project)
         edge.refresh_from_db()
         assert (edge.placement, edge.stale) == (placement, is_stale)
 
@@ -174,7 +174,7 @@ def test_what_an_older_run_proposed_and_the_newest_does_not_stays_away(project):
     match(project)
     Page.objects.filter(pk=pages["b"].pk).update(indexable=False)
     match(project)
-    services.retier(project)
+    retier(project)
     assert CandidateEdge.objects.get(target=pages["b"]).stale
 
 
@@ -238,7 +238,7 @@ def test_a_page_whose_text_is_full_gets_links_beside_it_alone(project, mode):
     tiers(project, "inline")
     match(project, mode=mode, related_per_donor=1)
     assert list(CandidateEdge.objects.filter(source=pages["a"]).values_list("placement", flat=True)) == ["related"]
-    services.retier(project)
+    retier(project)
     assert not CandidateEdge.objects.filter(source=pages["a"], placement="inline").exists()
 
 

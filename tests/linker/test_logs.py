@@ -17,7 +17,7 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.logs import HIDDEN, ScrubbedFormatter, scrub
+from linker.operations.logs import HIDDEN, ScrubbedFormatter, scrub
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,7 +77,7 @@ print(client.post("/broken/?token=" + sys.argv[4] + "&key=" + sys.argv[4], form)
 print(client.get("/noted/?access_token=" + sys.argv[4]).content.decode())
 
 from rq import SimpleWorker, Queue
-from linker import queue
+from linker.runs import job_queue
 import redis
 
 class Job:
@@ -187,7 +187,7 @@ def test_scrubbing_never_fails_and_the_signing_key_never_survives_it(before, aft
 
 
 def test_a_servers_own_log_is_scrubbed_and_keeps_its_form(caplog):
-    from linker.logs import scrub_handlers_of
+    from linker.operations.logs import scrub_handlers_of
 
     stream = io.StringIO()
     logger, handler = logging.getLogger("some.server"), logging.StreamHandler(stream)
@@ -226,14 +226,14 @@ def test_a_refusal_takes_one_line(project, viewer, client_for, capsys):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_that_broke_shows_its_reader_no_secret(project):
-    from linker import runs
     from linker.models import RunKind
+    from linker.runs import lifecycle
 
     def work(run, progress):
         raise RuntimeError("no answer from postgresql://me:geheim@host/db")
 
-    run = runs.start_run(project, RunKind.EMBED, {}, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.EMBED, {}, to_queue=False)
     with pytest.raises(RuntimeError):
-        runs.execute(run.pk, work)
+        lifecycle.execute(run.pk, work)
     run.refresh_from_db()
     assert "postgresql://me:***@host/db" in run.error

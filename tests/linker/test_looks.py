@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from linker import looks
 from linker.models import EdgeStatus, Run, RunKind, RunStatus, SensitiveRule
-from linker.workers import WorkerPool
-from review import export
-from review.export import NothingToExport
+from linker.runs import sensitivity_checks
+from linker.runs.workers import WorkerPool
 from review.models import Held
+from review.releases import export
+from review.releases.export import NothingToExport
 from tests.factories import make_edge, make_page, make_project, make_run
 
 pytestmark = pytest.mark.django_db
@@ -66,8 +66,8 @@ def test_the_workers_look_by_themselves_and_then_only_what_is_sensitive_stays(cl
 @pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.CANCELLED])
 def test_a_look_that_was_stopped_or_failed_is_a_managers_to_start(clinic, redis_server, status):
     make_run(clinic, RunKind.SENSITIVE, status)
-    assert looks.start_missing() == []
-    assert not looks.was_looked_through(clinic)
+    assert sensitivity_checks.start_missing() == []
+    assert not sensitivity_checks.was_looked_through(clinic)
 
 
 def test_projects_without_pages_in_import_or_looked_through_are_left_alone(project, redis_server):
@@ -76,5 +76,5 @@ def test_projects_without_pages_in_import_or_looked_through_are_left_alone(proje
         make_page(one)
     make_run(importing, RunKind.IMPORT_PAGES, RunStatus.RUNNING)
     make_run(looked, RunKind.IMPORT_PAGES, report={"sensitive_pages": 0})
-    assert looks.start_missing() == []
-    assert looks.was_looked_through(looked)
+    assert sensitivity_checks.start_missing() == []
+    assert sensitivity_checks.was_looked_through(looked)

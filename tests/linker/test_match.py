@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from linker import policies, runs, services
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Scope
 from linker.errors import UserError
+from linker.matching.finish import finish_match
+from linker.matching.plan import batches_left, plan_match, run_batch
+from linker.matching.start import run_match
+from linker.matching.tiers import retier
 from linker.models import (
     Block,
     CandidateEdge,
@@ -21,7 +24,10 @@ from linker.models import (
     RunKind,
     SensitiveRule,
 )
-from linker.store import normalised
+from linker.pages.sensitivity import mark_sensitive
+from linker.projects import policies
+from linker.runs import lifecycle
+from linker.storage.store import normalised
 from tests.factories import embed, make_category, make_edge, make_link, make_model, make_page
 
 if TYPE_CHECKING:
@@ -34,14 +40,14 @@ TREE = [("Shop", "Tents", "Domes"), ("Shop", "Tents", "Tunnels"), ("Shop", "Stov
 
 def start(project: Project, **params) -> Run:
     values = MatchParams(**{"ranking": Ranking.COSINE, "threshold": 0.0, **params})
-    return runs.start_run(project, RunKind.MATCH, values.to_dict(), to_queue=False)
+    return lifecycle.start_run(project, RunKind.MATCH, values.to_dict(), to_queue=False)
 
 
 def match(project: Project, **params) -> Run:
     run = start(project, **params)
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
-    report = services.run_match(run)
+    report = run_match(run)
     type(run).objects.filter(pk=run.pk).update(status="succeeded", report=report)
     run.refresh_from_db()
     return run
@@ -122,7 +128,7 @@ def slow_match(pages: list[Page], params: MatchParams) -> dict[tuple[int, int], 
 )
 @pytest.mark.parametrize("pairs_a_batch", [50, 10**9])
 def test_the_stored_edges_are_those_of_a_plain_loop(project, site, values, pairs_a_batch, monkeypatch):
-    monkeypatch.setattr("linker.services.match.BATCH_PAIRS", pairs_a_batch)
+    monkeypatch.setattr("linker.matching.plan.BATCH_PAIRS", pairs_a_batch)
     run = match(project, **values)
 
     expected = slow_match(site, MatchParams(**{"threshold": 0.0, **values}))
@@ -137,7 +143,7 @@ def test_the_stored_edges_are_those_of_a_plain_loop(project, site, values, pairs
 @pytest.mark.parametrize("accepted", [False, True])
 def test_a_donor_whose_best_targets_are_full_is_looked_at_again(project, site, monkeypatch, accepted):
     """Batches find no more candidates than a donor has links, and yet the edges are those of the whole pool."""
-    monkeypatch.setattr("linker.services.match.LOOSE_CAP", 0)
+    monkeypatch.setattr("linker.matching.plan.LOOSE_CAP", 0)
     values = {"levels_up": 5, "inline_per_donor": 0, "related_per_donor": 4, "per_target": 4, "pool": 12}
     expected = slow_match(site, MatchParams(**{"threshold": 0.0, **values}))
     if accepted:
@@ -399,16 +405,16 @@ def test_planning_or_running_twice_changes_nothing(project, site):
     run = start(project, levels_up=2)
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
-    services.plan_match(run)
-    services.plan_match(run)
+    plan_match(run)
+    plan_match(run)
     run.refresh_from_db()
-    numbers = services.batches_left(run)
-    assert [services.run_batch(run, number) for number in numbers] == [True] * len(numbers)
+    numbers = batches_left(run)
+    assert [run_batch(run, number) for number in numbers] == [True] * len(numbers)
     before = list(RunCandidate.objects.order_by("pk").values())
-    assert [services.run_batch(run, number) for number in numbers] == [False] * len(numbers)
-    services.plan_match(run)
+    assert [run_batch(run, number) for number in numbers] == [False] * len(numbers)
+    plan_match(run)
     assert list(RunCandidate.objects.order_by("pk").values()) == before
-    first = services.finish_match(run)
+    first = finish_match(run)
     assert first["edges"] == CandidateEdge.objects.count()
 
 
@@ -416,9 +422,9 @@ def test_a_cancelled_run_writes_nothing_more(project, site):
     run = start(project)
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
-    services.plan_match(run)
+    plan_match(run)
     type(run).objects.filter(pk=run.pk).update(cancel_requested=True)
-    assert not services.run_batch(run, 0)
+    assert not run_batch(run, 0)
     assert not RunBatch.objects.filter(run=run, done=True).exists()
     assert not RunCandidate.objects.exists()
 
@@ -476,7 +482,7 @@ def test_moving_a_bound_reads_the_scores_again_and_leaves_decisions_alone(projec
     inline = project.tiers.get(name="Inline", basis="cosine")
     inline.lower_bound = 0.69
     inline.save()
-    counts = services.retier(project)
+    counts = retier(project)
     for edge in (high, middle, accepted, below):
         edge.refresh_from_db()
     assert (high.tier.name, middle.tier.name, middle.placement, middle.rel) == ("Inline", "Inline", "inline", "follow")
@@ -495,14 +501,14 @@ def test_an_edge_touching_a_sensitive_subtree_or_address_says_why(project):
     SensitiveRule.objects.create(project=project, category=health, kind="medical")
     rule = SensitiveRule(project=project, url_pattern="/loans/", kind="financial")
     policies.add_sensitive(rule)
-    assert services.mark_sensitive(project) == 2
+    assert mark_sensitive(project) == 2
     for edge in (to_pills, from_loans, plain):
         edge.refresh_from_db()
     assert to_pills.sensitive == "The acceptor is medical (Magazine › Health)"
     assert from_loans.sensitive == "The donor is financial (address has /loans/)"
     assert plain.sensitive == ""
     rule.delete()
-    assert services.mark_sensitive(project) == 1
+    assert mark_sensitive(project) == 1
 
 
 def test_a_new_run_marks_sensitivity_too(project):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linker import runs, services
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking
-from linker.match_reports import match_report
+from linker.matching.needs import needs_of
+from linker.matching.start import run_match
 from linker.models import Block, CandidateEdge, Page, RunKind
-from linker.services.needs import needs_of
+from linker.reports.match import match_report
+from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_link, make_model, make_page, make_project
 
 pytestmark = pytest.mark.django_db
@@ -17,10 +18,10 @@ pytestmark = pytest.mark.django_db
 
 def match(project, **params):
     values = MatchParams(**{"ranking": Ranking.COSINE, **params})
-    run = runs.start_run(project, RunKind.MATCH, values.to_dict(), to_queue=False)
+    run = lifecycle.start_run(project, RunKind.MATCH, values.to_dict(), to_queue=False)
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
-    services.run_match(run)
+    run_match(run)
     run.refresh_from_db()
     assert run.status == "succeeded", run.error
     return run

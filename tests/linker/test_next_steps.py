@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from linker import figures, policies, services
 from linker.models import EdgeStatus, EmbeddingModel, RunKind, SensitiveRule
+from linker.pages.sensitivity import find_sensitive
+from linker.projects import overview, policies
 from tests.factories import embed, make_edge, make_page, make_run
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 
-def steps(project: Project) -> dict[str, figures.Step]:
-    return {step.name: step for step in figures.next_steps(project, figures.site_figures(project))}
+def steps(project: Project) -> dict[str, overview.Step]:
+    return {step.name: step for step in overview.next_steps(project, overview.site_figures(project))}
 
 
 def undone(project: Project) -> list[str]:
@@ -140,7 +141,7 @@ def test_vectors_of_the_crawl_need_no_embedding(worked):
 
 def test_what_was_proposed_as_sensitive_waits_for_a_manager(worked, manager):
     make_page(worked, "/loans", title="Loans")
-    services.find_sensitive(worked)
+    find_sensitive(worked)
     assert undone(worked) == ["Check what is sensitive"]
     assert steps(worked)["Check what is sensitive"].text.startswith("1 rule proposed")
     policies.decide_sensitive(worked, [SensitiveRule.objects.get().pk], "dismissed", manager)
@@ -173,9 +174,9 @@ def test_an_optional_step_is_never_the_next(project, manager, client_for):
 
 def test_the_steps_cost_the_same_however_much_has_run(worked):
     def cost() -> int:
-        site = figures.site_figures(worked)
+        site = overview.site_figures(worked)
         with CaptureQueriesContext(connection) as asked:
-            figures.next_steps(worked, site)
+            overview.next_steps(worked, site)
         return len(asked)
 
     before = cost()

@@ -7,10 +7,11 @@ import math
 import pytest
 from django.db import DataError
 
-from linker import runs, services
 from linker.engine.params import MatchParams, Mode, Ranking
 from linker.errors import UserError
+from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page, PageEmbedding, Project, RunKind
+from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_link, make_page
 
 pytestmark = pytest.mark.django_db
@@ -20,10 +21,10 @@ BODY = "Warm boots are for snow. A good tent is for rain. Read about page number
 
 def match(project: Project, ranking: Ranking, **params):
     values = MatchParams(ranking=ranking, **params).to_dict()
-    run = runs.start_run(project, RunKind.MATCH, values, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.MATCH, values, to_queue=False)
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
-    services.run_match(run)
+    run_match(run)
     run.refresh_from_db()
     assert run.status == "succeeded"
     return run

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from linker.engine.params import MatchParams, PageFilter
-from linker.pages import PageQuery, chosen_pages, count_chosen
-from linker.patterns import PatternError
-from linker.services import eligible_pages
+from linker.engine.patterns import PatternError
+from linker.matching.eligibility import eligible_pages
+from linker.pages.listing import PageQuery, chosen_pages, count_chosen
 from tests.factories import embed, make_category, make_model, make_page, make_project
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.patterns import PatternError, compile_pattern
+from linker.engine.patterns import PatternError, compile_pattern
 
 
 @pytest.mark.parametrize(

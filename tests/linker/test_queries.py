@@ -8,11 +8,12 @@ from django.test.utils import CaptureQueriesContext
 
 from ingest import services as ingest
 from ingest.folder import SAMPLE, find_crawl
-from linker import runs, services
 from linker.engine.anchors.search_queries import Query
 from linker.engine.params import MatchParams, Ranking
+from linker.matching.search_queries import target_queries
+from linker.matching.start import run_match
 from linker.models import PageQuery, Project, RunKind, RunStatus
-from linker.services.queries import target_queries
+from linker.runs import lifecycle
 from tests.factories import embed, make_model, make_page, make_project
 
 pytestmark = pytest.mark.django_db
@@ -86,10 +87,10 @@ def site(project):
 
 def match(project, ranking=Ranking.COSINE) -> None:
     params = MatchParams(ranking=ranking, levels_up=9)
-    run = runs.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=False)
+    run = lifecycle.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=False)
     run.status = RunStatus.RUNNING
     run.save()
-    services.run_match(run)
+    run_match(run)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from linker import runs
 from linker.models import RunKind
+from linker.runs import lifecycle
 from linker.urls import queues
 from tests.factories import make_user
 
@@ -62,11 +62,11 @@ def test_no_page_number_breaks_the_server(client, page):
 
 @pytest.mark.django_db(transaction=True)
 def test_a_superuser_sees_the_queue_and_empties_it(client, project):
-    runs.start_run(project, RunKind.EMBED, {})
+    lifecycle.start_run(project, RunKind.EMBED, {})
     assert client.get("/django-rq/").status_code == 200
     assert "embed" in client.get("/django-rq/queues/0/").content.decode()
     assert client.post("/django-rq/queues/0/empty/").status_code == 302
-    assert runs.find_lost()
+    assert lifecycle.find_lost()
 
 
 def test_its_inline_scripts_are_allowed_there_alone(client, project):

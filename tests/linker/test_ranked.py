@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from django.db.models import Count
 
-from linker import runs, services
+from linker.embedding.service import embedding_model
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import MatchParams, Mode, Ranking, Scope
 from linker.engine.rank import SUREST
@@ -19,12 +19,14 @@ from linker.engine.ranking.features import FEATURES
 from linker.engine.ranking.learned import TrainedRanker
 from linker.engine.ranking.other_sites import learned_elsewhere
 from linker.errors import UserError
-from linker.match_reports import match_report
+from linker.matching.eligibility import eligible_pages
+from linker.matching.ranked import load_site
+from linker.matching.start import run_match
+from linker.matching.tiers import retier
 from linker.models import CandidateEdge, ExistingLink, LeftOut, RunKind
-from linker.reports import param_rows, report_rows
-from linker.services.eligibility import eligible_pages
-from linker.services.embed import embedding_model
-from linker.services.ranked import load_site
+from linker.reports.details import param_rows, report_rows
+from linker.reports.match import match_report
+from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_link, make_model, make_page
 
 if TYPE_CHECKING:
@@ -38,10 +40,10 @@ TOPICS = ("tent", "stove", "kayak", "rope", "boot", "lamp")
 
 def match(project: Project, **params) -> Run:
     values = MatchParams(**{"ranking": Ranking.LEARNED, "threshold": 0.0, **params}).to_dict()
-    run = runs.start_run(project, RunKind.MATCH, values, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.MATCH, values, to_queue=False)
     type(run).objects.filter(pk=run.pk).update(status="running")
     run.refresh_from_db()
-    services.run_match(run)
+    run_match(run)
     run.refresh_from_db()
     return run
 
@@ -211,7 +213,7 @@ def test_reading_the_tiers_again_changes_nothing_right_after_a_run(project, site
     project.refresh_from_db()
     run = match(project, inline_per_donor=1)
     before = list(CandidateEdge.objects.order_by("pk").values_list(*READINGS))
-    counts = services.retier(project)
+    counts = retier(project)
     assert list(CandidateEdge.objects.order_by("pk").values_list(*READINGS)) == before
     assert {name: count for name, count in counts.items() if count} == run.report["tiers"]
     assert run.report["basis"] == basis

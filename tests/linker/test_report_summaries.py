@@ -6,8 +6,8 @@ import pytest
 
 from linker.management.commands._cli import ProjectCommand
 from linker.models import RunKind, RunStatus
-from linker.report_summaries import left_out, summary
-from linker.reports import reading_rows, report_rows
+from linker.reports.details import reading_rows, report_rows
+from linker.reports.summaries import left_out, summary
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db

@@ -7,14 +7,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from linker import policies
 from linker.engine.params import MatchParams
 from linker.engine.roles.policy import Gives, PageRole, Receives, RoleLinks, role_links
+from linker.explain.whynot import why_not_page
+from linker.matching.eligibility import barred_pages, eligible_pages
+from linker.matching.room import rooms_of
 from linker.models import Block, Change, ChangeKind, Page, RoleRule, Run, RunKind
-from linker.services import apply_role_rules, eligible_pages, find_roles, run_find_roles
-from linker.services.eligibility import barred_pages
-from linker.services.room import rooms_of
-from linker.whynot import why_not_page
+from linker.pages.roles import apply_role_rules, find_roles, run_find_roles
+from linker.projects import policies
 from tests.factories import embed, make_category, make_link, make_model, make_page, make_project, make_run
 from tests.linker.test_match import match
 

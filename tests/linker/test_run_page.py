@@ -8,10 +8,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from linker.match_reports import match_report, tier_notice
 from linker.models import Project, Ranker, Run, RunKind, RunStatus
-from linker.policies import change_tiers
-from linker.reports import param_rows
+from linker.projects.policies import change_tiers
+from linker.reports.details import param_rows
+from linker.reports.match import match_report, tier_notice
 from tests.factories import make_model, make_run
 
 pytestmark = pytest.mark.django_db

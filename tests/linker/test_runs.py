@@ -12,24 +12,24 @@ import psutil
 import pytest
 from django.db import connection
 
-from linker import queue, runs
 from linker.engine.params import MatchParams
 from linker.errors import RunCancelled, UserError
 from linker.models import CandidateEdge, Run, RunBatch, RunCandidate, RunKind, RunStatus
-from linker.queue import JobKey
-from linker.store import normalised, save_vectors
+from linker.runs import job_queue, lifecycle
+from linker.runs.job_queue import JobKey
+from linker.storage.store import normalised, save_vectors
 from tests.factories import make_category, make_model, make_page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def start(project, kind=RunKind.EMBED) -> Run:
-    return runs.start_run(project, kind, {}, to_queue=False)
+    return lifecycle.start_run(project, kind, {}, to_queue=False)
 
 
 def test_a_run_that_works_succeeds_with_its_report(project):
     run = start(project)
-    ended = runs.execute(run.pk, lambda run, progress: {"pages": 3})
+    ended = lifecycle.execute(run.pk, lambda run, progress: {"pages": 3})
     assert (ended.status, ended.report) == ("succeeded", {"pages": 3})
     assert ended.started_at <= ended.finished_at
 
@@ -41,10 +41,10 @@ def test_an_error_of_the_user_is_told_and_another_one_crashes(project):
     def crash(run, progress):
         raise ZeroDivisionError("oops")
 
-    assert runs.execute(start(project).pk, complain).error == "Line 3 has no address."
+    assert lifecycle.execute(start(project).pk, complain).error == "Line 3 has no address."
     broken = start(project)
     with pytest.raises(ZeroDivisionError):
-        runs.execute(broken.pk, crash)
+        lifecycle.execute(broken.pk, crash)
     broken.refresh_from_db()
     assert broken.status == "failed"
     assert "oops" in broken.error
@@ -69,7 +69,7 @@ def test_progress_is_seen_from_outside_while_a_transaction_is_open(project):
         seen.append(Run.objects.values_list("done", "total", "stage").get(pk=run.pk))
         connection.close()
 
-    runs.execute(run.pk, work)
+    lifecycle.execute(run.pk, work)
     assert seen == [(5, 10, "Half way")]
 
 
@@ -77,28 +77,28 @@ def test_only_one_worker_gets_a_run(project):
     run = start(project)
 
     def work(run, progress):
-        assert runs.execute(run.pk, lambda run, progress: pytest.fail("claimed twice")) is None
+        assert lifecycle.execute(run.pk, lambda run, progress: pytest.fail("claimed twice")) is None
         return {}
 
-    assert runs.execute(run.pk, work).status == "succeeded"
-    assert runs.execute(run.pk, lambda run, progress: pytest.fail("claimed after the end")) is None
+    assert lifecycle.execute(run.pk, work).status == "succeeded"
+    assert lifecycle.execute(run.pk, lambda run, progress: pytest.fail("claimed after the end")) is None
 
 
 def test_cancelling_stops_a_waiting_run_at_once_and_a_working_one_at_its_next_step(project):
     waiting = start(project)
-    assert runs.request_cancel(waiting)
+    assert lifecycle.request_cancel(waiting)
     waiting.refresh_from_db()
     assert waiting.status == "cancelled"
-    assert not runs.request_cancel(waiting)
+    assert not lifecycle.request_cancel(waiting)
 
     def work(run, progress):
-        runs.request_cancel(run)
+        lifecycle.request_cancel(run)
         with pytest.raises(RunCancelled):
             progress(10, 10, "next")
         progress(10, 10, "next")
         return {}
 
-    assert runs.execute(start(project).pk, work).status == "cancelled"
+    assert lifecycle.execute(start(project).pk, work).status == "cancelled"
 
 
 def test_stopping_a_command_by_keyboard_cancels_its_run(project):
@@ -107,7 +107,7 @@ def test_stopping_a_command_by_keyboard_cancels_its_run(project):
 
     run = start(project)
     with pytest.raises(KeyboardInterrupt):
-        runs.execute(run.pk, interrupted)
+        lifecycle.execute(run.pk, interrupted)
     run.refresh_from_db()
     assert run.status == "cancelled"
 
@@ -132,34 +132,34 @@ def lose_waiting_jobs() -> None:
 
 
 def test_two_machines_that_sweep_count_a_loss_once(project, redis_server):
-    run = runs.start_run(project, RunKind.EMBED, {})
+    run = lifecycle.start_run(project, RunKind.EMBED, {})
     lose_waiting_jobs()
-    lost = runs.find_lost()
-    assert runs.recover(lost) == 1
-    assert runs.recover(lost) == 0
+    lost = lifecycle.find_lost()
+    assert lifecycle.recover(lost) == 1
+    assert lifecycle.recover(lost) == 0
     run.refresh_from_db()
     assert run.attempts == 1
 
 
 def test_a_second_run_of_a_kind_is_refused_until_the_first_ends(project, redis_server):
-    first = runs.start_run(project, RunKind.EMBED, {})
-    with pytest.raises(runs.RunIsActive, match=f"run {first.pk}"):
+    first = lifecycle.start_run(project, RunKind.EMBED, {})
+    with pytest.raises(lifecycle.RunIsActive, match=f"run {first.pk}"):
         start(project)
     start(project, RunKind.IMPORT_LINKS)
-    runs.request_cancel(first)
+    lifecycle.request_cancel(first)
     start(project)
 
 
 def test_a_lost_job_is_found_given_out_again_and_given_up_after_three_losses(project, redis_server):
-    run = runs.start_run(project, RunKind.EMBED, {})
-    for attempt in range(runs.MAX_ATTEMPTS):
+    run = lifecycle.start_run(project, RunKind.EMBED, {})
+    for attempt in range(lifecycle.MAX_ATTEMPTS):
         lose_waiting_jobs()
-        lost = runs.find_lost()
+        lost = lifecycle.find_lost()
         assert lost == {JobKey("embed", (run.pk,), attempt)}
-        assert runs.recover(lost) == 1
-        assert runs.find_lost() == set(), "it waits in the queue now"
+        assert lifecycle.recover(lost) == 1
+        assert lifecycle.find_lost() == set(), "it waits in the queue now"
     lose_waiting_jobs()
-    runs.recover(runs.find_lost())
+    lifecycle.recover(lifecycle.find_lost())
     run.refresh_from_db()
     assert run.status == "failed"
     assert "lost 3 times" in run.error
@@ -168,13 +168,13 @@ def test_a_lost_job_is_found_given_out_again_and_given_up_after_three_losses(pro
 def test_a_redis_that_forgets_everything_any_number_of_times_costs_no_attempt(project, redis_server):
     import django_rq
 
-    run = runs.start_run(project, RunKind.EMBED, {})
-    for _ in range(runs.MAX_ATTEMPTS + 2):
+    run = lifecycle.start_run(project, RunKind.EMBED, {})
+    for _ in range(lifecycle.MAX_ATTEMPTS + 2):
         django_rq.get_connection("default").flushall()
-        lost = runs.find_lost()
+        lost = lifecycle.find_lost()
         assert lost == {JobKey("embed", (run.pk,), 0)}
-        assert runs.recover(lost) == 1
-        assert runs.recover(lost) == 0, "another machine finds it waiting"
+        assert lifecycle.recover(lost) == 1
+        assert lifecycle.recover(lost) == 0, "another machine finds it waiting"
     run.refresh_from_db()
     assert (run.status, run.attempts) == ("queued", 0)
 
@@ -191,38 +191,38 @@ def test_work_that_lost_postgresql_begins_again_and_is_not_failed(project):
                 cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
         return {"pages": 3}
 
-    ended = runs.execute(run.pk, work)
+    ended = lifecycle.execute(run.pk, work)
     assert len(calls) == 3
     assert (ended.status, ended.report, ended.attempts) == ("succeeded", {"pages": 3}, 0)
 
 
 def test_a_run_somebody_works_on_is_not_lost(project, redis_server):
     def work(run, progress):
-        assert runs.find_lost() == set()
+        assert lifecycle.find_lost() == set()
         return {}
 
-    runs.execute(start(project).pk, work)
+    lifecycle.execute(start(project).pk, work)
 
 
 def test_a_job_that_waits_is_not_doubled(project, redis_server):
     run = start(project)
     for _ in range(3):
-        queue.enqueue(JobKey("embed", (run.pk,)))
+        job_queue.enqueue(JobKey("embed", (run.pk,)))
     import django_rq
 
     assert django_rq.get_queue("default").count == 1
 
 
 def test_a_job_taken_by_a_worker_that_died_before_starting_it_is_lost(project, redis_server):
-    run = runs.start_run(project, RunKind.EMBED, {})
-    assert runs.find_lost() == set()
+    run = lifecycle.start_run(project, RunKind.EMBED, {})
+    assert lifecycle.find_lost() == set()
     lose_waiting_jobs()
-    assert runs.find_lost() == {JobKey("embed", (run.pk,), 0)}
+    assert lifecycle.find_lost() == {JobKey("embed", (run.pk,), 0)}
 
 
 def test_every_kind_of_run_has_a_job():
     # Re-tiering happens within the request that moves the bound.
-    assert set(RunKind.values) - {RunKind.RETIER} <= set(queue.JOBS)
+    assert set(RunKind.values) - {RunKind.RETIER} <= set(job_queue.JOBS)
 
 
 # ------------------------------------------------------------------------------------- real workers, really killed
@@ -269,13 +269,14 @@ def wait_for(run: Run, seconds: float = 120) -> Run:
 
 
 def test_a_finish_that_comes_twice_leaves_everything_as_it_was(project):
-    from linker import services
+    from linker.matching.finish import finish_match
+    from linker.matching.start import run_match
 
     site(project, 30)
-    run = runs.start_run(project, RunKind.MATCH, MatchParams(threshold=-1.0).to_dict(), to_queue=False)
-    assert runs.execute(run.pk, services.run_match).report["edges"] == 300
+    run = lifecycle.start_run(project, RunKind.MATCH, MatchParams(threshold=-1.0).to_dict(), to_queue=False)
+    assert lifecycle.execute(run.pk, run_match).report["edges"] == 300
     before = list(CandidateEdge.objects.order_by("pk").values())
-    assert runs.execute(run.pk, services.finish_match) is None
+    assert lifecycle.execute(run.pk, finish_match) is None
     assert list(CandidateEdge.objects.order_by("pk").values()) == before
 
 
@@ -286,21 +287,22 @@ def test_a_worker_killed_in_mid_run_loses_and_doubles_nothing(project, worker_pr
         ranking="cosine", threshold=0.2, levels_up=1, pool=10,
         inline_per_donor=0, related_per_donor=5, per_target=0, target_share=1.0,
     ).to_dict()  # fmt: skip
-    alone = runs.start_run(project, RunKind.MATCH, params, to_queue=False)
-    from linker import services
+    alone = lifecycle.start_run(project, RunKind.MATCH, params, to_queue=False)
+    from linker.matching.plan import batches_left, enqueue_batches, plan_match
+    from linker.matching.start import run_match
 
-    runs.execute(alone.pk, services.run_match)
+    lifecycle.execute(alone.pk, run_match)
     alone = wait_for(alone)
     expected = edges_of(alone)
     assert len(expected) == 30_000
 
-    monkeypatch.setattr("linker.services.match.BATCH_PAIRS", 1_000_000)
-    shared = runs.start_run(project, RunKind.MATCH, params, to_queue=False)
+    monkeypatch.setattr("linker.matching.plan.BATCH_PAIRS", 1_000_000)
+    shared = lifecycle.start_run(project, RunKind.MATCH, params, to_queue=False)
     Run.objects.filter(pk=shared.pk).update(status=RunStatus.RUNNING)
     shared.refresh_from_db()
-    services.plan_match(shared)
-    services.enqueue_batches(shared)
-    assert len(services.batches_left(shared)) > 20
+    plan_match(shared)
+    enqueue_batches(shared)
+    assert len(batches_left(shared)) > 20
 
     pool = worker_processes(2)
     killed = 0

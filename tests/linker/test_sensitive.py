@@ -12,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from linker import figures, policies, services
 from linker.models import CandidateEdge, Change, Page, Run, SensitivePage, SensitiveRule, SensitiveState
+from linker.pages.sensitivity import find_sensitive, mark_sensitive, why_sensitive
+from linker.projects import overview, policies
 from tests.factories import make_category, make_edge, make_page, make_project
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def rules(project: Project, **filters) -> dict[str, SensitiveRule]:
 
 
 def why(page: Page) -> list[str]:
-    return services.why_sensitive(page.project, [page.pk]).get(page.pk, [])
+    return why_sensitive(page.project, [page.pk]).get(page.pk, [])
 
 
 # ------------------------------------------------------------------------------------------------------ proposing
@@ -44,7 +45,7 @@ def test_words_of_titles_h1s_and_addresses_become_rules_with_their_pages(project
     make_page(project, "/b", title="Opening hours", h1="Our pharmacies")
     make_page(project, "/pharmacy/c", title="Directions")
     make_page(project, "/d", title="Tents")
-    report = services.find_sensitive(project)
+    report = find_sensitive(project)
     [rule] = rules(project).values()
     assert (rule.kind, rule.word, rule.state, rule.proposed) == ("medical", "pharmacy", PROPOSED, True)
     assert (rule.pages, rule.places) == (3, {"title": 1, "h1": 1, "address": 1})
@@ -58,7 +59,7 @@ def test_a_category_is_proposed_with_all_below_it_and_only_at_the_top(project):
         project, "/ticks", title="Ticks", category=make_category(project, "Magazine", "Health", "Diseases")
     )
     make_category(project, "Empty", "Law")
-    services.find_sensitive(project)
+    find_sensitive(project)
     [rule] = rules(project).values()
     assert (rule.subject, rule.pages, rule.examples) == ("Magazine › Health", 1, ["Ticks"])
     assert why(deep) == ["medical (Magazine › Health)"]
@@ -66,7 +67,7 @@ def test_a_category_is_proposed_with_all_below_it_and_only_at_the_top(project):
 
 def test_pages_that_are_gone_are_not_counted_and_propose_no_category(project):
     make_page(project, "/law", category=make_category(project, "Law"), missing_since=timezone.now())
-    assert services.find_sensitive(project)["sensitive_pages"] == 0
+    assert find_sensitive(project)["sensitive_pages"] == 0
     assert rules(project)["“law”"].pages == 0
     assert "Law" not in rules(project)
 
@@ -75,7 +76,7 @@ def test_pages_that_are_gone_are_not_counted_and_propose_no_category(project):
 def test_a_site_that_mostly_speaks_of_it_is_proposed_as_a_whole(project, speaking, proposed):
     for number in range(20):
         make_page(project, f"/{number}", title="How a chiropractor helps" if number < speaking else f"Note {number}")
-    services.find_sensitive(project)
+    find_sensitive(project)
     assert ("the whole site" in rules(project)) is proposed
 
 
@@ -83,7 +84,7 @@ def test_where_the_home_page_says_so_a_fifth_is_enough(project):
     make_page(project, "/", title="Dr Alder, chiropractor")
     for number in range(19):
         make_page(project, f"/{number}", title="What a chiropractor does" if number < 3 else f"Note {number}")
-    services.find_sensitive(project)
+    find_sensitive(project)
     whole = rules(project)["the whole site"]
     assert (whole.kind, whole.pages, whole.state) == ("medical", 20, PROPOSED)
     assert why(Page.objects.get(url__endswith="/9")) == ["medical (the whole site)"]
@@ -91,14 +92,14 @@ def test_where_the_home_page_says_so_a_fifth_is_enough(project):
 
 def test_a_small_site_is_judged_page_by_page(project):
     make_page(project, "/law", title="Law")
-    services.find_sensitive(project)
+    find_sensitive(project)
     assert list(rules(project)) == ["“law”"]
 
 
 def test_a_page_of_another_project_is_no_concern(project):
     other = make_project("other")
     make_page(other, "/x", title="Mortgage")
-    services.find_sensitive(project)
+    find_sensitive(project)
     assert not SensitiveRule.objects.exists()
 
 
@@ -107,7 +108,7 @@ def test_a_word_that_needs_its_language_counts_by_the_pages_tag_or_else_the_site
     make_page(project, "/2", title="The arts", language="en")
     make_page(project, "/3", title="Uw arts", language="")
     make_page(project, "/4", title="Huis", language="nl")
-    services.find_sensitive(project)
+    find_sensitive(project)
     assert rules(project)["“arts”"].pages == 2
 
 
@@ -117,7 +118,7 @@ def test_a_word_that_needs_its_language_counts_by_the_pages_tag_or_else_the_site
 def test_a_proposal_counts_until_it_is_dismissed_and_again_when_it_is_confirmed(project, manager):
     page = make_page(project, "/m", title="Mortgages")
     edge = make_edge(project, None, page)
-    services.find_sensitive(project)
+    find_sensitive(project)
     edge.refresh_from_db()
     assert edge.sensitive == "The acceptor is financial (title says “mortgage”)"
     [rule] = rules(project).values()
@@ -134,12 +135,12 @@ def test_a_proposal_counts_until_it_is_dismissed_and_again_when_it_is_confirmed(
 def test_what_was_dismissed_is_not_proposed_again_and_new_pages_of_the_others_count_at_once(project, manager):
     make_page(project, "/tax", title="Tax")
     make_page(project, "/law", title="Law", category=make_category(project, "Law"))
-    services.find_sensitive(project)
+    find_sensitive(project)
     gone = [rule.pk for name, rule in rules(project).items() if name in ("“law”", "Law")]
     policies.decide_sensitive(project, gone, DISMISSED, manager)
     make_page(project, "/law/2", title="Law again")
     taxed = make_page(project, "/tax/2", title="Tax again")
-    report = services.find_sensitive(project)
+    report = find_sensitive(project)
     assert report == {"sensitive_pages": 2, "sensitive_proposed": {}}
     assert rules(project)["“law”"].state == DISMISSED
     assert rules(project)["“law”"].pages == 2
@@ -148,9 +149,9 @@ def test_what_was_dismissed_is_not_proposed_again_and_new_pages_of_the_others_co
 
 def test_a_page_that_no_longer_says_it_is_no_longer_sensitive(project):
     page = make_page(project, "/x", title="Hospital")
-    services.find_sensitive(project)
+    find_sensitive(project)
     Page.objects.filter(pk=page.pk).update(title="Hostel", h1="Hostel")
-    services.find_sensitive(project)
+    find_sensitive(project)
     assert why(page) == []
     assert not SensitivePage.objects.exists()
     assert rules(project)["“hospital”"].pages == 0
@@ -158,7 +159,7 @@ def test_a_page_that_no_longer_says_it_is_no_longer_sensitive(project):
 
 def test_each_decision_is_in_the_log(project, manager):
     make_page(project, "/x", title="Hospital")
-    services.find_sensitive(project)
+    find_sensitive(project)
     policies.decide_sensitive(project, [rules(project)["“hospital”"].pk], DISMISSED, manager)
     row = Change.objects.filter(project=project).latest("pk")
     assert (row.user, row.subject) == (manager, "Medical: “hospital”")
@@ -169,10 +170,10 @@ def test_a_confirmed_rule_on_the_whole_site_settles_the_words_of_its_kind(projec
     for number in range(20):
         make_page(project, f"/{number}", title=f"Chiropractor {number}")
     make_page(project, "/tax", title="Tax")
-    services.find_sensitive(project)
-    assert figures.sensitive_to_check(project).count() == 3
+    find_sensitive(project)
+    assert overview.sensitive_to_check(project).count() == 3
     policies.decide_sensitive(project, [rules(project)["the whole site"].pk], CONFIRMED, manager)
-    assert [rule.word for rule in figures.sensitive_to_check(project)] == ["tax"]
+    assert [rule.word for rule in overview.sensitive_to_check(project)] == ["tax"]
 
 
 def test_a_managers_own_word_is_looked_for_at_once_and_in_every_import(project, manager):
@@ -184,7 +185,7 @@ def test_a_managers_own_word_is_looked_for_at_once_and_in_every_import(project, 
     assert edge.sensitive == "The donor is sensitive (title says “hypnosis”)"
     assert (rule.pages, rule.state, rule.decided_by) == (1, CONFIRMED, manager)
     later = make_page(project, "/y", title="Hypnosis")
-    services.find_sensitive(project)
+    find_sensitive(project)
     assert why(later) == ["sensitive (title says “hypnosis”)"]
     assert policies.remove_sensitive(project, rule.pk, manager) == 0
     assert not SensitiveRule.objects.exists()
@@ -193,7 +194,7 @@ def test_a_managers_own_word_is_looked_for_at_once_and_in_every_import(project, 
 def test_a_word_of_the_lists_can_be_left_out_before_it_is_met(project, manager):
     assert policies.leave_out_word(project, "medical", "clinic", manager) == 0
     page = make_page(project, "/x", title="Ski clinics")
-    assert services.find_sensitive(project)["sensitive_proposed"] == {}
+    assert find_sensitive(project)["sensitive_proposed"] == {}
     assert why(page) == []
     policies.add_sensitive(SensitiveRule(project=project, kind="medical", word="clinic"), manager)
     assert why(page) == ["medical (title says “clinic”)"]
@@ -201,9 +202,9 @@ def test_a_word_of_the_lists_can_be_left_out_before_it_is_met(project, manager):
 
 def test_removing_a_proposal_dismisses_it_so_that_it_stays_away(project, manager):
     make_page(project, "/x", title="Hospital")
-    services.find_sensitive(project)
+    find_sensitive(project)
     policies.remove_sensitive(project, rules(project)["“hospital”"].pk, manager)
-    services.find_sensitive(project)
+    find_sensitive(project)
     assert rules(project)["“hospital”"].state == DISMISSED
 
 
@@ -211,7 +212,7 @@ def test_rules_of_before_stay_and_their_categories_are_not_proposed(project):
     health = make_category(project, "Health")
     make_page(project, "/x", title="X", category=health)
     old = SensitiveRule.objects.create(project=project, category=health)
-    services.find_sensitive(project)
+    find_sensitive(project)
     [rule] = rules(project).values()
     assert (rule.pk, rule.state, rule.pages) == (old.pk, CONFIRMED, 1)
 
@@ -239,7 +240,7 @@ def found(project):
     make_page(project, "/h", title="Hospital")
     make_page(project, "/c", title="Clinic")
     make_page(project, "/t", title="Tax <b>")
-    services.find_sensitive(project)
+    find_sensitive(project)
     return rules(project)
 
 
@@ -311,7 +312,7 @@ def test_all_are_those_that_the_page_showed_and_it_says_that_others_came_since(
     client = client_for(manager)
     newest = newest_shown(client.get(url("settings_sensitive", project)).content.decode())
     make_page(project, "/d", title="Dentist")
-    services.find_sensitive(project)
+    find_sensitive(project)
     page = client.post(
         url("sensitive_decide", project), {"do": f"{do}:medical", "newest": newest}, follow=True
     ).content.decode()
@@ -355,7 +356,7 @@ def test_a_decision_on_a_rule_that_is_not_there_says_so(project, manager, client
 def test_nonsense_and_other_projects_rules_change_nothing(project, manager, client_for, found):
     other = make_project("other")
     make_page(other, "/h", title="Hospital")
-    services.find_sensitive(other)
+    find_sensitive(other)
     client = client_for(manager)
     assert client.post(url("sensitive_decide", project), {"do": "explode"}).status_code == 400
     for do in ("confirm:x", "confirm:-1", f"dismiss:{rules(other)['“hospital”'].pk}"):
@@ -369,7 +370,7 @@ def test_words_are_added_and_left_out_in_the_browser(project, manager, client_fo
     client = client_for(manager)
     client.post(url("settings_sensitive", project), {"kind": "medical", "word": "hypnosis", "url_pattern": ""})
     client.post(url("sensitive_leave_out", project), {"out-kind": "medical", "out-word": "clinic"})
-    services.find_sensitive(project)
+    find_sensitive(project)
     assert {name: rule.state for name, rule in rules(project).items()} == {
         "“hypnosis”": CONFIRMED,
         "“clinic”": DISMISSED,
@@ -432,7 +433,7 @@ def test_a_word_is_ignored_in_whichever_form_it_is_written(project, manager, cli
     data = {"out-kind": "legal", "out-word": "Lawyers"}
     client_for(manager).post(url("sensitive_leave_out", project), data)
     page = make_page(project, "/x", title="Our lawyer, your lawyers")
-    services.find_sensitive(project)
+    find_sensitive(project)
     assert why(page) == []
     assert list(rules(project)) == ["“lawyer”"]
 
@@ -485,11 +486,11 @@ def test_a_look_asks_as_often_on_many_pages_as_on_few_and_the_settings_count_non
 
     client = client_for(manager)
     add(30)
-    services.find_sensitive(project)
-    few = _queries(lambda: services.find_sensitive(project))
+    find_sensitive(project)
+    few = _queries(lambda: find_sensitive(project))
     shown = _queries(lambda: client.get(url("settings_sensitive", project)))
     add(1500)
-    assert _queries(lambda: services.find_sensitive(project)) <= few
+    assert _queries(lambda: find_sensitive(project)) <= few
     with CaptureQueriesContext(connection) as asked:
         client.get(url("settings_sensitive", project))
     assert len(asked) <= shown
@@ -501,7 +502,7 @@ def test_a_decision_touches_only_edges_of_pages_whose_reason_it_changes(project,
     Page.objects.filter(pk=both.pk).update(category=make_category(project, "Health"))
     to_it, from_it = make_edge(project, None, hospital), make_edge(project, hospital)
     to_both, other = make_edge(project, None, both), make_edge(project)
-    services.find_sensitive(project)
+    find_sensitive(project)
     CandidateEdge.objects.update(sensitive="as it was")
 
     def touched() -> set[int]:
@@ -534,7 +535,7 @@ def test_marking_the_edges_that_a_decision_changes_leaves_them_as_marking_all_wo
     ]
     for source, target in zip(pages, [*pages[1:], pages[0]], strict=True):
         make_edge(project, source, target)
-    services.find_sensitive(project)
+    find_sensitive(project)
     own = SensitiveRule(project=project, kind="other", word="tents")
     site = SensitiveRule(project=project, kind="legal", whole_site=True)
     found = rules(project)
@@ -551,5 +552,5 @@ def test_marking_the_edges_that_a_decision_changes_leaves_them_as_marking_all_wo
     for step in steps:
         step()
         after = dict(CandidateEdge.objects.values_list("pk", "sensitive"))
-        services.mark_sensitive(project)
+        mark_sensitive(project)
         assert after == dict(CandidateEdge.objects.values_list("pk", "sensitive"))

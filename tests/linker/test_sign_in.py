@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from linker import signin
+from linker.web import sign_in
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +73,7 @@ def test_the_wait_ends_and_trying_meanwhile_does_not_prolong_it(anna):
     fail(20)
     after = AccessAttempt.objects.get()
     assert (after.failures_since_start, after.attempt_time) == (before.failures_since_start, before.attempt_time)
-    AccessAttempt.objects.update(attempt_time=timezone.now() - signin.WINDOW - timedelta(seconds=1))
+    AccessAttempt.objects.update(attempt_time=timezone.now() - sign_in.WINDOW - timedelta(seconds=1))
     assert attempt(PASSWORD).status_code == 302
 
 
@@ -85,7 +85,7 @@ def test_a_right_password_forgets_the_wrong_ones_before_it(anna):
 
 
 def test_an_address_that_tries_one_account_after_the_other_is_stopped(anna, monkeypatch):
-    monkeypatch.setattr(signin, "ADDRESS_LIMIT", 6)
+    monkeypatch.setattr(sign_in, "ADDRESS_LIMIT", 6)
     for number in range(6):
         fail(1, login=f"user{number}")
     assert attempt(PASSWORD).status_code == 429
@@ -93,7 +93,7 @@ def test_an_address_that_tries_one_account_after_the_other_is_stopped(anna, monk
 
 
 def test_an_attacker_with_an_account_of_their_own_does_not_reset_the_address_by_signing_in(anna, monkeypatch):
-    monkeypatch.setattr(signin, "ADDRESS_LIMIT", 6)
+    monkeypatch.setattr(sign_in, "ADDRESS_LIMIT", 6)
     for number in range(5):
         fail(1, login=f"user{number}")
     assert attempt(PASSWORD).status_code == 302
@@ -102,7 +102,7 @@ def test_an_attacker_with_an_account_of_their_own_does_not_reset_the_address_by_
 
 
 def test_many_addresses_against_one_account_are_stopped_and_its_owner_is_not(anna, monkeypatch):
-    monkeypatch.setattr(signin, "ACCOUNT_LIMIT", 12)
+    monkeypatch.setattr(sign_in, "ACCOUNT_LIMIT", 12)
     assert attempt(PASSWORD, address=HOME).status_code == 302
     for number in range(4):
         fail(3, address=f"198.51.100.{number}")
@@ -111,7 +111,7 @@ def test_many_addresses_against_one_account_are_stopped_and_its_owner_is_not(ann
 
 
 def test_an_address_is_known_for_a_month_and_old_sign_ins_are_forgotten(anna, monkeypatch):
-    monkeypatch.setattr(signin, "ACCOUNT_LIMIT", 3)
+    monkeypatch.setattr(sign_in, "ACCOUNT_LIMIT", 3)
     attempt(PASSWORD)
     AccessLog.objects.update(attempt_time=timezone.now() - timedelta(days=31))
     fail(3, address=ELSEWHERE)
@@ -166,7 +166,7 @@ def test_the_command_opens_it_for_an_address_or_for_all_and_wants_to_know_which(
 def test_the_address_is_the_one_that_the_outermost_proxy_saw(settings, proxies, remote, forwarded, expected):
     settings.PROXY_COUNT = proxies
     headers = {"HTTP_X_FORWARDED_FOR": forwarded} if forwarded else {}
-    assert signin.client_address(RequestFactory().get("/", REMOTE_ADDR=remote, **headers)) == expected
+    assert sign_in.client_address(RequestFactory().get("/", REMOTE_ADDR=remote, **headers)) == expected
 
 
 def test_a_forged_header_gives_no_new_tries(anna, settings):

@@ -6,8 +6,8 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from linker import queue, runs
 from linker.models import Run, RunKind
+from linker.runs import job_queue, lifecycle
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,8 +35,8 @@ def test_the_page_says_that_the_run_is_saved_and_it_starts_by_itself(
     redis_away()
     state = client.get(reverse("run_state", args=[project.slug, run.pk])).content.decode()
     assert "The run is saved" not in state
-    lost = runs.find_lost()
-    assert runs.recover(lost) == 1
+    lost = lifecycle.find_lost()
+    assert lifecycle.recover(lost) == 1
     run_jobs()
     run.refresh_from_db()
     assert (run.is_active, run.attempts) == (False, 0)
@@ -51,7 +51,7 @@ def test_a_second_start_while_redis_is_away_is_told_of_the_first(project, manage
 
 
 def test_a_run_can_be_cancelled_while_redis_is_away(project, manager, client_for, redis_away):
-    run = runs.start_run(project, RunKind.EMBED, {})
+    run = lifecycle.start_run(project, RunKind.EMBED, {})
     client_for(manager).post(reverse("run_cancel", args=[project.slug, run.pk]))
     run.refresh_from_db()
     assert run.status == "cancelled"
@@ -61,6 +61,6 @@ def test_nobody_waits_long_for_a_redis_that_is_away(redis_away):
     import time
 
     began = time.monotonic()
-    assert not queue.answers()
-    queue.enqueue(queue.JobKey("embed", (1,)))
+    assert not job_queue.answers()
+    job_queue.enqueue(job_queue.JobKey("embed", (1,)))
     assert time.monotonic() - began < 2

@@ -12,13 +12,15 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
 
-from linker import runs, services
+from linker.embedding.service import embedding_model, run_embed
 from linker.embedding.text import RECIPES, text_to_embed
+from linker.embedding.vector_sets import drop_vectors, vector_sets
 from linker.engine.params import MatchParams, PageFilter, Ranking
 from linker.errors import UserError
+from linker.matching.start import run_match
 from linker.models import Change, EmbeddingModel, PageEmbedding, Project, Run, RunKind, RunStatus
-from linker.report_summaries import summary
-from linker.vectors import drop_vectors, vector_sets
+from linker.reports.summaries import summary
+from linker.runs import lifecycle
 from tests.factories import embed, make_edge, make_model, make_page, make_project, make_run
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +33,7 @@ def another_set(recipe: str = "title 1", name: str = "test-model", dimensions: i
 
 
 def run(project: Project, kind: RunKind, params: dict[str, object], work) -> Run:
-    started = runs.start_run(project, kind, params, to_queue=False)
+    started = lifecycle.start_run(project, kind, params, to_queue=False)
     Run.objects.filter(pk=started.pk).update(status="running")
     started.refresh_from_db()
     report = work(started)
@@ -42,7 +44,7 @@ def run(project: Project, kind: RunKind, params: dict[str, object], work) -> Run
 
 def match(project: Project, donors: PageFilter | None = None) -> Run:
     params = MatchParams(ranking=Ranking.COSINE, threshold=0.0, donors=donors or PageFilter(indexable_only=False))
-    return run(project, RunKind.MATCH, params.to_dict(), services.run_match)
+    return run(project, RunKind.MATCH, params.to_dict(), run_match)
 
 
 def test_another_text_makes_another_set_and_the_vectors_there_are_stay(project):
@@ -50,15 +52,15 @@ def test_another_text_makes_another_set_and_the_vectors_there_are_stay(project):
     project.save()
     for n in range(8):
         make_page(project, title=f"Tents of kind {n}", body=f"All about the tents of kind {n} and how to pitch them.")
-    run(project, RunKind.EMBED, {}, services.run_embed)
-    first = services.embedding_model(project)
+    run(project, RunKind.EMBED, {}, run_embed)
+    first = embedding_model(project)
     stored = {row.page_id: (row.vector, bytes(row.text_sha256)) for row in PageEmbedding.objects.all()}
     project.text_recipe = "title"
     project.save()
     with pytest.raises(UserError, match=r"no vectors of what the settings ask for.*text title 1.*text full 1"):
-        services.embedding_model(project)
-    report = run(project, RunKind.EMBED, {}, services.run_embed).report
-    second = services.embedding_model(project)
+        embedding_model(project)
+    report = run(project, RunKind.EMBED, {}, run_embed).report
+    second = embedding_model(project)
     assert (first.recipe, second.recipe) == ("full 1", "title 1")
     assert report["embedded"] == 8
     assert report["made_of"] == second.made_of == RECIPES["title"].made_of
@@ -67,8 +69,8 @@ def test_another_text_makes_another_set_and_the_vectors_there_are_stay(project):
     } == stored
     project.text_recipe = "full"
     project.save()
-    assert services.embedding_model(project) == first
-    assert run(project, RunKind.EMBED, {}, services.run_embed).report["embedded"] == 0
+    assert embedding_model(project) == first
+    assert run(project, RunKind.EMBED, {}, run_embed).report["embedded"] == 0
 
 
 def test_a_match_takes_one_set_and_reports_the_pages_without_a_vector_of_it(project):
@@ -98,9 +100,9 @@ def test_a_set_that_was_only_begun_with_is_not_matched_with(project):
     project.text_recipe = "title"
     project.save()
     with pytest.raises(UserError, match="Only 1 of the 10 pages with a vector"):
-        services.embedding_model(project)
+        embedding_model(project)
     make_run(project, RunKind.EMBED, RunStatus.SUCCEEDED, model=begun)  # the others have no text of this kind
-    assert services.embedding_model(project) == begun
+    assert embedding_model(project) == begun
 
 
 def test_open_suggestions_of_two_sets_never_stand_side_by_side(project):

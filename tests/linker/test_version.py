@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from linker import version
+from linker.operations import version
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,6 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from linker import runs
 from linker.engine.params import MatchParams, Ranking
 from linker.models import (
     CandidateEdge,
@@ -21,6 +20,7 @@ from linker.models import (
     SensitiveRule,
     Tier,
 )
+from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_edge, make_link, make_page, make_project, make_run, make_user
 
 pytestmark = pytest.mark.django_db
@@ -415,7 +415,7 @@ def test_a_running_run_asks_for_itself_until_it_has_ended(project, viewer, clien
 
 
 def test_only_a_manager_stops_a_run(project, editor, manager, client_for):
-    run = runs.start_run(project, RunKind.EMBED, {}, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.EMBED, {}, to_queue=False)
     assert client_for(editor).post(url("run_cancel", project, run.pk)).status_code == 403
     client_for(manager).post(url("run_cancel", project, run.pk))
     run.refresh_from_db()
@@ -436,7 +436,7 @@ def test_a_finished_run_says_where_to_go_next(project, manager, client_for):
 def test_pages_are_listed_once_each_across_the_screens_of_every_order(project, viewer, client_for):
     expected = {make_page(project, f"/p{number}", inlinks=number % 3).pk for number in range(130)}
     client = client_for(viewer)
-    from linker.pages import ORDERS
+    from linker.pages.listing import ORDERS
 
     for order in ORDERS:
         seen: list[int] = []

@@ -11,9 +11,10 @@ from django.db import connection
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from linker import embedded, runs
+from linker import embedded
 from linker.models import RunKind, RunStatus
-from linker.workers import WorkerPool
+from linker.runs import lifecycle
+from linker.runs.workers import WorkerPool
 
 
 @pytest.fixture
@@ -44,14 +45,14 @@ def told(caplog) -> list[str]:
     lines = [
         f"{record.msg['event']}: {record.msg.get('error', '')}"
         for record in caplog.records
-        if record.name == "linker.workers"
+        if record.name == "linker.runs.workers"
     ]
     caplog.clear()
     return lines
 
 
 def test_a_full_disk_is_no_server_that_is_away_and_is_told_once(full_disk, project, redis_server, pool, caplog):
-    run = runs.start_run(project, RunKind.EMBED, {})
+    run = lifecycle.start_run(project, RunKind.EMBED, {})
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE linker_run DISABLE TRIGGER no_room")
         cursor.execute("UPDATE linker_run SET status = %s, cancel_requested = true", [RunStatus.RUNNING])

@@ -14,14 +14,15 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from linker import policies, runs, services
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import MatchParams, PageFilter, Ranking, Scope
+from linker.explain.whynot import Answer, Finding, why_not_page, why_not_pair
+from linker.matching.eligibility import Bar, eligible_pages, standing_of
+from linker.matching.start import run_match
 from linker.models import Block, EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveRule
-from linker.pages import find_page, nearest_addresses
-from linker.services import eligible_pages
-from linker.services.eligibility import Bar, standing_of
-from linker.whynot import Answer, Finding, why_not_page, why_not_pair
+from linker.pages.listing import find_page, nearest_addresses
+from linker.projects import policies
+from linker.runs import lifecycle
 from review.decisions import decide_edges
 from review.models import Verb
 from tests.factories import (
@@ -503,10 +504,10 @@ def test_an_import_after_the_newest_run_is_mentioned(pair, project):
 
 
 def match(project: Project, **params) -> None:
-    run = runs.start_run(project, RunKind.MATCH, MatchParams(**params).to_dict(), to_queue=False)
+    run = lifecycle.start_run(project, RunKind.MATCH, MatchParams(**params).to_dict(), to_queue=False)
     type(run).objects.filter(pk=run.pk).update(status="running", started_at=timezone.now())
     run.refresh_from_db()
-    services.run_match(run)
+    run_match(run)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import psutil
 import pytest
 from django.db import connection, transaction
 
-from linker import runs
 from linker.models import Run, RunKind, RunStatus
+from linker.runs import lifecycle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def _all_ended(processes: list[psutil.Process]) -> bool:
 
 
 def test_a_killed_pool_leaves_neither_workers_nor_their_jobs(project, worker_processes):
-    run = runs.start_run(project, RunKind.EMBED, {})
+    run = lifecycle.start_run(project, RunKind.EMBED, {})
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE linker_page")  # the job waits here for as long as the test wants
         pool = worker_processes(2)

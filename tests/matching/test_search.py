@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from linker.engine.blocks import CategoryTree
 from linker.engine.candidates import block_search as module
 from linker.engine.candidates.block_search import Side, search
-from linker.store import normalised
+from linker.storage.store import normalised
 
 TREE = CategoryTree(np.array([0, 0, 1, 1, 2, 2, 0, 6]))
 

@@ -7,7 +7,7 @@ import numpy as np
 from linker.engine.arrays import vectors
 from linker.engine.arrays.vectors import HalfVectors, any_values, slices
 from linker.engine.candidates.generators import nearest
-from linker.store import normalised
+from linker.storage.store import normalised
 
 
 def made(pages: int = 300, dimensions: int = 37) -> np.ndarray:

@@ -16,7 +16,7 @@ from linker.engine.ranking import learned
 from linker.engine.ranking.learned import TrainOptions
 from linker.engine.site import Site
 from linker.engine.text.tokens import BATCH
-from linker.store import normalised
+from linker.storage.store import normalised
 from tests.ranking.sites import made_site
 
 OPTIONS = EngineOptions(

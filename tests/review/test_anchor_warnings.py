@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from linker.engine.anchors.diversity import word_set
+from linker.matching.tiers import retier
 from linker.models import CandidateEdge, PageQuery, Project, Tier
-from linker.policies import change_tiers
-from linker.services import retier
+from linker.projects.policies import change_tiers
+from review.anchor_warnings import CODES
 from review.decisions import NothingToUndo, Outcome, decide_edges, undo
-from review.doubts import CODES
-from review.export import create_release
 from review.models import Decision, Verb
+from review.releases.export import create_release
 from tests.factories import make_edge, make_link, make_member, make_page, make_project
 
 if TYPE_CHECKING:

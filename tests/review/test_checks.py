@@ -13,11 +13,11 @@ from django.db import connection, transaction
 from django.db.utils import IntegrityError
 from django.utils import timezone
 
+from linker.matching.anchor_use import use_of
 from linker.models import Block, CandidateEdge, EdgeStatus, ExclusionRule, ExistingLink, Page, Rel, SensitiveRule
-from linker.services.anchor_use import use_of
-from review import checks, export, held, outgoing
-from review.export import NothingToExport
 from review.models import Held, HeldBack, Operation, Release, ReleaseFormat, ReleaseLink
+from review.releases import checks, export, held_back, outgoing
+from review.releases.export import NothingToExport
 from tests.factories import lenient_tiers, make_category, make_edge, make_link, make_page, make_run
 from tests.review.test_release import wait_until_somebody_waits_for_a_lock
 
@@ -41,7 +41,7 @@ def held_of(project: Project) -> list[tuple[str, str]]:
     with transaction.atomic():
         checks.gather(project, project.edges.all(), Operation, lock=False)
         checks.hold_back(project, read_sensitive=False)
-        return [(row.reason, row.detail) for row in held.rows(held.NEXT)[0]]
+        return [(row.reason, row.detail) for row in held_back.rows(held_back.NEXT)[0]]
 
 
 @pytest.fixture
@@ -442,7 +442,7 @@ def test_viewers_read_and_download_what_is_held_back(project, kept, client_for, 
 
 
 def test_what_is_held_back_is_listed_by_reason_page_by_page(project, leaver, client_for, editor):
-    for _ in range(held.PAGE_SIZE + 1):
+    for _ in range(held_back.PAGE_SIZE + 1):
         accepted(project, target=make_page(project, status_code=404))
     accepted(project, target=make_page(project, indexable=False))
     release_of(project)
@@ -451,7 +451,7 @@ def test_what_is_held_back_is_listed_by_reason_page_by_page(project, leaver, cli
     first = client.get(f"{PAGE}1/links/", {"reason": "gone"})
     second = client.get(f"{PAGE}1/links/", {"reason": "gone", "after": first.context["more"]})
 
-    assert [len(first.context["rows"]), len(second.context["rows"])] == [held.PAGE_SIZE, 1]
+    assert [len(first.context["rows"]), len(second.context["rows"])] == [held_back.PAGE_SIZE, 1]
     assert {group.reason: group.links for group in first.context["groups"]} == {Held.GONE: 51, Held.NOT_INDEXABLE: 1}
     assert second.context["more"] == 0
 
@@ -483,7 +483,7 @@ def test_a_change_of_a_link_that_has_left_is_taken_back_or_the_link_withdrawn(
 
 
 def test_each_kind_of_link_has_its_own_advice(project):
-    group = held.Group(Held.REDIRECTED, links=6, undecided=2, changes=1)
+    group = held_back.Group(Held.REDIRECTED, links=6, undecided=2, changes=1)
 
     assert group.advice == (
         "Undo the decision, reject the link and match again, for links to the new address. "

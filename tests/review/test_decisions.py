@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from linker.errors import UserError
 from linker.models import CandidateEdge, EdgeStatus, Project, Rel, SensitiveRule, Tier
-from linker.policies import add_sensitive, change_tiers, remove_sensitive
+from linker.projects.policies import add_sensitive, change_tiers, remove_sensitive
+from review.anchor_warnings import CODES
 from review.decisions import AnchorError, NothingToUndo, Outcome, decide_edges, undo
-from review.doubts import CODES
 from review.models import Decision, Verb
 from tests.factories import make_category, make_edge, make_link, make_member, make_page, make_project, make_run
 

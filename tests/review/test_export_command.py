@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from linker.models import EdgeStatus
-from review import export
 from review.models import Release
+from review.releases import export
 from tests.conftest import ROOT, process_environment
 from tests.factories import make_category, make_edge, make_page
 

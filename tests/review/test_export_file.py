@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from linker.models import EdgeStatus
-from review import export
-from review.export import Choice
 from review.models import Decision, ReleaseFormat, Verb
+from review.releases import export
+from review.releases.export import Choice
 from tests.factories import make_category, make_edge, make_page, make_run, make_user
 
 if TYPE_CHECKING:

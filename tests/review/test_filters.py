@@ -8,7 +8,7 @@ import pytest
 from django.http import QueryDict
 
 from linker.models import EdgeStatus, Placement, Project
-from review.filters import ALL, Cursor, Order, QueueFilter, Sensitive
+from review.queue.filters import ALL, Cursor, Order, QueueFilter, Sensitive
 from tests.factories import make_category, make_edge, make_page, make_project
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from linker.models import CandidateEdge, Change, Project
-from review import queue
-from review.filters import Order, QueueFilter
+from review.queue import selectors
+from review.queue.filters import Order, QueueFilter
 from tests.factories import make_edge, make_page
 from tests.review.test_queue import HTMX, PAGE, decide_url, form, text
 
@@ -31,14 +31,14 @@ def edges(project) -> list[CandidateEdge]:
 
 
 def listed(project, chosen: QueueFilter) -> list[int]:
-    return [card.edge.pk for card in queue.queue_page(project, chosen).cards]
+    return [card.edge.pk for card in selectors.queue_page(project, chosen).cards]
 
 
 def test_most_needed_first_keeps_a_donors_suggestions_together(project, edges):
     first, second, needed = (edge.pk for edge in edges)
     assert listed(project, QueueFilter()) == [first, second, needed]
     assert listed(project, QueueFilter(order=Order.NEED)) == [needed, second, first]
-    groups = queue.queue_page(project, QueueFilter(order=Order.NEED)).groups
+    groups = selectors.queue_page(project, QueueFilter(order=Order.NEED)).groups
     assert [len(group.cards) for group in groups] == [2, 1]
 
 
@@ -137,8 +137,8 @@ def test_most_needed_first_reads_the_list_off_an_index(project):
         )
         cursor.execute("ANALYZE linker_candidateedge, linker_page")
     chosen = QueueFilter(order=Order.NEED)
-    page = queue.queue_page(project, chosen)
-    after = queue.Cursor.parse(page.next, Order.NEED)
+    page = selectors.queue_page(project, chosen)
+    after = selectors.Cursor.parse(page.next, Order.NEED)
     assert after is not None
     for edges in (chosen.queryset(project), chosen.queryset(project).filter(chosen.after(after))):
         plan = edges[:21].explain()

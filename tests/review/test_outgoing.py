@@ -12,10 +12,11 @@ from django.db import connection, transaction
 from django.db.utils import IntegrityError
 
 from linker.models import EdgeStatus, Page, Rel
-from review import decisions, export, outgoing
+from review import decisions
 from review.decisions import NothingToUndo
-from review.export import NothingToExport
 from review.models import Decision, Operation, Pending, Release, ReleaseFormat, ReleaseLink, Verb
+from review.releases import export, outgoing
+from review.releases.export import NothingToExport
 from tests.factories import make_edge
 from tests.review.test_release import release_of, wait_until_somebody_waits_for_a_lock
 

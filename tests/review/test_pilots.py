@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from linker.models import Pilot
-from review.filters import Cursor, OfPilot, Order, QueueFilter
-from review.queue import next_edge, queue_page
+from review.queue.filters import Cursor, OfPilot, Order, QueueFilter
+from review.queue.selectors import next_edge, queue_page
 from tests.factories import make_edge, make_run
 
 pytestmark = pytest.mark.django_db

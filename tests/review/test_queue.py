@@ -11,11 +11,11 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
 from linker.models import CandidateEdge, EdgeStatus
-from review import queue
+from review.anchor_warnings import CODES
 from review.decisions import decide_edges
-from review.doubts import CODES
-from review.filters import QueueFilter
 from review.models import Decision, Verb
+from review.queue import selectors
+from review.queue.filters import QueueFilter
 from tests.factories import make_category, make_edge, make_link, make_member, make_page
 
 pytestmark = pytest.mark.django_db
@@ -131,8 +131,8 @@ def test_hostile_titles_and_anchors_stay_text(project, as_editor):
 def test_levels_in_words(project):
     block = make_category(project, "Tips")
     named = {0: "same category", 1: "1 level up", 3: "3 levels up"}
-    assert {level: queue.level_in_words(make_edge(project, level=level, block=block)) for level in named} == named
-    assert queue.level_in_words(make_edge(project, level=2, block=None)) == "whole site"
+    assert {level: selectors.level_in_words(make_edge(project, level=level, block=block)) for level in named} == named
+    assert selectors.level_in_words(make_edge(project, level=2, block=None)) == "whole site"
 
 
 def test_counts_tell_open_held_stale_sensitive_and_decided_apart(project, editor):
@@ -143,13 +143,13 @@ def test_counts_tell_open_held_stale_sensitive_and_decided_apart(project, editor
         make_edge(project, **fields)
     decide_edges(project, [make_edge(project).pk], Verb.ACCEPT, editor)
     decide_edges(project, [make_edge(project).pk], Verb.ACCEPT, make_member(project))
-    counts = queue.queue_counts(project, QueueFilter(), editor)
+    counts = selectors.queue_counts(project, QueueFilter(), editor)
     assert (counts.to_review, counts.sensitive, counts.held, counts.stale) == (2, 1, 2, 2)
     assert (counts.accepted, counts.rejected, counts.exported, counts.today) == (2, 1, 2, 1)
     assert counts.total == 11
-    shown = queue.queue_counts(project, QueueFilter(held=True, stale=True), editor)
+    shown = selectors.queue_counts(project, QueueFilter(held=True, stale=True), editor)
     assert (shown.to_review, shown.held, shown.stale) == (6, 0, 0)
-    assert queue.queue_counts(project, QueueFilter(sensitive="only"), editor).total == 1
+    assert selectors.queue_counts(project, QueueFilter(sensitive="only"), editor).total == 1
 
 
 def test_what_was_undone_is_not_counted_as_done_today(project, editor):
@@ -157,7 +157,7 @@ def test_what_was_undone_is_not_counted_as_done_today(project, editor):
 
     decide_edges(project, [make_edge(project).pk], Verb.ACCEPT, editor)
     undo(project, editor)
-    assert queue.queue_counts(project, QueueFilter(), editor).today == 0
+    assert selectors.queue_counts(project, QueueFilter(), editor).today == 0
 
 
 def test_the_pages_of_the_list_hold_every_edge_once(project, as_editor):
@@ -176,7 +176,7 @@ def test_the_pages_of_the_list_hold_every_edge_once(project, as_editor):
 def test_more_is_only_the_rows_for_htmx(project, as_editor):
     for _ in range(21):
         make_edge(project)
-    more = queue.queue_page(project, QueueFilter()).next
+    more = selectors.queue_page(project, QueueFilter()).next
     content = as_editor.get(PAGE, {"after": more}, headers=HTMX).content.decode()
     assert content.count("<article") == 1
     assert "<html" not in content
@@ -511,10 +511,10 @@ def test_a_group_form_that_no_preview_sends_is_refused(edge, as_editor, pairs):
 def test_the_next_edge_follows_in_the_order_of_the_list(project):
     edges = [make_edge(project, score=score) for score in (0.9, 0.85, 0.82)]
     filters = QueueFilter.from_query(QueryDict("order=score"))
-    assert queue.next_edge(project, filters, edges[0]) == edges[1]
-    assert queue.next_edge(project, filters, edges[2]) == edges[0]
+    assert selectors.next_edge(project, filters, edges[0]) == edges[1]
+    assert selectors.next_edge(project, filters, edges[2]) == edges[0]
     CandidateEdge.objects.exclude(pk=edges[2].pk).update(status=EdgeStatus.REJECTED)
-    assert queue.next_edge(project, filters, edges[2]) is None
+    assert selectors.next_edge(project, filters, edges[2]) is None
 
 
 # ----------------------------------------------------------------------------------------- where it goes, and why
@@ -568,14 +568,14 @@ def test_the_numbers_behind_it_are_folded_away(project, as_editor):
     [(1.0, "best 10%"), (0.9, "best 10%"), (0.89, "best 25%"), (0.5, "upper half"), (0.0, "lower half")],
 )
 def test_words_for_a_score_are_read_off_its_run(project, quantile, words):
-    assert words in queue.card_of(learned(project, quantile=quantile, score=0.3, similarity=0.1)).standing
+    assert words in selectors.card_of(learned(project, quantile=quantile, score=0.3, similarity=0.1)).standing
 
 
 @pytest.mark.parametrize(
     ("probability", "shown"), [(0.0, "0%"), (0.004, "<1%"), (0.625, "62%"), (0.998, ">99%"), (1.0, "100%")]
 )
 def test_a_probability_is_never_rounded_to_certainty(project, probability, shown):
-    assert queue.card_of(learned(project, probability=probability)).headline == (shown, "probability")
+    assert selectors.card_of(learned(project, probability=probability)).headline == (shown, "probability")
 
 
 def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
@@ -609,7 +609,7 @@ def test_a_paragraph_of_a_text_that_has_changed_is_not_shown(project, as_editor)
 
 def test_of_a_long_paragraph_the_card_shows_the_beginning_and_the_end(project):
     body = "First words of it. " + "And so it goes on and on. " * 40 + "Last words of it."
-    shown = queue.card_of(gap(project, body, body)).paragraph
+    shown = selectors.card_of(gap(project, body, body)).paragraph
     assert shown is not None
     assert shown.text.startswith("First words of it.")
     assert shown.text.endswith("Last words of it.")

@@ -16,9 +16,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from linker.models import CandidateEdge, EdgeStatus, Page, SensitiveRule
-from review import export
-from review.export import NothingToExport
 from review.models import Held, Release, ReleaseFormat, ReleaseLink
+from review.releases import export
+from review.releases.export import NothingToExport
 from tests.factories import lenient_tiers, make_category, make_edge, make_page, make_project, make_run
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from linker import runs
 from linker.models import EdgeStatus, Run, RunKind
-from review import export
+from linker.runs import lifecycle
 from review.models import Release
+from review.releases import export
 from tests.factories import make_category, make_edge, make_page
 
 PAGE = "/p/shop/export/"
@@ -103,9 +103,9 @@ def test_a_second_export_leads_to_the_run_that_waits(project, many, client_for, 
 @pytest.mark.django_db(transaction=True)
 def test_a_filter_that_this_version_does_not_know_lets_nothing_leave(project, many):
     params = {"filters": {"generator": "of-old"}, "format": "full", "bom": False}
-    run = runs.start_run(project, RunKind.RELEASE, params, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.RELEASE, params, to_queue=False)
 
-    runs.execute(run.pk, export.run_release)
+    lifecycle.execute(run.pk, export.run_release)
 
     run.refresh_from_db()
     assert (run.status, Release.objects.count()) == ("failed", 0)
@@ -114,27 +114,27 @@ def test_a_filter_that_this_version_does_not_know_lets_nothing_leave(project, ma
 
 @pytest.mark.django_db(transaction=True)
 def test_a_job_that_comes_twice_makes_one_release(project, many):
-    run = runs.start_run(project, RunKind.RELEASE, {"filters": {}, "format": "full", "bom": False}, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.RELEASE, {"filters": {}, "format": "full", "bom": False}, to_queue=False)
 
-    runs.execute(run.pk, export.run_release)
+    lifecycle.execute(run.pk, export.run_release)
 
-    assert runs.execute(run.pk, export.run_release) is None
+    assert lifecycle.execute(run.pk, export.run_release) is None
     assert Run.objects.get(pk=run.pk).status == "succeeded"
     assert Release.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_release_that_is_stopped_leaves_nothing_behind(project, many):
-    run = runs.start_run(project, RunKind.RELEASE, {"filters": {}, "format": "full", "bom": False}, to_queue=False)
+    run = lifecycle.start_run(project, RunKind.RELEASE, {"filters": {}, "format": "full", "bom": False}, to_queue=False)
 
     def stopped(run, progress):
         def at(done, total, stage=""):
             if done == 3:
-                raise runs.RunCancelled
+                raise lifecycle.RunCancelled
 
         return export.run_release(run, at)
 
-    runs.execute(run.pk, stopped)
+    lifecycle.execute(run.pk, stopped)
 
     assert Run.objects.get(pk=run.pk).status == "cancelled"
     assert not Release.objects.exists()

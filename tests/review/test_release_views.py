@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from linker.models import CandidateEdge, EdgeStatus, SensitiveRule
-from linker.policies import add_sensitive
-from review import outgoing
+from linker.projects.policies import add_sensitive
 from review.models import Release
+from review.releases import outgoing
 from tests.factories import lenient_tiers, make_category, make_edge, make_page
 
 PAGE = "/p/shop/export/"

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.core.management.base import CommandError
 
-from ingest import schema, services
-from ingest.sniff import ENCODINGS
-from linker import runs
+from ingest import services
+from ingest.fields import schema
+from ingest.files.sniff import ENCODINGS
 from linker.errors import UserError
 from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.runs import lifecycle
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
     from linker.models import Project, Run, RunKind
-    from linker.runs import Progress
+    from linker.runs.lifecycle import Progress
 
 
 def parse_map(pairs: list[str]) -> schema.Columns:
@@ -87,7 +88,7 @@ class ImportCommand(ProjectCommand):
         self._say_what_it_is(project, file, mapping, options["encoding"])
         params = {"upload": upload.pk, "mapping": mapping, "encoding": options["encoding"]}
         params |= {name: options[name] for name in ("allow_shrink", "period") if options.get(name) not in (None, "")}
-        run = runs.start_run(project, self.run_kind, params, to_queue=False)
+        run = lifecycle.start_run(project, self.run_kind, params, to_queue=False)
         bar = ProgressBar()
 
         def work(run: Run, progress: Progress) -> services.Report:
@@ -95,7 +96,7 @@ class ImportCommand(ProjectCommand):
             return services.run_import(run, bar)
 
         try:
-            ended = runs.execute(run.pk, work) or run
+            ended = lifecycle.execute(run.pk, work) or run
         finally:
             bar.close()
         try:

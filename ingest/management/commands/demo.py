@@ -20,18 +20,18 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from ingest import services
+from ingest.fields.schema import LINKS, PAGES, QUERIES
 from ingest.folder import SAMPLE, find_crawl
 from ingest.models import Upload
-from ingest.schema import LINKS, PAGES, QUERIES
-from linker import queue
 from linker.engine.params import MatchParams
 from linker.errors import UserError
-from linker.figures import MATCH_RESTS_ON
 from linker.management.commands._cli import ProgressBar
 from linker.models import Membership, Project, Role, Run, RunKind, RunStatus
-from linker.projects import create_project
-from linker.runs import RunIsActive, start_run
-from linker.workers import WorkerPool
+from linker.projects.create import create_project
+from linker.projects.overview import MATCH_RESTS_ON
+from linker.runs import job_queue
+from linker.runs.lifecycle import RunIsActive, start_run
+from linker.runs.workers import WorkerPool
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -214,7 +214,7 @@ def _servers() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('server_version')")
         (postgres,) = cursor.fetchone()
-    found = queue.server()
+    found = job_queue.server()
     return f"PostgreSQL {postgres} and {found.name} {found.version} ({found.path}) run."
 
 

@@ -1,6 +1,6 @@
 """Imports a links file."""
 
-from ingest import schema
+from ingest.fields import schema
 from ingest.management.commands._import import ImportCommand
 from linker.models import RunKind
 

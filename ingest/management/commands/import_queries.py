@@ -1,6 +1,6 @@
 """Imports a file of search queries."""
 
-from ingest import schema
+from ingest.fields import schema
 from ingest.management.commands._import import ImportCommand
 from linker.models import RunKind
 

@@ -38,7 +38,7 @@ def _set(words: str) -> frozenset[str]:
 
 VARIANT_WORDS = _set(f"{COLOURS} {SIZES} {SEXES} {EDITIONS}")
 
-_NUMBER = r"\d+(?:[.,]\d+)*"
+_NUMBER = r"\d+(?:[.,]\d+){0,6}"
 _UNITS = (
     "mm|cm|km|m|ml|cl|ltr|litres?|liters?|l|mg|kg|gm|gms|g|oz|lbs?|inch(?:es)?|ft|mtr|watts?|w|volts?|v|mah|wh|gb|tb|mb|"
     "hz|ghz|mhz|lm|pcs|pieces?|stuck|pack|pk|er[ -]pack|er[ -]set|cell|ply|zoll|pouces|pulgadas"
@@ -47,7 +47,7 @@ _MEASURE = re.compile(
     rf"\b(?:(?:pack|set|box|lot|case|combo) (?:of|a|de|mit) {_NUMBER}|(?:pack|pk) {_NUMBER}"
     rf"|(?:size|grosse|taille|talla|taglia|eu|uk|us) {_NUMBER}"
     rf"|{_NUMBER}(?:st|nd|rd|th|\.|e|a)? ?(?:edition|auflage|ed\.|edicion|edizione)"
-    rf"|{_NUMBER}(?: ?(?:x|×) ?{_NUMBER})* ?(?:{_UNITS}))\b"
+    rf"|{_NUMBER}(?: ?(?:x|×) ?{_NUMBER}){{0,6}} ?(?:{_UNITS}))\b"
 )
 _FOR = re.compile(rf"\b(?:for|fur|pour|para|per) (?=(?:{'|'.join(fold(SEXES).split())})\b)")
 _FOR_WORD = re.compile(r"\b(?:for|fur|pour|para|per) ")  # quick to look for, and seldom there

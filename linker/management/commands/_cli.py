@@ -10,8 +10,8 @@ from tqdm import tqdm
 
 from linker.errors import UserError
 from linker.models import Project, Run, RunStatus
-from linker.report_summaries import SAID, summary
-from linker.reports import reading_rows, report_rows
+from linker.reports.details import reading_rows, report_rows
+from linker.reports.summaries import SAID, summary
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from linker.version import code_version
+from linker.operations.version import code_version
 
 
 class Command(BaseCommand):

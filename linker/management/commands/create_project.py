@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from linker.errors import UserError
-from linker.members import find_user
-from linker.projects import create_project
+from linker.projects.create import create_project
+from linker.projects.members import find_user
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.template.defaultfilters import filesizeformat
 
+from linker.embedding.vector_sets import drop_vectors, vector_sets
 from linker.management.commands._cli import ProjectCommand
-from linker.vectors import drop_vectors, vector_sets
 
 
 class Command(ProjectCommand):

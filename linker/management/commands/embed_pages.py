@@ -3,10 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from linker import runs, services
+from linker.embedding.service import run_embed
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.models import RunKind
-from linker.projects import save_project
+from linker.projects.create import save_project
+from linker.runs import lifecycle
 
 
 class Command(ProjectCommand):
@@ -25,13 +26,13 @@ class Command(ProjectCommand):
         if options["model"]:
             project.model_name = options["model"]
             save_project(project, None, ["model_name"])
-        run = runs.start_run(project, RunKind.EMBED, {"model": project.model_name}, to_queue=False)
+        run = lifecycle.start_run(project, RunKind.EMBED, {"model": project.model_name}, to_queue=False)
         bar = ProgressBar()
 
         def work(run: Any, progress: Any) -> Any:
             bar.also = progress
-            return services.run_embed(run, bar)
+            return run_embed(run, bar)
 
-        ended = runs.execute(run.pk, work)
+        ended = lifecycle.execute(run.pk, work)
         bar.close()
         self.show(ended or run)

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from linker import runs, services
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.models import RunKind
+from linker.pages.roles import run_find_roles
+from linker.runs import lifecycle
 
 
 class Command(ProjectCommand):
@@ -15,13 +16,13 @@ class Command(ProjectCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options["slug"])
-        run = runs.start_run(project, RunKind.ROLES, {}, to_queue=False)
+        run = lifecycle.start_run(project, RunKind.ROLES, {}, to_queue=False)
         bar = ProgressBar()
 
         def work(run: Any, progress: Any) -> Any:
             bar.also = progress
-            return services.run_find_roles(run, bar)
+            return run_find_roles(run, bar)
 
-        ended = runs.execute(run.pk, work)
+        ended = lifecycle.execute(run.pk, work)
         bar.close()
         self.show(ended or run)

@@ -9,14 +9,15 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from ingest.lists import read_list
-from linker import runs, services
 from linker.engine.candidates.generators import NAMES
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Sample, Scope
+from linker.engine.patterns import compile_pattern
 from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.matching.start import run_match
 from linker.models import Category, Project, Run, RunKind
-from linker.page_lists import told, unknown_told
-from linker.patterns import compile_pattern
-from linker.workers import WorkerPool
+from linker.pages.lists import told, unknown_told
+from linker.runs import lifecycle
+from linker.runs.workers import WorkerPool
 
 
 def _path(text: str) -> list[str]:
@@ -186,7 +187,7 @@ class Command(ProjectCommand):
             raise CommandError(str(error)) from error
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler)  # the run is cancelled and the workers are stopped
-        run = runs.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=bool(options["workers"]))
+        run = lifecycle.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=bool(options["workers"]))
         bar = ProgressBar()
         ended = self._through_queue(run, options["workers"], bar) if options["workers"] else self._here(run, bar)
         bar.close()
@@ -196,9 +197,9 @@ class Command(ProjectCommand):
     def _here(self, run: Run, bar: ProgressBar) -> Run:
         def work(run: Run, progress: Any) -> Any:
             bar.also = progress
-            return services.run_match(run, bar)
+            return run_match(run, bar)
 
-        return runs.execute(run.pk, work) or Run.objects.get(pk=run.pk)
+        return lifecycle.execute(run.pk, work) or Run.objects.get(pk=run.pk)
 
     def _through_queue(self, run: Run, workers: int, bar: ProgressBar) -> Run:
         with WorkerPool(workers) as pool:
@@ -209,7 +210,7 @@ class Command(ProjectCommand):
                     run.refresh_from_db()
                     bar(run.done, run.total, run.stage or "Waiting")
             except KeyboardInterrupt:
-                runs.request_cancel(run)
+                lifecycle.request_cancel(run)
                 run.refresh_from_db()
         return run
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from linker.outages import require_migrations, wait_for_database
-from linker.workers import WorkerPool, work_forever
+from linker.operations.outages import require_migrations, wait_for_database
+from linker.runs.workers import WorkerPool, work_forever
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from linker import signin
+from linker.web import sign_in
 
 
 class Command(BaseCommand):
@@ -19,5 +19,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not (options["login"] or options["address"] or options["all"]):
             raise CommandError("Name a login, an --address, or --all.")
-        failures = signin.lift(username=options["login"], address=options["address"])
+        failures = sign_in.lift(username=options["login"], address=options["address"])
         self.stdout.write(f"{failures} failed sign-in{'' if failures == 1 else 's'} forgotten.")

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
+from linker.explain.whynot import why_not_page, why_not_pair
 from linker.management.commands._cli import ProjectCommand
-from linker.pages import find_page, nearest_addresses
-from linker.whynot import why_not_page, why_not_pair
+from linker.pages.listing import find_page, nearest_addresses
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterable
 
+    from linker.explain.whynot import Finding
     from linker.models import Page, Project
-    from linker.whynot import Finding
 
 
 class Command(ProjectCommand):

@@ -14,10 +14,10 @@ from tqdm import tqdm
 from linker.errors import UserError
 from linker.management.commands._cli import ProjectCommand
 from linker.models import Project
-from review import export
-from review.export import Choice
-from review.filters import QueueFilter, tier_choices
 from review.models import ReleaseFormat
+from review.queue.filters import QueueFilter, tier_choices
+from review.releases import export
+from review.releases.export import Choice
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

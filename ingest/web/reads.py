@@ -1,0 +1,41 @@
+"""Reads for the import's pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ingest.models import Upload
+from linker.models import Run, RunStatus
+from linker.models.run import IMPORTS
+from linker.reports import summaries
+
+if TYPE_CHECKING:
+    from linker.models import Project
+
+
+@dataclass(frozen=True)
+class PastImport:
+    """An import's run with its file, where the file is still known."""
+
+    run: Run
+    upload: Upload | None
+
+    @property
+    def loaded(self) -> int | None:
+        """Pages, links or queries the file held, or pages with traffic, where the import went through."""
+        if self.run.status != RunStatus.SUCCEEDED:
+            return None
+        return self.run.report.get(self.run.kind.removeprefix("import_"))
+
+    @property
+    def left_out(self) -> str:
+        """Such as "2 rows, 1 cell"."""
+        return summaries.left_out(self.run.report)
+
+
+def recent_imports(project: Project, most: int = 20) -> list[PastImport]:
+    """The latest imports, newest first."""
+    runs = list(Run.objects.filter(project=project, kind__in=IMPORTS).select_related("created_by")[:most])
+    uploads = Upload.objects.filter(project=project).in_bulk([run.params.get("upload", 0) for run in runs])
+    return [PastImport(run, uploads.get(run.params.get("upload", 0))) for run in runs]

@@ -1,0 +1,98 @@
+"""How often a target carries the same words.
+
+The one home of that count: a match, a reading of the tiers, a decision and a release all ask here. Links whose words
+are settled count (accepted, exported, or written by an editor), and so do the body links that the site has already. A
+link that left and stands on the site by now counts once. Which words are the same, linker.engine.anchors.diversity
+says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from linker.engine.anchors.diversity import AnchorUse, word_set
+from linker.models import EdgeStatus
+from linker.models.linked import IN_TEXT
+from linker.storage.store import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from linker.models import Project
+
+SETTLED = (EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED)
+# By target: anchor, how many links carry it, and `settled`, the words of a counted edge of the same pair: those of a
+# link of the site are that edge's own where they are the same.
+CARRIED = """
+SELECT target_id, anchor, settled, count(*) AS links FROM (
+    SELECT target_id, anchor, '' AS settled FROM linker_candidateedge
+    WHERE project_id = %(project)s AND {counted} AND {among}
+    UNION ALL
+    SELECT l.target_id, l.anchor, coalesce(e.anchor, '') FROM linker_existinglink l
+    LEFT JOIN (SELECT source_id, target_id, anchor FROM linker_candidateedge
+        WHERE project_id = %(project)s AND {counted} AND {among}) e
+        ON e.source_id = l.source_id AND e.target_id = l.target_id
+    WHERE l.project_id = %(project)s AND l.{in_text} AND l.missing_since IS NULL AND l.anchor <> ''
+        AND l.source_id <> l.target_id AND {among_links}
+) carried GROUP BY target_id, anchor, settled
+"""
+
+
+def carried_query(
+    project: Project,
+    targets: Sequence[int] | str | None = None,
+    *,
+    statuses: Iterable[str] = SETTLED,
+    drafts: bool = True,
+    without: Iterable[int] | str = (),
+) -> tuple[str, dict[str, Any]]:
+    """CARRIED and its parameters: see `carried`. Here `targets` and `without` may be SQL that selects the ids."""
+    counted = "(status = ANY(%(statuses)s)" + (" OR (status = 'suggested' AND edited))" if drafts else ")")
+    gone = without if isinstance(without, str) else "SELECT unnest(%(without)s::bigint[])"
+    counted += f" AND NOT EXISTS (SELECT FROM ({gone}) gone (id) WHERE gone.id = linker_candidateedge.id)"
+    wanted = targets if isinstance(targets, str) else "SELECT unnest(%(targets)s::bigint[])"
+    query = CARRIED.format(
+        in_text=IN_TEXT,
+        counted=counted,
+        among="true" if targets is None else f"target_id IN ({wanted})",
+        among_links="true" if targets is None else f"l.target_id IN ({wanted})",
+    )
+    return query, {
+        "project": project.pk,
+        "statuses": list(map(str, statuses)),
+        "without": [] if isinstance(without, str) else list(without),
+        "targets": None if targets is None or isinstance(targets, str) else list(targets),
+    }
+
+
+def is_another(anchor: str, settled: str) -> bool:
+    """Whether a row of CARRIED counts: not the link of the site that an edge has become."""
+    return not settled or word_set(settled) != word_set(anchor)
+
+
+def carried(
+    project: Project,
+    targets: Sequence[int] | None = None,
+    *,
+    statuses: Iterable[str] = SETTLED,
+    without: Iterable[int] = (),
+) -> Iterator[tuple[int, str, int]]:
+    """Target, anchor and number of links that lead there with it, target by target in the order of their ids.
+
+    `targets`: of these alone. `statuses`: of which edges the words count, beside those that editors wrote on open
+    suggestions. `without`: ids of edges that do not count. Streamed, in constant memory.
+    """
+    query, params = carried_query(project, targets, statuses=statuses, without=without)
+    for target, anchor, settled, links in stream("carried", f"{query} ORDER BY target_id", params):
+        if is_another(anchor, settled):
+            yield target, anchor, links
+
+
+def use_of(
+    project: Project, targets: Sequence[int], *, statuses: Iterable[str] = SETTLED, without: Iterable[int] = ()
+) -> AnchorUse:
+    """What `carried` counts, to ask by target and words. For as many targets as fit in memory."""
+    use = AnchorUse()
+    for target, anchor, links in carried(project, targets, statuses=statuses, without=without):
+        use.add(target, [anchor], links)
+    return use

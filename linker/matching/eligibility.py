@@ -1,0 +1,292 @@
+"""Which pages may take part in a match run, and why others may not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from django.db import connection
+
+from linker.engine.page_rules import is_pagination, is_parameter_url
+from linker.engine.params import MatchParams
+from linker.engine.patterns import compile_pattern
+from linker.engine.roles.policy import NAMED, Gives, PageRole, Receives, role_links
+from linker.models import Category, EmbeddingModel, ExclusionRule, PageList, Project, Side
+from linker.pages.roles import ROLE_NOW
+from linker.storage.store import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Eligible:
+    """Pages that may take part, int64 arrays by id, the category of each (0: none), and why others may not: counts by
+    reason in `left_out`, where a page that is kept from both sides counts twice, and `pages_left_out` in all."""
+
+    ids: NDArray[np.int64]
+    categories: NDArray[np.int64]
+    is_donor: NDArray[np.bool_]
+    is_target: NDArray[np.bool_]
+    chosen_donor: NDArray[np.bool_]
+    chosen_target: NDArray[np.bool_]
+    left_out: dict[str, int]
+    pages_left_out: int
+
+
+class Bar(StrEnum):
+    """Why a page is left out, in the words of a run's report."""
+
+    NOT_LIVE = "not live"
+    MISSING = "missing from the last import"
+    NO_VECTOR = "without a vector"
+    NOT_ANSWERING = "not answering with 200"
+    PAGINATION = "pagination"
+    PARAMETER_URL = "parameter URL"
+    NOT_INDEXABLE = "not indexable (as acceptor)"
+    EXCLUDED = "excluded"
+    ROLE = "role"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the project does not want a page on one side; `rule` where a rule of the project's says so, `role` where
+    pages of that role give, or receive, no links."""
+
+    bar: Bar
+    rule: ExclusionRule | None = None
+    role: PageRole | None = None
+
+    def counted_as(self, side: Side) -> str:
+        """The refusal in the words of a run's report."""
+        if self.role is not None:
+            return f"{NAMED[self.role].partition(' ')[2]} as {side}"
+        return f"excluded as {side}" if self.rule is not None else self.bar
+
+
+@dataclass(frozen=True)
+class Standing:
+    """All that keeps one page out of a match: on both sides (`bars`), on one by the project's rules (`refusals`), and
+    on one by a run's filters (`filters`, names of PageFilter's fields)."""
+
+    bars: list[Bar]
+    refusals: dict[Side, list[Refusal]]
+    filters: dict[Side, list[str]]
+
+
+class _Facts(NamedTuple):
+    """What the rules look at, as `_FACTS` selects it. `variant`: the address without its query is a page too."""
+
+    page: int
+    url: str
+    category: int
+    indexable: bool
+    code: int
+    redirects: bool
+    clicks: int
+    inlinks: int
+    role: str
+    variant: bool
+
+
+_SIDES = (Side.DONOR, Side.ACCEPTOR)
+_FACTS = (
+    "p.id, p.url, coalesce(p.category_id, 0), p.indexable, coalesce(p.status_code, 200), "
+    f"p.redirect_url <> '', coalesce(p.clicks, 0), p.inlinks, {ROLE_NOW}, "
+    "position('?' in p.canonical_url) > 0 AND EXISTS (SELECT 1 FROM linker_page q "
+    "WHERE q.project_id = p.project_id AND md5(q.canonical_url) = md5(split_part(p.canonical_url, '?', 1)) "
+    "AND q.id <> p.id)"
+)
+_PAGES = "FROM linker_page p LEFT JOIN linker_pageembedding e ON e.page_id = p.id AND e.model_id = %s"
+# What must hold of a page before anything else is asked.
+_STANDS = {
+    Bar.NOT_LIVE: "p.status = 'live'",
+    Bar.MISSING: "p.missing_since IS NULL",
+    Bar.NO_VECTOR: "e.id IS NOT NULL",
+}
+
+
+def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams) -> Eligible:
+    """Applies the project's rules (`is_donor`, `is_target`) and, on top, the run's filters (`chosen_...`)."""
+    gate = _Gate(project, params)
+    query = f"SELECT {_FACTS} {_PAGES} WHERE p.project_id = %s AND {' AND '.join(_STANDS.values())} ORDER BY p.id"
+    left_out: Counter[str] = Counter()
+    pages_left_out = 0
+    kept: list[tuple[int, int, bool, bool, bool, bool]] = []
+    for row in stream("eligible", query, [model.pk, project.pk]):
+        facts = _Facts(*row)
+        out = next(gate.bars(facts), None)
+        if out is not None:
+            left_out[out] += 1
+            pages_left_out += 1
+            continue
+        refused = [next(gate.refusals(facts, side), None) for side in _SIDES]
+        for side, refusal in zip(_SIDES, refused, strict=True):
+            if refusal is not None:
+                left_out[refusal.counted_as(side)] += 1
+        pages_left_out += any(refused)
+        donor, target = (refusal is None for refusal in refused)
+        chosen_donor = donor and not any(gate.filters(facts, Side.DONOR))
+        chosen_target = target and not any(gate.filters(facts, Side.ACCEPTOR))
+        kept.append((facts.page, facts.category, donor, target, chosen_donor, chosen_target))
+    columns = np.array(kept, dtype=np.int64).reshape(-1, 6).T
+    return Eligible(
+        ids=columns[0],
+        categories=columns[1],
+        is_donor=columns[2].astype(bool),
+        is_target=columns[3].astype(bool),
+        chosen_donor=columns[4].astype(bool),
+        chosen_target=columns[5].astype(bool),
+        left_out=dict(left_out),
+        pages_left_out=pages_left_out,
+    )
+
+
+def standing_of(
+    project: Project, model: EmbeddingModel | None, params: MatchParams, page_ids: Sequence[int]
+) -> dict[int, Standing]:
+    """Everything that keeps each of these pages of the project out of a match, by page id. Without a model no page
+    has a vector."""
+    gate = _Gate(project, params)
+    query = f"SELECT {', '.join(_STANDS.values())}, {_FACTS} {_PAGES} WHERE p.project_id = %s AND p.id = ANY(%s)"
+    with connection.cursor() as cursor:
+        cursor.execute(query, [model.pk if model else None, project.pk, list(page_ids)])
+        rows = cursor.fetchall()
+    found = {}
+    for row in rows:
+        stands, facts = row[: len(_STANDS)], _Facts(*row[len(_STANDS) :])
+        missing = [bar for bar, holds in zip(_STANDS, stands, strict=True) if not holds]
+        found[facts.page] = Standing(
+            bars=[*missing, *gate.bars(facts)],
+            refusals={side: list(gate.refusals(facts, side)) for side in _SIDES},
+            filters={side: list(gate.filters(facts, side)) for side in _SIDES},
+        )
+    return found
+
+
+_OF_ADDRESSES = (Bar.PAGINATION, Bar.PARAMETER_URL)
+
+
+class Barred(NamedTuple):
+    """A page that may not take part on a side, the first reason why, and the pattern of the rule that says so, or the
+    role of the page as a sentence names it."""
+
+    page: int
+    side: Side
+    bar: Bar
+    pattern: str
+
+
+def barred_pages(project: Project, chosen: str) -> Iterator[Barred]:
+    """Those of some of the project's pages that may not give or not receive a link, for each such side once.
+
+    `chosen` is SQL of the pages' ids. What a run asks to compare pages at all does not matter here: vectors, and the
+    form of addresses.
+    """
+    gate = _Gate(project, MatchParams())
+    stands = {bar: sql for bar, sql in _STANDS.items() if bar is not Bar.NO_VECTOR}
+    query = f"SELECT {', '.join(stands.values())}, {_FACTS} FROM linker_page p WHERE p.id IN ({chosen})"
+    for row in stream("barred", query, []):
+        facts = _Facts(*row[len(stands) :])
+        missing = [bar for bar, holds in zip(stands, row, strict=False) if not holds]
+        bar = next((bar for bar in chain(missing, gate.bars(facts)) if bar not in _OF_ADDRESSES), None)
+        for side in _SIDES:
+            refusal = Refusal(bar) if bar else next(gate.refusals(facts, side), None)
+            if refusal is not None:
+                told = refusal.rule.pattern if refusal.rule else NAMED[refusal.role] if refusal.role else ""
+                yield Barred(facts.page, side, refusal.bar, told)
+
+
+class _Gate:
+    """The project's rules and a run's filters, read once and asked about page after page.
+
+    What it answers is ordered: a run counts the first answer, the question why a page is left out gets them all.
+    """
+
+    def __init__(self, project: Project, params: MatchParams) -> None:
+        self.parameter_urls = project.parameter_urls
+        links = role_links(project.role_links)
+        self.without = {
+            Side.DONOR: {role for role, one in links.items() if one.gives is Gives.NO},
+            Side.ACCEPTOR: {role for role, one in links.items() if one.receives is Receives.NO},
+        }
+        rules = [
+            (rule, compile_pattern(rule.pattern).search)
+            for rule in ExclusionRule.objects.filter(project=project).order_by("pk")
+        ]
+        self.rules = {
+            side: [(rule, found) for rule, found in rules if rule.side in (side, Side.BOTH)] for side in _SIDES
+        }
+        self.wanted = {Side.DONOR: params.donors, Side.ACCEPTOR: params.acceptors}
+        self.subtrees = {side: subtrees(project, wanted.categories) for side, wanted in self.wanted.items()}
+        self.listed = {side: _listed(project, wanted.page_list) for side, wanted in self.wanted.items()}
+        self.patterns = {
+            side: compile_pattern(wanted.url_pattern) if wanted.url_pattern else None
+            for side, wanted in self.wanted.items()
+        }
+
+    def bars(self, facts: _Facts) -> Iterator[Bar]:
+        """Why the page takes part on neither side."""
+        if facts.code != 200 or facts.redirects:
+            yield Bar.NOT_ANSWERING
+        if is_pagination(facts.url):
+            yield Bar.PAGINATION
+        if is_parameter_url(facts.url, self.parameter_urls, is_variant=facts.variant):
+            yield Bar.PARAMETER_URL
+
+    def refusals(self, facts: _Facts, side: Side) -> Iterator[Refusal]:
+        """Why the project does not want it on this side."""
+        if side == Side.ACCEPTOR and not facts.indexable:
+            yield Refusal(Bar.NOT_INDEXABLE)
+        for rule, found in self.rules[side]:
+            if found(facts.url):
+                yield Refusal(Bar.EXCLUDED, rule)
+        if facts.role in self.without[side]:
+            yield Refusal(Bar.ROLE, role=PageRole(facts.role))
+
+    def filters(self, facts: _Facts, side: Side) -> Iterator[str]:
+        """Names of the fields of the run's filter that leave it out on this side."""
+        wanted, pattern, listed = self.wanted[side], self.patterns[side], self.listed[side]
+        if listed is not None and facts.page not in listed:
+            yield "page_list"
+        if wanted.categories and facts.category not in self.subtrees[side]:
+            yield "categories"
+        if pattern is not None and not pattern.search(facts.url):
+            yield "url_pattern"
+        if wanted.indexable_only and not facts.indexable:
+            yield "indexable_only"
+        if wanted.min_clicks is not None and facts.clicks < wanted.min_clicks:
+            yield "min_clicks"
+        if wanted.max_clicks is not None and facts.clicks > wanted.max_clicks:
+            yield "max_clicks"
+        if wanted.min_inlinks is not None and facts.inlinks < wanted.min_inlinks:
+            yield "min_inlinks"
+        if wanted.max_inlinks is not None and facts.inlinks > wanted.max_inlinks:
+            yield "max_inlinks"
+
+
+def _listed(project: Project, number: int | None) -> frozenset[int] | None:
+    """The pages of a list; None where there is no such restriction, and no page where the list is gone."""
+    if number is None:
+        return None
+    found = PageList.objects.filter(project=project, pk=number).first()
+    return frozenset(np.frombuffer(found.pages, "<i8").tolist()) if found is not None else frozenset()
+
+
+def subtrees(project: Project, roots: Iterable[int]) -> set[int]:
+    """Ids of the categories and everything below them."""
+    paths = Category.objects.filter(project=project, pk__in=list(roots)).values_list("path", flat=True)
+    found: set[int] = set()
+    for path in paths:
+        found.update(
+            pk
+            for pk, other in Category.objects.filter(project=project, depth__gte=len(path)).values_list("pk", "path")
+            if other[: len(path)] == path
+        )
+    return found

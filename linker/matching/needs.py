@@ -1,0 +1,101 @@
+"""What the pages of a project lack and how much authority they have, as a match run finds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.engine import worth
+from linker.engine.graph.links import adjacency, page_rank
+from linker.models import ExistingLink
+from linker.models.linked import IN_TEXT
+from linker.storage import store
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.models import Project
+
+MOST_SAID = 100_000  # pages whose words are kept for the next time
+PAGES_READ = 50_000  # whose links are read at a time
+_FACTS = ("crawl_depth", "impressions", "clicks", "position", "value", "authority")
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Pages by id, int64 [n] ascending; their need and their authority as a share of pages, float64 [n], see
+    linker.engine.worth. Of a project whose links were never imported nobody knows what lacks them, or has authority."""
+
+    ids: NDArray[np.int64]
+    facts: worth.Facts
+    need: NDArray[np.float64]
+    authority: NDArray[np.float64]
+    _said: dict[int, str] = field(default_factory=dict)
+
+    def places(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where some pages stand, int64 [m]; -1 for one that is not there."""
+        place = np.searchsorted(self.ids, pages).clip(max=max(len(self.ids) - 1, 0))
+        there = self.ids[place] == pages if len(self.ids) else np.zeros(len(pages), dtype=bool)
+        return np.where(there, place, -1)
+
+    def said(self, place: int) -> str:
+        """What the page at a place lacks, in words; empty for -1."""
+        if len(self._said) > MOST_SAID:
+            self._said.clear()
+        if place not in self._said:
+            self._said[place] = worth.in_words(self.facts, place) if place >= 0 else ""
+        return self._said[place]
+
+    def under_linked(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of some pages that few link to in their texts."""
+        place = self.places(pages)
+        return pages[(place >= 0) & worth.under_linked(self.facts)[place]] if len(self.ids) else pages[:0]
+
+    def orphans(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of some pages that none links to in its text."""
+        place = self.places(pages)
+        return pages[(place >= 0) & (self.facts.links[place] == 0)] if len(self.ids) else pages[:0]
+
+
+def needs_of(project: Project) -> Needs:
+    """Of all pages that the last import held."""
+    numbers = ", ".join(f"coalesce({name}::float8, 'NaN')" for name in _FACTS)
+    rows = store.copy_out(
+        f"SELECT id, {numbers} FROM linker_page WHERE project_id = %s AND missing_since IS NULL ORDER BY id",
+        [project.pk],
+        [("id", ">i8"), *((name, ">f8") for name in _FACTS)],
+    )
+    ids = rows["id"].astype(np.int64)
+    known = {name: rows[name].astype(np.float64) for name in _FACTS}
+    links = _links(project, ids)
+    count, rank = np.full(len(ids), np.nan), known["authority"]
+    if ExistingLink.objects.filter(project=project, missing_since=None).exists():
+        matrix = adjacency(*links, len(ids))
+        count = np.bincount(matrix.indices, minlength=len(ids)).astype(np.float64)
+        if matrix.nnz and np.isnan(rank).all():
+            # Rounded, so that pages that are linked alike come to the same whatever the order of the sums.
+            rank = np.round(page_rank(matrix) * len(ids), 9)
+    facts = worth.Facts(
+        count, known["crawl_depth"], known["impressions"], known["clicks"], known["position"], known["value"]
+    )
+    return Needs(ids, facts, worth.need(facts), np.round(worth.standing(rank), 6))
+
+
+def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The links in texts from and to these pages, as places."""
+    parts = []
+    for first in range(0, len(ids), PAGES_READ):
+        rows = store.copy_out(
+            f"SELECT source_id, target_id FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
+            "AND missing_since IS NULL AND source_id <> target_id AND source_id = ANY(%s)",
+            [project.pk, ids[first : first + PAGES_READ].tolist()],
+            [("source", ">i8"), ("target", ">i8")],
+        )
+        source, target = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
+        place = np.searchsorted(ids, target).clip(max=len(ids) - 1)
+        there = ids[place] == target
+        parts.append((np.searchsorted(ids, source[there]).astype(np.int32), place[there].astype(np.int32)))
+    source, target = (np.concatenate([part[side] for part in parts] or [np.zeros(0, np.int32)]) for side in (0, 1))
+    return source, target

@@ -1,0 +1,362 @@
+"""A match run by a ranker or the formula: the site as arrays, the engine, edges."""
+
+from __future__ import annotations
+
+import sys
+import time
+from array import array
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linker.embedding.service import embedding_model
+from linker.engine.arrays.disk import Texts
+from linker.engine.arrays.vectors import HalfVectors, slices
+from linker.engine.graph.links import repeated_links
+from linker.engine.params import MatchParams, Ranking
+from linker.engine.rank import AnchorChoice, EngineOptions, Ranked, rank_site
+from linker.engine.ranking.approval import GOOD_WORDS, calibrate
+from linker.engine.ranking.formula import FormulaWeights
+from linker.engine.ranking.other_sites import learned_elsewhere
+from linker.engine.site import Links, Pairs, Site
+from linker.errors import UserError
+from linker.matching.copies import find_copies, load_twins
+from linker.matching.eligibility import Eligible, eligible_pages
+from linker.matching.finish import FOUND, Findings, store_found
+from linker.matching.pilots import limited_to_pilot
+from linker.matching.plan import about_languages, category_nodes, left_out, nobody
+from linker.models import EmbeddingModel, Project, Ranker, Run
+from linker.models.linked import IN_TEXT
+from linker.pages.languages import tongues, trusts_crawl
+from linker.runs import lifecycle
+from linker.storage import store
+from linker.storage.store import stream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.runs.lifecycle import Progress
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The engine's site, the page ids that its positions stand for, int64 [n], and how many of the donors asked about
+    have a text."""
+
+    site: Site
+    ids: NDArray[np.int64]
+    with_text: int
+
+
+def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
+    """Ranks the whole site, gives the links out under the caps, finds their places and stores them.
+
+    `ranking` is LEARNED, which falls back where too few links are among the candidates, SHIPPED or FORMULA; `reason`
+    says why. Raises UserError where nobody may give or receive a link, or a weight of the formula is unknown.
+    """
+    started = time.monotonic()
+    project, params = run.project, MatchParams.from_dict(run.params)
+    progress(0, 0, "Reading the site")
+    model = embedding_model(project)
+    Run.objects.filter(pk=run.pk).update(model=model)
+    run.model = model
+    eligible = limited_to_pilot(run, params, eligible_pages(project, model, params))
+    if not eligible.chosen_donor.any() or not eligible.chosen_target.any():
+        side = "donor" if not eligible.chosen_donor.any() else "acceptor"
+        raise UserError(nobody(eligible, side))
+    copies = find_copies(run, eligible, progress)
+    decided = _decisions(project)
+    unlearned = params.without_links if ranking is Ranking.LEARNED else ranking
+    options = EngineOptions(
+        generators=params.switched_on,
+        pool=_pool(params, int(eligible.chosen_donor.sum())),
+        learn=ranking is Ranking.LEARNED,
+        elsewhere=learned_elsewhere() if unlearned is Ranking.SHIPPED else None,
+        worded=params.per_donor,
+        least_probability=params.floor(ranking),
+        weights=_weights(params.weights),
+        calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
+    )
+    levels_up = params.levels(ranking)
+    ranked, rows, acceptors, texts = _ranked(load_site(project, model, eligible, levels_up), options, progress)
+    if ranking is Ranking.LEARNED and ranked.quality is None:
+        reason = "Too few of the site's links are among the candidates to learn from."
+    return store_found(
+        run,
+        Findings(
+            rows,
+            Ranking(ranked.ranker),
+            lambda row: _why(ranked, row["place"]),
+            _Phrases(ranked),
+            _ranker(ranked, options),
+            {
+                "ranked_why": reason,
+                "approval": _approval(options, decided),
+                "donors": int(eligible.chosen_donor.sum()),
+                "acceptors": int(eligible.chosen_target.sum()),
+                "donors_with_text": texts,
+                **about_languages(project, ranked.other_language),
+                **left_out(project, model, eligible),
+                "copies": copies,
+                "seconds": round(time.monotonic() - started, 1),
+            },
+            acceptors=acceptors,
+        ),
+        progress,
+    )
+
+
+def _ranked(
+    loaded: Loaded, options: EngineOptions, progress: Progress
+) -> tuple[Ranked, NDArray[Any], NDArray[np.int64], int]:
+    """The ranked pairs, also as rows for store_found, the acceptors, and how many donors have a text. The vectors are
+    let go with `loaded`."""
+    ranked = rank_site(loaded.site, options, progress)
+    return ranked, _rows(loaded, ranked), loaded.ids[loaded.site.target], loaded.with_text
+
+
+# Donors above which no more candidates are kept than a donor may need: those of all of them lie in memory at the end.
+MANY_DONORS, SPARE = 50_000, 5
+
+
+def _pool(params: MatchParams, donors: int) -> int:
+    """Candidates kept a donor."""
+    return params.pool if donors <= MANY_DONORS else min(params.pool, params.per_donor + SPARE)
+
+
+def _weights(changed: dict[str, float]) -> FormulaWeights:
+    unknown = sorted(set(changed) - set(FormulaWeights.__dataclass_fields__))
+    if unknown:
+        raise UserError(f"The formula has no part {', '.join(unknown)}. Check the formula's weights in the settings.")
+    return FormulaWeights(**changed)
+
+
+def _why(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
+    why = ranked.why(place)
+    return why.sentence, why.numbers | {STATED: float(ranked.stated[place])}
+
+
+STATED = "stated"  # in an edge's evidence: what the shipped model said, before the project's calibration
+
+
+BANDS = (0.0, 0.3, 0.5, 0.7, 0.85)  # where the bands begin in which what was stated is compared with what was found
+
+
+def _decisions(project: Project) -> NDArray[Any]:
+    """What the model stated of each suggestion that a person decided on, what the project's editors were shown, and
+    whether they approved it as it stood."""
+    return store.copy_out(
+        f"SELECT (evidence->>'{STATED}')::float8, probability, status <> 'rejected' AND NOT edited "
+        "FROM linker_candidateedge "
+        "WHERE project_id = %s AND reviewed AND status IN ('accepted', 'exported', 'rejected') "
+        f"AND evidence ? '{STATED}' AND (status <> 'rejected' OR {OF_THE_PAIR} OR rejected_for = 'bad_anchor')",
+        [project.pk],
+        [("stated", ">f8"), ("shown", ">f8"), ("approved", "?")],
+    )
+
+
+def _approval(options: EngineOptions, decided: NDArray[Any]) -> dict[str, Any]:
+    """For the report: what the probabilities come from, and how what they stated so far compares with what editors
+    found, in BANDS."""
+    approval, calibration = options.approval, options.calibration
+    band = np.searchsorted(BANDS, decided["shown"].astype(np.float64), side="right") - 1
+    found = [decided[band == number] for number in range(len(BANDS))]
+    return {
+        "bands": [
+            {
+                "from": low,
+                "to": high,
+                "decisions": len(rows),
+                "stated": round(float(rows["shown"].mean()), 4),
+                "approved": round(float(rows["approved"].mean()), 4),
+            }
+            for low, high, rows in zip(BANDS, (*BANDS[1:], 1.0), found, strict=True)
+            if len(rows)
+        ],
+        "version": approval.version,
+        "judged": approval.judged,
+        "sites": approval.sites,
+        "decisions": calibration.decisions,
+        "slope": calibration.slope,
+        "shift": calibration.shift,
+    }
+
+
+def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
+    """What is kept of the ranker with the run."""
+    if ranked.trained is None and options.elsewhere is not None:
+        learned = options.elsewhere
+        return Ranker(
+            kind=ranked.ranker, version=ranked.version, labels=learned.links, quality={"sites": learned.sites}
+        )
+    if ranked.trained is None:
+        return Ranker(kind=ranked.ranker, version=ranked.version, weights=asdict(options.weights))
+    return Ranker(
+        kind=ranked.ranker,
+        version=ranked.version,
+        labels=ranked.trained.quality.found,
+        quality=asdict(ranked.trained.quality),
+        weights=ranked.trained.gains(),
+        model=ranked.trained.to_bytes(),
+    )
+
+
+def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
+    """The pairs as store_found wants them, scored by their turn. Those below are at the end, with no more than their
+    score."""
+    site, below = loaded.site, ranked.below
+    rows = np.empty(len(ranked) + len(below.value), dtype=FOUND)
+    rows["block"], rows["level"], rows["similarity"], rows["probability"], rows["place"] = -1, 0, 0, np.nan, -1
+    rows["beside"] = np.nan
+    for part in slices(len(ranked)):
+        donor, target, found = ranked.pairs.donor[part], ranked.pairs.target[part], rows[part]
+        found["source"], found["target"], found["level"] = (
+            loaded.ids[donor],
+            loaded.ids[target],
+            _levels(site, donor, target),
+        )
+        similarity = np.einsum("ij,ij->i", site.unit[donor], site.unit[target], dtype=np.float64)
+        found["similarity"] = np.round(np.clip(similarity, -1.0, 1.0), 6)
+        found["score"], found["probability"] = ranked.turn[part], ranked.probability[part]
+        found["beside"] = ranked.beside[part]
+        found["found"], found["place"] = ranked.pairs.found[part], np.arange(part.start, part.stop)
+    rest = rows[len(ranked) :]
+    rest["source"], rest["target"], rest["score"] = loaded.ids[below.donor], loaded.ids[below.target], below.value
+    rest["found"] = 0
+    return rows
+
+
+class _Phrases:
+    """Words of a donor's text that mean a target, from the engine."""
+
+    def __init__(self, ranked: Ranked) -> None:
+        self.ranked = ranked
+        self.least = GOOD_WORDS
+        self.choices: dict[tuple[int, int], list[AnchorChoice]] = {}
+
+    def read(self, rows: NDArray[Any]) -> None:
+        pairs = zip(rows["source"].tolist(), rows["target"].tolist(), strict=True)
+        self.choices = dict(zip(pairs, self.ranked.anchor_choices(rows["place"]), strict=True))
+
+    def of(self, source: int, target: int) -> list[tuple[str, str, float]]:
+        choices = self.choices.get((source, target), [])
+        return [(choice.text, choice.source, choice.weight) for choice in choices]
+
+
+TEXTS_AT_A_TIME = 500
+_GONE = (0, "", "", "", "", "", 0)  # a page that was deleted since
+
+
+def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, levels_up: int | None = None) -> Loaded:
+    """The site as the engine reads it: whoever may give links is learned from, those chosen are asked about."""
+    ids = eligible.ids
+    nodes = category_nodes(project)
+    columns = urls, titles, h1s, bodies = Texts(), Texts(), Texts(), Texts()
+    languages: list[str] = []
+    with_text = 0
+    impressions = np.zeros(len(ids))
+    for part in slices(len(ids), TEXTS_AT_A_TIME):
+        known = {
+            row[0]: row
+            for row in stream(
+                "texts",
+                "SELECT id, url, title, h1, body, own_language, coalesce(impressions, 0) FROM linker_page "
+                "WHERE id = ANY(%s)",
+                [ids[part].tolist()],
+                size=TEXTS_AT_A_TIME + 1,
+            )
+        }
+        rows = [known.get(page, _GONE) for page in ids[part].tolist()]
+        for place, texts in enumerate(columns, 1):
+            texts.extend(row[place] for row in rows)
+        asked = eligible.chosen_donor[part].tolist()
+        with_text += sum(bool(row[4]) for row, donor in zip(rows, asked, strict=True) if donor)
+        languages += [sys.intern(row[5]) for row in rows]
+        impressions[part] = [row[6] for row in rows]
+    links, repeated = _links(project, ids)
+    forbidden = _decided(project, ids, f"status = 'withdrawn' OR status = 'rejected' AND NOT {OF_THE_PAIR}")
+    twins = load_twins(project, ids)
+    return Loaded(
+        Site(
+            urls=urls,
+            titles=titles,
+            h1s=h1s,
+            bodies=bodies,
+            languages=languages,
+            unit=HalfVectors(store.load_half_vectors(model.pk, model.dimensions, ids)),
+            nodes=nodes.of(eligible.categories),
+            tree=nodes.tree,
+            links=links,
+            donor=eligible.is_donor,
+            target=eligible.chosen_target & twins.receives,
+            forbidden=Pairs(
+                np.concatenate([forbidden.src, repeated.src]), np.concatenate([forbidden.dst, repeated.dst])
+            ),
+            accepted=_decided(project, ids, "status IN ('accepted', 'exported')"),
+            rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
+            impressions=impressions if impressions.any() else None,
+            asked=eligible.chosen_donor,
+            levels_up=levels_up,
+            tongues=None if project.link_languages else tongues(project, ids, trusted=trusts_crawl(project)),
+            group=twins.group if (twins.group >= 0).any() else None,
+        ),
+        ids,
+        with_text,
+    )
+
+
+def _links(project: Project, ids: NDArray[np.int64]) -> tuple[Links, Pairs]:
+    """Body links between the pages, as positions: those that say what belongs together, and calls to act that stand on
+    page after page."""
+    sources, targets, words = array("q"), array("q"), array("q")
+    once: dict[str, int] = {}  # most anchors are there many times
+    for source, target, anchor in stream(
+        "links",
+        f"SELECT source_id, target_id, anchor FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
+        "AND missing_since IS NULL AND source_id <> target_id ORDER BY source_id, target_id, id",
+        [project.pk],
+    ):
+        sources.append(source)
+        targets.append(target)
+        words.append(once.setdefault(anchor, len(once)))
+    source, target, word = (np.array(column, dtype=np.int64) for column in (sources, targets, words))
+    anchors = list(once)
+    known = np.isin(source, ids) & np.isin(target, ids)
+    source, target, word = np.searchsorted(ids, source[known]), np.searchsorted(ids, target[known]), word[known]
+    repeated = repeated_links(source, target, word)
+    own = ~repeated
+    return (
+        Links(source[own], target[own], [anchors[number] for number in word[own].tolist()]),
+        Pairs(source[repeated], target[repeated]),
+    )
+
+
+# A rejection that says the target is wrong. Other reasons speak of the words, the donor or the moment: such a pair is
+# not proposed again, but nothing is learned from it about pairs.
+OF_THE_PAIR = "rejected_for IN ('', 'irrelevant', 'wrong_target', 'other')"
+
+
+def _decided(project: Project, ids: NDArray[np.int64], which: str) -> Pairs:
+    """Pairs that a person decided on; what left unreviewed says nothing of what editors think."""
+    rows = store.copy_out(
+        f"SELECT source_id, target_id FROM linker_candidateedge WHERE project_id = %s AND reviewed AND ({which})",
+        [project.pk],
+        [("source", ">i8"), ("target", ">i8")],
+    )
+    source, target = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
+    known = np.isin(source, ids) & np.isin(target, ids)
+    return Pairs(np.searchsorted(ids, source[known]), np.searchsorted(ids, target[known]))
+
+
+def _levels(site: Site, donor: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Levels up from each donor's category to the first whose subtree holds the target; 0 in the same category."""
+    tree, goal = site.tree, site.tree.enter[site.nodes[target]]
+    top = site.nodes[donor]
+    level = np.where(site.nodes[donor] == site.nodes[target], 0, -1)
+    step = 0
+    while (level < 0).any():
+        step += 1
+        top = tree.parent[top]
+        level[(level < 0) & (tree.enter[top] <= goal) & (goal < tree.leave[top])] = step
+    return level

@@ -1,0 +1,84 @@
+"""A match run from its beginning: as one job or in batches, in this process or through the queue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+
+from linker.engine.params import MatchParams, Ranking
+from linker.errors import RunCancelled
+from linker.matching.finish import finish_match
+from linker.matching.plan import batches_left, plan_match, run_batch, still_running
+from linker.models import Project, Run
+from linker.models.linked import IN_TEXT
+from linker.pages.languages import read_languages
+from linker.runs import lifecycle
+
+if TYPE_CHECKING:
+    from linker.runs.lifecycle import Progress
+
+
+# Below this the ranker has too little to learn from; linker.engine.ranking.learned.TrainOptions.fewest says the same of
+# links found among the candidates.
+FEWEST_LABELS = 60
+MOST_RANKED = 300_000  # pages whose texts one process can hold
+
+
+def choose_ranking(project: Project, params: MatchParams) -> tuple[Ranking, str]:
+    """How a run ranks, and why in one sentence: what it was told, or what the site has for it.
+
+    Learned from FEWEST_LABELS body links and decisions on; else by the ranker that ships with the product, or where the
+    project has weights of its own by the formula. Beyond MOST_RANKED pages by cosine within the categories.
+    """
+    if params.ranking is not Ranking.AUTO:
+        return params.ranking, "The run was told so."
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM linker_page WHERE project_id = %s AND status = 'live' AND missing_since IS NULL",
+            [project.pk],
+        )
+        (pages,) = cursor.fetchone()
+        cursor.execute(
+            "SELECT count(*) FROM (SELECT DISTINCT source_id, target_id FROM linker_existinglink WHERE project_id = %s "
+            f"AND {IN_TEXT} AND missing_since IS NULL AND source_id <> target_id LIMIT %s) links",
+            [project.pk, FEWEST_LABELS],
+        )
+        (links,) = cursor.fetchone()
+    decided = project.edges.filter(status__in=["accepted", "exported"], reviewed=True)
+    accepted = decided.count() if links < FEWEST_LABELS else 0
+    if pages > MOST_RANKED:
+        return Ranking.COSINE, f"The site has more than {MOST_RANKED:,} pages, which are compared category by category."
+    if links + accepted >= FEWEST_LABELS:
+        return Ranking.LEARNED, "The site has links and accepted suggestions enough to learn from."
+    return (
+        params.without_links,
+        f"There are {links + accepted} body links and accepted suggestions; it takes {FEWEST_LABELS} to learn.",
+    )
+
+
+def start_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[str, Any] | None:
+    """The part of a match that is one job: all of it by a ranker or the formula, else the plan, and None."""
+    read_languages(run.project, progress)  # of a project that was last imported before languages were read
+    ranking, reason = choose_ranking(run.project, MatchParams.from_dict(run.params))
+    if ranking is not Ranking.COSINE:
+        from linker.matching.ranked import run_ranked  # heavy: LightGBM and scikit-learn, which no other run needs
+
+        return run_ranked(run, ranking, reason, progress)
+    plan_match(run, progress, reason)
+    return None
+
+
+def run_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
+    """The whole match in this process: by a ranker or the formula, or plan, every batch, finish."""
+    report = start_match(run, progress)
+    if report is not None:
+        return report
+    run.refresh_from_db()
+    total, done = run.total, run.done
+    for number in batches_left(run):
+        progress(done, total, "Comparing pages")
+        if not run_batch(run, number) and not still_running(run):
+            raise RunCancelled
+        done = Run.objects.values_list("done", flat=True).get(pk=run.pk)
+    return finish_match(run, progress)

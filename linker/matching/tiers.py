@@ -1,0 +1,174 @@
+"""Readings of what a run found: its tiers, without matching again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection, transaction
+
+from linker.engine.params import MatchParams
+from linker.matching.anchor_variety import STORED, reworded
+from linker.matching.room import has_prose_sql, silent_roles, text_room_sql
+from linker.models import CandidateEdge, Project, Tier
+from linker.models.linked import linked_sql
+from linker.storage import store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def _of_run(name: str) -> str:
+    """SQL: a parameter of the run that an edge is of."""
+    return f"coalesce((run.params ->> '{name}')::int, {getattr(MatchParams, name)})"
+
+
+TEXT_ROOM = text_room_sql("s", *map(_of_run, ("inline_per_donor", "inline_in_all", "per_1000_words")))
+# Each edge as the tiers of now read it; `room`: links that may stand in the donor's text.
+_READINGS = f"""
+CREATE TEMP TABLE readings ON COMMIT DROP AS
+WITH value AS (
+    SELECT o.id, o.source_id, o.target_id, o.score, o.stale, o.status <> 'suggested' AS decided,
+        o.placement, o.span_start IS NOT NULL AS has_place,
+        {TEXT_ROOM} AS room, {has_prose_sql("s", "%(silent)s")} AS has_prose,
+        CASE WHEN %(basis)s = 'probability' AND o.probability IS NULL THEN 'cosine' ELSE %(basis)s END AS basis,
+        CASE %(basis)s WHEN 'quantile' THEN o.quantile WHEN 'cosine' THEN o.similarity
+            ELSE coalesce(o.probability, o.similarity) END AS value
+    FROM linker_candidateedge o JOIN linker_run run ON run.id = o.run_id JOIN linker_page s ON s.id = o.source_id
+    WHERE o.project_id = %(project)s
+        AND (o.status = 'suggested' OR o.status IN ('accepted', 'exported') AND NOT {linked_sql("o")})
+        AND (%(ids)s::bigint[] IS NULL OR o.source_id IN (
+            SELECT source_id FROM linker_candidateedge WHERE id = ANY(%(ids)s::bigint[])))
+)
+SELECT value.*, t.id AS tier, coalesce(t.rel, 'nofollow') AS rel,
+    coalesce(t.placement, 'related') = 'inline' AS wanted,
+    %(ids)s::bigint[] IS NULL OR value.id = ANY(%(ids)s::bigint[]) AS asked
+FROM value LEFT JOIN LATERAL (
+    SELECT * FROM linker_tier WHERE project_id = %(project)s AND basis = value.basis
+        AND lower_bound <= value.value ORDER BY lower_bound DESC LIMIT 1
+) t ON true
+"""
+_NEW_TIERS = (
+    "LEFT JOIN readings ON readings.id = e.id AND readings.asked "
+    "LEFT JOIN linker_tier t ON t.id = CASE WHEN readings.asked THEN readings.tier ELSE e.tier_id END"
+)
+_REWORDED = ("edge", "source", "anchor", "origin", "others", "start", "stop", "sentence", "heading", "body_hash")
+_WRITTEN = """
+WITH read AS (
+    SELECT r.*, w.edge IS NOT NULL AS is_reworded,
+        CASE WHEN w.edge IS NULL THEN r.has_place ELSE w.start IS NOT NULL END AS placed
+    FROM readings r LEFT JOIN reworded w ON w.edge = r.id
+), turns AS (
+    SELECT read.*, row_number() OVER (
+        PARTITION BY source_id, CASE WHEN decided THEN placement = 'inline' ELSE wanted AND placed END
+        ORDER BY decided DESC, stale, score DESC, target_id
+    ) AS turn FROM read
+), r AS (
+    SELECT o.id, p.tier, p.rel, p.is_reworded, p.wanted AND NOT p.placed AND p.has_prose AS gap,
+        CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END AS placement
+    FROM turns p JOIN linker_candidateedge o ON o.id = p.id
+    WHERE o.status = 'suggested' AND p.asked AND (p.is_reworded OR
+        (o.tier_id, o.rel, o.content_gap, o.placement) IS DISTINCT FROM (p.tier, p.rel,
+            p.wanted AND NOT p.placed AND p.has_prose,
+            CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END))
+    ORDER BY o.id FOR NO KEY UPDATE OF o
+), reworded_edges AS (
+    UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel, content_gap = r.gap,
+        anchor = w.anchor, anchor_source = w.origin, anchor_alternatives = w.others, span_start = w.start,
+        span_end = w.stop, sentence = w.sentence, section_heading = w.heading, body_hash = w.body_hash
+    FROM r JOIN reworded w ON w.edge = r.id WHERE e.id = r.id
+)
+UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel, content_gap = r.gap
+FROM r WHERE e.id = r.id AND NOT r.is_reworded
+"""
+
+
+def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str, int]:
+    """Reads the tiers of undecided edges again, without matching: of all, or of those among `edge_ids`.
+
+    An edge goes into the text where its tier wants it there, the text has words for it, and the donor has room for one
+    more: decided links first, then by score. One that the site has already where it would stand now is no longer
+    proposed; it is again where a later reading finds it another place. Edges that come to be seen keep apart from the
+    others of their target: see linker.matching.anchor_variety. Returns the undecided edges of each tier, among the
+    same. Locks the edges in the order of their ids before any is written, as every writer of many edges does.
+    """
+    ids = None if edge_ids is None else list(edge_ids)
+    names = dict(Tier.objects.filter(project=project).values_list("pk", "name"))
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS readings, reworded")
+        cursor.execute(
+            _READINGS,
+            {"project": project.pk, "ids": ids, "basis": project.tier_basis, "silent": silent_roles(project)},
+        )
+        cursor.execute("ALTER TABLE readings ADD PRIMARY KEY (id)")
+        cursor.execute("ANALYZE readings")
+        cursor.execute(
+            "CREATE TEMP TABLE reworded (edge bigint PRIMARY KEY, source bigint, anchor text, origin text, "
+            "others jsonb, start int, stop int, sentence text, heading text, body_hash bigint) ON COMMIT DROP"
+        )
+        targets = None if ids is None else _targets(ids)
+        for part in reworded(project, _NEW_TIERS, targets, ids):
+            store.copy_rows_in(
+                "reworded", _REWORDED, ((*edge[:4], json.dumps(edge.others), *edge[5:]) for edge in part)
+            )
+        cursor.execute("ANALYZE reworded")
+        cursor.execute(_WRITTEN)
+        _withdraw_linked(cursor, project, ids)
+        cursor.execute(
+            """
+            SELECT tier_id, count(*) FROM linker_candidateedge
+            WHERE project_id = %(project)s AND status = 'suggested' AND NOT stale
+                AND (%(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s::bigint[]))
+            GROUP BY tier_id
+            """,
+            {"project": project.pk, "ids": ids},
+        )
+        counts = dict(cursor.fetchall())
+    found = dict.fromkeys(project.tiers.filter(basis=project.tier_basis).values_list("name", flat=True), 0)
+    for tier, count in counts.items():
+        name = names.get(tier, "below every tier")
+        found[name] = found.get(name, 0) + count
+    return {**found, "below every tier": found.get("below every tier", 0)}
+
+
+def _withdraw_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:
+    """Marks undecided edges stale that are linked already where they would stand, of all or of some. Those of the
+    newest run are only ever stale for that: they stand again where it no longer holds."""
+    cursor.execute(
+        f"""
+        WITH newest AS (
+            SELECT max(id) AS run FROM linker_run
+            WHERE project_id = %(project)s AND kind = 'match' AND status = 'succeeded'
+        ), r AS (
+            SELECT o.id, {linked_sql("o")} AS linked FROM linker_candidateedge o, newest
+            WHERE o.project_id = %(project)s AND o.status = 'suggested' AND (NOT o.stale OR o.run_id = newest.run)
+                AND (%(ids)s::bigint[] IS NULL OR o.id = ANY(%(ids)s::bigint[]))
+                AND o.stale <> {linked_sql("o")}
+            ORDER BY o.id FOR NO KEY UPDATE OF o
+        )
+        UPDATE linker_candidateedge e SET stale = r.linked FROM r WHERE e.id = r.id
+        """,
+        {"project": project.pk, "ids": ids},
+    )
+
+
+def keep_apart(project: Project, targets: Sequence[int] | None = None) -> int:
+    """Gives open suggestions, of these targets or of all, other words where too many links say the same by now.
+
+    For after a decision, in its transaction. A suggestion that somebody is deciding on just now is left to them.
+    Returns how many got other words.
+    """
+    ids = [edge.edge for part in reworded(project, STORED, targets) for edge in part]
+    if not ids:
+        return 0
+    with transaction.atomic():
+        free = CandidateEdge.objects.filter(pk__in=ids, status="suggested").order_by("pk")
+        free = free.select_for_update(of=("self",), no_key=True, skip_locked=True)
+        locked = list(free.values_list("pk", flat=True))
+        if locked:
+            retier(project, locked)
+    return len(locked)
+
+
+def _targets(edge_ids: Sequence[int]) -> list[int]:
+    return list(CandidateEdge.objects.filter(pk__in=edge_ids).order_by().values_list("target_id", flat=True).distinct())

@@ -1,0 +1,188 @@
+"""The languages of a project's pages: what a page's text is in, what it counts as, and what may be linked to what.
+
+A page counts as being in the language that its text is surely in (linker.engine.text.languages.SURE), else in the one
+that the crawl says, else in the one that most of the project's pages are in. The first two are `Page.own_language`,
+which the database keeps; the third fills it where it is empty.
+
+Pages are kept apart by less: by a language that the text is surely in, or that the crawl says on a site whose crawl
+says it right of pages that can be checked; and never by two that are easily taken for each other.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.conf.locale import LANG_INFO
+from django.db import connection, transaction
+
+from linker.engine.text.languages import ALIKE, AT_A_TIME, READ, SURE, agreed, detect, kin
+from linker.engine.text.model_languages import MULTILINGUAL, knows, trained_on
+from linker.models.project import VectorSource
+from linker.storage import store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from linker.models import Page, Project
+    from linker.runs.lifecycle import Progress
+
+VERSION = 1  # counts up when texts would be read otherwise: every page is then read again
+# What a page's language is detected in: where this is another than `language_read`, it has to be done again.
+# `p` is the page.
+READ_FROM = f"hashtextextended(p.language || E'\\x1f' || p.title, {{body_hash}} # {VERSION}::bigint)"
+OF_PAGE = READ_FROM.format(body_hash="p.body_hash")
+STALE = f"p.language_read IS DISTINCT FROM {OF_PAGE}"
+AGREE, CHECKED = 0.95, 20  # the share of pages whose text must be in the language that the crawl says, and of how many
+MISSING_NAMES = {"no": "Norwegian", "zh": "Chinese", "am": "Amharic", "la": "Latin", "mt": "Maltese", "si": "Sinhala"}
+
+
+# ----------------------------------------------------------------------------------------------------------- reading
+
+
+def text_to_read(title: str, body: str) -> str:
+    """What a page's language is detected in: its text, after a title of a few words."""
+    return f"{title[: READ // 3]}\n{body[:READ]}"
+
+
+def detect_all(titles: Sequence[str], bodies: Sequence[str], said: Sequence[str]) -> tuple[list[str], list[float]]:
+    """The languages of pages and how sure they are, by title, body and the language that the crawl says."""
+    texts = map(text_to_read, titles, bodies)
+    found = list(map(agreed, detect(texts), said))
+    return [one.language for one in found], [one.sureness for one in found]
+
+
+def read_languages(project: Project, progress: Progress) -> int:
+    """Detects the languages of the project's pages whose text was not read yet, or changed. Returns how many."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM linker_page p WHERE project_id = %s AND {STALE}", [project.pk])
+        (total,) = cursor.fetchone()
+        if not total:
+            return 0
+        cursor.execute("CREATE TEMP TABLE stage_language (page bigint, language text, sureness float8)")
+        done = 0
+        rows = _stale_pages(project)
+        while some := list(islice(rows, AT_A_TIME)):
+            progress(done, total, "Reading the languages of pages")
+            pages, titles, bodies, said = zip(*some, strict=True)
+            found = zip(pages, *detect_all(titles, bodies, said), strict=True)
+            store.copy_rows_in("stage_language", ("page", "language", "sureness"), found)
+            done += len(some)
+        cursor.execute("ANALYZE stage_language")
+        cursor.execute(
+            "UPDATE linker_page p SET detected_language = s.language, language_sureness = s.sureness, "
+            f"language_read = {OF_PAGE} FROM stage_language s WHERE p.id = s.page"
+        )
+        cursor.execute("DROP TABLE stage_language")
+    return total
+
+
+def _stale_pages(project: Project) -> Iterator[tuple[Any, ...]]:
+    return store.stream(
+        "unread",
+        f"SELECT id, left(title, {READ}), left(body, {READ}), language FROM linker_page p "
+        f"WHERE project_id = %s AND {STALE}",
+        [project.pk],
+    )
+
+
+# --------------------------------------------------------------------------------------------------------- counting
+
+
+def language_counts(project: Project) -> dict[str, int]:
+    """Pages of the last import by the language they count as, the most common first; "" where none is known."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT own_language, count(*) FROM linker_page WHERE project_id = %s AND missing_since IS NULL "
+            "GROUP BY 1 ORDER BY 2 DESC, 1",
+            [project.pk],
+        )
+        return dict(cursor.fetchall())
+
+
+def usual_language(project: Project) -> str:
+    """The language of most pages that have one; "" where none has."""
+    return next((language for language in language_counts(project) if language), "")
+
+
+def language_name(code: str) -> str:
+    """Its English name; the code itself where nobody knows it."""
+    known = LANG_INFO.get(code, {}).get("name") or MISSING_NAMES.get(code)
+    return known or (code or "no known language")
+
+
+FEW = 0.1  # of the pages: in so many, a language that the model does not know is worth a word
+
+
+def model_advice(project: Project) -> str:
+    """A warning, and what to do, where the project's model does not know the languages of its pages; else empty."""
+    if project.vector_source == VectorSource.IMPORTED:
+        return ""
+    name = project.model_name
+    counts = {language: pages for language, pages in language_counts(project).items() if language}
+    foreign = {language: pages for language, pages in counts.items() if knows(name, language) is False}
+    some, every = sum(foreign.values()), sum(counts.values())
+    if not some or some < FEW * every:
+        return ""
+    told = [language for language, pages in foreign.items() if pages >= FEW * some][:3]
+    pages = "Most pages" if some > every / 2 else f"{some:,} of {every:,} pages"
+    languages = sorted(map(language_name, trained_on(name) or ()))
+    trained = f"was trained on {listed(languages)}" if len(languages) <= 3 else "was not trained on that"
+    return (
+        f"{pages} are in {listed(list(map(language_name, told)))}; the model {name} {trained}. Choose a multilingual "
+        f"model such as {' or '.join(MULTILINGUAL)} in the settings, then embed the pages and match again."
+    )
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a sentence lists them: "German, French and Italian"."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+# --------------------------------------------------------------------------------------------------- what is linked
+
+
+def trusts_crawl(project: Project) -> bool:
+    """Whether the crawl names the language right on the pages that tell: AGREE of them, CHECKED or more."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT detected_language, language, count(*) FROM linker_page WHERE project_id = %s "
+            f"AND language_sureness >= {SURE} AND language <> '' AND missing_since IS NULL GROUP BY 1, 2",
+            [project.pk],
+        )
+        rows = cursor.fetchall()
+    checked = sum(count for *_, count in rows)
+    right = sum(count for found, said, count in rows if kin(found) == kin(said))
+    return checked >= CHECKED and right >= AGREE * checked
+
+
+def _alike_sql(language: str) -> str:
+    """What languages that are much alike share, in SQL."""
+    cases = " ".join(f"WHEN '{one}' THEN '{group[0]}'" for group in ALIKE for one in group[1:])
+    return f"(CASE {language} {cases} ELSE {language} END)"
+
+
+def tongues(project: Project, ids: NDArray[np.int64], *, trusted: bool) -> NDArray[np.int64]:
+    """A number for the language that keeps each page apart from those with another number, 0 where nothing does;
+    int64 [n]. `trusted`: what `trusts_crawl` says. `ids` ascending."""
+    sure = f"language_sureness >= {SURE}"
+    told = f"{sure} OR own_language <> ''" if trusted else sure
+    rows = store.copy_out(
+        f"SELECT id, CASE WHEN {told} THEN hashtext({_alike_sql('own_language')})::bigint ELSE 0 END "
+        "FROM linker_page WHERE project_id = %s AND id = ANY(%s) ORDER BY id",
+        [project.pk, ids.tolist()],
+        [("id", ">i8"), ("tongue", ">i8")],
+    )
+    found = np.zeros(len(ids), dtype=np.int64)
+    found[np.searchsorted(ids, rows["id"].astype(np.int64))] = rows["tongue"]
+    return found
+
+
+def keeps_apart(project: Project, one: Page, other: Page) -> bool:
+    """Whether two pages are kept apart by their languages; the project's setting is not asked."""
+    if kin(one.own_language) == kin(other.own_language) or not (one.own_language and other.own_language):
+        return False
+    return all(page.language_sureness >= SURE for page in (one, other)) or trusts_crawl(project)

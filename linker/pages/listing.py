@@ -1,0 +1,294 @@
+"""Reads: lists of pages, by filter and keyset; the page at an address; how many a match run's filters choose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import reduce
+from hashlib import md5
+from itertools import islice, product
+from operator import or_
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+
+from django.db.models import BooleanField, F, Q
+from django.db.models.expressions import RawSQL
+from django.db.models.functions import MD5, Coalesce
+
+from linker.engine.patterns import compile_pattern
+from linker.engine.roles.policy import LABELS
+from linker.models import (
+    Block,
+    CandidateEdge,
+    Category,
+    ExistingLink,
+    Page,
+    PageList,
+    PageStatus,
+    Project,
+    SensitivePage,
+    SensitiveRule,
+)
+from linker.models.querysets import LIVE, ORPHAN
+from linker.pages.lists import page_ids
+from linker.query_strings import unknown_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from django.db.models import QuerySet
+
+    from linker.engine.params import PageFilter
+
+PAGE_SIZE = 50
+FIELDS = {"q", "category", "show", "order", "sensitive", "role", "language", "after"}
+UNKNOWN = "none"  # what stands for no language in addresses
+# No list needs them, and they make up nearly all of a row.
+WIDE = ("body", "headings", "description")
+
+SHOW = {
+    "live": ("All pages", LIVE),
+    "indexable": ("Indexable", LIVE & Q(indexable=True)),
+    "not-indexable": ("Not indexable", LIVE & Q(indexable=False)),
+    "orphans": ("Orphans", ORPHAN),
+    "missing": ("Missing from the last import", ~LIVE),
+}
+# The value sorted by is never null; ties are broken by id, in the same direction.
+ORDERS: dict[str, tuple[str, Any, bool]] = {
+    "crawl": ("As crawled", F("id"), False),
+    "clicks": ("Most clicks", Coalesce("clicks", -1), True),
+    "inlinks": ("Fewest links in", F("inlinks"), False),
+    "outlinks": ("Fewest links out", F("outlinks"), False),
+}
+
+
+@dataclass(frozen=True)
+class PageQuery:
+    """The list's filters as its address holds them; values that make no sense fall back to the default, and `ignored`
+    names them, with the fields that are not known."""
+
+    text: str = ""
+    category: int | None = None
+    show: str = "live"
+    order: str = "crawl"
+    rule: int | None = None
+    role: str = ""
+    language: str = ""
+    after: tuple[int, int] | None = None
+    ignored: tuple[str, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> PageQuery:
+        show, order = query.get("show", ""), query.get("order", "")
+        ignored = [name for name in ("category", "sensitive") if query.get(name) and _number(query[name]) is None]
+        known_values = (("show", SHOW), ("order", ORDERS), ("role", LABELS))
+        ignored += [name for name, known in known_values if query.get(name, "") not in ("", *known)]
+        return cls(
+            text=query.get("q", "").replace("\x00", "").strip()[:200],
+            category=_number(query.get("category", "")),
+            show=show if show in SHOW else "live",
+            order=order if order in ORDERS else "crawl",
+            rule=_number(query.get("sensitive", "")),
+            role=query.get("role", "") if query.get("role", "") in LABELS else "",
+            language=query.get("language", "").replace("\x00", "").strip()[:35],
+            after=_keyset(query.get("after", "")),
+            ignored=(*ignored, *unknown_fields(query, FIELDS)),
+        )
+
+    def to_query(self) -> dict[str, str]:
+        """The filters without the place in the list, defaults left out."""
+        values = {"q": self.text, "category": str(self.category or ""), "show": self.show, "order": self.order}
+        values |= {"sensitive": str(self.rule or ""), "role": self.role, "language": self.language}
+        defaults = {"show": "live", "order": "crawl"}
+        return {name: value for name, value in values.items() if value and value != defaults.get(name)}
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def _keyset(text: str) -> tuple[int, int] | None:
+    value, _, last = text.partition("_")
+    number, last_id = _number(value.removeprefix("-")), _number(last)
+    if number is None or last_id is None:
+        return None
+    return (-number if value.startswith("-") else number), last_id
+
+
+def subtree(category: Category) -> QuerySet[Category]:
+    """The category and everything below it."""
+    below = {f"path__0_{category.depth}": category.path}
+    return Category.objects.filter(project=category.project_id, **below)
+
+
+def chosen_pages(project: Project, query: PageQuery) -> QuerySet[Page]:
+    """The pages the filters leave, unordered."""
+    pages = Page.objects.filter(SHOW[query.show][1], project=project)
+    if query.text:
+        pages = pages.filter(Q(title__icontains=query.text) | Q(url__icontains=query.text))
+    if query.category is not None:
+        category = Category.objects.filter(project=project, pk=query.category).first()
+        pages = pages.filter(category__in=subtree(category)) if category else pages.none()
+    if query.language:
+        pages = pages.filter(own_language="" if query.language == UNKNOWN else query.language)
+    if query.rule is not None:
+        rule = sensitive_rule(project, query.rule)
+        pages = _taken_by(pages, rule) if rule else pages.none()
+    if query.role:
+        pages = pages.filter(role_in_force=query.role)
+    return pages
+
+
+def sensitive_rule(project: Project, rule_id: int) -> SensitiveRule | None:
+    return SensitiveRule.objects.filter(project=project, pk=rule_id).select_related("category").first()
+
+
+def _taken_by(pages: QuerySet[Page], rule: SensitiveRule) -> QuerySet[Page]:
+    """Those of the pages that a sensitive rule takes."""
+    if rule.whole_site:
+        return pages
+    if rule.category is not None:
+        return pages.filter(category__in=subtree(rule.category))
+    return pages.filter(pk__in=SensitivePage.objects.filter(rule=rule).values("page"))
+
+
+def page_list(project: Project, query: PageQuery, size: int = PAGE_SIZE) -> tuple[list[Page], str]:
+    """One screen of pages after the query's keyset, and the keyset of the next screen (empty at the end)."""
+    _, value, descending = ORDERS[query.order]
+    pages = chosen_pages(project, query).annotate(sort_value=value)
+    if query.after is not None:
+        number, last_id = query.after
+        past = "lt" if descending else "gt"
+        pages = pages.filter(Q(**{f"sort_value__{past}": number}) | Q(**{"sort_value": number, f"id__{past}": last_id}))
+    sign = "-" if descending else ""
+    rows: list[Any] = list(
+        pages.defer(*WIDE).select_related("category").order_by(f"{sign}sort_value", f"{sign}id")[: size + 1]
+    )
+    if len(rows) <= size:
+        return rows, ""
+    last = rows[size - 1]
+    return rows[:size], f"{last.sort_value}_{last.pk}"
+
+
+def find_page(project: Project, address: str) -> Page | None:
+    """The page at an address as a person writes it, without its text.
+
+    Scheme, `www.`, the slash at the end and what follows a # make no difference where only one page can be meant; the
+    site's own host may be left out.
+    """
+    forms = _forms(project, address)
+    pages = Page.objects.filter(project=project).select_related("category").defer(*WIDE)
+    # By the digest, because that is what the index holds.
+    digests = [md5(form.encode(), usedforsecurity=False).hexdigest() for form in forms]
+    by_key = {page.canonical_url: page for page in pages.alias(digest=MD5("canonical_url")).filter(digest__in=digests)}
+    by_url = {} if by_key else {page.url: page for page in pages.filter(url__in=forms)}
+    found = {**by_url, **by_key}
+    return next((found[form] for form in forms if form in found), None)
+
+
+def _forms(project: Project, address: str) -> list[str]:
+    """The ways in which the address may be stored, likeliest first."""
+    address = address.replace("\x00", "").strip()
+    if "://" not in address:
+        host = urlsplit(project.base_url).netloc.lower().removeprefix("www.")
+        named = address.lower().removeprefix("www.").startswith(host)
+        address = f"https://{address}" if named else urljoin(project.base_url + "/", address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return []
+    host = parts.netloc.lower()
+    bare = host.removeprefix("www.")
+    path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~")
+    plain = path.rstrip("/")
+    schemes = ["http", "https"] if parts.scheme.lower() == "http" else ["https", "http"]
+    hosts = dict.fromkeys([host, bare, f"www.{bare}"])
+    paths = dict.fromkeys([path, plain or "/", f"{plain}/", parts.path])
+    return [urlunsplit((*start, path, parts.query, "")) for path, *start in product(paths, schemes, hosts)]
+
+
+def nearest_addresses(project: Project, address: str, limit: int = 5, searched: int = 2000) -> list[str]:
+    """Addresses of the site most like one it does not have: those with its last name, with a word of it, or in one
+    of its folders, innermost first, until there are enough; the first `searched` pages of each are compared."""
+    forms = _forms(project, address)
+    if not forms:
+        return []
+    path = urlsplit(forms[0]).path.rstrip("/")
+    folder, _, name = path.rpartition("/")
+    likely = [Q(url__icontains=f"/{name}")] if name else []
+    words = [word for word in re.split(r"[^0-9A-Za-z]+", name) if len(word) > 3][:8]
+    if words:
+        likely.append(reduce(or_, (Q(url__icontains=word) for word in words)))
+    while folder:
+        likely.append(Q(url__contains=f"{folder}/"))
+        folder = folder.rpartition("/")[0]
+    pages, found = Page.objects.filter(project=project), set[str]()
+    for condition in [*likely[:8], Q()]:
+        found.update(islice(addresses(pages.filter(condition)), searched))
+        if len(found) >= limit:
+            break
+    alike = SequenceMatcher(b=path)
+
+    def likeness(url: str) -> float:
+        alike.set_seq1(urlsplit(url).path)
+        return alike.ratio()
+
+    return sorted(found, key=lambda url: (-likeness(url), url))[:limit]
+
+
+def body_links(page: Page, *, inward: bool, limit: int = 50) -> tuple[list[ExistingLink], int]:
+    """The page's live links in the body text, inward or outward, by id; the first `limit`, and how many in all."""
+    side, other = ("target", "source") if inward else ("source", "target")
+    links = ExistingLink.objects.filter(**{side: page}, block=Block.CONTENT, missing_since__isnull=True)
+    rows = links.select_related(other).defer(*(f"{other}__{name}" for name in WIDE)).order_by("pk")
+    return list(rows[:limit]), links.count()
+
+
+def suggestions(page: Page, *, as_donor: bool, limit: int = 50) -> tuple[list[CandidateEdge], int]:
+    """The page's suggestions on one side, best first; the first `limit`, and how many in all."""
+    side, other = ("source", "target") if as_donor else ("target", "source")
+    edges = CandidateEdge.objects.filter(**{side: page}, stale=False)
+    rows = edges.select_related(other, "tier").defer(*(f"{other}__{name}" for name in WIDE)).order_by("-score", "pk")
+    return list(rows[:limit]), edges.count()
+
+
+def count_chosen(project: Project, chosen: PageFilter, section: Collection[int] = ()) -> int:
+    """How many pages that answer one side's filters of a match run leave, before exclusions; where a `section` of
+    categories is given, those of them that lie in it. Raises PatternError."""
+    answers = Q(status=PageStatus.LIVE, redirect_url="") & (Q(status_code=None) | Q(status_code=200))
+    pages = Page.objects.filter(LIVE & answers, project=project)
+    if chosen.indexable_only:
+        pages = pages.filter(indexable=True)
+    for categories in filter(None, (chosen.categories, section)):
+        inside = Q()
+        for category in Category.objects.filter(project=project, pk__in=categories):
+            inside |= Q(category__in=subtree(category))
+        pages = pages.filter(inside) if inside else pages.none()
+    if chosen.page_list is not None:
+        listed = PageList.objects.filter(project=project, pk=chosen.page_list).first()
+        ids = page_ids(listed).tolist() if listed is not None else []
+        # One array, looked up by hash: a list may have a million pages.
+        pages = pages.filter(RawSQL("linker_page.id = ANY(%s)", [ids], output_field=BooleanField()))
+    pages = pages.alias(known_clicks=Coalesce("clicks", 0)).filter(
+        _between("known_clicks", chosen.min_clicks, chosen.max_clicks)
+        & _between("inlinks", chosen.min_inlinks, chosen.max_inlinks)
+    )
+    if not chosen.url_pattern:
+        return pages.count()
+    pattern = compile_pattern(chosen.url_pattern)
+    return sum(1 for url in addresses(pages) if pattern.search(url))
+
+
+def _between(field: str, low: int | None, high: int | None) -> Q:
+    bounds = Q()
+    if low is not None:
+        bounds &= Q(**{f"{field}__gte": low})
+    if high is not None:
+        bounds &= Q(**{f"{field}__lte": high})
+    return bounds
+
+
+def addresses(pages: QuerySet[Page]) -> Iterator[str]:
+    """The pages' addresses by id, streamed: a site may have a million."""
+    return pages.order_by("pk").values_list("url", flat=True).iterator(chunk_size=5000)

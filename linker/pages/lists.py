@@ -1,0 +1,97 @@
+"""Lists of pages that runs are limited to: keeping one, reading one, letting go of those that no run names."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from linker.engine.arrays.vectors import slices
+from linker.models import Page, PageList, Project, Run, RunKind
+from linker.wording import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+    from numpy.typing import NDArray
+
+UNUSED_DAYS = 7
+SHOWN = 5  # unknown lines that are quoted
+PAGES_AT_A_TIME = 10_000
+SIDES = ("donors", "acceptors")
+
+
+@transaction.atomic
+def keep(
+    project: Project,
+    name: str,
+    pages: NDArray[np.int64],
+    *,
+    lines: int,
+    unknown_lines: int,
+    unknown: Sequence[tuple[int, str]],
+    user: AbstractBaseUser | AnonymousUser | None,
+) -> PageList:
+    """Keeps the pages of a list; lists that no run names go when they are UNUSED_DAYS old."""
+    old = PageList.objects.filter(project=project, created_at__lt=timezone.now() - timedelta(days=UNUSED_DAYS))
+    old.exclude(pk__in=_named(project)).delete()
+    ids = np.unique(pages)
+    return PageList.objects.create(
+        project=project,
+        name=name[-200:],
+        pages=ids.astype("<i8").tobytes(),
+        size=len(ids),
+        lines=lines,
+        unknown_lines=unknown_lines,
+        unknown=list(unknown),
+        created_by_id=user.pk if user is not None else None,
+    )
+
+
+def _named(project: Project) -> set[int]:
+    runs = Run.objects.filter(project=project, kind=RunKind.MATCH)
+    rows = runs.values_list(*(f"params__{side}__page_list" for side in SIDES))
+    return {number for row in rows for number in row if number}
+
+
+def lists_of(run: Run) -> dict[str, PageList]:
+    """The lists that a match run was limited to, by side."""
+    asked = {side: (run.params.get(side) or {}).get("page_list") for side in SIDES}
+    found = PageList.objects.filter(project=run.project, pk__in=[number for number in asked.values() if number])
+    known = found.defer("pages").in_bulk()
+    return {side: known[number] for side, number in asked.items() if number in known}
+
+
+def told(found: PageList) -> str:
+    """How many pages of a file are known, and what was not, as "312 from list.csv, 4 lines unknown"."""
+    unknown = f", {count(found.unknown_lines, 'line')} unknown" if found.unknown_lines else ""
+    return f"{found.size:,} from {found.name}{unknown}"
+
+
+def unknown_told(found: PageList) -> str:
+    """The first lines for which there is no page, in a sentence; empty where all are known."""
+    if not found.unknown_lines:
+        return ""
+    quoted = ", ".join(f"line {line:,} (“{text}”)" for line, text in found.unknown[:SHOWN])
+    more = found.unknown_lines - min(SHOWN, len(found.unknown))
+    return (
+        f"The project has no page for {count(found.unknown_lines, 'line')} of {found.name}: {quoted}"
+        f"{f' and {more:,} more' if more else ''}."
+    )
+
+
+def page_ids(found: PageList) -> NDArray[np.int64]:
+    """The ids of the list's pages, int64, ascending."""
+    return np.frombuffer(found.pages, "<i8").astype(np.int64)
+
+
+def addresses(found: PageList) -> Iterator[str]:
+    """The addresses of the list's pages as they are now, one a line, by id."""
+    ids = page_ids(found)
+    for part in slices(len(ids), PAGES_AT_A_TIME):
+        for url in Page.objects.filter(pk__in=ids[part].tolist()).order_by("pk").values_list("url", flat=True):
+            yield f"{url}\n"

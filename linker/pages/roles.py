@@ -1,0 +1,297 @@
+"""What pages are for: found anew in all pages of a project, by rules and by hand, and what they therefore give and
+receive."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Count
+
+from linker.engine.patterns import compile_pattern
+from linker.engine.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteFacts, find_role, sections_with_prices
+from linker.engine.roles.policy import LABELS, PageRole
+from linker.engine.roles.words import plain
+from linker.models import Block, Category, Page, Project, RoleRule
+from linker.runs.lifecycle import no_progress
+from linker.storage import store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import date
+
+    from numpy.typing import NDArray
+
+    from linker.models import Run
+    from linker.runs.lifecycle import Progress
+
+AT_A_TIME = 2000  # pages
+READ = 1500  # characters of a text that are looked at
+SAMPLE = 2000  # pages below addresses of products in whose texts prices are looked for
+BYTES_A_WORD = 6
+THIN_BYTES = 90  # of a text of fewer words than a thin page has
+# A text tells of its page where nearly all pages have one and few of these are so short.
+WITH_TEXT, MOST_THIN = 0.8, 0.2
+
+# Menus and footers that lead to more pages than these say nothing of them.
+FEW_IN_MENUS, MOST_IN_MENUS = 20, 0.1
+
+
+# The role that a project's settings are read by: an event to come is an article like any other.
+def role_now_sql(page: str) -> str:
+    """SQL: that role; `page` is the alias of a row of linker_page."""
+    role = f"{page}.role_in_force"
+    return f"CASE WHEN {role} = 'event' AND {page}.event_day >= current_date THEN 'article' ELSE {role} END"
+
+
+ROLE_NOW = role_now_sql("p")
+
+
+class _Role(NamedTuple):
+    """What stands in a page's columns."""
+
+    role: str
+    why: str
+    day: date | None
+    by_rule: str
+
+
+def run_find_roles(run: Run, progress: Progress) -> dict[str, Any]:
+    """The work of a run that finds the roles without an import."""
+    with transaction.atomic():
+        return find_roles(run.project, progress)
+
+
+def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, Any]:
+    """Finds the role of every live page and applies the rules; what a manager chose by hand stays.
+
+    Returns `roles`, how many live pages have which, and `roles_changed`. Belongs into a transaction: it holds the
+    project against other changes of roles. In memory are eight bytes for each page and each part of its address.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    progress(0, 0, "Finding page roles")
+    pages, in_menus = _count_links(project)
+    site = _site(project, menus_tell=in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages))
+    below, in_categories = _Below(project), _pages_of_categories(project)
+    by_rule = _by_rule(project)
+    rows = store.stream("roles", _FACTS, {"project": project.pk, "read": READ}, AT_A_TIME)
+
+    def decide(row: tuple[Any, ...]) -> tuple[_Role, _Role]:
+        facts = _facts(row, below, in_categories, pages)
+        found = find_role(facts, site)
+        before = _Role(*row[1:5])
+        return before, _Role(found.role.value, found.why[:300], found.day, by_rule(facts.url))
+
+    changed = _write(rows, decide, lambda done: progress(done, pages, "Finding page roles"))
+    return {"roles": role_counts(project), "roles_changed": changed}
+
+
+def apply_role_rules(project: Project) -> int:
+    """Writes on the pages what the rules say, and leaves what was found. Returns how many pages changed."""
+    by_rule = _by_rule(project)
+    rows = store.stream(
+        "roles",
+        "SELECT id, role, role_why, event_day, role_by_rule, url FROM linker_page WHERE project_id = %s",
+        [project.pk],
+        AT_A_TIME,
+    )
+
+    def decide(row: tuple[Any, ...]) -> tuple[_Role, _Role]:
+        before = _Role(*row[1:5])
+        return before, before._replace(by_rule=by_rule(row[5]))
+
+    return _write(rows, decide, lambda done: None)
+
+
+def role_counts(project: Project) -> dict[str, int]:
+    """Live pages by the role in force, in the order in which roles are listed."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT role_in_force, count(*) FROM linker_page WHERE project_id = %s AND missing_since IS NULL "
+            "GROUP BY 1",
+            [project.pk],
+        )
+        counts = dict(cursor.fetchall())
+    return {role.value: counts[role.value] for role in LABELS if role.value in counts}
+
+
+def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
+    """Ids of the pages of these roles, as settings are read."""
+    if not roles:
+        return set()
+    names = [role.value for role in roles]
+    # By the index on roles; which events are past is asked of events alone.
+    query = (
+        f"SELECT p.id FROM linker_page p WHERE p.project_id = %s AND p.role_in_force = ANY(%s) AND {ROLE_NOW} = ANY(%s)"
+    )
+    return {page for (page,) in store.stream("of_role", query, [project.pk, names, names])}
+
+
+# ---------------------------------------------------------------------------------------------------------- reading
+
+_FACTS = """
+SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.own_language,
+    left(p.body, %(read)s),
+    octet_length(p.body), p.word_count, p.outlinks, p.inlinks, coalesce(l.said, 0), coalesce(l.menus, 0),
+    coalesce(p.category_id, 0)
+FROM linker_page p LEFT JOIN role_links l ON l.page = p.id
+WHERE p.project_id = %(project)s AND p.missing_since IS NULL ORDER BY p.id
+"""
+_MENUS = (Block.HEADER, Block.FOOTER, Block.NAVIGATION)
+
+
+def _site(project: Project, *, menus_tell: bool) -> SiteFacts:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), count(*) FILTER (WHERE body <> ''), "
+            "count(*) FILTER (WHERE body <> '' AND octet_length(body) < %s) "
+            "FROM linker_page WHERE project_id = %s AND missing_since IS NULL",
+            [THIN_BYTES, project.pk],
+        )
+        pages, with_text, thin = cursor.fetchone()
+        cursor.execute(
+            "SELECT url, left(body, %s) FROM linker_page WHERE project_id = %s AND missing_since IS NULL "
+            "AND body <> '' AND url LIKE ANY(%s) LIMIT %s",
+            [READ, project.pk, [f"%/{part}/%" for part in PRODUCT_PARTS], SAMPLE],
+        )
+        sells_in = sections_with_prices(cursor.fetchall())
+    return SiteFacts(
+        project.base_url,
+        texts_tell=with_text >= WITH_TEXT * pages and thin <= MOST_THIN * with_text,
+        sells_in=sells_in,
+        menus_tell=menus_tell,
+    )
+
+
+def _count_links(project: Project) -> tuple[int, int]:
+    """Makes the table `role_links` of how many characters of a page's text are links and how many pages' menus lead to
+    it. Returns how many live pages there are, and to how many of them many menus lead."""
+    menus = ", ".join(str(block.value) for block in _MENUS)
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS role_links")
+        cursor.execute(
+            f"""
+            CREATE TEMP TABLE role_links ON COMMIT DROP AS
+            SELECT page, sum(said)::bigint AS said, max(pages)::bigint AS menus FROM (
+                SELECT source_id AS page, sum(length(anchor)) AS said, 0 AS pages FROM linker_existinglink
+                WHERE project_id = %(project)s AND block = {Block.CONTENT.value} AND missing_since IS NULL GROUP BY 1
+                UNION ALL
+                SELECT target_id, 0, count(*) FROM linker_existinglink
+                WHERE project_id = %(project)s AND block IN ({menus}) AND missing_since IS NULL
+                    AND source_id <> target_id
+                GROUP BY target_id, block
+            ) counted GROUP BY page
+            """,
+            {"project": project.pk},
+        )
+        cursor.execute("ANALYZE role_links")
+        pages = Page.objects.filter(project=project, missing_since=None).count()
+        cursor.execute("SELECT count(*) FROM role_links WHERE menus >= %s", [max(1, IN_MENUS * pages)])
+        return pages, cursor.fetchone()[0]
+
+
+def _facts(row: tuple[Any, ...], below: _Below, in_categories: dict[tuple[int, str], int], pages: int) -> PageFacts:
+    url, title, h1, language, text, size, counted, out, links_in, said, menus, category = row[5:]
+    if text and len(text) < READ:
+        words: int | None = len(text.split())
+    else:
+        words = counted if counted else (size // BYTES_A_WORD or None)
+    return PageFacts(
+        url=url,
+        title=title,
+        h1=h1,
+        language=language,
+        text=text,
+        words=words,
+        links_out=out,
+        link_share=min(1.0, said / size) if size else 0.0,
+        links_in=links_in,
+        menu_share=menus / pages if pages else 0.0,
+        below=max(below.of(url), in_categories.get((category, plain(h1 or title)), 0) if in_categories else 0),
+    )
+
+
+def _trunk(url: str) -> str:
+    """An address without its scheme, query and slash at the end."""
+    return url.partition("?")[0].partition("#")[0].partition("://")[2].rstrip("/")
+
+
+class _Below:
+    """How many pages lie below an address: eight bytes for each part of each address."""
+
+    def __init__(self, project: Project) -> None:
+        parents = array("q")
+        query = "SELECT url FROM linker_page WHERE project_id = %s AND missing_since IS NULL"
+        for (url,) in store.stream("addresses", query, [project.pk]):
+            above = _trunk(url).rpartition("/")[0]
+            while "/" in above:
+                parents.append(hash(above))
+                above = above.rpartition("/")[0]
+        self.known: NDArray[np.int64]
+        self.known, self.pages = np.unique(np.array(parents, dtype=np.int64), return_counts=True)
+
+    def of(self, url: str) -> int:
+        key = hash(_trunk(url))
+        place = int(np.searchsorted(self.known, key))
+        return int(self.pages[place]) if place < len(self.known) and self.known[place] == key else 0
+
+
+def _pages_of_categories(project: Project) -> dict[tuple[int, str], int]:
+    """Live pages in each category and all below it, by the category above it (0: none) and its plain name.
+
+    A page in the one and called like the other is the page of that category.
+    """
+    pages = Page.objects.filter(project=project, missing_since=None, category__isnull=False).order_by()
+    counts = Counter(dict(pages.values_list("category").annotate(Count("pk"))))
+    found: Counter[tuple[int, str]] = Counter()
+    for category, parent, name in (
+        Category.objects.filter(project=project).order_by("-depth").values_list("pk", "parent_id", "name")
+    ):
+        found[parent or 0, plain(name)] += counts[category]
+        if parent is not None:
+            counts[parent] += counts[category]
+    return dict(found)
+
+
+def _by_rule(project: Project) -> Callable[[str], str]:
+    """The role that the rules give to an address, empty where none matches."""
+    rules = [
+        (compile_pattern(rule.pattern), rule.role) for rule in RoleRule.objects.filter(project=project).order_by("pk")
+    ]
+    return lambda url: next((role for pattern, role in rules if pattern.search(url)), "")
+
+
+# ---------------------------------------------------------------------------------------------------------- writing
+
+
+def _write(
+    rows: Iterator[tuple[Any, ...]],
+    decide: Callable[[tuple[Any, ...]], tuple[_Role, _Role]],
+    progress: Callable[[int], None],
+) -> int:
+    """Writes on the pages of `rows`, which begin with their ids, what `decide` says they are now, where that is not
+    what they were. Returns how many."""
+    done = changed = 0
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS stage_role")
+        cursor.execute(
+            "CREATE TEMP TABLE stage_role (id bigint, role text, why text, day date, by_rule text) ON COMMIT DROP"
+        )
+        while some := list(islice(rows, AT_A_TIME)):
+            new = [(row[0], *now) for row in some for before, now in [decide(row)] if now != before]
+            if new:
+                store.copy_rows_in("stage_role", ("id", "role", "why", "day", "by_rule"), new)
+            done += len(some)
+            changed += len(new)
+            progress(done)
+        cursor.execute("ANALYZE stage_role")
+        cursor.execute(
+            "UPDATE linker_page p SET role = s.role, role_why = s.why, event_day = s.day, role_by_rule = s.by_rule "
+            "FROM stage_role s WHERE s.id = p.id"
+        )
+        cursor.execute("DROP TABLE stage_role")
+    return changed

@@ -1,0 +1,468 @@
+"""Which pages are sensitive, and why: found by rules, written on the suggestions.
+
+What a rule finds by words or by a pattern is kept (SensitivePage), since it has to be looked for in every page; what
+it takes by category is read from where the pages are now. Whatever was not dismissed counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.db import connection, transaction
+
+from linker.engine.patterns import compile_pattern
+from linker.engine.sensitivity.matcher import Matcher, Place
+from linker.engine.sensitivity.words import KINDS, entries, likely_language, own_entry, word_key
+from linker.models import CandidateEdge, Category, Page, Project, SensitiveRule, SensitiveState
+from linker.pages.languages import usual_language
+from linker.runs.lifecycle import no_progress
+from linker.storage import store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from django.db.models import QuerySet
+
+    from linker.models import Run
+    from linker.runs.lifecycle import Progress
+
+EXAMPLES = 3
+AT_A_TIME = 2000  # pages
+# A site is about a subject where half of its pages speak of it, or a fifth and its home page too.
+SITE_PAGES, SITE_SHARE, SITE_SHARE_WITH_HOME = 10, 0.5, 0.2
+PLACES = tuple(Place)
+SAYS = {Place.TITLE: "title says", Place.H1: "H1 says", Place.ADDRESS: "address says"}
+
+# Every reason for every page of the common table `page`: (page, rule, place, turn), of which the lowest turn is told.
+# Rules of `counted` give reasons even where they were dismissed.
+_REASONS = """
+rule AS (
+    SELECT id, category_id, whole_site FROM linker_sensitiverule
+    WHERE project_id = %(project)s AND (state <> 'dismissed' OR id = ANY(%(counted)s::bigint[]))
+), tree(rule, category) AS (
+    SELECT id, category_id FROM rule WHERE category_id IS NOT NULL
+    UNION SELECT tree.rule, c.id FROM tree JOIN linker_category c ON c.parent_id = tree.category
+), found AS (
+    SELECT p.id AS page, tree.rule, '' AS place, 1 AS turn
+    FROM page JOIN linker_page p ON p.id = page.id JOIN tree ON tree.category = p.category_id
+    UNION ALL SELECT s.page_id, s.rule_id, s.place, CASE s.place WHEN 'title' THEN 2 WHEN 'h1' THEN 3 ELSE 4 END
+    FROM linker_sensitivepage s JOIN rule ON rule.id = s.rule_id JOIN page ON page.id = s.page_id
+    UNION ALL SELECT page.id, rule.id, '', 5 FROM page, rule WHERE rule.whole_site
+)
+"""
+
+
+# ---------------------------------------------------------------------------------------------------------- reading
+
+
+def mark_sensitive(project: Project, among: QuerySet[CandidateEdge] | None = None) -> int:
+    """Writes on every edge why a person must look, where its donor or acceptor is sensitive.
+
+    `among` keeps to these of the project's edges. Returns how many of the project's need a person. Locks as retier
+    does.
+    """
+    edges = CandidateEdge.objects.filter(project=project) if among is None else among
+    chosen, params = edges.order_by().values("id").query.sql_with_params()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS sensitive_edges")
+        cursor.execute(
+            "CREATE TEMP TABLE sensitive_edges ON COMMIT DROP AS "
+            f"SELECT id, source_id, target_id FROM linker_candidateedge WHERE id IN ({chosen})",
+            params,
+        )
+        _write_reasons(cursor, project)
+    return _marked(project)
+
+
+# The pages that the rules of `counted` take, dismissed or not.
+_TAKEN = """
+taken(category) AS (
+    SELECT category_id FROM linker_sensitiverule WHERE id = ANY(%(counted)s::bigint[]) AND category_id IS NOT NULL
+    UNION SELECT c.id FROM taken JOIN linker_category c ON c.parent_id = taken.category
+), page AS MATERIALIZED (
+    SELECT p.id FROM taken JOIN linker_page p ON p.category_id = taken.category
+    UNION SELECT page_id FROM linker_sensitivepage WHERE rule_id = ANY(%(counted)s::bigint[])
+    UNION SELECT p.id FROM linker_sensitiverule r JOIN linker_page p ON p.project_id = r.project_id
+    WHERE r.id = ANY(%(counted)s::bigint[]) AND r.whole_site
+)
+"""
+
+
+def mark_pages_of(project: Project, rule_ids: Sequence[int]) -> int:
+    """The same after rules began to count, or no longer do, for the edges of the pages that this changes.
+
+    All of the rules changed the same way, and stand as they do now. Of a page whose reason is another rule's, before
+    and after, no edge is touched. A site has millions of edges, and somebody waits for the answer.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        if rule_ids:
+            cursor.execute("DROP TABLE IF EXISTS sensitive_edges, turned")
+            # With all that counts before or after, the first reason is one of these rules' where they make a change.
+            cursor.execute(
+                f"""
+                CREATE TEMP TABLE turned ON COMMIT DROP AS
+                WITH RECURSIVE {_TAKEN}, {_REASONS}, first AS (
+                    SELECT DISTINCT ON (page) page, rule FROM found ORDER BY page, turn, rule
+                )
+                SELECT page FROM first WHERE rule = ANY(%(counted)s::bigint[])
+                """,
+                {"project": project.pk, "counted": list(rule_ids)},
+            )
+            cursor.execute("ANALYZE turned")
+            cursor.execute(
+                """
+                CREATE TEMP TABLE sensitive_edges ON COMMIT DROP AS
+                SELECT e.id, e.source_id, e.target_id
+                FROM linker_candidateedge e JOIN turned ON turned.page = e.source_id
+                UNION
+                SELECT e.id, e.source_id, e.target_id
+                FROM linker_candidateedge e JOIN turned ON turned.page = e.target_id
+                """
+            )
+            _write_reasons(cursor, project)
+    return _marked(project)
+
+
+def _write_reasons(cursor: Any, project: Project) -> None:
+    """Writes on the edges of the table `sensitive_edges` why a person must look, where that changed."""
+    cursor.execute("ANALYZE sensitive_edges")
+    cursor.execute("DROP TABLE IF EXISTS sensitive_pages")
+    cursor.execute(
+        f"""
+        CREATE TEMP TABLE sensitive_pages ON COMMIT DROP AS
+        WITH RECURSIVE page AS MATERIALIZED (
+            SELECT source_id AS id FROM sensitive_edges UNION SELECT target_id FROM sensitive_edges
+        ), {_REASONS}, first AS (
+            SELECT DISTINCT ON (page) page, rule, place FROM found ORDER BY page, turn, rule
+        )
+        SELECT first.page, r.reason FROM first
+        JOIN unnest(%(rules)s::bigint[], %(places)s::text[], %(reasons)s::text[]) AS r(rule, place, reason)
+        ON r.rule = first.rule AND r.place = first.place
+        """,
+        {"project": project.pk, "counted": [], **_reason_columns(project)},
+    )
+    cursor.execute("ALTER TABLE sensitive_pages ADD PRIMARY KEY (page)")
+    cursor.execute("ANALYZE sensitive_pages")
+    cursor.execute(
+        """
+        WITH r AS (
+            SELECT o.id, coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '') AS reason
+            FROM sensitive_edges e JOIN linker_candidateedge o ON o.id = e.id
+            LEFT JOIN sensitive_pages s ON s.page = o.source_id
+            LEFT JOIN sensitive_pages t ON t.page = o.target_id
+            WHERE o.sensitive <> coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '')
+            ORDER BY o.id FOR NO KEY UPDATE OF o
+        )
+        UPDATE linker_candidateedge e SET sensitive = r.reason FROM r WHERE e.id = r.id
+        """
+    )
+
+
+def _marked(project: Project) -> int:
+    return CandidateEdge.objects.filter(project=project).exclude(sensitive="").count()
+
+
+def why_sensitive(project: Project, page_ids: Sequence[int]) -> dict[int, list[str]]:
+    """Every reason for which pages are sensitive: "medical (Magazine › Health)", "legal (title says “lawyer”)"."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH RECURSIVE page(id) AS (SELECT unnest(%(ids)s::bigint[])), {_REASONS} "
+            "SELECT page, rule, place FROM found ORDER BY page, turn, rule",
+            {"project": project.pk, "ids": list(page_ids), "counted": []},
+        )
+        rows = cursor.fetchall()
+    if not rows:
+        return {}
+    told = _reasons(project)
+    found = defaultdict(list)
+    for page, rule, place in rows:
+        found[page].append(told[rule, place])
+    return found
+
+
+def _reasons(project: Project) -> dict[tuple[int, str], str]:
+    """What is said of a page by the rule and the place where it was found; no place for a category or the site."""
+    told: dict[tuple[int, str], str] = {}
+    rules = SensitiveRule.objects.filter(project=project).exclude(state=SensitiveState.DISMISSED)
+    for rule in rules.select_related("category"):
+        kind = rule.adjective
+        if rule.word:
+            shown = rule.word.split(",")[0]
+            told |= {(rule.pk, str(place)): f"{kind} ({SAYS[place]} “{shown}”)" for place in PLACES}
+        elif rule.url_pattern:
+            told[rule.pk, str(Place.ADDRESS)] = f"{kind} (address has {rule.url_pattern})"[:280]
+        else:
+            told[rule.pk, ""] = f"{kind} ({rule.category or 'the whole site'})"[:280]
+    return told
+
+
+def _reason_columns(project: Project) -> dict[str, list[Any]]:
+    told = _reasons(project)
+    return {
+        "rules": [rule for rule, _ in told],
+        "places": [place for _, place in told],
+        "reasons": list(told.values()),
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------- looking
+
+
+def run_find_sensitive(run: Run, progress: Progress) -> dict[str, Any]:
+    """The work of a run that looks through the pages without an import."""
+    with transaction.atomic():
+        return find_sensitive(run.project, progress)
+
+
+def find_sensitive(project: Project, progress: Progress = no_progress) -> dict[str, Any]:
+    """Looks through all pages and categories for what speaks of medicine, law or money, proposes it as sensitive, and
+    marks the suggestions.
+
+    What was decided stays, and what was dismissed is not proposed again; a new page that a rule takes counts at once.
+    Returns `sensitive_pages`, live pages that count as sensitive, and `sensitive_proposed`, new proposals by kind.
+    Belongs into a transaction: it holds the project against other changes of what is sensitive.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    look = _Look(project, list(SensitiveRule.objects.filter(project=project)))
+    look.through_pages(progress)
+    look.propose_words()
+    look.save_found()
+    look.propose_categories()
+    count_pages(look.rules)
+    pages = look.propose_site()
+    progress(1, 1, "Marking sensitive suggestions")
+    mark_sensitive(project)
+    return {"sensitive_pages": pages, "sensitive_proposed": dict(look.proposed)}
+
+
+def find_pages_of(rule: SensitiveRule) -> None:
+    """Looks for the pages of one rule that is new or was changed, and counts them."""
+    look = _Look(rule.project, [rule], lists=False)
+    if rule.word or rule.url_pattern:
+        look.through_pages(no_progress)
+    look.save_found()
+    count_pages([rule])
+
+
+class _Look:
+    """One look through a project's pages. Rules are numbered: those that are there, then words met on the way."""
+
+    def __init__(self, project: Project, rules: list[SensitiveRule], *, lists: bool = True) -> None:
+        self.project, self.rules = project, rules
+        self.proposed: Counter[str] = Counter()
+        self._numbers = {(rule.kind, rule.word_key): n for n, rule in enumerate(rules) if rule.word}
+        self._patterns = [(n, compile_pattern(rule.url_pattern)) for n, rule in enumerate(rules) if rule.url_pattern]
+        listed = entries() if lists else ()
+        known = {(entry.kind, entry.key) for entry in listed}
+        own = [rule for rule in rules if rule.word and not (rule.proposed and (rule.kind, rule.word_key) in known)]
+        self.matcher = Matcher([*(own_entry(rule.kind, rule.word) for rule in own), *listed])
+        self.language = _language(project)
+        self._new: dict[int, tuple[str, str]] = {}  # number -> kind and word
+        self._found: list[tuple[int, int, int]] = []  # number, page, index of the place
+
+    def through_pages(self, progress: Progress) -> None:
+        total = Page.objects.filter(project=self.project).count()
+        languages: dict[str, str | None] = {"": self.language}
+        query = "SELECT id, title, h1, url, own_language FROM linker_page WHERE project_id = %s"
+        rows = store.stream("titles", query, [self.project.pk])
+        done = 0
+        while some := list(islice(rows, AT_A_TIME)):
+            progress(done, total, "Looking for sensitive pages")
+            done += len(some)
+            for tag in {row[4] for row in some} - set(languages):
+                languages[tag] = tag or self.language
+            words = [(title, h1, url, languages[tag]) for _, title, h1, url, tag in some]
+            for number, (entry, place) in self.matcher.in_pages(words):
+                self._add(self._number(entry.kind, entry.key, entry.word), some[number][0], place)
+            for rule, pattern in self._patterns:
+                for page, _, _, url, _ in some:
+                    if pattern.search(url):
+                        self._add(rule, page, Place.ADDRESS)
+
+    def _add(self, number: int, page: int, place: Place) -> None:
+        self._found.append((number, page, PLACES.index(place)))
+
+    def _number(self, kind: str, key: str, word: str) -> int:
+        number = self._numbers.setdefault((kind, key), len(self.rules) + len(self._new))
+        if number >= len(self.rules):
+            self._new.setdefault(number, (kind, word))
+        return number
+
+    def propose_words(self) -> None:
+        """Makes a rule of each word that was met and has none."""
+        made = [
+            self._proposal(kind, word=word[:100], word_key=word_key(word)[:200]) for kind, word in self._new.values()
+        ]
+        self.rules += SensitiveRule.objects.bulk_create(made)
+        self._new.clear()
+
+    def _proposal(self, kind: str, **about: Any) -> SensitiveRule:
+        self.proposed[kind] += 1
+        return SensitiveRule(project=self.project, kind=kind, state=SensitiveState.PROPOSED, proposed=True, **about)
+
+    def save_found(self) -> None:
+        """Keeps what was found on the pages, and no more than that."""
+        ids = np.array([rule.pk for rule in self.rules], dtype=np.int64)
+        found = np.array(self._found, dtype=np.int64).reshape(-1, 3)
+        with connection.cursor() as cursor:
+            cursor.execute("CREATE TEMP TABLE stage_sensitive (rule bigint, page bigint, place smallint)")
+            columns = [("rule", ">i8", ids[found[:, 0]]), ("page", ">i8", found[:, 1]), ("place", ">i2", found[:, 2])]
+            store.copy_in("stage_sensitive", columns)
+            cursor.execute("ANALYZE stage_sensitive")
+            cursor.execute(
+                "DELETE FROM linker_sensitivepage s WHERE rule_id = ANY(%s) AND NOT EXISTS "
+                "(SELECT FROM stage_sensitive n WHERE n.rule = s.rule_id AND n.page = s.page_id)",
+                [ids.tolist()],
+            )
+            cursor.execute(
+                "INSERT INTO linker_sensitivepage (rule_id, page_id, place) "
+                "SELECT rule, page, (%s::text[])[place + 1] FROM stage_sensitive ORDER BY rule, page "
+                "ON CONFLICT (rule_id, page_id) DO UPDATE SET place = excluded.place "
+                "WHERE linker_sensitivepage.place <> excluded.place",
+                [[str(place) for place in PLACES]],
+            )
+            cursor.execute("DROP TABLE stage_sensitive")
+        store.analyze("linker_sensitivepage")
+
+    def propose_categories(self) -> None:
+        """Proposes the topmost categories whose names speak of it. Where a rule of the kind was there, or is above,
+        that one is what was decided on."""
+        categories = list(Category.objects.filter(project=self.project).order_by("depth", "pk"))
+        filled = _filled_categories(self.project, categories)
+        ruled: defaultdict[int | None, set[str]] = defaultdict(set)
+        for rule in self.rules:
+            if rule.category_id is not None:
+                ruled[rule.category_id].add(rule.kind)
+        made = []
+        for category in categories:
+            ruled[category.pk] |= ruled[category.parent_id]
+            if category.pk in filled:
+                kinds = {entry.kind for entry in self.matcher.in_text(category.name, self.language)}
+                made += [self._proposal(kind, category=category) for kind in sorted(kinds - ruled[category.pk])]
+                ruled[category.pk] |= kinds
+        self.rules += SensitiveRule.objects.bulk_create(made)
+
+    def propose_site(self) -> int:
+        """Proposes the whole site where most of it is about a subject. Returns how many live pages are sensitive."""
+        live = Page.objects.filter(project=self.project, missing_since=None).count()
+        known = {rule.kind for rule in self.rules if rule.whole_site}
+        home = self._home_kinds()
+        counts = _sensitive_counts(self.project)
+        made = []
+        for kind in sorted(counts.keys() - known - {""}):
+            least = SITE_SHARE_WITH_HOME if kind in home else SITE_SHARE
+            if kind in KINDS and live >= SITE_PAGES and counts[kind] >= least * live:
+                made.append(self._proposal(kind, whole_site=True))
+        self.rules += SensitiveRule.objects.bulk_create(made)
+        count_pages(made)
+        return live if made else counts[""]
+
+    def _home_kinds(self) -> set[str]:
+        base = self.project.base_url.rstrip("/")
+        home = Page.objects.filter(project=self.project, canonical_url__in=[base, f"{base}/"]).first()
+        if home is None:
+            return set()
+        texts = (home.title, home.h1, home.description)
+        return {entry.kind for text in texts for entry in self.matcher.in_text(text, self.language)}
+
+
+def _language(project: Project) -> str | None:
+    """The language of most pages; where none is known, the one their function words are of."""
+    pages = Page.objects.filter(project=project)
+    if usual := usual_language(project):
+        return usual
+    texts = pages.order_by("pk").values_list("title", "description", "body")[:300]
+    return likely_language(" ".join(f"{title} {description} {body[:300]}" for title, description, body in texts))
+
+
+def _filled_categories(project: Project, categories: Iterable[Category]) -> set[int]:
+    """Those with a live page in them or below."""
+    live = Page.objects.filter(project=project, missing_since=None, category__isnull=False)
+    filled = set(live.order_by().values_list("category_id", flat=True).distinct())
+    for category in sorted(categories, key=lambda one: -one.depth):
+        if category.pk in filled and category.parent_id is not None:
+            filled.add(category.parent_id)
+    return filled
+
+
+# --------------------------------------------------------------------------------------------------------- counting
+
+
+def _sensitive_counts(project: Project) -> dict[str, int]:
+    """Live pages that count as sensitive, by kind, and all of them under an empty name."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "WITH RECURSIVE page AS (SELECT id FROM linker_page WHERE project_id = %(project)s "
+            f"AND missing_since IS NULL), {_REASONS} SELECT coalesce(r.kind, ''), count(DISTINCT page) FROM found "
+            "JOIN linker_sensitiverule r ON r.id = found.rule GROUP BY GROUPING SETS ((r.kind), ())",
+            {"project": project.pk, "counted": []},
+        )
+        return {"": 0, **dict(cursor.fetchall())}
+
+
+def count_pages(rules: Sequence[SensitiveRule]) -> None:
+    """Writes on rules of one project how many live pages they take, by place, and the first ones' titles."""
+    if not rules:
+        return
+    counted = _counted_words(rules) | _counted_categories(rules)
+    live = Page.objects.filter(project=rules[0].project_id, missing_since=None)
+    for rule in rules:
+        if rule.whole_site:
+            rule.pages, rule.places, rule.examples = live.count(), {}, _titles(live)
+        else:
+            rule.pages, rule.places, rule.examples = counted.get(rule.pk, (0, {}, []))
+    SensitiveRule.objects.bulk_update(rules, ["pages", "places", "examples"], batch_size=500)
+
+
+def _titles(pages: QuerySet[Page]) -> list[str]:
+    rows = pages.order_by("pk").values_list("title", "url")[:EXAMPLES]
+    return [(title or url)[:200] for title, url in rows]
+
+
+_Counted = dict[int, tuple[int, dict[str, int], list[str]]]
+
+
+def _counted_words(rules: Sequence[SensitiveRule]) -> _Counted:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT rule.id, c.pages, c.places, e.titles FROM unnest(%s::bigint[]) AS rule(id)
+            JOIN LATERAL (
+                SELECT sum(n)::bigint AS pages, jsonb_object_agg(place, n)::text AS places FROM (
+                    SELECT s.place, count(*) AS n FROM linker_sensitivepage s JOIN linker_page p ON p.id = s.page_id
+                    WHERE s.rule_id = rule.id AND p.missing_since IS NULL GROUP BY 1
+                ) by_place
+            ) c ON c.pages > 0
+            JOIN LATERAL (
+                SELECT array_agg(title) AS titles FROM (
+                    SELECT left(coalesce(nullif(p.title, ''), p.url), 200) AS title
+                    FROM linker_sensitivepage s JOIN linker_page p ON p.id = s.page_id
+                    WHERE s.rule_id = rule.id AND p.missing_since IS NULL ORDER BY s.page_id LIMIT %s
+                ) first
+            ) e ON true
+            """,
+            [[rule.pk for rule in rules if rule.word or rule.url_pattern], EXAMPLES],
+        )
+        return {rule: (pages, json.loads(places), titles) for rule, pages, places, titles in cursor.fetchall()}
+
+
+def _counted_categories(rules: Sequence[SensitiveRule]) -> _Counted:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH RECURSIVE tree(rule, category) AS (
+                SELECT id, category_id FROM linker_sensitiverule WHERE id = ANY(%s::bigint[])
+                UNION SELECT tree.rule, c.id FROM tree JOIN linker_category c ON c.parent_id = tree.category
+            )
+            SELECT tree.rule, count(*), (array_agg(p.id ORDER BY p.id))[1:%s] FROM tree
+            JOIN linker_page p ON p.category_id = tree.category AND p.missing_since IS NULL GROUP BY 1
+            """,
+            [[rule.pk for rule in rules if rule.category_id is not None], EXAMPLES],
+        )
+        rows = cursor.fetchall()
+    titles = dict(Page.objects.filter(pk__in=[page for *_, pages in rows for page in pages]).values_list("pk", "title"))
+    return {rule: (count, {}, [titles[page][:200] for page in pages]) for rule, count, pages in rows}

@@ -1,0 +1,363 @@
+"""Reads: what a project holds, in numbers, for its overview and the list of projects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, F, IntegerField, Max, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+
+from linker.embedding.service import embedding_model
+from linker.errors import UserError
+from linker.models import (
+    Basis,
+    Block,
+    CandidateEdge,
+    Category,
+    EdgeStatus,
+    ExistingLink,
+    Membership,
+    Page,
+    PageEmbedding,
+    Project,
+    Run,
+    RunKind,
+    RunStatus,
+    SensitiveRule,
+    SensitiveState,
+    Tier,
+)
+from linker.models.policy import Sensitivity
+from linker.models.project import VectorSource
+from linker.models.querysets import LIVE, ORPHAN
+from linker.models.run import IMPORTS
+from linker.runs import sensitivity_checks
+from linker.wording import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+    from django.db.models import QuerySet
+
+OPEN = Q(status=EdgeStatus.SUGGESTED, stale=False)
+# As the queue has it: what scores below every tier is held back too.
+HELD = OPEN & (Q(tier__held=True) | Q(tier__isnull=True))
+TO_REVIEW = OPEN & Q(tier__held=False)
+
+
+@dataclass(frozen=True)
+class SiteFigures:
+    """Counts of a project. Pages are those the newest import still held; `missing` are the others."""
+
+    pages: int
+    missing: int
+    indexable: int
+    orphans: int
+    with_vectors: int
+    body_links: int
+    to_review: int
+    held: int
+    accepted: int
+    rejected: int
+    exported: int
+
+    @property
+    def suggestions(self) -> int:
+        return self.to_review + self.held + self.accepted + self.rejected + self.exported
+
+
+def site_figures(project: Project) -> SiteFigures:
+    # Names of their own: an aggregate named like a column would stand for it in the filters that follow.
+    pages = Page.objects.filter(project=project).aggregate(
+        live_count=Count("pk", filter=LIVE),
+        missing_count=Count("pk", filter=~LIVE),
+        indexable_count=Count("pk", filter=LIVE & Q(indexable=True)),
+        orphan_count=Count("pk", filter=ORPHAN),
+    )
+    edges = CandidateEdge.objects.filter(project=project).aggregate(
+        to_review=Count("pk", filter=TO_REVIEW),
+        held=Count("pk", filter=HELD),
+        accepted=Count("pk", filter=Q(status=EdgeStatus.ACCEPTED)),
+        rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
+        exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
+    )
+    body_links = ExistingLink.objects.filter(project=project, block=Block.CONTENT, missing_since__isnull=True).count()
+    return SiteFigures(
+        pages=pages["live_count"],
+        missing=pages["missing_count"],
+        indexable=pages["indexable_count"],
+        orphans=pages["orphan_count"],
+        body_links=body_links,
+        with_vectors=_with_vectors(project),
+        **edges,
+    )
+
+
+def _with_vectors(project: Project) -> int:
+    """Live pages that have a vector a match of the project would use."""
+    try:
+        model = embedding_model(project)
+    except UserError:
+        return 0
+    return PageEmbedding.objects.filter(page__project=project, page__missing_since__isnull=True, model=model).count()
+
+
+def tiers_in_use(project: Project) -> QuerySet[Tier]:
+    """The tiers that suggestions are read by: those of the project's basis.
+
+    Where that is the probability, those of the similarity too while an open suggestion has no probability.
+    """
+    bases = {project.tier_basis}
+    if project.tier_basis == Basis.PROBABILITY:
+        unread = CandidateEdge.objects.filter(OPEN, project=project, probability=None)
+        if unread.exists():
+            bases.add(Basis.COSINE)
+            if not CandidateEdge.objects.filter(OPEN, project=project, probability__isnull=False).exists():
+                bases.remove(Basis.PROBABILITY)
+    return Tier.objects.filter(project=project, basis__in=bases).order_by("-basis", "-lower_bound")
+
+
+def tier_counts(project: Project) -> dict[str, int]:
+    """Open suggestions by tier's name, in the order of the tiers; those below every tier stand under an empty name."""
+    counts = {tier.name: 0 for tier in tiers_in_use(project)}
+    rows = CandidateEdge.objects.filter(OPEN, project=project).values("tier__name").annotate(links=Count("pk"))
+    for row in rows.order_by():
+        counts[row["tier__name"] or ""] = row["links"]
+    return counts
+
+
+@dataclass(frozen=True)
+class TierFigures:
+    """What a tier holds: suggestions of the newest match run, whatever was decided, and those still open."""
+
+    newest: int = 0
+    open: int = 0
+
+
+def tier_figures(project: Project, run: Run | None) -> dict[int | None, TierFigures]:
+    """By the tier's id; those below every tier stand under None. `run` is the newest that has succeeded."""
+    rows = CandidateEdge.objects.filter(project=project).order_by().values_list("tier")
+    counted = rows.annotate(newest=Count("pk", filter=Q(run=run)), open_count=Count("pk", filter=OPEN))
+    return {tier: TierFigures(newest, still_open) for tier, newest, still_open in counted}
+
+
+@dataclass(frozen=True)
+class CategoryFigures:
+    """A category at the top of the tree with its whole subtree's counts; None stands for pages without one."""
+
+    category: Category | None
+    pages: int
+    to_review: int
+
+
+def top_categories(project: Project, limit: int = 30) -> list[CategoryFigures]:
+    """The top of the tree, most pages first, ties by name; suggestions are counted by their donor."""
+    pages = _by_top_name(Page.objects.filter(LIVE, project=project), "category__path")
+    edges = _by_top_name(CandidateEdge.objects.filter(TO_REVIEW, project=project), "source__category__path")
+    tops = {category.name: category for category in Category.objects.filter(project=project, depth=1)}
+    names = sorted(pages, key=lambda name: (-pages[name], name))
+    return [CategoryFigures(tops.get(name), pages[name], edges.get(name, 0)) for name in names[:limit]]
+
+
+def _by_top_name(rows: QuerySet, path: str) -> dict[str, int]:
+    """Rows counted by the first name of a category's path; the empty name counts those without a category."""
+    grouped = rows.values_list(f"{path}__0").annotate(rows=Count("pk")).order_by()
+    return {name or "": count for name, count in grouped}
+
+
+def project_cards(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Membership]:
+    """The user's memberships with their projects, by name, each with page_count, to_review, accepted, last_run_at
+    and last_run_kind."""
+    last_run = Run.objects.filter(project=OuterRef("project")).order_by("-id")
+    return (
+        Membership.objects.filter(user_id=user.pk or 0)
+        .select_related("project")
+        .annotate(
+            page_count=_count(Page.objects.filter(LIVE)),
+            to_review=_count(CandidateEdge.objects.filter(TO_REVIEW)),
+            accepted=_count(CandidateEdge.objects.filter(status=EdgeStatus.ACCEPTED)),
+            last_run_at=Subquery(last_run.values("created_at")[:1]),
+            last_run_id=Subquery(last_run.values("pk")[:1]),
+            last_run_kind=Subquery(last_run.values("kind")[:1]),
+            last_run_status=Subquery(last_run.values("status")[:1]),
+        )
+        .order_by("project__name", "project_id")
+    )
+
+
+def _count(rows: QuerySet) -> Coalesce:
+    counted = rows.filter(project=OuterRef("project")).order_by().values("project").annotate(rows=Count("pk"))
+    return Coalesce(Subquery(counted.values("rows"), output_field=IntegerField()), 0)
+
+
+# ------------------------------------------------------------------------------------------------ what is sensitive
+
+SHOWN_RULES = 200  # of a kind; the others are counted
+
+
+def sensitive_to_check(project: Project) -> QuerySet[SensitiveRule]:
+    """What was proposed and nobody has decided on; not what a confirmed rule on the whole site takes anyway."""
+    rules = SensitiveRule.objects.filter(project=project)
+    settled = rules.filter(whole_site=True, state=SensitiveState.CONFIRMED).values("kind")
+    return rules.filter(state=SensitiveState.PROPOSED).exclude(kind__in=settled)
+
+
+@dataclass(frozen=True)
+class SensitiveGroup:
+    """Rules of one kind, those that take most pages first: the first SHOWN_RULES, and how many in all.
+
+    `newest` is the highest id of them all: a rule with a higher one came later."""
+
+    kind: str
+    label: str
+    rules: list[SensitiveRule]
+    count: int
+    newest: int
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.rules)
+
+
+def sensitive_groups(project: Project) -> list[SensitiveGroup]:
+    """What is to be checked, by kind."""
+    return _by_kind(sensitive_to_check(project))
+
+
+def sensitive_decided(project: Project) -> list[tuple[SensitiveState, int, list[SensitiveGroup]]]:
+    """Rules that were confirmed, then those dismissed: how many, and by kind."""
+    rules = SensitiveRule.objects.filter(project=project)
+    states = (SensitiveState.CONFIRMED, SensitiveState.DISMISSED)
+    found = [(state, _by_kind(rules.filter(state=state))) for state in states]
+    return [(state, sum(group.count for group in groups), groups) for state, groups in found]
+
+
+def _by_kind(rules: QuerySet[SensitiveRule]) -> list[SensitiveGroup]:
+    sums = rules.order_by().values("kind").annotate(rules=Count("pk"), newest=Max("pk"))
+    known = {row["kind"]: (row["rules"], row["newest"]) for row in sums}
+    chosen = rules.select_related("category", "decided_by")
+    order = ("-whole_site", F("pages").desc(nulls_last=True), "pk")
+    return [
+        SensitiveGroup(kind, label, list(chosen.filter(kind=kind).order_by(*order)[:SHOWN_RULES]), *known[kind])
+        for kind, label in Sensitivity.choices
+        if kind in known
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------- what comes next
+
+MATCH_RESTS_ON = (*IMPORTS, RunKind.EMBED)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What makes sense to do next. `done` says whether the project is past it; nobody has to do an optional one.
+    `waits` says whether there is something to do it with."""
+
+    name: str
+    text: str
+    url_name: str
+    manager_only: bool
+    done: bool
+    optional: bool = False
+    waits: bool = True
+
+
+def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
+    """The way from a crawl to a file, in order."""
+    last = _Last(project)
+    return [
+        Step("Import pages", "Upload the crawl’s pages.", "import", True, figures.pages > 0),
+        Step(
+            "Import links",
+            "Upload the links the site already has, so that none is suggested twice.",
+            "import",
+            True,
+            figures.body_links > 0 or RunKind.IMPORT_LINKS in last.asked,
+        ),
+        Step(
+            "Import queries",
+            "If you have them: what people search for makes better anchors.",
+            "import",
+            True,
+            RunKind.IMPORT_QUERIES in last.asked,
+            optional=True,
+        ),
+        _check_step(project, figures),
+        _embed_step(project, figures, last),
+        _match_step(last),
+        Step(
+            "Review",
+            f"{count(figures.to_review, 'suggestion waits', 'suggestions wait')} for a decision."
+            if figures.to_review
+            else "Accept, edit or reject what was proposed.",
+            "queue",
+            False,
+            figures.suggestions > 0 and figures.to_review == 0,
+            waits=figures.to_review > 0,
+        ),
+        Step(
+            "Export",
+            f"{count(figures.accepted, 'accepted link has', 'accepted links have')} not left yet."
+            if figures.accepted
+            else "Hand the accepted links to the developers.",
+            "releases",
+            False,
+            figures.exported > 0 and figures.accepted == 0,
+            waits=figures.accepted > 0,
+        ),
+    ]
+
+
+def next_step(steps: Iterable[Step]) -> Step | None:
+    """The first that is not done and has to be."""
+    return next((step for step in steps if not (step.done or step.optional)), None)
+
+
+def own_steps(steps: Iterable[Step]) -> list[Step]:
+    """Those with which somebody who is no manager can go on now."""
+    return [step for step in steps if not step.manager_only and step.waits]
+
+
+class _Last:
+    """When the last run of each kind that ended well was asked for."""
+
+    def __init__(self, project: Project) -> None:
+        self._done = Run.objects.filter(project=project, status=RunStatus.SUCCEEDED)
+        newest = self._done.order_by("kind", "-pk").distinct("kind")
+        self.asked = dict(newest.values_list("kind", "created_at"))
+
+    def is_behind(self, kind: RunKind, *others: RunKind) -> bool:
+        """Whether runs of other kinds have changed something since the last of this kind was asked for."""
+        later = self._done.filter(kind__in=others, finished_at__gt=self.asked[kind])
+        counts = later.values_list(*(f"report__{name}" for name in ("new", "updated", "missing", "embedded", "set")))
+        return any(any(row) for row in counts)
+
+
+def _check_step(project: Project, figures: SiteFigures) -> Step:
+    rules = sensitive_to_check(project).count()
+    text = "Medicine, law and money always need a person: see what was found."
+    if rules:
+        text = f"{count(rules, 'rule', 'rules')} proposed; each counts until a manager says otherwise."
+    done = figures.pages > 0 and not rules and sensitivity_checks.was_looked_through(project)
+    return Step("Check what is sensitive", text, "settings_sensitive", True, done)
+
+
+def _embed_step(project: Project, figures: SiteFigures, last: _Last) -> Step:
+    text, done = "Turn every page’s text into a vector.", figures.with_vectors > 0
+    comes_along = project.vector_source == VectorSource.IMPORTED
+    if done and not comes_along and RunKind.EMBED in last.asked:
+        done = not last.is_behind(RunKind.EMBED, RunKind.IMPORT_PAGES)
+        text = text if done else "Pages were imported since: new and changed ones need a vector."
+    return Step("Embed", text, "match", True, done)
+
+
+def _match_step(last: _Last) -> Step:
+    matched = RunKind.MATCH in last.asked
+    done = matched and not last.is_behind(RunKind.MATCH, *MATCH_RESTS_ON)
+    text = "Look for links worth proposing."
+    if matched and not done:
+        text = "Something was imported or embedded since the last match: match again."
+    return Step("Match", text, "match", True, done)

@@ -1,0 +1,223 @@
+"""The only module that knows django_rq: which job runs where, and for how long at most.
+
+Redis carries ids alone. What is to be done, and whether it was, stands in PostgreSQL (linker.runs.lifecycle).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import django_rq
+import redis
+import structlog
+from django import db
+from django.db import transaction
+from redis.backoff import AbstractBackoff, NoBackoff
+from redis.retry import Retry
+from rq import Worker
+from rq.job import Job
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rq import Queue
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class JobType:
+    """`path` is imported by the worker; `timeout` is in seconds."""
+
+    path: str
+    queue: str
+    timeout: int
+
+
+JOBS = {
+    "import_pages": JobType("ingest.jobs.import_pages", "default", 6 * 3600),
+    "import_links": JobType("ingest.jobs.import_links", "default", 6 * 3600),
+    "import_queries": JobType("ingest.jobs.import_queries", "default", 6 * 3600),
+    "clean_uploads": JobType("ingest.jobs.clean_uploads", "default", 3600),
+    "sensitive": JobType("linker.jobs.find_sensitive", "default", 3600),
+    "roles": JobType("linker.jobs.find_roles", "default", 3600),
+    "import_traffic": JobType("ingest.jobs.import_traffic", "default", 6 * 3600),
+    "embed": JobType("linker.jobs.embed", "default", 24 * 3600),
+    "match": JobType("linker.jobs.match", "default", 6 * 3600),
+    "match_batch": JobType("linker.jobs.match_batch", "match", 3600),
+    "match_finish": JobType("linker.jobs.match_finish", "default", 6 * 3600),
+    "release": JobType("review.jobs.release", "default", 6 * 3600),
+}
+QUEUES = ("match", "default")
+NOTE_SECONDS = 30 * 86400
+CONNECT_SECONDS, SECONDS = 2, 5
+PAUSE_SECONDS, LOG_SECONDS = 2, 30
+
+
+@dataclass(frozen=True, order=True)
+class JobKey:
+    """A job: its name in JOBS, the ids it is called with, and which attempt at it this is."""
+
+    name: str
+    args: tuple[int, ...]
+    attempt: int = 0
+
+    @property
+    def id(self) -> str:
+        return "-".join(map(str, [self.name, *self.args, f"a{self.attempt}"]))
+
+
+def _hasten(connection: redis.Redis) -> redis.Redis:
+    """Has commands fail at once where Redis is away, and soon where it says nothing: somebody waits for a page."""
+    connection.set_retry(Retry(NoBackoff(), 0))
+    connection.connection_pool.connection_kwargs.update(socket_connect_timeout=CONNECT_SECONDS, socket_timeout=SECONDS)
+    return connection
+
+
+def _queue(name: str) -> Queue:
+    found = django_rq.get_queue(name)
+    _hasten(found.connection)
+    return found
+
+
+def enqueue(*keys: JobKey) -> None:
+    """Puts jobs in their queues once the surrounding transaction commits. A job that already waits is not doubled.
+
+    Where Redis does not answer nothing is lost: the sweep gives out what should be waiting and is not
+    (linker.runs.lifecycle).
+    """
+    transaction.on_commit(lambda: _put(keys))
+
+
+def _put(keys: Sequence[JobKey]) -> None:
+    queues = {name: _queue(name) for name in {JOBS[key.name].queue for key in keys}}
+    try:
+        waiting = waiting_ids() if len(keys) > 1 else {key.id for key in keys if is_waiting(key)}
+        for key in keys:
+            job = JOBS[key.name]
+            if key.id not in waiting:
+                queues[job.queue].enqueue_call(
+                    job.path, args=key.args, timeout=job.timeout, job_id=key.id, result_ttl=600, failure_ttl=86400
+                )
+    except redis.RedisError as error:
+        log.warning("Redis takes no work; the work is given out when it does", job=keys[0].id, error=str(error))
+
+
+def note_end(run_id: int, text: str) -> None:
+    """Keeps why a run failed while the database takes no writes, for `noted_end`."""
+    django_rq.get_connection("default").set(f"anchorline:end:{run_id}", text, ex=NOTE_SECONDS)
+
+
+def noted_end(run_id: int) -> str:
+    """What `note_end` was told of a run; empty where nothing."""
+    said: Any = django_rq.get_connection("default").get(f"anchorline:end:{run_id}")
+    return said.decode() if said else ""
+
+
+def waiting_ids() -> set[str]:
+    """Ids of the jobs that stand in their queues, with no worker having taken them yet.
+
+    The queues are read and not the jobs' own status: a worker killed between taking a job and starting it leaves the
+    status at "queued" for ever.
+    """
+    return {job_id for name in QUEUES for job_id in _queue(name).get_job_ids()}
+
+
+def is_waiting(key: JobKey) -> bool:
+    """Whether the job stands in its queue. For many jobs, see waiting_ids."""
+    return _queue(JOBS[key.name].queue).get_job_position(key.id) is not None
+
+
+def is_known(key: JobKey) -> bool:
+    """Whether Redis has heard of the job. If not, it was never given out, or Redis has forgotten everything."""
+    return Job.exists(key.id, connection=_queue(JOBS[key.name].queue).connection)
+
+
+def answers() -> bool:
+    """Whether work that is given out now reaches the workers."""
+    try:
+        ping()
+    except redis.RedisError:
+        return False
+    return True
+
+
+def ping() -> None:
+    """Raises redis.exceptions.ConnectionError or TimeoutError where Redis does not answer."""
+    _hasten(django_rq.get_connection("default")).ping()
+
+
+@dataclass(frozen=True)
+class Server:
+    """What keeps the queues: `name` and `version` as in “Redis 7.0.15”, `path` of the program, workers that listen."""
+
+    name: str
+    version: str
+    path: str
+    workers: int
+
+
+def server() -> Server:
+    """Raises redis.RedisError where it does not answer."""
+    connection = _hasten(django_rq.get_connection("default"))
+    told = connection.info("server")
+    is_valkey = "valkey_version" in told
+    return Server(
+        name="Valkey" if is_valkey else "Redis",
+        version=str(told["valkey_version" if is_valkey else "redis_version"]),
+        path=str(told.get("executable", "")),
+        workers=Worker.count(connection=connection),
+    )
+
+
+# -------------------------------------------------------------------------------------------------------- workers
+
+
+class _Patience(AbstractBackoff):
+    """Waits for Redis for as long as it is away and says so now and then. Over once the worker is to stop."""
+
+    stopping = False
+    told_at = float("-inf")
+
+    def compute(self, failures: int) -> float:
+        if _Patience.stopping:
+            raise redis.ConnectionError("The worker stops, and Redis does not answer")
+        if time.monotonic() - _Patience.told_at >= LOG_SECONDS:
+            _Patience.told_at = time.monotonic()
+            log.warning("Redis does not answer; waiting for it")
+        return min(PAUSE_SECONDS, 0.1 * 2 ** min(failures, 6))
+
+
+class PatientWorker(Worker):
+    """An RQ worker that outlives Redis: each command is repeated until it succeeds.
+
+    RQ's own waits for Redis only while it has nothing to do, a minute at last between two looks, and ends where Redis
+    goes away in the middle of a job, which then ends too.
+    """
+
+    def _set_connection(self, connection: redis.Redis) -> redis.Redis:
+        connection.set_retry(Retry(_Patience(), -1))
+        return super()._set_connection(connection)
+
+    def teardown(self) -> None:
+        _Patience.stopping = True
+        with contextlib.suppress(redis.ConnectionError, redis.TimeoutError):
+            super().teardown()
+
+
+def work() -> None:
+    """Works the queues off in this process until a signal comes. Each job runs in a fork.
+
+    The jobs' modules are imported before the first fork, so that a job does not pay for them.
+    """
+    for job in JOBS.values():
+        importlib.import_module(job.path.rpartition(".")[0])
+    db.connections.close_all()
+    worker = django_rq.get_worker(*QUEUES, worker_class=PatientWorker)
+    for one in worker.queues:
+        one.connection.set_retry(Retry(_Patience(), -1))
+    worker.work(logging_level="WARNING")

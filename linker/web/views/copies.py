@@ -1,0 +1,82 @@
+"""The list of near-copies, variants and translations, and the word that pages are not the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from linker.errors import UserError
+from linker.models import Role
+from linker.pages import copies as reads
+from linker.projects import access
+from linker.web.page_context import shell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+    from django.http.response import HttpResponseBase
+
+KINDS = {"copy": "Near-copies", "variant": "Variants", "translation": "Translations"}
+
+
+@require_safe
+def copies(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug)
+    project = membership.project
+    query = reads.CopiesQuery.from_query(request.GET)
+    groups, following = reads.group_list(project, query)
+    counts = reads.counts_by_kind(project)
+    said, said_count = reads.said_apart(project)
+    context = shell(
+        membership,
+        "pages",
+        query=query,
+        groups=groups,
+        kinds=[(kind, name, counts.get(kind, 0)) for kind, name in KINDS.items()],
+        total=sum(counts.values()),
+        count=reads.chosen_groups(project, query).count(),
+        said=said,
+        said_count=said_count,
+        first_query=urlencode(query.to_query()),
+        next_query=urlencode({**query.to_query(), "after": following}) if following else "",
+    )
+    return render(request, "linker/copies.html", context)
+
+
+@require_safe
+def copies_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
+    membership = access.member(request, slug)
+    pieces = reads.csv(membership.project, reads.CopiesQuery.from_query(request.GET))
+    response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="anchorline-{slug}-copies.csv"'
+    return response
+
+
+@access.posts("copies")
+def copies_apart(request: HttpRequest, slug: str, group_id: int, page_id: int | None = None) -> HttpResponse:
+    """Says that the pages of a group, or one of them and the others, are not the same."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    try:
+        reads.keep_apart(membership.project, group_id, page_id, request.user)
+    except UserError as error:
+        messages.error(request, str(error))
+    else:
+        what = "The page has left its group." if page_id else "The group is dissolved."
+        messages.success(request, f"{what} Suggestions follow with the next match run.")
+    return redirect("copies", slug)
+
+
+@access.posts("copies")
+def copies_take_back(request: HttpRequest, slug: str, word_id: int) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    try:
+        reads.take_back(membership.project, word_id, request.user)
+    except UserError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "Taken back. The next match run may put these pages into one group again.")
+    return redirect("copies", slug)

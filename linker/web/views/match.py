@@ -1,0 +1,152 @@
+"""Starting embed and match runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.http import StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods, require_safe
+
+from linker.models import PageList, Project, Role, Run, RunKind, RunStatus
+from linker.pages import listing as reads
+from linker.pages.languages import model_advice
+from linker.pages.lists import SIDES, addresses
+from linker.projects import access, overview
+from linker.runs.lifecycle import RunIsActive, start_run
+from linker.web.forms import MatchForm, PageFilterForm, PilotForm, match_initial, sent_to
+from linker.web.page_context import shell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse, QueryDict
+
+    from linker.engine.params import MatchParams
+    from linker.models import Membership
+
+
+@dataclass(frozen=True)
+class _Forms:
+    """The forms that make a match run: its numbers, its two sides, and whether it is a pilot."""
+
+    match: MatchForm
+    sides: dict[str, PageFilterForm]
+    pilot: PilotForm
+
+    @property
+    def all(self) -> list[MatchForm | PageFilterForm | PilotForm]:
+        return [self.match, *self.sides.values(), self.pilot]
+
+    def are_valid(self) -> bool:
+        """Every form is asked, so that each shows what is wrong with it."""
+        return not [form for form in self.all if not form.is_valid()]
+
+    def params(self, project: Project) -> MatchParams:
+        """Raises ValueError where the numbers do not go together."""
+        donors, acceptors = (self.sides[side].chosen() for side in SIDES)
+        return self.match.params(project, donors, acceptors, self.pilot.chosen())
+
+
+def _forms(project: Project, data: QueryDict | None) -> _Forms:
+    initial = match_initial(project)
+    sides = {
+        side: PageFilterForm(
+            data, prefix=side, project=project, initial=initial.get(side), use_required_attribute=False
+        )
+        for side in SIDES
+    }
+    pilot = PilotForm(data, prefix="pilot", project=project, initial=initial["pilot"], use_required_attribute=False)
+    return _Forms(MatchForm(data, initial=initial), sides, pilot)
+
+
+def _counts(project: Project, forms: _Forms) -> dict[str, int | None]:
+    """Pages that each side's filters leave, and of the donors those that a pilot takes; None where they cannot be
+    read."""
+    counts = {
+        side: reads.count_chosen(project, form.chosen()) if form.is_valid() else None
+        for side, form in forms.sides.items()
+    }
+    sample = forms.pilot.chosen() if forms.pilot.is_valid() else None
+    if sample is not None and counts["donors"] is not None:
+        donors = reads.count_chosen(project, forms.sides["donors"].chosen(), sample.categories)
+        counts["pilot"] = min(donors, sample.pages or donors)
+    return counts
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def match(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    project = membership.project
+    forms = _forms(project, request.POST if request.method == "POST" else None)
+    if "kept" in request.GET:  # back from reading a list
+        for form in forms.all:
+            form.initial = {**form.initial, **sent_to(form, request.GET)}
+    posted = request.method == "POST"
+    valid = posted and forms.are_valid()
+    if valid and "count" not in request.POST:
+        try:
+            params = forms.params(project)
+        except ValueError as error:
+            forms.match.add_error(None, str(error))
+            valid = False
+        else:
+            return _start(request, membership, RunKind.MATCH, params.to_dict())
+    counts = _counts(project, forms) if posted else {}
+    site = overview.site_figures(project)
+    context = shell(
+        membership, "match", form=forms.match, sides=forms.sides, pilot=forms.pilot, counts=counts, figures=site
+    )
+    context["advice"] = model_advice(project)
+    context["active_runs"] = Run.objects.filter(
+        project=project, kind__in=[RunKind.EMBED, RunKind.MATCH], status__in=[RunStatus.QUEUED, RunStatus.RUNNING]
+    )
+    return render(request, "linker/match.html", context, status=422 if posted and not valid else 200)
+
+
+@require_safe
+def match_count(request: HttpRequest, slug: str) -> HttpResponse:
+    """How many donors and acceptors the filters in the query leave."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    context = shell(membership, "match", counts=_counts(membership.project, _forms(membership.project, request.GET)))
+    return render(request, "linker/_match_count.html", context)
+
+
+@access.posts("match")
+def embed(request: HttpRequest, slug: str) -> HttpResponse:
+    return _start(request, access.member(request, slug, needs=Role.MANAGER), RunKind.EMBED, {})
+
+
+@access.posts("runs")
+def match_whole(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """Starts a match with the settings of a pilot, over all of its donors."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    pilot = get_object_or_404(Run, project=membership.project, kind=RunKind.MATCH, pk=run_id)
+    if not pilot.params.get("pilot"):
+        messages.warning(request, f"Run {pilot.pk} is no pilot: it went over all of its donors.")
+        return redirect("run", slug, pilot.pk)
+    return _start(request, membership, RunKind.MATCH, pilot.params | {"pilot": None})
+
+
+@require_safe
+def page_list(request: HttpRequest, slug: str, list_id: int) -> StreamingHttpResponse:
+    """The addresses of the pages of a list, one a line."""
+    membership = access.member(request, slug)
+    found = get_object_or_404(PageList, project=membership.project, pk=list_id)
+    response = StreamingHttpResponse(addresses(found), content_type="text/plain; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{membership.project.slug}-list-{found.pk}.txt"'
+    return response
+
+
+def _start(request: HttpRequest, membership: Membership, kind: RunKind, params: dict[str, Any]) -> HttpResponse:
+    """Starts the run and shows it; where one of its kind is not finished yet, says so and shows that one."""
+    try:
+        run = start_run(membership.project, kind, params, request.user)
+    except RunIsActive as error:
+        run = error.run
+        address = reverse("run", args=[membership.project.slug, run.pk])
+        messages.warning(request, format_html('{} <a href="{}">Run {}</a>', str(error), address, run.pk))
+        return redirect("match", membership.project.slug)
+    return redirect("run", membership.project.slug, run.pk)

@@ -1,0 +1,65 @@
+"""The list of one's projects, a new project, and a project's overview."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from linker.models import Role, Run
+from linker.pages.languages import model_advice
+from linker.projects import access, overview
+from linker.web.forms import ProjectCreateForm
+from linker.web.page_context import shell
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+    from django.http import HttpRequest, HttpResponse
+
+
+def may_create(user: User | AnonymousUser) -> bool:
+    """Staff, and whoever was given Django's permission to add projects."""
+    return user.is_staff or user.has_perm("linker.add_project")
+
+
+@require_safe
+def projects(request: HttpRequest) -> HttpResponse:
+    context = {"memberships": overview.project_cards(request.user), "may_create": may_create(request.user)}
+    return render(request, "linker/projects.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_create(request: HttpRequest) -> HttpResponse:
+    if not may_create(request.user):
+        raise PermissionDenied("Only staff, or users who may add projects, can create one")
+    posted = request.method == "POST"
+    form = ProjectCreateForm(request.POST if posted else None)
+    if posted and form.is_valid():
+        project = form.create(request.user)
+        messages.success(request, f"{project.name} is there, and you are its manager.")
+        return redirect("project", project.slug)
+    return render(request, "linker/project_create.html", {"form": form}, status=422 if posted else 200)
+
+
+@require_safe
+def project(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug)
+    site = overview.site_figures(membership.project)
+    steps = overview.next_steps(membership.project, site)
+    context = shell(
+        membership,
+        "overview",
+        figures=site,
+        steps=steps,
+        advice=model_advice(membership.project),
+        next_step=overview.next_step(steps),
+        is_manager=access.has_role(membership, Role.MANAGER),
+        runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],
+        tiers=overview.tiers_in_use(membership.project),
+        held_by=overview.tier_figures(membership.project, None),
+        categories=overview.top_categories(membership.project),
+    )
+    return render(request, "linker/project.html", context)

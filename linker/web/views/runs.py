@@ -1,0 +1,117 @@
+"""Runs: the list, one run with its progress, and the request to stop it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from linker.models import Role, Run, RunKind, RunStatus
+from linker.pages import lists
+from linker.projects import access, overview
+from linker.query_strings import unknown_fields
+from linker.reports import details, summaries
+from linker.reports import match as match_reports
+from linker.runs import job_queue
+from linker.runs import lifecycle as life
+from linker.runs.pilot_progress import pilot_figures
+from linker.web.page_context import shell
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from django.http import HttpRequest, HttpResponse
+
+    from linker.models import Membership
+
+PAGE_SIZE = 30
+
+
+@require_safe
+def runs(request: HttpRequest, slug: str) -> HttpResponse:
+    membership = access.member(request, slug)
+    rows = Run.objects.filter(project=membership.project).select_related("created_by").defer("params", "report")
+    kind, ignored = request.GET.get("kind", ""), unknown_fields(request.GET, {"kind", "before"})
+    if kind not in ("", *RunKind.values):
+        kind, ignored = "", ("kind", *ignored)
+    if kind:
+        rows = rows.filter(kind=kind)
+    before = request.GET.get("before", "")
+    if before.isascii() and before.isdigit() and len(before) < 19:
+        rows = rows.filter(pk__lt=int(before))
+    found = list(rows[: PAGE_SIZE + 1])
+    context = shell(
+        membership,
+        "runs",
+        runs=found[:PAGE_SIZE],
+        before=found[PAGE_SIZE - 1].pk if len(found) > PAGE_SIZE else None,
+        is_first=not before,
+        kind=kind,
+        kinds=RunKind.choices,
+        ignored=ignored,
+    )
+    return render(request, "linker/runs.html", context)
+
+
+def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
+    rows = Run.objects.select_related("created_by", "model", "project")
+    run = get_object_or_404(rows, project=membership.project, pk=run_id)
+    is_manager = access.has_role(membership, Role.MANAGER)
+    match = match_reports.match_report(run)
+    return shell(
+        membership,
+        "runs",
+        run=run,
+        summary=summaries.summary(run),
+        report=details.report_rows(run, match_reports.TOLD if match else ()),
+        reading=details.reading_rows(run),
+        match=match,
+        pilot=pilot_figures(run),
+        lists=lists.lists_of(run),
+        params=details.param_rows(run),
+        queue_is_away=run.status == RunStatus.QUEUED and not job_queue.answers(),
+        may_cancel=run.is_active and is_manager,
+        is_manager=is_manager,
+        skipped_url=reverse("import_skipped", args=[run.project.slug, run.pk])
+        if is_manager and run.report.get("skipped_file")
+        else "",
+        next_step=_next_step(run, is_manager),
+    )
+
+
+def _next_step(run: Run, is_manager: bool) -> dict[str, str] | None:
+    """Where the reader goes once the run has succeeded: to the file it made, else to what the project needs next."""
+    if run.status != RunStatus.SUCCEEDED:
+        return None
+    if run.kind == RunKind.RELEASE:
+        return {"url": reverse("releases", args=[run.project.slug]), "name": "Download the release"}
+    steps = overview.next_steps(run.project, overview.site_figures(run.project))
+    step = overview.next_step(steps if is_manager else overview.own_steps(steps))
+    if step is None:
+        return None
+    return {"url": reverse(step.url_name, args=[run.project.slug]), "name": step.name, "text": step.text}
+
+
+@require_safe
+def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    return render(request, "linker/run.html", _run_context(access.member(request, slug), run_id))
+
+
+@require_safe
+def run_state(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """The part of the page that changes while the run goes on; asked for again and again until it has ended."""
+    return render(request, "linker/_run.html", _run_context(access.member(request, slug), run_id))
+
+
+@access.posts("runs")
+def run_cancel(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    found = get_object_or_404(Run, project=membership.project, pk=run_id)
+    if life.request_cancel(found):
+        messages.success(request, "The run was asked to stop.")
+    else:
+        messages.warning(request, "The run had ended already.")
+    return redirect("run", slug, run_id)

@@ -1,0 +1,158 @@
+"""What is to be said against the words of a link before an editor accepts it.
+
+Words that an editor wrote are looked at as a run looks at those it proposes; words that a run proposed were, and are
+only counted, but for addresses, which earlier runs proposed where they knew nothing better. Nothing here
+forbids: an editor may overrule each warning, and the decision keeps what was overruled.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from django.db import connection
+
+from linker.engine.text.fold import fold
+from linker.engine.text.generic import bare, is_address, is_generic, stop_words
+from linker.engine.text.tokens import stem
+from linker.matching.anchor_use import use_of
+from linker.models import Block, ExistingLink, Page, PageQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from linker.engine.anchors.diversity import AnchorUse
+    from linker.models import CandidateEdge, Project
+
+_WORD = re.compile(r"\w+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u9fff\uf900-\ufaff]")
+_READ = 200_000  # characters of a body
+_ANCHORS_IN_USE = 500
+
+
+CODES = frozenset({"address", "banned", "generic", "misleading", "unrelated", "too_long", "identical"})
+
+
+@dataclass(frozen=True)
+class AnchorWarning:
+    """`code` names the check, `text` says in a sentence what it found."""
+
+    code: str
+    text: str
+
+
+def warnings_about(edge: CandidateEdge, anchor: str, use: AnchorUse, *, written: bool) -> list[AnchorWarning]:
+    """What is to be said against `anchor` on this edge, the gravest first.
+
+    `use`: what the target carries beside this edge. `written`: an editor wrote it, so that all is looked at.
+    """
+    proposed = {fold(str(other["text"])) for other in edge.anchor_alternatives} | {fold(edge.anchor)}
+    is_new = written and fold(anchor) not in proposed
+    found = _about_words(edge, anchor) if is_new else _about_address(anchor)
+    return [*found, *_about_number(edge.project, use.times(edge.target_id, anchor))]
+
+
+def beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
+    """What an accept of each open edge, by itself and with the words it has, would be asked about, by edge; without
+    those that nothing is to be said against. The targets' words are counted for all edges at once."""
+    if not edges:
+        return {}
+    use = use_of(project, sorted({edge.target_id for edge in edges}))
+    found = {}
+    for edge in edges:
+        # An open edge with an editor's words counts among its target's, and not as another link than itself.
+        own = [edge.anchor] if edge.edited else []
+        use.add(edge.target_id, own, -1)
+        if warnings := warnings_about(edge, edge.anchor, use, written=False):
+            found[edge.pk] = warnings
+        use.add(edge.target_id, own)
+    return found
+
+
+def _about_number(project: Project, times: int) -> Iterator[AnchorWarning]:
+    limit = project.identical_anchor_limit
+    if times >= limit:
+        links = "1 other link to this page says" if times == 1 else f"{times} other links to this page say"
+        yield AnchorWarning("identical", f"{links} the same. This project allows {limit} in all.")
+
+
+def _about_address(anchor: str) -> Iterator[AnchorWarning]:
+    if is_address(anchor):
+        yield AnchorWarning("address", f"“{anchor}” is an address. Readers cannot tell from it what the page is about.")
+
+
+def _about_words(edge: CandidateEdge, anchor: str) -> Iterator[AnchorWarning]:
+    project, target = edge.project, edge.target
+    if is_address(anchor):
+        yield from _about_address(anchor)
+    elif any(bare(anchor) == bare(banned) for banned in project.banned_anchors):
+        yield AnchorWarning("banned", f"“{anchor}” is an anchor that this project bans.")
+    elif is_generic(anchor, edge.source.own_language):
+        yield AnchorWarning("generic", f"“{anchor}” says nothing about the page it leads to.")
+    else:
+        other = _page_called(project, anchor, target)
+        if other is not None:
+            yield AnchorWarning("misleading", f"“{anchor}” is the name of another page: {other}")
+        if not _is_related(anchor, target):
+            yield AnchorWarning(
+                "unrelated",
+                "None of these words is in the name of the page it leads to, and its text lacks most of them.",
+            )
+    if len(anchor) > project.anchor_max_length:
+        yield AnchorWarning(
+            "too_long", f"The anchor has {len(anchor)} characters; this project allows {project.anchor_max_length}."
+        )
+
+
+def _page_called(project: Project, words: str, target: Page) -> str | None:
+    """The address of another live page whose H1, or else title, is these words; None where the target's is, too."""
+    if fold(words) in {fold(target.h1), fold(target.title)}:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT url FROM linker_page WHERE project_id = %s "
+            "AND hashtextextended(lower(coalesce(nullif(h1, ''), title)), 0) = hashtextextended(lower(%s), 0) "
+            "AND id <> %s AND status = 'live' AND missing_since IS NULL ORDER BY id LIMIT 1",
+            [project.pk, words, target.pk],
+        )
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+def _is_related(anchor: str, target: Page) -> bool:
+    """Whether a word of the anchor is among what the page is called or found by, or most are in its text.
+
+    A page of which nothing is known is related to everything.
+    """
+    language = target.own_language
+    stops = stop_words(language)
+    words = {word for word in _WORD.findall(bare(anchor)) if word not in stops}
+    names = bare(" ".join(_names_of(target)))
+    body = fold(target.body[:_READ])
+    if not words or not (names or body):
+        return True
+    if any(_holding(words, names, language)):
+        return True
+    return 2 * sum(_holding(words, body, language)) > len(words)
+
+
+def _names_of(target: Page) -> Iterator[str]:
+    yield from (target.title, target.h1, target.description, *target.headings)
+    yield re.sub(r"[^\w]+|_", " ", unquote(target.url.split("//", 1)[-1].partition("/")[2]))
+    yield from PageQuery.objects.filter(page=target).values_list("query", flat=True)[:_ANCHORS_IN_USE]
+    links = ExistingLink.objects.filter(target=target, block=Block.CONTENT, missing_since=None).exclude(anchor="")
+    yield from links.values_list("anchor", flat=True)[:_ANCHORS_IN_USE]
+
+
+def _holding(words: Iterable[str], text: str, language: str) -> Iterator[bool]:
+    """Of each folded word, whether a folded text holds it, or a form of it; its characters where none are words."""
+    stems = {stem(word, language) for word in _WORD.findall(text)}
+    for word in words:
+        yield stem(word, language) in stems or (_UNSPACED.search(word) is not None and word in text)
+
+
+def overruled(warnings: Iterable[AnchorWarning]) -> list[dict[str, str]]:
+    """As a decision keeps them."""
+    return [{"code": warning.code, "text": warning.text} for warning in warnings]

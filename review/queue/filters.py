@@ -1,0 +1,308 @@
+"""QueueFilter: query string <-> queryset. The queue and the export share it, so that what is seen is what leaves."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlencode
+
+from django.db.models import BooleanField, Model, Q, QuerySet, TextChoices
+from django.db.models.expressions import RawSQL
+
+from linker.engine.candidates.generators import LABELS
+from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
+from linker.models import QueueOrder as Order
+from linker.query_strings import unknown_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MAX_TEXT = 200
+MAX_ID = 2**63 - 1
+ALL = "all"
+GENERATORS = list(LABELS.items())
+# What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
+BESIDE = frozenset({"after", "before", "bom", "file", "format", "reason"})
+GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
+_IN_PILOT = "~pilot"  # at the end of a cursor
+_SEARCHED = ("source__url", "source__title", "target__url", "target__title", "anchor")
+
+
+class Sensitive(TextChoices):
+    ANY = "", "Any"
+    ONLY = "only", "Sensitive only"
+    NOT = "not", "Not sensitive"
+
+
+class OfPilot(TextChoices):
+    ANY = "", "Any"
+    ONLY = "only", "Of pilots only"
+    NOT = "not", "Not of pilots"
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """Where a list goes on: the sort values of the last edge shown, and its place in the list, from 1."""
+
+    values: tuple[float | int, ...]
+    position: int
+    in_pilot: bool = False  # among the suggestions of an open pilot, which come first
+
+    @classmethod
+    def of(cls, edge: CandidateEdge, order: Order, position: int, *, in_pilot: bool = False) -> Self:
+        return cls(tuple(getattr(edge, name.lstrip("-")) for name in order.fields), position, in_pilot)
+
+    @classmethod
+    def parse(cls, text: str, order: Order) -> Self | None:
+        """The inverse of str(); None where the text is not a cursor of this order."""
+        in_pilot = text.endswith(_IN_PILOT)
+        parts = text.removesuffix(_IN_PILOT).split("~")
+        if len(parts) != len(order.fields) + 1:
+            return None
+        try:
+            values = tuple(
+                float(part) if name.startswith("-") else int(part)
+                for name, part in zip(order.fields, parts, strict=False)
+            )
+            position = int(parts[-1])
+        except ValueError:
+            return None
+        whole = [position, *(value for value in values if isinstance(value, int))]
+        return cls(values, position, in_pilot) if all(0 <= number <= MAX_ID for number in whole) else None
+
+    def __str__(self) -> str:
+        return "~".join(map(repr, (*self.values, self.position))) + (_IN_PILOT if self.in_pilot else "")
+
+
+@dataclass(frozen=True)
+class QueueFilter:
+    """Which edges of a project are listed, and in which order. Empty fields do not restrict.
+
+    `status` is a value of EdgeStatus or "all". `category` is the donor's, with its subtree. Suggestions that
+    are held back (their tier is, or they score below every tier), and those the newest run no longer proposes, are
+    left out unless `held` or `stale` asks for them (a tier that is asked for by name is shown, held back or not);
+    decided edges are never left out for that.
+
+    `tier` stands for all tiers of its name, whatever they read. `placement` is a value of Placement or GAP; gaps are
+    "related" as well, since that is where they go as they are. `pilot` says whether the run that proposed the link last
+    was a pilot. `probability` is the lowest, in percent: links without one are left out. `usual` is the order of the
+    project, which holds unless the query string says another.
+    """
+
+    tier: int | None = None
+    status: str = EdgeStatus.SUGGESTED.value
+    category: int | None = None
+    sensitive: Sensitive = Sensitive.ANY
+    text: str = ""
+    donor: int | None = None
+    placement: str = ""
+    generator: str = ""
+    ranked_by: str = ""
+    probability: int | None = None
+    pilot: OfPilot = OfPilot.ANY
+    order: Order = Order.DONOR
+    held: bool = False
+    stale: bool = False
+    ignored: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+    usual: Order = dataclasses.field(default=Order.DONOR, compare=False)
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str], usual: str = Order.DONOR) -> Self:
+        """Reads a QueryDict; `usual` is the project's order. A field that is not known and a value of the wrong form
+        are left out, and the name stands in `ignored`."""
+        fields = {field.name for field in dataclasses.fields(cls) if field.compare}
+        ignored: list[str] = []
+
+        def identity(name: str) -> int | None:
+            text = query.get(name, "").strip()
+            if not text:
+                return None
+            if text.isascii() and text.isdigit() and int(text[:20]) <= MAX_ID:
+                return int(text[:20])
+            ignored.append(name)
+            return None
+
+        def percent(name: str) -> int | None:
+            number = identity(name)
+            if number is not None and number > 100:
+                ignored.append(name)
+                return None
+            return number or None
+
+        def choice(name: str, known: list[str], default: str) -> str:
+            text = query.get(name, default)
+            if text in known:
+                return text
+            ignored.append(name)
+            return default
+
+        def words(name: str) -> str:
+            text = query.get(name, "")
+            if "\0" in text:  # no text that the database holds has one
+                ignored.append(name)
+                return ""
+            return text.strip()[:MAX_TEXT]
+
+        return cls(
+            tier=identity("tier"),
+            status=choice("status", [*EdgeStatus.values, ALL], cls.status),
+            category=identity("category"),
+            sensitive=Sensitive(choice("sensitive", Sensitive.values, Sensitive.ANY)),
+            text=words("text"),
+            donor=identity("donor"),
+            placement=choice("placement", ["", *Placement.values, GAP], ""),
+            generator=choice("generator", ["", *LABELS], ""),
+            ranked_by=choice("ranked_by", ["", *RankedBy.values], ""),
+            probability=percent("probability"),
+            pilot=OfPilot(choice("pilot", OfPilot.values, OfPilot.ANY)),
+            order=Order(choice("order", Order.values, usual)),
+            usual=Order(usual),
+            held=choice("held", ["", "1"], "") == "1",
+            stale=choice("stale", ["", "1"], "") == "1",
+            ignored=(*ignored, *unknown_fields(query, fields | BESIDE)),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that differ from their defaults, as JSON values."""
+        usual = {field.name: field.default for field in dataclasses.fields(self)} | {"order": self.usual}
+        return {
+            field.name: str(value) if isinstance(value, TextChoices) else value
+            for field in dataclasses.fields(self)
+            if field.compare and (value := getattr(self, field.name)) != usual[field.name]
+        }
+
+    @property
+    def by_donor(self) -> bool:
+        """Whether a donor's suggestions stand together."""
+        return self.order != Order.SCORE
+
+    def to_query(self) -> str:
+        """The inverse of from_query, without the defaults."""
+        return _encoded(self.to_dict())
+
+    def export_query(self) -> str:
+        """The query string that narrows an export down to what this filter lists."""
+        values = self.to_dict() | {"status": self.status}
+        return _encoded({name: value for name, value in values.items() if (name, value) != ("status", ALL)})
+
+    def scope(self, project: Project) -> QuerySet[CandidateEdge]:
+        """The project's edges under every field but `status`, `held` and `stale`, unsorted: what the counters count."""
+        edges = CandidateEdge.objects.filter(project=project)
+        if self.tier is not None:
+            named = Tier.objects.filter(project=project, pk=self.tier).values("name")
+            edges = edges.filter(tier__in=Tier.objects.filter(project=project, name__in=named))
+        if self.category is not None:
+            edges = edges.filter(source__category__in=_subtree(project, self.category))
+        if self.sensitive == Sensitive.ONLY:
+            edges = edges.exclude(sensitive="")
+        if self.sensitive == Sensitive.NOT:
+            edges = edges.filter(sensitive="")
+        if self.text:
+            edges = edges.filter(reduce(or_, (Q((f"{name}__icontains", self.text)) for name in _SEARCHED)))
+        if self.donor is not None:
+            edges = edges.filter(source_id=self.donor)
+        if self.placement == GAP:
+            edges = edges.filter(content_gap=True)
+        elif self.placement:
+            edges = edges.filter(placement=self.placement)
+        if self.generator:
+            edges = edges.filter(generators__contains=[self.generator])
+        if self.ranked_by:
+            edges = edges.filter(ranked_by=self.ranked_by)
+        if self.probability is not None:
+            edges = edges.filter(probability__gte=self.probability / 100)
+        if self.pilot:
+            pilots = list(Pilot.objects.filter(run__project=project).values_list("run", flat=True))
+            edges = edges.filter(of_runs(pilots)) if self.pilot == OfPilot.ONLY else edges.exclude(run__in=pilots)
+        return edges
+
+    def queryset(self, project: Project) -> QuerySet[CandidateEdge]:
+        """The edges asked for, in the order asked for."""
+        edges = self.scope(project).filter(self.hidden_left_out())
+        if self.status != ALL:
+            edges = edges.filter(status=self.status)
+        return edges.order_by(*self.order.fields)
+
+    def hidden_left_out(self) -> Q:
+        """The condition that keeps back what the queue does not show unasked."""
+        decided = ~Q(status=EdgeStatus.SUGGESTED)
+        condition = Q()
+        if not self.held and self.tier is None:
+            condition &= decided | Q(tier__isnull=False, tier__held=False)
+        if not self.stale:
+            condition &= decided | Q(stale=False)
+        return condition
+
+    def after(self, cursor: Cursor) -> Q:
+        """The condition for the edges that follow `cursor` in this order."""
+        first, *_ = names = [name.lstrip("-") for name in self.order.fields]
+        steps = [f"{name.lstrip('-')}__{'lt' if name.startswith('-') else 'gt'}" for name in self.order.fields]
+        following = Q()
+        for place, step in enumerate(steps):
+            same = Q(*zip(names[:place], cursor.values[:place], strict=True))
+            following |= same & Q((step, cursor.values[place]))
+        # Implied by the rest, and what lets the index start at the cursor.
+        return Q((f"{first}__lte", cursor.values[0])) & following
+
+
+@dataclass(frozen=True)
+class ExportFilter(QueueFilter):
+    """Which edges of a project an export is narrowed down to; without a status, those of every status.
+
+    Which of them may leave, review.releases.checks says. `order`, `held` and `stale` do not apply.
+    """
+
+    status: str = ALL
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str], usual: str = Order.DONOR) -> Self:
+        """As the queue reads it, without what does not apply."""
+        asked = super().from_query(query, usual)
+        ignored = tuple(name for name in asked.ignored if name not in ("order", "held", "stale"))
+        return dataclasses.replace(asked, order=cls.order, usual=cls.order, held=False, stale=False, ignored=ignored)
+
+    def edges(self, project: Project) -> QuerySet[CandidateEdge]:
+        """The edges asked for, unsorted."""
+        edges = self.scope(project)
+        return edges if self.status == ALL else edges.filter(status=self.status)
+
+
+def _encoded(values: Mapping[str, Any]) -> str:
+    return urlencode({name: 1 if value is True else value for name, value in values.items()})
+
+
+def of_runs(runs: Sequence[int]) -> RawSQL:
+    """The condition for the edges that these runs proposed last, by the index of runs.
+
+    They are few of many: told to list some in order, the planner would walk through all edges of the project until it
+    has met enough of them.
+    """
+    return RawSQL(
+        "linker_candidateedge.id = ANY(ARRAY(SELECT e.id FROM linker_candidateedge e WHERE e.run_id = ANY(%s)))",
+        [list(runs)],
+        output_field=BooleanField(),
+    )
+
+
+def tier_choices(project: Project) -> list[Tier]:
+    """The tiers that edges are read by, one of each name: those of the project's basis, and where that is the
+    probability those of the similarity, by which edges without a probability are read."""
+    bases = dict.fromkeys(
+        [project.tier_basis, Basis.COSINE] if project.tier_basis == Basis.PROBABILITY else [project.tier_basis]
+    )
+    known: dict[str, Tier] = {}
+    for basis in bases:
+        for tier in Tier.objects.filter(project=project, basis=basis):
+            known.setdefault(tier.name, tier)
+    return list(known.values())
+
+
+def _subtree(project: Project, category_id: int) -> QuerySet[Model]:
+    """The category and everything under it; nothing where the project has no such category."""
+    top = Category.objects.filter(project=project, pk=category_id).first()
+    if top is None:
+        return Category.objects.none()
+    return Category.objects.filter(Q((f"path__0_{top.depth}", top.path)), project=project, depth__gte=top.depth)

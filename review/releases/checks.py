@@ -1,0 +1,396 @@
+"""What is about to leave, looked at once more: links of pages that are gone, over a cap, or on the site by now stay.
+
+`gather` writes all that was approved into the temporary table `leaving`, a row a link, `hold_back` writes down why some
+of them must not leave. Both work on whole sets in PostgreSQL, in the caller's transaction, so that half a million links
+need little time and no memory; what only Python can decide (patterns, the words of anchors) is streamed.
+
+    leaving (edge, source_id, target_id, decided, placement, score, operation, reason, detail)
+
+`decided`: a person did; `operation` as in the release; `reason`: a value of Held, empty where the link leaves;
+`detail`: what was found, in one sentence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+from django.db.models import Q
+
+from linker.engine.anchors.diversity import word_set
+from linker.engine.params import MatchParams
+from linker.matching.anchor_use import carried_query, is_another
+from linker.matching.eligibility import barred_pages
+from linker.matching.room import text_room_sql
+from linker.models import Block, CandidateEdge, EdgeStatus, Placement
+from linker.models.linked import linked_sql
+from linker.pages.sensitivity import mark_sensitive
+from linker.runs import sensitivity_checks
+from linker.storage.store import analyze, copy_rows_in, stream
+from review.models import Held
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from django.db.backends.postgresql.operations import DatabaseOperations
+    from django.db.models import QuerySet
+
+    from linker.models import Project
+
+Row = TypeVar("Row")
+
+APPROVED = Q(status=EdgeStatus.ACCEPTED)
+MAY_GO_UNREVIEWED = Q(status=EdgeStatus.SUGGESTED, stale=False, tier__export_unreviewed=True, tier__held=False)
+
+# What an editor can do about it.
+ADVICE = {
+    Held.GONE: "If the page is back, import a new crawl. If not, undo the decision and reject the link.",
+    Held.REDIRECTED: "Undo the decision, reject the link and match again, for links to the new address.",
+    Held.NOT_INDEXABLE: "If the page is meant to be found, make it indexable and import a new crawl. If not, undo the "
+    "decision and reject the link.",
+    Held.EXCLUDED: "Undo the decision and reject the link, or change the project’s exclusions.",
+    Held.SENSITIVE: "Decide on it in the queue: a sensitive link never leaves until a person accepts it.",
+    Held.NOT_LOOKED: "Wait for the look through all pages, which starts by itself. Where it failed or was cancelled, a "
+    "manager starts it in the settings, under “Sensitive pages”. Or decide on the link in the queue.",
+    Held.LINKED: "Nothing needs to be done. To take it off this list, undo the decision and reject the link as "
+    "“already linked”.",
+    Held.WORDS_GONE: "Undo the decision and choose other words, or reject the link.",
+    Held.SAME_ANCHOR: "Undo the decision and choose another anchor.",
+    Held.DONOR_FULL: "Reject or withdraw another link of the donor to make room, or leave it for a later release.",
+    Held.ACCEPTOR_FULL: "Reject or withdraw another link to the acceptor to make room, or wait for a later release.",
+}
+
+# The same for links that nobody has decided on, which a tier would let leave; where it differs.
+UNDECIDED_ADVICE = {
+    Held.GONE: "Nothing needs to be done. If the page is back, import a new crawl.",
+    Held.REDIRECTED: "Match again, for links to the new address.",
+    Held.NOT_INDEXABLE: "Nothing needs to be done. If the page is meant to be found, make it indexable and import a "
+    "new crawl.",
+    Held.EXCLUDED: "Nothing needs to be done, unless the project’s exclusions are to change.",
+    Held.LINKED: "Nothing needs to be done.",
+    Held.WORDS_GONE: "Accept it in the queue with other words, or match again.",
+    Held.SAME_ANCHOR: "Accept it in the queue with another anchor, or leave it.",
+}
+
+# The same for links that have left, whose rel is to change: of what was accepted then, nothing can be undone.
+CHANGE_ADVICE = {
+    Held.GONE: "If the page is back, import a new crawl. If not, take back the change or withdraw the link, under "
+    "“Released links”.",
+    Held.REDIRECTED: "Take back the change or withdraw the link, under “Released links”.",
+    Held.NOT_INDEXABLE: "If the page is meant to be found, make it indexable and import a new crawl. If not, take back "
+    "the change or withdraw the link, under “Released links”.",
+    Held.EXCLUDED: "Take back the change or withdraw the link, under “Released links”, or change the project’s "
+    "exclusions.",
+}
+
+
+def sql_of(queryset: QuerySet[CandidateEdge, Any]) -> str:
+    """The query with its values in it; one that can hold nothing is SQL as well."""
+    operations = cast("DatabaseOperations", connection.ops)
+    try:
+        return operations.compose_sql(*queryset.query.sql_with_params())
+    except EmptyResultSet:
+        nothing = CandidateEdge.objects.values(*queryset.query.values_select).extra(where=["false"])
+        return operations.compose_sql(*nothing.query.sql_with_params())
+
+
+def alike(expression: str) -> str:
+    """SQL of a text without what writers vary: case, typographic quotes and dashes, no-break spaces."""
+    return f"translate(lower({expression}), E'’‘“”„–—\\u00a0', E'\\'\\'\"\"\"-- ')"
+
+
+def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterable[str], *, lock: bool) -> None:
+    """Fills `leaving` with those of the project's `edges` that were approved or, where a tier allows it, need not be,
+    and with the changes and removals that were asked for, as far as they are among `operations`.
+
+    With `lock` the edges are locked in the order of their ids, as every writer of many edges does, and the status is
+    tested by the statement that locks: what another transaction has just decided is looked at anew.
+    """
+    wanted = ", ".join(f"'{operation}'" for operation in operations)
+    scope = edges.order_by()
+    ready = sql_of(scope.filter(APPROVED | MAY_GO_UNREVIEWED).values("id", "status"))
+    pending = sql_of(scope.filter(pending__isnull=False).values("id", "status", "pending__operation"))
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS leaving, ready")
+        cursor.execute("CREATE TEMP TABLE ready (id bigint PRIMARY KEY, status text, operation text) ON COMMIT DROP")
+        # Without parameters: a text that is searched for may hold a percent sign.
+        cursor.execute(
+            f"INSERT INTO ready SELECT * FROM (SELECT *, 'add' FROM ({ready}) ready UNION ALL {pending}) "
+            f"approved (id, status, operation) WHERE operation IN ({wanted})"
+        )
+    analyze("ready")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TEMP TABLE leaving (edge bigint PRIMARY KEY, source_id bigint, target_id bigint, decided boolean, "
+            "placement text, score float8, operation text, reason text DEFAULT '', detail text DEFAULT '') "
+            "ON COMMIT DROP"
+        )
+        cursor.execute(
+            "INSERT INTO leaving (edge, source_id, target_id, decided, placement, score, operation) "
+            "SELECT e.id, e.source_id, e.target_id, e.status <> 'suggested', e.placement, e.score, r.operation "
+            "FROM linker_candidateedge e JOIN ready r ON r.id = e.id AND r.status = e.status "
+            + ("ORDER BY e.id FOR NO KEY UPDATE OF e" if lock else "")
+        )
+    analyze("leaving")
+
+
+def hold_back(project: Project, *, read_sensitive: bool) -> None:
+    """Writes the reason, the most final one, on every link of `leaving` that must not leave.
+
+    What changes on the site is asked whether its pages still stand; what comes in addition, everything; a removal
+    nothing. `read_sensitive` reads anew which links are sensitive, and so writes on the edges.
+    """
+    _hold_for_pages(project)
+    _hold_sensitive(project, read_anew=read_sensitive)
+    for statement in (_LINKED, _WORDS_GONE):
+        _execute(statement)
+    _hold_over_limits(project)
+
+
+def begin_again(operations: Iterable[str]) -> None:
+    """Forgets the reasons, and those links of `leaving` whose operation is not among `operations`."""
+    _execute("DELETE FROM leaving WHERE operation <> ALL(%(wanted)s)", {"wanted": [str(one) for one in operations]})
+    _execute("UPDATE leaving SET reason = '', detail = '' WHERE reason <> ''")
+
+
+def counts() -> dict[tuple[str, str], int]:
+    """Links in `leaving` by operation and reason."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT operation, reason, count(*) FROM leaving GROUP BY 1, 2")
+        return {(operation, reason): links for operation, reason, links in cursor.fetchall()}
+
+
+def _execute(statement: str, params: dict[str, Any] | None = None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+
+
+# ---------------------------------------------------------------------------------------------------------- pages
+
+_BARRED = """
+UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
+    SELECT b.page, b.side, b.bar, CASE
+        WHEN b.bar IN ('excluded', 'role') THEN 'excluded'
+        WHEN b.bar = 'not indexable (as acceptor)' THEN 'not_indexable'
+        WHEN p.missing_since IS NULL AND p.status NOT IN ('merged', 'killed')
+            AND (p.redirect_url <> '' OR p.status = 'redirected' OR p.status_code BETWEEN 300 AND 399) THEN 'redirected'
+        ELSE 'gone' END AS reason,
+        'The ' || b.side || CASE
+        WHEN b.bar = 'excluded' THEN ' is excluded by the rule “' || b.pattern || '”.'
+        WHEN b.bar = 'role' THEN ' is ' || b.pattern || ', which '
+            || CASE b.side WHEN 'donor' THEN 'gives' ELSE 'receives' END || ' no new links.'
+        WHEN b.bar = 'not indexable (as acceptor)' AND p.canonical_link NOT IN ('', p.url, p.canonical_url)
+            THEN ' names another address as its canonical: ' || p.canonical_link
+        WHEN b.bar = 'not indexable (as acceptor)'
+            THEN ' is not indexable' || coalesce(': ' || nullif(p.indexability_status, ''), '') || '.'
+        WHEN p.missing_since IS NOT NULL THEN ' is missing from the newest import.'
+        WHEN p.status <> 'live' THEN ' was ' || p.status || '.'
+        WHEN p.redirect_url <> '' THEN ' redirects to ' || p.redirect_url
+        ELSE ' answered the crawl with ' || p.status_code || '.' END AS detail
+    FROM barred b JOIN linker_page p ON p.id = b.page
+) found
+WHERE found.side = %(side)s AND leaving.reason = '' AND leaving.operation <> 'remove'
+    AND NOT (found.bar = 'role' AND leaving.decided) -- a person who accepted the link knew the page
+    AND CASE %(side)s WHEN 'donor' THEN leaving.source_id ELSE leaving.target_id END = found.page
+"""
+
+
+def _hold_for_pages(project: Project) -> None:
+    """Links of pages that a match run would leave out for what they are, by the rules of match runs."""
+    _execute("DROP TABLE IF EXISTS barred")
+    _execute("CREATE TEMP TABLE barred (page bigint, side text, bar text, pattern text) ON COMMIT DROP")
+    touched = "SELECT unnest(ARRAY[source_id, target_id]) FROM leaving WHERE operation <> 'remove'"
+    for rows in _batches(barred_pages(project, touched)):
+        copy_rows_in("barred", ["page", "side", "bar", "pattern"], rows)
+    analyze("barred")
+    for side in ("acceptor", "donor"):
+        _execute(_BARRED, {"side": side})
+
+
+def _batches(rows: Iterable[Row], size: int = 5000) -> Iterator[list[Row]]:
+    """Lists of `size` rows: the connection can either read or write."""
+    rest = iter(rows)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
+# ------------------------------------------------------------------------------------------------------ sensitive
+
+
+def _hold_sensitive(project: Project, *, read_anew: bool) -> None:
+    """Suggestions that only their tier lets leave and that are sensitive, since a page may have moved since they were
+    marked; and all the others where nobody has looked what is."""
+    unseen = CandidateEdge.objects.extra(where=["id IN (SELECT edge FROM leaving WHERE NOT decided)"])
+    if read_anew and unseen.exists():
+        mark_sensitive(project, unseen)
+    _execute(
+        "UPDATE leaving SET reason = 'sensitive', detail = e.sensitive FROM linker_candidateedge e "
+        "WHERE e.id = leaving.edge AND NOT leaving.decided AND leaving.reason = '' AND e.sensitive <> ''"
+    )
+    if not sensitivity_checks.was_looked_through(project):
+        _execute(
+            "UPDATE leaving SET reason = 'not_looked', detail = 'The pages of the project have not been looked through "
+            "for medicine, law and money yet.' WHERE NOT decided AND operation = 'add' AND reason = ''"
+        )
+
+
+# ------------------------------------------------------------------------------------------------ the donor's page
+
+# The link stands already where the new one would.
+_LINKED = f"""
+UPDATE leaving SET reason = 'linked', detail = 'The donor links to the acceptor already.'
+WHERE operation = 'add' AND reason = '' AND {linked_sql("leaving")}
+"""
+
+
+def _on_one_line(expression: str) -> str:
+    """SQL of a text whose words are apart by one space; by hand, because a regular expression takes ten times as
+    long."""
+    spaced = f"translate({expression}, E'\\n\\r\\t', '   ')"
+    return f"replace(replace(replace({spaced}, '    ', ' '), '  ', ' '), '  ', ' ')"
+
+
+_SAID, _TEXT = _on_one_line(alike("e.anchor")), _on_one_line(alike("donor.body"))
+# The text has changed since the words were chosen, and has them nowhere any more.
+_WORDS_GONE = f"""
+UPDATE leaving SET reason = 'words_gone', detail = 'The donor’s text no longer has the words “' || e.anchor || '”.'
+FROM linker_candidateedge e JOIN linker_page donor ON donor.id = e.source_id
+WHERE e.id = leaving.edge AND leaving.operation = 'add' AND leaving.reason = '' AND e.placement = 'inline'
+    AND e.span_start IS NOT NULL AND e.body_hash IS DISTINCT FROM donor.body_hash
+    AND strpos({_TEXT}, {_SAID}) = 0
+"""
+
+
+# ---------------------------------------------------------------------------------------------------------- limits
+
+# The anchors that targets carry when this release has left, then those of the links about to leave. Which count,
+# linker.matching.anchor_use says; of the links that have left, here.
+_ANCHORS = """
+SELECT said.target_id, said.edge, said.anchor, said.settled, said.links, said.overruled FROM (
+    SELECT leaving.target_id, leaving.edge, e.anchor, '' AS settled, 1 AS links,
+        EXISTS (SELECT FROM review_decision d WHERE d.edge_id = e.id AND d.overruled @> '[{{"code": "identical"}}]'
+            AND NOT EXISTS (SELECT FROM review_decision u WHERE u.undoes_id = d.id)) AS overruled
+    FROM leaving JOIN linker_candidateedge e ON e.id = leaving.edge
+    WHERE leaving.operation = 'add' AND leaving.reason = ''
+    UNION ALL
+    SELECT target_id, NULL, anchor, settled, links, false FROM ({carried}) carried
+) said
+ORDER BY said.target_id
+"""
+_TARGETS, _REMOVED = "SELECT target_id FROM leaving", "SELECT edge FROM leaving WHERE operation = 'remove'"
+
+_ROOMS = ("inline_per_donor", "related_per_donor", "inline_in_all", "related_in_all", "per_1000_words", "per_target")
+_DEFAULT_ROOM = {name: getattr(MatchParams, name) for name in _ROOMS}
+
+
+def _of_run(name: str) -> str:
+    """SQL of a cap of the run that proposed the link."""
+    return f"coalesce((run.params ->> '{name}')::int, %({name})s::int)"
+
+
+_TEXT_ROOM = text_room_sql("donor", *map(_of_run, ("inline_per_donor", "inline_in_all", "per_1000_words")))
+# Links of the project that left and that no crawl has seen there yet, less those that this release removes.
+_STANDING = f"""e.project_id = %(project)s AND e.status = 'exported'
+            AND NOT EXISTS (SELECT FROM leaving WHERE leaving.edge = e.id AND leaving.operation = 'remove')
+            AND NOT {linked_sql("e")}"""
+_RELATED, _BESIDE = _of_run("related_per_donor"), _of_run("related_in_all")
+_GIVEN = f"""
+SELECT e.source_id, e.placement, count(*) FROM linker_candidateedge e
+WHERE {_STANDING} AND e.source_id IN (SELECT source_id FROM leaving) GROUP BY 1, 2
+"""
+_RECEIVED = f"""
+SELECT e.target_id, count(*) FROM linker_candidateedge e
+WHERE {_STANDING} AND e.target_id IN (SELECT target_id FROM leaving) GROUP BY 1
+"""
+# What each link needs room for, in the order in which links are let through: beside its donor's text or in it, and at
+# its acceptor, under the caps of the run that proposed it; and among the links of its target with the same anchor, if
+# these come near the project's limit. The cap that the run worked with has the largest share of its links in it.
+_NEEDS = f"""
+SELECT l.edge, l.source_id, l.placement, l.target_id, repeated.words, repeated.said, repeated.overruled,
+    CASE l.placement WHEN 'inline' THEN {_TEXT_ROOM}
+        WHEN 'related' THEN greatest(0, {_RELATED} - CASE WHEN {_BESIDE} > 0 THEN greatest(0, (
+            SELECT count(DISTINCT there.target_id) FROM linker_existinglink there WHERE there.source_id = l.source_id
+            AND there.block = {Block.ASIDE.value} AND there.missing_since IS NULL
+        ) - ({_BESIDE} - {_RELATED})) ELSE 0 END) END AS room,
+    coalesce((run.report #>> '{{allocation,target_cap}}')::int, {_of_run("per_target")}) AS most
+FROM leaving l
+JOIN linker_candidateedge e ON e.id = l.edge
+JOIN linker_run run ON run.id = e.run_id
+JOIN linker_page donor ON donor.id = l.source_id
+LEFT JOIN repeated ON repeated.edge = l.edge
+WHERE l.operation = 'add' AND l.reason = ''
+ORDER BY l.decided DESC, l.score DESC, l.edge
+"""
+
+
+def _hold_over_limits(project: Project) -> None:
+    """Links whose anchor their target carries as often as the project allows, and those that donor or acceptor has no
+    room for; links that nobody decided on before others, and the worst first.
+
+    One pass over the links: one that is held back takes no room away from those that come after it.
+    """
+    _execute("DROP TABLE IF EXISTS repeated, over")
+    _execute(
+        "CREATE TEMP TABLE repeated (edge bigint PRIMARY KEY, words bigint, said int, overruled boolean) ON COMMIT DROP"
+    )
+    _execute("CREATE TEMP TABLE over (edge bigint PRIMARY KEY, reason text, detail text) ON COMMIT DROP")
+    for repeated in _batches(_repeated(project)):
+        copy_rows_in("repeated", ["edge", "words", "said", "overruled"], repeated)
+    analyze("repeated")
+    for over in _batches(_over(project)):
+        copy_rows_in("over", ["edge", "reason", "detail"], over)
+    analyze("over")
+    _execute("UPDATE leaving SET reason = over.reason, detail = over.detail FROM over WHERE over.edge = leaving.edge")
+
+
+def _repeated(project: Project) -> Iterator[tuple[int, int, int, bool]]:
+    """Links that may come to be too many with the same anchor: the edge, a number for the target and the words, how
+    many links say these already, and whether a person overruled the limit."""
+    limit = project.identical_anchor_limit
+    carried, params = carried_query(project, _TARGETS, statuses=[EdgeStatus.EXPORTED], drafts=False, without=_REMOVED)
+    number = 0
+    for _, rows in groupby(stream("anchors", _ANCHORS.format(carried=carried), params), key=itemgetter(0)):
+        said: Counter[str] = Counter()
+        edges: defaultdict[str, list[tuple[int, bool]]] = defaultdict(list)
+        for _, edge, anchor, settled, links, overruled in rows:
+            if edge is not None:
+                edges[word_set(anchor)].append((edge, overruled))
+            elif is_another(anchor, settled):
+                said[word_set(anchor)] += links
+        for words, those in edges.items():
+            if said[words] + len(those) > limit:
+                number += 1
+                yield from ((edge, number, said[words], overruled) for edge, overruled in those)
+
+
+def _over(project: Project) -> Iterator[tuple[int, str, str]]:
+    """Edges that there is no room for, with reason and detail."""
+    limit, params = project.identical_anchor_limit, {"project": project.pk, **_DEFAULT_ROOM}
+    # Links there are and those let through so far, by donor and placement, and by target; by target and words, those
+    # let through.
+    giving = Counter({(source, placement): links for source, placement, links in stream("given", _GIVEN, params)})
+    receiving = Counter(dict(stream("received", _RECEIVED, params)))
+    saying: Counter[int] = Counter()
+    for edge, source, placement, target, words, said, overruled, room, most in stream("needs", _NEEDS, params):
+        same = 0 if words is None else said + saying[words]
+        if same >= limit and not overruled:
+            detail = f"The acceptor has {same} links with this anchor; the project allows {limit}."
+            yield edge, Held.SAME_ANCHOR, detail
+        elif giving[source, placement] >= room:
+            where = "The donor’s text has" if placement == Placement.INLINE else "Beside the donor’s text there is"
+            yield edge, Held.DONOR_FULL, f"{where} room for {_new_links(room)}."
+        elif 0 < most <= receiving[target]:
+            yield edge, Held.ACCEPTOR_FULL, f"The acceptor may receive {_new_links(most)}, and better ones come first."
+        else:
+            giving[source, placement] += 1
+            receiving[target] += 1
+            if words is not None:
+                saying[words] += 1
+
+
+def _new_links(count: int) -> str:
+    return {0: "no new link", 1: "1 new link"}.get(count, f"{count} new links")

@@ -1,0 +1,122 @@
+"""What is held back, with its reason: of a release that was made, or of the next one.
+
+Both are SQL of rows (edge, operation, reason, detail). That of the next release reads what review.releases.checks has
+written in the same transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import connection
+
+from linker.models import CandidateEdge, EdgeStatus
+from linker.storage.cells import safe_cell_sql
+from review.models import Held, Operation
+from review.releases.checks import ADVICE, CHANGE_ADVICE, UNDECIDED_ADVICE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from review.models import Release
+
+PAGE_SIZE = 50
+NEXT = "SELECT edge, operation, reason, detail FROM leaving WHERE reason <> ''"
+
+
+def of_release(release: Release) -> str:
+    return (
+        f"SELECT edge_id AS edge, operation, reason, detail FROM review_heldback WHERE release_id = {int(release.pk)}"
+    )
+
+
+@dataclass(frozen=True)
+class Group:
+    """Links that are held back for one reason, and what to do about it: `undecided` of them without a decision,
+    `changes` links that have left and are to change."""
+
+    reason: Held
+    links: int
+    undecided: int
+    changes: int = 0
+
+    @property
+    def advice(self) -> str:
+        """What to do; where it differs between the kinds of links, each after the words that say which it is for."""
+        usual = ADVICE[self.reason]
+        kinds = [
+            ("", self.links - self.undecided - self.changes, usual),
+            ("Where nobody has decided", self.undecided, UNDECIDED_ADVICE.get(self.reason, usual)),
+            ("Where the link has left and is to change", self.changes, CHANGE_ADVICE.get(self.reason, usual)),
+        ]
+        there = [kind for kind in kinds if kind[1]]
+        if len({advice for _, _, advice in there}) == 1:
+            return there[0][2]
+        return " ".join(f"{whom} ({links:,}): {advice}" if whom else advice for whom, links, advice in there)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A link that is held back. `is_open`: nobody has decided on it."""
+
+    edge: CandidateEdge
+    operation: Operation
+    reason: Held
+    detail: str
+
+    @property
+    def is_open(self) -> bool:
+        return self.edge.status == EdgeStatus.SUGGESTED
+
+
+def groups(source: str) -> list[Group]:
+    """By reason, the most final first."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT held.reason, count(*), count(*) FILTER (WHERE e.status = 'suggested'), "
+            "count(*) FILTER (WHERE held.operation = 'change') "
+            f"FROM ({source}) held JOIN linker_candidateedge e ON e.id = held.edge GROUP BY 1"
+        )
+        counts = {reason: numbers for reason, *numbers in cursor.fetchall()}
+    return [Group(reason, *counts[reason]) for reason in Held if reason in counts]
+
+
+def rows(source: str, reason: Held | None = None, after: int = 0, size: int = PAGE_SIZE) -> tuple[list[Row], int]:
+    """One screen of links by id, those of a reason or all, after the edge `after`; and the last edge where there are
+    more, else 0."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT edge, operation, reason, detail FROM ({source}) held WHERE edge > %s AND %s IN (reason, '') "
+            "ORDER BY edge LIMIT %s",
+            [after, reason or "", size + 1],
+        )
+        found = cursor.fetchall()
+    edges = (
+        CandidateEdge.objects.select_related("source", "target")
+        .defer("source__body", "target__body")
+        .in_bulk([edge for edge, *_ in found[:size]])
+    )
+    shown = [Row(edges[edge], Operation(operation), Held(why), detail) for edge, operation, why, detail in found[:size]]
+    return shown, shown[-1].edge.pk if len(found) > size else 0
+
+
+def csv(source: str, reason: Held | None = None) -> Iterator[bytes]:
+    """The same as a file, by id. The connection is busy until the iterator is exhausted or closed."""
+    texts = {
+        "donor_url": "donor.url",
+        "acceptor_url": "acceptor.url",
+        "anchor_text": "e.anchor",
+        "reason": "held.reason",
+        "detail": "held.detail",
+    }
+    cells = ", ".join(f"{safe_cell_sql(sql)} AS {name}" for name, sql in texts.items())
+    only = f"WHERE held.reason = '{Held(reason)}'" if reason else ""
+    statement = (
+        f"COPY (SELECT {cells}, held.operation, e.status FROM ({source}) held "
+        "JOIN linker_candidateedge e ON e.id = held.edge JOIN linker_page donor ON donor.id = e.source_id "
+        f"JOIN linker_page acceptor ON acceptor.id = e.target_id {only} ORDER BY e.id) TO STDOUT (FORMAT csv, HEADER)"
+    )
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in copy:
+            yield bytes(row)

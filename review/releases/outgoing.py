@@ -1,0 +1,247 @@
+"""Links that have left: confirmed with another rel, withdrawn, and that taken back, until the next release says so.
+
+Each function works in one transaction: the project's row first, as releases lock it, then the edges in the order of
+their ids, so many at a time. A Decision is appended for each edge; what is to leave waits in Pending. Whoever comes
+second changes nothing: the functions return how many links they changed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlencode
+from uuid import uuid4
+
+from django.db import transaction
+from django.db.models import OuterRef, Subquery, TextChoices
+from django.utils import timezone
+
+from linker import audit
+from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Project, Rel
+from linker.query_strings import unknown_fields
+from review.decisions import _seen
+from review.models import Decision, Operation, Pending, ReleaseLink, Verb
+from review.queue.filters import MAX_ID, MAX_TEXT, Cursor, Order, QueueFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from uuid import UUID
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from review.models import Release
+
+AT_A_TIME = 2000
+PAGE_SIZE = 50
+
+
+# --------------------------------------------------------------------------------------------------------- writes
+
+
+@transaction.atomic
+def confirm(project: Project, edges: QuerySet[CandidateEdge], user: User, rel: Rel, note: str = "") -> int:
+    """Gives links that have left another rel; the next release carries the change. Those that are to be removed, and
+    those that have this rel already, stay as they are."""
+    done = 0
+    wanted = edges.exclude(pending__operation=Operation.REMOVE).exclude(rel=rel)
+    for part in _locked(project, wanted):
+        sent = _sent(part)
+        rels = {edge.pk: rel for edge in part}
+        done += _decide(part, user, Verb.CONFIRM, rels, sent, Operation.CHANGE, note=note)
+    return done
+
+
+@transaction.atomic
+def withdraw(project: Project, edges: QuerySet[CandidateEdge], user: User, note: str = "") -> int:
+    """Asks for the removal of links that have left; the next release carries it. Until then they count as links."""
+    done = 0
+    batch = uuid4()
+    for part in _locked(project, edges.exclude(pending__operation=Operation.REMOVE)):
+        sent = _sent(part)
+        done += _decide(part, user, Verb.WITHDRAW, sent, sent, Operation.REMOVE, note=note, batch=batch)
+    return done
+
+
+@transaction.atomic
+def roll_back(release: Release, user: User, note: str = "") -> int:
+    """Withdraws the links that a release added and that have not been withdrawn since. What it changed or removed stays
+    as it is."""
+    done = withdraw(release.project, left_with(release.project, release.number), user, note)
+    after = {"to_be_removed": done, "note": note}
+    audit.record(release.project, ChangeKind.RELEASE, user=user, subject=f"{release} withdrawn", after=after)
+    return done
+
+
+@transaction.atomic
+def take_back(project: Project, edges: QuerySet[CandidateEdge], user: User) -> int:
+    """Forgets the changes and removals that were asked for and have not left; the links are what the site was told."""
+    done = 0
+    for part in _locked(project, edges.filter(pending__isnull=False)):
+        _retract(part, user, _sent(part))
+        _save(part)
+        done += len(part)
+    return done
+
+
+def _locked(project: Project, edges: QuerySet[CandidateEdge]) -> Iterator[list[CandidateEdge]]:
+    """Those of `edges` that have left, locked, by id, some at a time. The statement that locks asks their status again:
+    what leaves or comes back meanwhile is not touched."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    left = CandidateEdge.objects.filter(project=project, status=EdgeStatus.EXPORTED)
+    left = left.select_related("tier", "pending__decision").select_for_update(of=("self",), no_key=True)
+    ids = list(edges.filter(project=project, status=EdgeStatus.EXPORTED).order_by("pk").values_list("pk", flat=True))
+    for first in range(0, len(ids), AT_A_TIME):
+        yield list(left.filter(pk__in=ids[first : first + AT_A_TIME]).order_by("pk"))
+
+
+def _sent(edges: Iterable[CandidateEdge]) -> dict[int, Rel]:
+    """The rel that the site was told last, by edge."""
+    rows = ReleaseLink.objects.filter(edge__in=[edge.pk for edge in edges]).order_by("edge", "-pk").distinct("edge")
+    return {edge: Rel(rel) for edge, rel in rows.values_list("edge", "rel")}
+
+
+def _decide(
+    edges: list[CandidateEdge],
+    user: User,
+    verb: Verb,
+    rels: Mapping[int, Rel],
+    sent: Mapping[int, Rel],
+    operation: Operation,
+    *,
+    note: str,
+    batch: UUID | None = None,
+) -> int:
+    """Writes a decision on each edge, in place of one that has not left, and what is to leave for it."""
+    _retract([edge for edge in edges if hasattr(edge, "pending")], user, sent)
+    decisions = []
+    for edge in edges:
+        decision = _seen(edge, verb, user, note=note, batch=batch)
+        edge.rel, edge.reviewed = rels.get(edge.pk, Rel(edge.rel)), True
+        decision.status_after, decision.anchor_after, decision.rel_after = edge.status, edge.anchor, edge.rel
+        decisions.append(decision)
+    Decision.objects.bulk_create(decisions)
+    Pending.objects.bulk_create(
+        Pending(edge=decision.edge, project_id=decision.project_id, operation=operation, decision=decision)
+        for decision in decisions
+        if operation == Operation.REMOVE or decision.edge.rel != sent.get(decision.edge_id)
+    )
+    _save(edges)
+    return len(edges)
+
+
+def _retract(edges: Iterable[CandidateEdge], user: User, sent: Mapping[int, Rel]) -> None:
+    """Takes back what was asked for and has not left."""
+    undoing = []
+    for edge in edges:
+        decision = _seen(edge, Verb.UNDO, user, undoes=edge.pending.decision, batch=edge.pending.decision.batch)
+        edge.rel = sent.get(edge.pk, Rel(edge.rel))
+        decision.status_after, decision.anchor_after, decision.rel_after = edge.status, edge.anchor, edge.rel
+        undoing.append(decision)
+    Decision.objects.bulk_create(undoing)
+    Pending.objects.filter(edge__in=[decision.edge_id for decision in undoing]).delete()
+
+
+def _save(edges: Iterable[CandidateEdge]) -> None:
+    """Writes rel and who has looked: one statement a rel, of which there are few."""
+    now = timezone.now()
+    alike: dict[tuple[str, bool], list[int]] = defaultdict(list)
+    for edge in edges:
+        alike[edge.rel, edge.reviewed].append(edge.pk)
+    for (rel, reviewed), ids in alike.items():
+        CandidateEdge.objects.filter(pk__in=ids).update(rel=rel, reviewed=reviewed, updated_at=now)
+
+
+# ---------------------------------------------------------------------------------------------------------- reads
+
+
+class State(TextChoices):
+    OUT = "out", "On the site"
+    WAITING = "waiting", "Waiting for the next release"
+    WITHDRAWN = "withdrawn", "Withdrawn"
+
+
+@dataclass(frozen=True)
+class LinkFilter:
+    """Which links that have left are listed, donor by donor as in the queue. Empty fields do not restrict.
+
+    `release` is the number of the release that added the link, `rel` what it has or is to have.
+    """
+
+    state: State = State.OUT
+    rel: str = ""
+    release: int | None = None
+    text: str = ""
+    ignored: tuple[str, ...] = ()
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Self:
+        """Reads a QueryDict. A field that is not known and a value of the wrong form are left out, and the name stands
+        in `ignored`."""
+        ignored = []
+        state, rel, number = query.get("state", State.OUT), query.get("rel", ""), query.get("release", "").strip()
+        if state not in State.values:
+            ignored.append("state")
+            state = State.OUT
+        if rel not in ("", *Rel.values):
+            ignored.append("rel")
+            rel = ""
+        is_number = number.isascii() and number.isdigit() and int(number[:20]) <= MAX_ID
+        if number and not is_number:
+            ignored.append("release")
+        text = query.get("text", "").strip()[:MAX_TEXT]
+        if "\0" in text:
+            ignored.append("text")
+            text = ""
+        ignored += unknown_fields(query, {"state", "rel", "release", "text", "after"})
+        return cls(State(state), rel, int(number[:20]) if is_number else None, text, tuple(ignored))
+
+    def to_query(self, **more: Any) -> str:
+        """The inverse of from_query, without the defaults."""
+        values = {"state": "" if self.state == State.OUT else self.state.value, "rel": self.rel}
+        values |= {"release": "" if self.release is None else str(self.release), "text": self.text, **more}
+        return urlencode({name: value for name, value in values.items() if value})
+
+    def links(self, project: Project) -> QuerySet[CandidateEdge]:
+        """The links, unsorted."""
+        status = EdgeStatus.WITHDRAWN if self.state == State.WITHDRAWN else EdgeStatus.EXPORTED
+        edges = QueueFilter(text=self.text).scope(project).filter(status=status)
+        if self.state == State.WAITING:
+            edges = edges.filter(pending__isnull=False)
+        if self.rel:
+            edges = edges.filter(rel=self.rel)
+        if self.release is not None:
+            edges = edges.filter(pk__in=added_by(project, self.release))
+        return edges
+
+
+def added_by(project: Project, number: int) -> QuerySet[ReleaseLink, Any]:
+    """Ids of the edges that a release added."""
+    rows = ReleaseLink.objects.filter(release__project=project, release__number=number, operation=Operation.ADD)
+    return rows.values("edge")
+
+
+def left_with(project: Project, number: int) -> QuerySet[CandidateEdge]:
+    """Those of the links that a release added which have left and not been withdrawn since."""
+    return CandidateEdge.objects.filter(project=project, pk__in=added_by(project, number), status=EdgeStatus.EXPORTED)
+
+
+def links_page(project: Project, chosen: LinkFilter, after: str = "", size: int = PAGE_SIZE) -> tuple[list[Any], str]:
+    """One screen of links, edges with both pages, what is pending, and `release_number`: the release that told the
+    site of each last; and the cursor of the next screen, empty at the end."""
+    listed = QueueFilter()
+    edges = chosen.links(project)
+    cursor = Cursor.parse(after, Order.DONOR)
+    if cursor is not None:
+        edges = edges.filter(listed.after(cursor))
+    last = ReleaseLink.objects.filter(edge=OuterRef("pk")).order_by("-pk").values("release__number")[:1]
+    found = list(
+        edges.select_related("source", "target", "pending__decision__user")
+        .defer("source__body", "target__body")
+        .annotate(release_number=Subquery(last))
+        .order_by(*Order.DONOR.fields)[: size + 1]
+    )
+    place = cursor.position if cursor else 0
+    more = len(found) > size
+    return found[:size], str(Cursor.of(found[size - 1], Order.DONOR, place + size)) if more else ""

@@ -1,0 +1,122 @@
+"""Links that have left: the list, and what is decided on them afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Q
+from django.http import HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from linker.models import EdgeStatus, Rel, Role
+from linker.projects.access import has_role, member, posts
+from review import decisions
+from review.models import Verb
+from review.queue.filters import MAX_ID
+from review.releases import outgoing
+from review.releases.outgoing import LinkFilter, State
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.http import HttpRequest, HttpResponse, QueryDict
+
+    from linker.models import Project
+
+_CHANGES = [*(f"confirm:{rel}" for rel in Rel.values), "withdraw", "take_back", "accept"]
+
+
+class LinksForm(forms.Form):
+    """What is to be done with the checked links: "confirm:<rel>", "withdraw", "take_back" or, of links that were
+    withdrawn, "accept"."""
+
+    do = forms.ChoiceField(choices=[(value, value) for value in _CHANGES])
+    link = forms.TypedMultipleChoiceField(coerce=int)
+    note = forms.CharField(required=False, max_length=500)
+    query = forms.CharField(required=False, max_length=2000)
+
+    def __init__(self, data: QueryDict) -> None:
+        super().__init__(data)
+        sent = data.getlist("link")[: outgoing.PAGE_SIZE]
+        known = [text for text in sent if text.isascii() and text.isdigit() and int(text[:20]) <= MAX_ID]
+        self.fields["link"].choices = [(text, text) for text in known]  # type: ignore[attr-defined]
+
+    def clean_query(self) -> str:
+        query = self.cleaned_data["query"].lstrip("?")
+        return query if query.isprintable() else ""
+
+
+@require_GET
+def left_links(request: HttpRequest, slug: str) -> HttpResponse:
+    """The links that have left, with filters, one screen at a time."""
+    membership = member(request, slug)
+    project = membership.project
+    chosen = LinkFilter.from_query(request.GET)
+    after = request.GET.get("after", "")
+    links, more = outgoing.links_page(project, chosen, after)
+    context = {
+        "project": project,
+        "membership": membership,
+        "section": "releases",
+        "may_decide": has_role(membership, Role.EDITOR),
+        "chosen": chosen,
+        "query": chosen.to_query(),
+        "place": chosen.to_query(after=after),
+        "links": links,
+        "more": chosen.to_query(after=more) if more else "",
+        "is_first": not after,
+        "states": State.choices,
+        "rels": Rel.choices,
+        "any_left": bool(links) or project.edges.filter(Q(status=EdgeStatus.EXPORTED)).exists(),
+    }
+    return render(request, "review/left_links.html", context)
+
+
+@posts("left_links")
+def left_links_decide(request: HttpRequest, slug: str) -> HttpResponse:
+    """Confirms, withdraws, takes back or accepts anew the checked links."""
+    membership = member(request, slug, needs=Role.EDITOR)
+    form = LinksForm(request.POST)
+    place = reverse("left_links", args=[slug])
+    if not form.is_valid():
+        messages.error(request, "Nothing was done: check at least one link, and choose what to do with it.")
+        return HttpResponseRedirect(place)
+    verb, _, rel = form.cleaned_data["do"].partition(":")
+    done = _do(membership.project, form, verb, rel, cast("User", request.user))
+    count = ngettext("%(n)d link", "%(n)d links", done) % {"n": done}
+    said = {
+        "confirm": f"{count} confirmed as {rel}. The next release carries what changes.",
+        "withdraw": f"{count} withdrawn. The next release carries the removal.",
+        "take_back": f"{count} left as the site has been told.",
+        "accept": f"{count} accepted again. The next release adds what was withdrawn.",
+    }[verb]
+    if done:
+        messages.success(request, said)
+    else:
+        messages.warning(request, "Nothing was done: the links are that way already, or somebody was first.")
+    query = form.cleaned_data["query"]
+    return HttpResponseRedirect(f"{place}?{query}" if query else place)
+
+
+def _do(project: Project, form: LinksForm, verb: str, rel: str, user: User) -> int:
+    ids, note = form.cleaned_data["link"], form.cleaned_data["note"]
+    edges = project.edges.filter(pk__in=ids)
+    if verb == "confirm":
+        return outgoing.confirm(project, edges, user, Rel(rel), note)
+    if verb == "withdraw":
+        return outgoing.withdraw(project, edges, user, note)
+    if verb == "take_back":
+        return outgoing.take_back(project, edges, user)
+    known = list(edges.filter(status=EdgeStatus.WITHDRAWN).values_list("pk", flat=True))
+    outcome = decisions.decide_edges(project, known, Verb.ACCEPT, user, expected=EdgeStatus.WITHDRAWN, note=note)
+    return len(outcome.decided)
+
+
+left_urls = [
+    path("export/links/", left_links, name="left_links"),
+    path("export/links/decide/", left_links_decide, name="left_links_decide"),
+]
