@@ -291,7 +291,7 @@ class Match(RunWork):
     def __init__(self, folder: Path) -> None:
         from django.db import connection
 
-        from tests.linker.test_runs import site
+        from tests.linker.runs.test_lifecycle import site
 
         self.project = _project()
         site(self.project, MATCHED_PAGES)

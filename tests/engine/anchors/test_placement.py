@@ -1,0 +1,113 @@
+"""A link stands on a phrase of the text, never in a heading, code, quote, caption or another link."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linker.engine.anchors.placement import Folded, Page, Verdict, Words, occurrences, unsuitable
+from linker.engine.text.fold import fold_chars, is_boundary
+from tests.engine.strategies import hostile_text
+
+
+@given(hostile_text, st.sampled_from(["tent", "é", "a b", "x", "漢", "½", "ß"]))
+@settings(max_examples=300, deadline=None)
+def test_spans_fold_to_the_phrase_and_stand_between_words(text: str, phrase: str) -> None:
+    for start, end in occurrences(Folded(text), phrase):
+        assert 0 <= start < end <= len(text)
+        assert fold_chars(text[start:end]).split() == fold_chars(phrase).split()
+
+
+@given(st.lists(st.sampled_from(["tent", "Tént", "ten", " ", "\n", ".", "tents"]), max_size=20).map("".join))
+def test_every_mention_is_found(text: str) -> None:
+    folded = fold_chars(text)
+    expected = [
+        place
+        for place in range(len(folded))
+        if folded.startswith("tent", place) and is_boundary(folded, place) and is_boundary(folded, place + 4)
+    ]
+    assert [start for start, _ in occurrences(Folded(text), "tent")] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "Choosing a tent\nA tent keeps the rain out, and there is a great deal more to say about it than that.",
+            "heading",
+        ),
+        ("const tent = make({size: 2});", "code"),
+        ("> he said that a tent is best", "quote"),
+        ("Figure 3: a tent in the rain", "caption"),
+        ("A tent keeps the rain out.", ""),
+        ("tent\nstove\nlamp", ""),
+    ],
+)
+def test_where_a_link_must_not_stand(text: str, reason: str) -> None:
+    start = text.index("tent")
+    assert unsuitable(text, start, start + 4) == reason
+
+
+def test_a_link_is_not_laid_over_another() -> None:
+    page = Page("The red tent is here. A tent is there.", linked=["red tent"])
+    placement = page.take([("tent", "title", 1.0)], ("Tent", "h1"))
+    assert placement.verdict is Verdict.INLINE
+    assert placement.place is not None
+    assert placement.place.start == 24
+    again = page.take([("tent", "title", 1.0)], ("Tent", "h1"))
+    assert again.verdict is Verdict.GAP
+    assert again.anchor == "Tent"
+    assert page.take([], ("Tent", "h1"), inline=False).verdict is Verdict.RELATED
+
+
+@pytest.mark.parametrize("links", [1, 2, 3, 7, 8])
+def test_as_many_mentions_are_taken_as_there_are_links_on_them(links: int) -> None:
+    page = Page("a tent, " * 7, linked=["tent"] * links)
+    assert page.existing == [(2 + 8 * number, 6 + 8 * number) for number in range(min(links, 7))]
+    found = page.take([("tent", "title", 1.0)], ("", "")).place
+    assert (found and found.start) == (2 + 8 * links if links < 7 else None)
+
+
+def test_a_link_on_a_word_is_not_looked_for_inside_longer_links() -> None:
+    page = Page("red tent, " * 6 + "tent, tent", linked=["tent", *["red tent"] * 6])
+    assert page.existing[-1] == (60, 64)
+    found = page.take([("tent", "title", 1.0)], ("", "")).place
+    assert found is not None
+    assert found.start == 66
+
+
+@pytest.mark.parametrize("heading", ["Tent", "  TÉNT "])
+def test_a_line_that_reads_like_a_heading_of_the_page_carries_no_link(heading: str) -> None:
+    text = "tent\nstove\nOne tent."
+    page = Page(text, headings=["Lamps", heading, ""])
+    found = page.take([("tent", "title", 1.0)], ("", "")).place
+    assert found is not None
+    assert found.start == 15
+    assert page.take([("tent", "title", 1.0)], ("", "")).verdict is Verdict.GAP
+    assert page.take([("stove", "title", 1.0)], ("", "")).anchor == "stove"
+
+
+def test_links_are_spread_over_the_lines_and_others_are_offered() -> None:
+    page = Page("A tent and a stove.\nAnother tent and a lamp.")
+    assert page.take([("stove", "title", 1.0)], ("", "")).anchor == "stove"
+    placement = page.take([("tent", "anchor", 2.0), ("lamp", "title", 1.0)], ("", ""))
+    assert placement.place is not None
+    assert placement.place.start == 28
+    assert [other.anchor for other in placement.others] == ["lamp"]
+
+
+def test_parts_of_a_name_that_stand_close_together() -> None:
+    words = Words(Folded("We learned lessons. Lessons from mobile testing, and a tent."), "en")
+    span = words.nearest_to("Mobile Web Lessons From Testing", frozenset({"from"}))
+    assert span is not None
+    assert words.text.text[span[0] : span[1]] == "Lessons from mobile testing"
+    assert words.nearest_to("Kayak", frozenset()) is None
+    assert words.nearest_to("tent learned", frozenset()) is None
+
+
+@given(hostile_text, hostile_text)
+@settings(max_examples=150, deadline=None)
+def test_any_text_and_name(text: str, name: str) -> None:
+    span = Words(Folded(text), "en").nearest_to(name, frozenset())
+    assert span is None or 0 <= span[0] < span[1] <= len(text)

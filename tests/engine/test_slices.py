@@ -1,0 +1,86 @@
+"""What is held at a time changes the memory that a run takes and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from linker.engine import evidence, index, rank
+from linker.engine.anchors.choice import AnchorOptions
+from linker.engine.arrays.disk import Texts
+from linker.engine.arrays.vectors import HalfVectors
+from linker.engine.rank import EngineOptions, Ranked, rank_site
+from linker.engine.ranking import learned
+from linker.engine.ranking.learned import TrainOptions
+from linker.engine.site import Site
+from linker.engine.text.tokens import BATCH
+from linker.storage.store import normalised
+from tests.engine.sites import made_site
+
+OPTIONS = EngineOptions(
+    training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(rounds=20, fewest=20, smallest_leaf=5)
+)
+
+
+def long_site() -> Site:
+    """Texts of several batches of the vocabulary, with words of their own, and links of which a third lead anywhere."""
+    site = made_site(pages=150)
+    rng = np.random.default_rng(2)
+    bodies = [f"{body}\n{' '.join(f'w{word}' for word in rng.integers(0, 3000, 250))}." for body in site.bodies]
+    assert sum(map(len, bodies)) > 3 * BATCH
+    anywhere = np.where(rng.random(len(site.links)) < 0.3, rng.integers(0, 150, len(site.links)), site.links.dst)
+    return replace(site, bodies=bodies, links=replace(site.links, dst=anywhere))
+
+
+def assert_same(one: Ranked, two: Ranked) -> None:
+    assert len(one) == len(two) > 0
+    for name in ("donor", "target", "found", "features", "phrase"):
+        assert np.array_equal(getattr(one.pairs, name), getattr(two.pairs, name)), name
+    assert np.array_equal(one.probability, two.probability)
+    assert len(np.unique(one.probability)) > 100
+    assert np.array_equal(one.beside, two.beside)
+    assert one.quality == two.quality
+    places = np.arange(0, len(one), 7)
+    assert one.anchor_choices(places) == two.anchor_choices(places)
+    assert one.why(3) == two.why(3)
+
+
+def test_slices_of_any_size_give_the_same_pairs_and_anchors(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = rank_site(long_site(), OPTIONS)
+    monkeypatch.setattr(rank, "SLICE", 17)
+    monkeypatch.setattr(evidence, "PAGES", 11)
+    monkeypatch.setattr(evidence, "ROWS", 13)
+    monkeypatch.setattr(index, "CHUNK", 1)
+    monkeypatch.setattr(learned, "AT_A_TIME", 1000)
+    assert len(index._chunks(long_site().bodies)) > 2
+    assert_same(whole, rank_site(long_site(), OPTIONS))
+
+
+def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_anchors() -> None:
+    site = long_site()
+    half = np.asarray(site.unit).astype(np.float16)
+    in_files = {name: Texts(getattr(site, name)) for name in ("urls", "titles", "h1s", "bodies")}
+    one = rank_site(replace(site, unit=normalised(half)), OPTIONS)
+    assert_same(one, rank_site(replace(site, unit=HalfVectors(half), **in_files), OPTIONS))
+
+
+@pytest.mark.parametrize("learn", [True, False])
+def test_pairs_that_are_too_unlikely_are_left_with_no_more_than_their_probability(learn: bool) -> None:
+    options = replace(OPTIONS, learn=learn)
+    every = rank_site(long_site(), options)
+    least = float(np.median(every.beside))
+    some = rank_site(long_site(), replace(options, least_probability=least))
+    above = every.beside >= least
+    assert 0 < len(some) < len(every)
+    assert len(every.below.value) == 0
+    assert np.array_equal(some.pairs.target, every.pairs.target[above])
+    assert np.array_equal(some.pairs.features, every.pairs.features[above])
+    assert np.array_equal(some.probability, every.probability[above])
+    left = zip(every.pairs.donor[~above].tolist(), every.pairs.target[~above].tolist(), strict=True)
+    below = zip(some.below.donor.tolist(), some.below.target.tolist(), strict=True)
+    assert dict(zip(below, some.below.value.tolist(), strict=True)) == dict(
+        zip(left, every.beside[~above].tolist(), strict=True)
+    )
+    assert (np.diff(some.below.value)[np.diff(some.below.donor) == 0] <= 0).all()

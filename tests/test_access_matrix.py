@@ -1,0 +1,141 @@
+"""Every address of a project, for every kind of visitor, by every method: who gets in and who does not.
+
+The addresses come from the resolver. One that NEEDS lacks fails: whoever adds an address says here who may use it.
+"""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from linker.models import ExclusionRule, Membership, RoleRule, SensitiveRule
+from review.releases import export
+from tests.factories import make_edge, make_member, make_user
+from tests.linker.projects.test_access import PATTERNS, address
+
+pytestmark = pytest.mark.django_db
+
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+RANK = {"viewer": 0, "editor": 1, "manager": 2}
+# The least role for (reading, writing); None where the address has no such method. An address that is only posted to
+# leads every member who reads it to another.
+NEEDS = {
+    "import": ("manager", "manager"),
+    "import_preview": ("manager", "manager"),
+    "import_skipped": ("manager", None),
+    "queue": ("viewer", None),
+    "undo": ("viewer", "editor"),
+    "accept_group": ("editor", "editor"),
+    "edge": ("viewer", None),
+    "decide": ("viewer", "editor"),
+    "releases": ("viewer", "editor"),
+    "suggestions_csv": ("viewer", None),
+    "release_download": ("viewer", None),
+    "next_held": ("viewer", None),
+    "release": ("viewer", None),
+    "release_withdraw": ("manager", "manager"),
+    "left_links": ("viewer", None),
+    "left_links_decide": ("viewer", "editor"),
+    "project": ("viewer", None),
+    "pages": ("viewer", None),
+    "page": ("viewer", None),
+    "why_not": ("viewer", None),
+    "copies": ("viewer", None),
+    "copies_csv": ("viewer", None),
+    "copies_apart": ("viewer", "manager"),
+    "copies_apart_page": ("viewer", "manager"),
+    "copies_take_back": ("viewer", "manager"),
+    "runs": ("viewer", None),
+    "run": ("viewer", None),
+    "run_state": ("viewer", None),
+    "run_cancel": ("viewer", "manager"),
+    "match": ("manager", "manager"),
+    "match_count": ("manager", None),
+    "embed": ("viewer", "manager"),
+    "match_whole": ("viewer", "manager"),
+    "page_list": ("viewer", None),
+    "page_list_add": ("viewer", "manager"),
+    "settings": ("manager", "manager"),
+    "settings_vectors": ("manager", None),
+    "vectors_drop": ("viewer", "manager"),
+    "settings_tiers": ("manager", "manager"),
+    "settings_ranking": ("manager", "manager"),
+    "settings_sensitive": ("manager", "manager"),
+    "sensitive_remove": ("viewer", "manager"),
+    "sensitive_decide": ("viewer", "manager"),
+    "sensitive_leave_out": ("viewer", "manager"),
+    "sensitive_look": ("viewer", "manager"),
+    "settings_exclusions": ("manager", "manager"),
+    "exclusion_preview": ("manager", None),
+    "exclusion_remove": ("viewer", "manager"),
+    "page_role": ("viewer", "manager"),
+    "settings_roles": ("manager", "manager"),
+    "role_links": ("viewer", "manager"),
+    "roles_find": ("viewer", "manager"),
+    "role_rule_remove": ("viewer", "manager"),
+    "settings_members": ("manager", "manager"),
+    "member_change": ("viewer", "manager"),
+    "member_remove": ("viewer", "manager"),
+    "settings_log": ("manager", None),
+}
+OUTSIDE = ("nobody", "outsider", "staff", "superuser", "inactive")
+
+
+def visitor(kind: str, project, outsider: User) -> Client:
+    """A browser in which such a visitor is signed in."""
+    client = Client(raise_request_exception=False)
+    match kind:
+        case "nobody":
+            return client
+        case "outsider":
+            user = outsider
+        case "staff" | "superuser":
+            user = make_user(kind, is_staff=True, is_superuser=kind == "superuser")
+        case "inactive":
+            user = make_member(project, "manager")
+            User.objects.filter(pk=user.pk).update(is_active=False)
+        case _:
+            user = make_member(project, kind)
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def furnished(project):
+    """A project that has one of everything an address can name."""
+    make_member(project, "manager", username="the manager")
+    make_edge(project, status="accepted")
+    export.create_release(project, project.edges.all())
+    make_edge(project)
+    ExclusionRule.objects.create(project=project, pattern="/basket")
+    SensitiveRule.objects.create(project=project, url_pattern="/health")
+    RoleRule.objects.create(project=project, pattern="/lists/", role="hub")
+    return project
+
+
+def test_every_address_says_who_may_use_it():
+    assert {pattern.name for pattern in PATTERNS} == NEEDS.keys()
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
+def test_who_may_use_an_address(pattern, furnished, outsider, redis_server):
+    url, (reads, writes) = address(pattern, furnished), NEEDS[pattern.name]
+    needs = dict.fromkeys(METHODS) | {"get": reads, "post": writes}
+    for kind in (*OUTSIDE, *RANK):
+        client, found = visitor(kind, furnished, outsider), {}
+        for method in METHODS:
+            status = found[method] = getattr(client, method)(url).status_code
+            where = f"{kind} {method} {pattern.name}: {status}"
+            assert status < 500, where
+            if kind in ("nobody", "inactive"):
+                assert status in {302, 405}, where
+            elif kind in OUTSIDE:
+                assert status in {404, 405}, where
+            elif method == "head":
+                assert status in {found["get"], 405}, where
+            elif needs[method] is None:
+                assert status == 405, where
+            else:
+                assert (status == 403) == (RANK[kind] < RANK[needs[method]]), where
+    assert Membership.objects.filter(project=furnished, role="manager").exists()
