@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Count
 
 from linker.embedding.encoders import StaticEncoder, encoder_for
+from linker.embedding.report import EmbedReport
 from linker.embedding.text import RECIPES, Recipe, digest, text_to_embed
 from linker.engine.text.template import Template, find_template
 from linker.errors import UserError
@@ -43,7 +44,7 @@ def site_template(project: Project) -> Template:
     return find_template([title for title, _ in rows], [h1 for _, h1 in rows])
 
 
-def run_embed(run: Run, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
+def run_embed(run: Run, progress: Progress = lifecycle.no_progress) -> EmbedReport:
     """Embeds the project's live pages whose text has no vector of it yet in the set of the project's model and text.
 
     Vectors of other models, versions and texts stay as they are. Every chunk is committed by itself: a run that was
@@ -78,20 +79,19 @@ def run_embed(run: Run, progress: Progress = lifecycle.no_progress) -> dict[str,
             )
     if embedded:
         store.analyze("linker_pageembedding")
-    advice = model_advice(project)
     model_row = EmbeddingModel.objects.filter(**_key(encoder, recipe)).first()
     Run.objects.filter(pk=run.pk).update(model=model_row)
     progress(len(todo), len(todo), "Embedding")
-    return {
-        "model": str(model_row or encoder.name),
-        "made_of": recipe.made_of,
-        "dimensions": model_row.dimensions if model_row else 0,
-        "embedded": embedded,
-        "unchanged": unchanged,
-        "without_text": empty,
-        **({"advice": advice} if advice else {}),
-        "seconds": round(time.monotonic() - started, 1),
-    }
+    return EmbedReport(
+        model=str(model_row or encoder.name),
+        made_of=recipe.made_of,
+        dimensions=model_row.dimensions if model_row else 0,
+        embedded=embedded,
+        unchanged=unchanged,
+        without_text=empty,
+        advice=model_advice(project),
+        seconds=round(time.monotonic() - started, 1),
+    )
 
 
 def _sample(project: Project, template: Template) -> list[str]:

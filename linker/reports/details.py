@@ -10,6 +10,7 @@ from linker.models import Basis, Category, PageList, QuerySource, RunKind, Traff
 from linker.models.run import IMPORTS
 from linker.pages.languages import language_name
 from linker.pages.lists import told
+from linker.runs.reports import REPORTS, report_kind, report_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -321,12 +322,16 @@ def _flat(values: dict[str, Any], above: str = "", labels: dict[str, str] = LABE
 
 def report_rows(run: Run, without: Container[str] = ()) -> list[Row]:
     """What the run counted, in the order of the work, but for the keys that are told elsewhere."""
+    if run.kind in REPORTS:
+        return report_kind(run.kind).rows(report_of(run)) if run.report else []
     counts = {key: raw for key, raw in run.report.items() if key not in without and key not in READING}
     return list(_flat(_ordered(counts, MATCH_ORDER if run.kind == RunKind.MATCH else ORDER)))
 
 
 def reading_rows(run: Run) -> list[Row]:
     """How an import read its file: encoding, delimiter, and which column filled which field."""
+    if run.kind in REPORTS:
+        return report_kind(run.kind).reading(report_of(run))
     return list(_flat(_ordered({key: raw for key, raw in run.report.items() if key in READING}, ORDER)))
 
 

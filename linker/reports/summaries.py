@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from linker.engine.roles.policy import NOUNS, PageRole
 from linker.models import RunKind, RunStatus
-from linker.wording import count
+from linker.runs.reports import REPORTS, report_kind, report_of
+from linker.wording import are, count, listed, was
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,6 +22,8 @@ def summary(run: Run) -> list[str]:
     """What a run that succeeded did, most important first; empty for any other."""
     if run.status != RunStatus.SUCCEEDED:
         return []
+    if run.kind in REPORTS:
+        return [sentence for sentence in report_kind(run.kind).sentences(report_of(run)) if sentence]
     say = _SUMMARIES.get(RunKind(run.kind))
     return [sentence for sentence in say(run.report) if sentence] if say else []
 
@@ -30,10 +33,10 @@ def _pages(report: Report) -> list[str]:
     kinds = [f"{report[key]:,} {words}" for key, words in _STATES if report.get(key)]
     source = f" from {report['file']}" if report.get("file") else ""
     return [
-        f"{count(pages, 'page')} {_were(pages)} read{source}{_listed(kinds)}.",
+        f"{count(pages, 'page')} {was(pages)} read{source}{listed(kinds)}.",
         f"{count(report['indexable'], 'page')} can be listed by search engines." if report.get("indexable") else "",
         _categories(report),
-        f"{count(missing, 'page')} of the project {_are(missing)} not in this file. Nothing is deleted: "
+        f"{count(missing, 'page')} of the project {are(missing)} not in this file. Nothing is deleted: "
         f"{'it is' if missing == 1 else 'they are'} marked as missing and take{'s' if missing == 1 else ''} no part "
         "in matching."
         if missing
@@ -87,12 +90,12 @@ def _links(report: Report) -> list[str]:
     ignored = sum(report.get("ignored", {}).values())
     source = f" from {report['file']}" if report.get("file") else ""
     return [
-        f"{count(links, 'link')} {_were(links)} read{source}: {report.get('body', 0):,} in the text of pages and "
+        f"{count(links, 'link')} {was(links)} read{source}: {report.get('body', 0):,} in the text of pages and "
         f"{report.get('template', 0):,} around it, in menus, footers and boxes.",
         f"{count(ignored, 'row')} {'does' if ignored == 1 else 'do'} not link one page of the site to another."
         if ignored
         else "",
-        f"{count(missing, 'link')} of the project {_are(missing)} not in this file and {_are(missing)} taken as gone."
+        f"{count(missing, 'link')} of the project {are(missing)} not in this file and {are(missing)} taken as gone."
         if missing
         else "",
         _end(report),
@@ -104,7 +107,7 @@ def _queries(report: Report) -> list[str]:
     queries = report.get("queries", 0)
     pages = count(report.get("query_pages", 0), "page")
     return [
-        f"{count(queries, 'search query', 'search queries')} of {pages} {_were(queries)} read"
+        f"{count(queries, 'search query', 'search queries')} of {pages} {was(queries)} read"
         f"{' from ' + report['file'] if report.get('file') else ''}. They are offered as anchors by the next match.",
         _end(report),
         _left_out(report),
@@ -117,7 +120,7 @@ def _traffic(report: Report) -> list[str]:
     source = f" from {report['file']}" if report.get("file") else ""
     days = f"for {report['period']}" if report.get("period") else "for days that the file does not name"
     return [
-        f"{count(pages, 'page')} {_were(pages)} given numbers{source} {days}. Nothing else about them changed.",
+        f"{count(pages, 'page')} {was(pages)} given numbers{source} {days}. Nothing else about them changed.",
         _accounted(counted, report[counted]) if counted else "",
         f"{count(gone, 'page')} had numbers for this period before and no longer {'has' if gone == 1 else 'have'} them."
         if gone
@@ -185,19 +188,6 @@ def _left_out(report: Report) -> str:
     return " ".join(filter(None, said))
 
 
-def _embed(report: Report) -> list[str]:
-    embedded, unchanged = report.get("embedded", 0), report.get("unchanged", 0)
-    without = report.get("without_text", 0)
-    return [
-        f"{count(embedded, 'page')} {_were(embedded)} given a new vector from {report.get('model', 'the model')}"
-        f"{f'; the text of {unchanged:,} had not changed' if unchanged else ''}.",
-        f"{count(without, 'page')} {'has' if without == 1 else 'have'} no text to read, and so no vector."
-        if without
-        else "",
-        report.get("advice", ""),
-    ]
-
-
 def _match(report: Report) -> list[str]:
     edges = report.get("edges", 0)
     kinds = [f"{report[key]:,} {words}" for key, words in _PROPOSED if report.get(key)]
@@ -209,10 +199,10 @@ def _match(report: Report) -> list[str]:
     left_out = report.get("pages_left_out", sum(report.get("left_out", {}).values()))
     other = report.get("other_vectors", 0)
     return [
-        f"{count(edges, 'link')} {_are(edges)} proposed{' between ' + ' and '.join(sides) if sides else ''}"
-        f"{_listed(kinds)}.",
+        f"{count(edges, 'link')} {are(edges)} proposed{' between ' + ' and '.join(sides) if sides else ''}"
+        f"{listed(kinds)}.",
         f"{held_back:,} of them {'scores' if held_back == 1 else 'score'} below the tiers that the queue shows and "
-        f"{_are(held_back)} held back."
+        f"{are(held_back)} held back."
         if held_back
         else "",
         f"{sensitive:,} {'concerns' if sensitive == 1 else 'concern'} sensitive pages, so a person decides on each."
@@ -220,7 +210,7 @@ def _match(report: Report) -> list[str]:
         else "",
         _lacking(report.get("under_linked", {}), "under-linked acceptor", "with two links from texts or fewer"),
         _lacking(report.get("orphans", {}), "orphan acceptor", "which no text links to"),
-        f"{count(report['stale'], 'earlier suggestion')} {_are(report['stale'])} no longer proposed."
+        f"{count(report['stale'], 'earlier suggestion')} {are(report['stale'])} no longer proposed."
         if report.get("stale")
         else "",
         _other_languages(report),
@@ -255,7 +245,7 @@ def _other_languages(report: Report) -> str:
     if not pairs:
         return ""
     return (
-        f"{count(pairs, 'pair')} {_were(pairs)} left out because the two pages are in different languages. The "
+        f"{count(pairs, 'pair')} {was(pairs)} left out because the two pages are in different languages. The "
         "settings can allow such links."
     )
 
@@ -308,23 +298,11 @@ def _retier(report: Report) -> list[str]:
 def _release(report: Report) -> list[str]:
     held = report.get("held", 0)
     parts = [f"{report[name]:,} {name}" for name in ("added", "changed", "removed") if report.get(name)]
-    said = [f"Release {report.get('release')} was made{_listed(parts)}."]
+    said = [f"Release {report.get('release')} was made{listed(parts)}."]
     if held:
         links = "link was" if held == 1 else "links were"
         said.append(f"{held:,} approved {links} held back; the page of the release says why.")
     return said
-
-
-def _listed(parts: list[str]) -> str:
-    return f": {', '.join(parts)}" if parts else ""
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 _SUMMARIES: dict[RunKind, Callable[[Report], list[str]]] = {
@@ -334,7 +312,6 @@ _SUMMARIES: dict[RunKind, Callable[[Report], list[str]]] = {
     RunKind.SENSITIVE: lambda report: [_sensitive(report)],
     RunKind.ROLES: lambda report: [_roles(report) or "Every page is an article."],
     RunKind.IMPORT_TRAFFIC: _traffic,
-    RunKind.EMBED: _embed,
     RunKind.MATCH: _match,
     RunKind.RETIER: _retier,
     RunKind.RELEASE: _release,

@@ -27,6 +27,7 @@ from linker.operations.logs import scrub
 from linker.operations.version import code_version
 from linker.runs import job_queue
 from linker.runs.job_queue import JobKey
+from linker.runs.reports import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,7 +107,7 @@ def record_run(
     project: Project,
     kind: RunKind,
     params: dict[str, Any],
-    report: dict[str, Any],
+    report: Report | dict[str, Any],
     user: AbstractBaseUser | AnonymousUser | None = None,
 ) -> Run:
     """Writes down work that was done within a request, in the transaction that did it."""
@@ -116,7 +117,7 @@ def record_run(
         kind=kind,
         status=RunStatus.SUCCEEDED,
         params=params,
-        report=report,
+        report=_stored(report),
         created_by_id=user.pk if user is not None else None,
         code_version=code_version(),
         started_at=now,
@@ -180,7 +181,7 @@ class _Reporter:
             raise RunCancelled
 
 
-def execute(run_id: int, work: Callable[[Run, Progress], dict[str, Any] | None]) -> Run | None:
+def execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any] | None]) -> Run | None:
     """Claims the run, works, and writes how it ended. None where another worker has it or it is over.
 
     `work` returns the run's report, or None where the run goes on in other jobs. A UserError's text becomes the
@@ -190,7 +191,7 @@ def execute(run_id: int, work: Callable[[Run, Progress], dict[str, Any] | None])
     return outages.outlast(lambda: _execute(run_id, work))
 
 
-def _execute(run_id: int, work: Callable[[Run, Progress], dict[str, Any] | None]) -> Run | None:
+def _execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any] | None]) -> Run | None:
     with _line(run_id) as line:
         if line is None:
             return None
@@ -227,7 +228,7 @@ def _why(error: Exception) -> str:
     return f"An unexpected error stopped the run: {error!r}"
 
 
-def _end(run_id: int, status: RunStatus, *, error: str = "", report: dict[str, Any] | None = None) -> None:
+def _end(run_id: int, status: RunStatus, *, error: str = "", report: Report | dict[str, Any] | None = None) -> None:
     try:
         _write_end(run_id, status, error, report)
     except DatabaseError as fault:
@@ -239,14 +240,18 @@ def _end(run_id: int, status: RunStatus, *, error: str = "", report: dict[str, A
         raise
 
 
-def _write_end(run_id: int, status: RunStatus, error: str, report: dict[str, Any] | None) -> None:
+def _write_end(run_id: int, status: RunStatus, error: str, report: Report | dict[str, Any] | None) -> None:
     with transaction.atomic():
         ended = Run.objects.filter(pk=run_id, status__in=[RunStatus.QUEUED, RunStatus.RUNNING]).update(
-            status=status, error=scrub(error), stage="", finished_at=timezone.now(), report=report or {}
+            status=status, error=scrub(error), stage="", finished_at=timezone.now(), report=_stored(report)
         )
         if ended and status == RunStatus.SUCCEEDED:
             _log_import(Run.objects.select_related("project", "created_by").get(pk=run_id))
     log.info("run ended", extra={"run": run_id, "status": str(status), "error": error})
+
+
+def _stored(report: Report | dict[str, Any] | None) -> dict[str, Any]:
+    return report.to_json() if isinstance(report, Report) else report or {}
 
 
 _IMPORTED = ("file", "period", "traffic_source", "query_source")  # what else than numbers the log says of an import
@@ -261,7 +266,7 @@ def _log_import(run: Run) -> None:
         audit.record(run.project, ChangeKind.IMPORT, user=run.created_by, subject=subject, after=counts)
 
 
-def succeed(run_id: int, report: dict[str, Any]) -> None:
+def succeed(run_id: int, report: Report | dict[str, Any]) -> None:
     """For work that must end in the same transaction as its results."""
     _end(run_id, RunStatus.SUCCEEDED, report=report)
 

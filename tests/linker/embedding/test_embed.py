@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.embedding.encoders import _batches, encoder_for
+from linker.embedding.report import EmbedReport
 from linker.embedding.service import embedding_model, run_embed
 from linker.embedding.text import digest, text_to_embed
 from linker.engine.arrays.vectors import HalfVectors
@@ -23,7 +24,7 @@ from tests.factories import make_model, make_page, make_project
 pytestmark = pytest.mark.django_db
 
 
-def embed(project) -> dict:
+def embed(project) -> EmbedReport:
     run = lifecycle.start_run(project, RunKind.EMBED, {}, to_queue=False)
     report = run_embed(run)
     type(run).objects.filter(pk=run.pk).update(status="succeeded")
@@ -51,14 +52,14 @@ def test_unchanged_text_is_never_embedded_again(project):
     make_page(project, "/gone", status_code=404)
     make_page(project, "/empty", title="", h1="")
     first = embed(project)
-    assert (first["embedded"], first["unchanged"], first["without_text"]) == (2, 0, 1)
+    assert (first.embedded, first.unchanged, first.without_text) == (2, 0, 1)
     stored = dict(PageEmbedding.objects.values_list("page_id", "text_sha256"))
 
-    assert (embed(project)["embedded"], embed(project)["unchanged"]) == (0, 2)
+    assert (embed(project).embedded, embed(project).unchanged) == (0, 2)
     assert dict(PageEmbedding.objects.values_list("page_id", "text_sha256")) == stored
 
     type(tent).objects.filter(pk=tent.pk).update(body="Now a tunnel tent.")
-    assert embed(project)["embedded"] == 1
+    assert embed(project).embedded == 1
     changed = dict(PageEmbedding.objects.values_list("page_id", "text_sha256"))
     assert changed[stove.pk] == stored[stove.pk]
     assert changed[tent.pk] != stored[tent.pk]
@@ -122,9 +123,9 @@ def test_a_static_model_is_fitted_once_and_finds_what_its_teacher_finds(settings
     for number in range(30):
         make_page(project, f"/p{number}", title=f"Number {number}", body=f"A {things[number % 3]}, kind {number}.")
     first = embed(project)
-    assert (first["embedded"], first["dimensions"]) == (30, 384)
-    assert first["model"].startswith("static:all-MiniLM-L6-v2")
-    assert embed(project)["unchanged"] == 30
+    assert (first.embedded, first.dimensions) == (30, 384)
+    assert first.model.startswith("static:all-MiniLM-L6-v2")
+    assert embed(project).unchanged == 30
 
     model = embedding_model(project)
     pages = np.array(sorted(PageEmbedding.objects.filter(model=model).values_list("page_id", flat=True)))
@@ -139,11 +140,11 @@ def test_a_static_model_is_fitted_again_when_the_site_has_outgrown_its_sample(se
     settings.VAR = tmp_path
     project = make_project("grown", model_name="static:all-MiniLM-L6-v2")
     make_page(project, "/tent", body="A dome tent for two people with a light aluminium frame.")
-    first = embed(project)["model"]
+    first = embed(project).model
     make_page(project, "/stove", body="A gas stove that boils a litre of water in three minutes.")
     second = embed(project)
-    assert second["embedded"] == 2
-    assert second["model"] != first
+    assert second.embedded == 2
+    assert second.model != first
 
 
 def test_a_model_that_is_not_there_is_named():

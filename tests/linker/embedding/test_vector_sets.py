@@ -36,8 +36,7 @@ def run(project: Project, kind: RunKind, params: dict[str, object], work) -> Run
     started = lifecycle.start_run(project, kind, params, to_queue=False)
     Run.objects.filter(pk=started.pk).update(status="running")
     started.refresh_from_db()
-    report = work(started)
-    Run.objects.filter(pk=started.pk).update(status="succeeded", report=report)
+    lifecycle.succeed(started.pk, work(started))
     started.refresh_from_db()
     return started
 

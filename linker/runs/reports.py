@@ -1,0 +1,131 @@
+"""What a run did, as a type: one dataclass a kind of run, stored as JSON with its version.
+
+A report holds counts, ids and enums. How it is put into words is said by the app that owns the kind of run: REPORTS
+names where.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from django.utils.module_loading import import_string
+
+from linker.models import RunKind
+
+if TYPE_CHECKING:
+    from linker.models import Run
+
+Row = tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The base of all reports.
+
+    Fields are numbers, texts, enums, dataclasses, tuples of these, and dictionaries by enum, id or code. None stands
+    for what the run did not count; it is not stored. The order of the fields is the order on screen.
+    """
+
+    version: ClassVar[int] = 1
+
+    def to_json(self) -> dict[str, Any]:
+        """As stored in `Run.report`: a value a field, and the version."""
+        return {"version": self.version, **_to_json(self)}
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Self:
+        """The report that `to_json` stored, or an earlier version did.
+
+        Of a later version, which another process or an undone upgrade may have left, the fields known here are read.
+        Raises ValueError for a field that is not known in the version that stored it.
+        """
+        version = stored.get("version", 0)
+        values = {name: value for name, value in stored.items() if name != "version"}
+        if version < cls.version:
+            values = cls.upgrade(values, version)
+        return _from_json(cls, values, may_have_more=version > cls.version)
+
+    @classmethod
+    def upgrade(cls, stored: dict[str, Any], version: int) -> dict[str, Any]:
+        """What an earlier version stored, as today's would have. Version 0 are the dictionaries from before reports
+        were types; where they had the same keys, those that are known are taken as they are."""
+        if version:
+            raise ValueError(f"{cls.__name__} cannot read reports of version {version}")
+        known = {field.name for field in fields(cls)}
+        return {name: value for name, value in stored.items() if name in known}
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value):
+        said = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {name: _to_json(part) for name, part in said.items() if part is not None}
+    if isinstance(value, dict):
+        return {str(_to_json(key)): _to_json(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_to_json(part) for part in value]
+    return value
+
+
+def _from_json(kind: Any, value: Any, *, may_have_more: bool) -> Any:
+    """`value` as the type that a field is declared to be."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        unknown = sorted(value.keys() - {field.name for field in fields(kind)})
+        if unknown and not may_have_more:
+            raise ValueError(f"{kind} has no field {', '.join(unknown)}")
+        known = [field.name for field in fields(kind) if field.name in value]
+        return kind(**{name: _from_json(hints[name], value[name], may_have_more=may_have_more) for name in known})
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        [kind] = (part for part in parts if part is not types.NoneType)
+        return None if value is None else _from_json(kind, value, may_have_more=may_have_more)
+    if origin is tuple:
+        return tuple(_from_json(parts[0], part, may_have_more=may_have_more) for part in value)
+    if origin is dict:
+        return {
+            _from_json(parts[0], key, may_have_more=False): _from_json(parts[1], part, may_have_more=may_have_more)
+            for key, part in value.items()
+        }
+    return kind(value)
+
+
+R = TypeVar("R", bound=Report)
+
+
+def _no_rows(_: Any) -> list[Row]:
+    return []
+
+
+@dataclass(frozen=True)
+class ReportKind(Generic[R]):
+    """A kind of report and its words: `sentences` say what the run did, most important first; `rows` are its counts
+    with their labels; `reading` says how an import read its file."""
+
+    type: type[R]
+    sentences: Callable[[R], list[str]]
+    rows: Callable[[R], list[Row]]
+    reading: Callable[[R], list[Row]] = _no_rows
+
+
+# The ReportKind of each kind of run, by its path: apps that this one does not know have some of them.
+REPORTS = {
+    RunKind.EMBED: "linker.reports.embed.EMBED",
+}
+
+
+def report_kind(kind: str) -> ReportKind[Any]:
+    """Raises KeyError for a kind of run that has no report."""
+    found: ReportKind[Any] = import_string(REPORTS[RunKind(kind)])
+    return found
+
+
+def report_of(run: Run) -> Report:
+    """A run's report. One that has not ended, or ended without a report, has an empty one."""
+    report: Report = report_kind(run.kind).type.from_json(run.report)
+    return report
