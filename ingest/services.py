@@ -39,7 +39,8 @@ from linker.pages.languages import detect_all, language_counts, read_languages
 from linker.pages.roles import find_roles
 from linker.pages.sensitivity import find_sensitive
 from linker.runs.lifecycle import no_progress, start_run
-from linker.storage import store
+from linker.storage.background import BackgroundCopy
+from linker.storage.references import lock_references
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -595,7 +596,7 @@ class _PagesLoad:
 
     def read(self) -> Report:
         loader.create_page_stage()
-        with store.Background() as background:
+        with BackgroundCopy() as background:
             for records in self.looked.table.chunks():
                 self.rows += len(records)
                 pages = self.parser.parse_all(records)
@@ -661,7 +662,7 @@ class _PagesLoad:
             report["own_crumbs"] = trails.own_crumbs
         self.progress(size - 1, size, "Saving pages")
         held = {"linker_project": [self.project.pk], "linker_category": loader.staged_categories()}
-        with store.references_held(held):
+        with lock_references(held):
             report |= loader.merge_pages(
                 self.project,
                 self.parser.filled,
@@ -1001,7 +1002,7 @@ def _load_traffic(project: Project, looked: Look, said: Period | None, skipped: 
     parser = TrafficParser(looked.header, looked.mapping, _page_finder(project, table.name, "traffic"), skipped)
     loader.create_traffic_stage()
     rows = 0
-    with store.Background() as background:
+    with BackgroundCopy() as background:
         for records in table.chunks():
             rows += len(records)
             traffic = parser.parse_all(records)

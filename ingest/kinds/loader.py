@@ -22,7 +22,11 @@ from linker.models import Block, Category, EmbeddingModel, TrafficPeriod
 from linker.models.linked import IN_TEXT
 from linker.pages import traffic
 from linker.pages.languages import READ_FROM
-from linker.storage import store
+from linker.storage.background import BackgroundCopy
+from linker.storage.copy import copy_in, copy_rows_in, copy_text, is_copy_text, timestamp
+from linker.storage.cursors import stream
+from linker.storage.references import CHECKS_OFF, CHECKS_ON, lock_references, may_skip_checks
+from linker.storage.vectors import halfvec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -130,7 +134,7 @@ def drop_page_stage() -> None:
     _run("DROP TABLE stage_page, stage_vector, stage_category; DROP TABLE IF EXISTS stage_match")
 
 
-def stage_pages(background: store.Background, some: parse.Pages) -> None:
+def stage_pages(background: BackgroundCopy, some: parse.Pages) -> None:
     """Begins to write pages into the stage."""
     cells = [_copy_cells(name, column) for name, column in some.columns.items()]
     lines = [f"{line}\n" for line in map("\t".join, zip(*cells, strict=True))]
@@ -140,9 +144,9 @@ def stage_pages(background: store.Background, some: parse.Pages) -> None:
 def _copy_cells(name: str, column: Sequence[Any]) -> Sequence[str]:
     """A column's cells in COPY's text form."""
     if name in parse.LISTS:
-        return [store.copy_text(_list_text(cells)) for cells in column]
+        return [copy_text(_list_text(cells)) for cells in column]
     if name in parse.TEXTS:
-        return column if store.is_copy_text("".join(column)) else list(map(store.copy_text, column))
+        return column if is_copy_text("".join(column)) else list(map(copy_text, column))
     known = {value: "\\N" if value is None else str(value) for value in set(column)}
     return list(map(known.__getitem__, column))
 
@@ -158,7 +162,7 @@ def stage_vectors(lines: Sequence[int], vectors: Sequence[np.ndarray], digests: 
     lengths = np.array([len(vector) for vector in vectors])
     for dimensions in np.unique(lengths).tolist():
         chosen = np.flatnonzero(lengths == dimensions).tolist()
-        packed = np.zeros(len(chosen), dtype=store.halfvec(dimensions))
+        packed = np.zeros(len(chosen), dtype=halfvec(dimensions))
         packed["dim"] = dimensions
         packed["x"] = np.stack([vectors[i] for i in chosen])
         columns = [
@@ -167,7 +171,7 @@ def stage_vectors(lines: Sequence[int], vectors: Sequence[np.ndarray], digests: 
             ("sha256", "V32", np.frombuffer(b"".join(digests[i] for i in chosen), dtype="V32")),
             ("vector", packed.dtype, packed),
         ]
-        store.copy_in("stage_vector", columns)
+        copy_in("stage_vector", columns)
 
 
 def drop_duplicates(trails: Trails, worth: Callable[..., int], *, add_up: bool) -> list[tuple[int, str]]:
@@ -182,18 +186,16 @@ def drop_duplicates(trails: Trails, worth: Callable[..., int], *, add_up: bool) 
         "GROUP BY 1 HAVING count(*) > 1"
     )
     _run("CREATE TEMP TABLE stage_trail (number int, path text)")
-    store.copy_rows_in(
-        "stage_trail", ("number", "path"), ((n, "\x1f".join(path)) for path, n in trails.numbers.items())
-    )
+    copy_rows_in("stage_trail", ("number", "path"), ((n, "\x1f".join(path)) for path, n in trails.numbers.items()))
     _run("CREATE TEMP TABLE stage_worth (line bigint, worth int)")
-    repeated = store.stream(
+    repeated = stream(
         "repeated",
         "SELECT s.line, s.url, s.canonical_url, s.status_code, s.indexable, s.canonical_link "
         "FROM stage_page s JOIN stage_repeated r ON md5(s.canonical_url) = r.key",
         [],
     )
     weighed = [(line, worth(*row)) for line, *row in repeated]
-    store.copy_rows_in("stage_worth", ("line", "worth"), weighed)
+    copy_rows_in("stage_worth", ("line", "worth"), weighed)
     _run("ANALYZE stage_repeated, stage_trail, stage_worth")
     if add_up:
         sums = ", ".join(f"{TRAFFIC_SUMS[name]} AS {name}" for name in sorted(parse.TRAFFIC))
@@ -273,7 +275,7 @@ def merge_categories(project: Project, trails: Trails) -> int:
         made = Category.objects.bulk_create([_category(project, path, ids) for path in level], batch_size=2000)
         ids |= {category.path_key: category.pk for category in made}
     _run("CREATE TEMP TABLE stage_category (number int, id bigint)")
-    store.copy_rows_in(
+    copy_rows_in(
         "stage_category", ("number", "id"), ((n, ids[category_key(path)]) for n, path in enumerate(paths) if path)
     )
     return len(wanted)
@@ -363,7 +365,7 @@ def _keep_cleaner_addresses(project: Project) -> None:
 
     One that answers 200 replaces any that did not.
     """
-    other = store.stream(
+    other = stream(
         "addresses",
         "SELECT s.line, s.url, p.url, s.canonical_url FROM stage_page s JOIN linker_page p ON p.project_id = %s "
         "AND md5(p.canonical_url) = md5(s.canonical_url) WHERE s.url <> p.url "
@@ -378,7 +380,7 @@ def _keep_cleaner_addresses(project: Project) -> None:
     if not worse:
         return
     _run("CREATE TEMP TABLE stage_kept (line bigint, url text)")
-    store.copy_rows_in("stage_kept", ("line", "url"), worse)
+    copy_rows_in("stage_kept", ("line", "url"), worse)
     _run("ANALYZE stage_kept")
     _run("UPDATE stage_page s SET url = k.url FROM stage_kept k WHERE k.line = s.line")
     _run("DROP TABLE stage_kept")
@@ -457,7 +459,7 @@ def leading_pages(project: Project) -> Iterator[KnownPage]:
     """What destinations() has to know of the project's pages: those that redirect, that name another address as their
     canonical, or that are gone. Streamed."""
     gone = "(missing_since IS NOT NULL OR coalesce(status_code IN (404, 410), false))"
-    rows = store.stream(
+    rows = stream(
         "leading_pages",
         f"SELECT id, url, redirect_url, canonical_link, indexable, {gone} FROM linker_page WHERE project_id = %s "
         f"AND (redirect_url <> '' OR canonical_link NOT IN ('', url, canonical_url) OR {gone})",
@@ -524,9 +526,9 @@ class LinkStage:
             (MERGE_LINKS, (project.pk, seen_at)),
             ("TRUNCATE stage_link", ()),
         ]
-        self._checked = not store.may_leave_checks_out()
+        self._checked = not may_skip_checks()
         if not self._checked:
-            self._merge = [store.CHECKS_OFF, *self._merge, store.CHECKS_ON]
+            self._merge = [CHECKS_OFF, *self._merge, CHECKS_ON]
         self._merged: list[Future[Any]] = []
         self.at_once = False
         if at_once and not has_links(project):
@@ -537,7 +539,7 @@ class LinkStage:
             self._outlinks, self._inlinks = np.zeros(len(ids), dtype=np.int64), np.zeros(len(ids), dtype=np.int64)
             self._held = Links.of([])
         _run(STAGE_LINKS)
-        self._background = store.Background()
+        self._background = BackgroundCopy()
         self.wait = self._background.wait
 
     def __enter__(self) -> LinkStage:
@@ -586,7 +588,7 @@ class LinkStage:
         self._new += np.bincount(links.block, minlength=len(self._new))
         self.wait()
         if not self._checked:
-            self._background.execute(store.CHECKS_OFF)
+            self._background.execute(CHECKS_OFF)
         self._background.copy_in(
             "linker_existinglink",
             [
@@ -595,13 +597,13 @@ class LinkStage:
                 ("target_id", ">i8", links.target),
                 ("block", ">i2", links.block),
                 ("follow", "?", links.follow),
-                ("last_seen_at", ">i8", np.full(len(links), store.timestamp(self.seen_at))),
+                ("last_seen_at", ">i8", np.full(len(links), timestamp(self.seen_at))),
             ],
             "anchor",
             links.anchor,
         )
         if not self._checked:
-            self._background.execute(store.CHECKS_ON)
+            self._background.execute(CHECKS_ON)
 
     def _once(self, links: Links) -> tuple[Links, NDArray[np.int64]]:
         """Each link once, followed where one of the same is, by source and target; and the places of both in `ids`."""
@@ -646,7 +648,7 @@ class LinkStage:
             return
         _run("CREATE TEMP TABLE stage_count (id bigint, inlinks int, outlinks int)")
         columns = [("id", ">i8", self._ids), ("inlinks", ">i4", self._inlinks), ("outlinks", ">i4", self._outlinks)]
-        store.copy_in("stage_count", columns)
+        copy_in("stage_count", columns)
         _run("ANALYZE stage_count")
         _run(SET_COUNTS.format("stage_count"))
         _run("DROP TABLE stage_count")
@@ -752,7 +754,7 @@ def drop_query_stage() -> None:
 
 
 def stage_queries(parts: Sequence[Sequence[QueryRow]]) -> None:
-    store.copy_rows_in("stage_query", QueryRow._fields, chain.from_iterable(parts))
+    copy_rows_in("stage_query", QueryRow._fields, chain.from_iterable(parts))
 
 
 def count_staged_queries() -> int:
@@ -792,7 +794,7 @@ def drop_traffic_stage() -> None:
     _run("DROP TABLE IF EXISTS stage_traffic, stage_sum")
 
 
-def stage_traffic(background: store.Background, some: Traffic) -> None:
+def stage_traffic(background: BackgroundCopy, some: Traffic) -> None:
     """Begins to write numbers of pages into the stage."""
     columns = {"page": some.page.tolist(), **some.numbers}
     cells = [_copy_cells(name, column) for name, column in columns.items()]
@@ -822,7 +824,7 @@ def sum_crawled_traffic(project: Project, moves: Moves) -> None:
         _run(f"CREATE TEMP TABLE stage_sum AS {rows}", [project.pk])
         return
     _run("CREATE TEMP TABLE stage_move (page bigint, destination bigint)")
-    store.copy_rows_in("stage_move", ("page", "destination"), moves.pairs())
+    copy_rows_in("stage_move", ("page", "destination"), moves.pairs())
     _run("ANALYZE stage_move")
     sums = ", ".join(f"{expression} AS {name}" for name, expression in TRAFFIC_SUMS.items())
     _run(
@@ -866,7 +868,7 @@ def merge_traffic(
         )
     if loose is None:
         loose = [page for (page,) in _rows("SELECT page FROM stage_sum")]
-    with store.references_held({"linker_trafficperiod": [found.pk], "linker_page": loose}):
+    with lock_references({"linker_trafficperiod": [found.pk], "linker_page": loose}):
         names = ", ".join(TRAFFIC_SUMS)
         old, new = (", ".join(f"{table}.{name}" for name in TRAFFIC_SUMS) for table in ("t", "excluded"))
         changes = ", ".join(f"{name} = excluded.{name}" for name in TRAFFIC_SUMS)

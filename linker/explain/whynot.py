@@ -15,6 +15,7 @@ from django.utils.formats import date_format
 
 from linker.embedding.service import embedding_model
 from linker.engine.allocation.allocate import Reason
+from linker.engine.arrays.vectors import unit_rows
 from linker.engine.candidates.block_search import Side as Pages
 from linker.engine.candidates.block_search import search
 from linker.engine.params import MatchParams, PageFilter, Ranking
@@ -51,7 +52,6 @@ from linker.models.linked import BESIDE_ALONE, IN_BLOCK, LINKED_IN, already_link
 from linker.pages.languages import keeps_apart, language_name
 from linker.pages.sensitivity import why_sensitive
 from linker.reports.details import levels_up
-from linker.storage import store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -745,7 +745,7 @@ def _compared(asked: _Asked, donor: Page, acceptor: Page) -> _Compared | None:
     nodes = category_nodes(asked.project)
     places = nodes.of(np.array([donor.category_id or 0, acceptor.category_id or 0], dtype=np.int64))
     sides = [
-        Pages(np.array([page.pk]), store.normalised(np.array([stored[page.pk]])), place[None])
+        Pages(np.array([page.pk]), unit_rows(np.array([stored[page.pk]])), place[None])
         for page, place in zip((donor, acceptor), places, strict=True)
     ]
     nothing = np.empty(0, dtype=np.int64)

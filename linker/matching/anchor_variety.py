@@ -21,7 +21,7 @@ from linker.engine.anchors.diversity import may_replace, word_set
 from linker.engine.text.fold import fold
 from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.matching.anchor_use import carried_query, is_another
-from linker.storage.store import stream
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

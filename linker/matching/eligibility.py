@@ -17,7 +17,7 @@ from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import NAMED, Gives, PageRole, Receives, role_links
 from linker.models import Category, EmbeddingModel, ExclusionRule, PageList, Project, Side
 from linker.pages.roles import ROLE_NOW
-from linker.storage.store import stream
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -32,7 +32,11 @@ from linker.models.linked import IN_TEXT, already_linked, has_links_beside, link
 from linker.pages.roles import pages_that
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
-from linker.storage import store
+from linker.storage.background import BackgroundCopy
+from linker.storage.copy import analyze, copy_in, copy_out, copy_rows_in, copy_text
+from linker.storage.cursors import stream
+from linker.storage.pairs import load_pairs_linked_beside_text
+from linker.storage.references import lock_references
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,7 +88,7 @@ def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[s
     params = MatchParams.from_dict(run.params)
     rows = np.empty(sum(RunBatch.objects.filter(run=run).values_list("candidates", flat=True)), dtype=FOUND)
     first = 0
-    for (pairs,) in store.stream(
+    for (pairs,) in stream(
         "candidates", "SELECT pairs FROM linker_runcandidate WHERE run_id = %s ORDER BY batch_id", [run.pk], size=1
     ):
         part = np.frombuffer(pairs, dtype=CANDIDATE)
@@ -213,7 +217,7 @@ def _got(
     one `in_text`; and of the rest, each page once: with a pair that would be shown and got `no_room`; with such pairs
     alone that their donors link beside their text already (`linked`); given none but links that are `held_back`; found,
     but `too_unlikely` to be given any; and `not_found`, by anybody or only below the lowest score."""
-    got = store.copy_out(
+    got = copy_out(
         "SELECT e.target_id, bool_or(coalesce(NOT t.held, false)), "
         "bool_or(coalesce(NOT t.held, false) AND e.placement = 'inline') "
         "FROM linker_candidateedge e LEFT JOIN linker_tier t ON t.id = e.tier_id "
@@ -352,7 +356,7 @@ def _barred(
     pairs = _Pairs(rows)
     donors = np.unique(rows["source"][above])
     for first in range(0, len(donors), DONORS_READ):
-        text_alone |= pairs.among(store.load_linked_beside(donors[first : first + DONORS_READ]))
+        text_alone |= pairs.among(load_pairs_linked_beside_text(donors[first : first + DONORS_READ]))
     there = text_alone & pairs.among(standing.there)
     text_alone &= ~pairs.among(standing.waiting) & ~there
     text_alone &= reason == 0
@@ -404,7 +408,7 @@ def _too_many_products(
     places = np.flatnonzero(taken & np.isin(rows["source"], products) & np.isin(rows["target"], products))
     if not len(places):
         return places
-    known = store.copy_out(
+    known = copy_out(
         "SELECT id, coalesce(category_id, 0) FROM linker_page WHERE id = ANY(%s) ORDER BY id",
         [products.tolist()],
         [("id", ">i8"), ("category", ">i8")],
@@ -435,7 +439,7 @@ def _fits_text(
         reading = read_tiers(value, np.array([tier.lower_bound for tier in tiers]))
         fits = np.array([False, *(tier.placement == Placement.INLINE for tier in tiers)])[reading + 1]
     donors = np.unique(found["source"][fits])
-    with_text = store.copy_out(
+    with_text = copy_out(
         "SELECT id FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors.tolist()], [("id", ">i8")]
     )["id"].astype(np.int64)
     return fits & np.isin(found["source"], with_text)
@@ -489,7 +493,7 @@ def _allocate(
 
 
 def _standing(project: Project) -> Standing:
-    rows = store.copy_out(
+    rows = copy_out(
         f"SELECT source_id, target_id, {linked_sql('e')} FROM linker_candidateedge e WHERE project_id = %s "
         "AND status IN ('accepted', 'exported')",
         [project.pk],
@@ -501,7 +505,7 @@ def _standing(project: Project) -> Standing:
 
 def _links_back(project: Project, donors: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each pair's target links to its donor in its body."""
-    rows = store.copy_out(
+    rows = copy_out(
         f"SELECT DISTINCT target_id, source_id FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
         "AND missing_since IS NULL AND source_id = ANY(%s)",
         [project.pk, np.unique(targets).tolist()],
@@ -606,12 +610,12 @@ class _Edges:
             )
             # Keys that are checked at the end of the transaction would be remembered until then, row by row.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-            with store.references_held(self._references()):
+            with lock_references(self._references()):
                 self._write(progress)
             cursor.execute("SET CONSTRAINTS ALL DEFERRED")
             if self.refreshed:
                 self._refresh(cursor, columns)
-            store.analyze("linker_candidateedge")
+            analyze("linker_candidateedge")
             if not self.are_first:
                 _even_out_donor_best(self.run.project)
         generators: Counter[str] = Counter()
@@ -646,7 +650,7 @@ class _Edges:
     def _write(self, progress: Callable[[int], None]) -> None:
         """The database takes the rows of some donors while those of the next are made."""
         ready: tuple[list[str], list[str]] = [], []
-        with store.Background() as background:
+        with BackgroundCopy() as background:
             for first, stop in _donor_chunks(self.rows["source"][self.chosen]):
                 background.wait()
                 part = self.rows[self.chosen[first:stop]]
@@ -658,7 +662,7 @@ class _Edges:
             background.wait()
             self._send(background, *ready)
 
-    def _send(self, background: store.Background, fresh: list[str], known: list[str]) -> None:
+    def _send(self, background: BackgroundCopy, fresh: list[str], known: list[str]) -> None:
         self.fresh += len(fresh)
         self.refreshed += len(known)
         background.copy_lines("linker_candidateedge", [*_EDGE_COLUMNS, *_FRESH_COLUMNS], fresh)
@@ -666,7 +670,7 @@ class _Edges:
 
     def _lines(self, first: int, part: NDArray[Any], known: set[tuple[int, int]]) -> tuple[list[str], list[str]]:
         """Lines for COPY, of pairs that are new and of those that are known; `part` are the rows from `first` on."""
-        fields, text = part.dtype.names or (), store.copy_text
+        fields, text = part.dtype.names or (), copy_text
         ranked_by, run, project = self.findings.ranked_by, self.run.pk, self.run.project_id
         tail = f"\t{project}\t{run}\t{ranked_by}\tsuggested\tf\tnow\tnow\t\tf\n"
         fresh: list[str] = []
@@ -866,7 +870,7 @@ def _save_left_out(
         )
     source = rows["source"][left]
     bounds = np.flatnonzero(np.concatenate([[True], source[1:] != source[:-1], [True]])) if len(left) else source
-    store.copy_rows_in(
+    copy_rows_in(
         "linker_leftout",
         ["run_id", "source", "targets", "scores", "reasons"],
         (
@@ -941,7 +945,7 @@ def _mark_stale(run: Run, params: MatchParams) -> dict[str, int]:
             "CREATE TEMP TABLE taking_part (page bigint PRIMARY KEY, is_donor boolean, is_target boolean, "
             "chosen_donor boolean, chosen_target boolean) ON COMMIT DROP"
         )
-        store.copy_in(
+        copy_in(
             "taking_part",
             [
                 ("page", ">i8", eligible.ids),

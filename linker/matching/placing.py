@@ -30,7 +30,7 @@ from linker.matching.search_queries import target_queries
 from linker.models.linked import IN_TEXT
 from linker.pages.languages import usual_language
 from linker.pages.roles import pages_that
-from linker.storage.store import stream
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -37,7 +37,9 @@ from linker.models.linked import has_links_beside
 from linker.pages.languages import language_counts, model_advice, tongues, trusts_crawl
 from linker.runs import lifecycle
 from linker.runs.job_queue import JobKey, enqueue
-from linker.storage import store
+from linker.storage.copy import copy_out
+from linker.storage.pairs import load_forbidden_pairs
+from linker.storage.vectors import load_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -273,7 +275,7 @@ def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
     searcher = _Searcher(run, params)
     for slices in _groups(batch.slices, blocks, room):
         donors = np.concatenate([blocks[number][0][first:stop] for number, first, stop in slices])
-        sources, targets = store.load_forbidden(donors)
+        sources, targets = load_forbidden_pairs(donors)
         by_source = np.argsort(sources, kind="stable")
         forbidden = sources[by_source], targets[by_source]
         cache = None
@@ -306,8 +308,8 @@ class _Searcher:
 
     def read(self, ids: NDArray[np.int64]) -> Side:
         """The pages among `ids` that have a vector, by id."""
-        vectors = store.load_vectors(self.model.pk, self.model.dimensions, ids)
-        rows = store.copy_out(
+        vectors = load_vectors(self.model.pk, self.model.dimensions, ids)
+        rows = copy_out(
             "SELECT id, coalesce(category_id, 0) FROM linker_page WHERE id = ANY(%s) ORDER BY id",
             [vectors.ids.tolist()],
             [("id", ">i8"), ("category", ">i8")],
@@ -371,7 +373,7 @@ def _of_donors(
 def deeper(run: Run, donors: NDArray[np.int64]) -> NDArray[Any]:
     """Candidates of some donors, as many as the run's parameters keep at most: see `effective`."""
     searcher = _Searcher(run, MatchParams.from_dict(run.params))
-    sources, targets = store.load_forbidden(donors)
+    sources, targets = load_forbidden_pairs(donors)
     by_source = np.argsort(sources, kind="stable")
     forbidden = sources[by_source], targets[by_source]
     found = [np.empty(0, dtype=CANDIDATE)]

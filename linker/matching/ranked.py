@@ -30,8 +30,9 @@ from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.models.linked import IN_TEXT
 from linker.pages.languages import tongues, trusts_crawl
 from linker.runs import lifecycle
-from linker.storage import store
-from linker.storage.store import stream
+from linker.storage.copy import copy_out
+from linker.storage.cursors import stream
+from linker.storage.vectors import load_half_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,7 +147,7 @@ BANDS = (0.0, 0.3, 0.5, 0.7, 0.85)  # where the bands begin in which what was st
 def _decisions(project: Project) -> NDArray[Any]:
     """What the model stated of each suggestion that a person decided on, what the project's editors were shown, and
     whether they approved it as it stood."""
-    return store.copy_out(
+    return copy_out(
         f"SELECT (evidence->>'{STATED}')::float8, probability, status <> 'rejected' AND NOT edited "
         "FROM linker_candidateedge "
         "WHERE project_id = %s AND reviewed AND status IN ('accepted', 'exported', 'rejected') "
@@ -284,7 +285,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             h1s=h1s,
             bodies=bodies,
             languages=languages,
-            unit=HalfVectors(store.load_half_vectors(model.pk, model.dimensions, ids)),
+            unit=HalfVectors(load_half_vectors(model.pk, model.dimensions, ids)),
             nodes=nodes.of(eligible.categories),
             tree=nodes.tree,
             links=links,
@@ -339,7 +340,7 @@ OF_THE_PAIR = "rejected_for IN ('', 'irrelevant', 'wrong_target', 'other')"
 
 def _decided(project: Project, ids: NDArray[np.int64], which: str) -> Pairs:
     """Pairs that a person decided on; what left unreviewed says nothing of what editors think."""
-    rows = store.copy_out(
+    rows = copy_out(
         f"SELECT source_id, target_id FROM linker_candidateedge WHERE project_id = %s AND reviewed AND ({which})",
         [project.pk],
         [("source", ">i8"), ("target", ">i8")],

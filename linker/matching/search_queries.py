@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linker.engine.anchors.search_queries import Query
-from linker.storage.store import stream
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

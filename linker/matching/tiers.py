@@ -12,7 +12,7 @@ from linker.matching.anchor_variety import STORED, reworded
 from linker.matching.room import has_prose_sql, silent_roles, text_room_sql
 from linker.models import CandidateEdge, Project, Tier
 from linker.models.linked import linked_sql
-from linker.storage import store
+from linker.storage.copy import copy_rows_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,9 +108,7 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
         )
         targets = None if ids is None else _targets(ids)
         for part in reworded(project, _NEW_TIERS, targets, ids):
-            store.copy_rows_in(
-                "reworded", _REWORDED, ((*edge[:4], json.dumps(edge.others), *edge[5:]) for edge in part)
-            )
+            copy_rows_in("reworded", _REWORDED, ((*edge[:4], json.dumps(edge.others), *edge[5:]) for edge in part))
         cursor.execute("ANALYZE reworded")
         cursor.execute(_WRITTEN)
         _withdraw_linked(cursor, project, ids)

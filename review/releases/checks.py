@@ -30,7 +30,8 @@ from linker.models import Block, CandidateEdge, EdgeStatus, Placement
 from linker.models.linked import linked_sql
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import sensitivity_checks
-from linker.storage.store import analyze, copy_rows_in, stream
+from linker.storage.copy import analyze, copy_rows_in
+from linker.storage.cursors import stream
 from review.models import Held
 
 if TYPE_CHECKING:

@@ -10,13 +10,12 @@ import pytest
 from linker.engine import evidence, index, rank
 from linker.engine.anchors.choice import AnchorOptions
 from linker.engine.arrays.disk import Texts
-from linker.engine.arrays.vectors import HalfVectors
+from linker.engine.arrays.vectors import HalfVectors, unit_rows
 from linker.engine.rank import EngineOptions, Ranked, rank_site
 from linker.engine.ranking import learned
 from linker.engine.ranking.learned import TrainOptions
 from linker.engine.site import Site
 from linker.engine.text.tokens import BATCH
-from linker.storage.store import normalised
 from tests.engine.sites import made_site
 
 OPTIONS = EngineOptions(
@@ -62,7 +61,7 @@ def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_an
     site = long_site()
     half = np.asarray(site.unit).astype(np.float16)
     in_files = {name: Texts(getattr(site, name)) for name in ("urls", "titles", "h1s", "bodies")}
-    one = rank_site(replace(site, unit=normalised(half)), OPTIONS)
+    one = rank_site(replace(site, unit=unit_rows(half)), OPTIONS)
     assert_same(one, rank_site(replace(site, unit=HalfVectors(half), **in_files), OPTIONS))
 
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linker.engine.arrays.vectors import unit_rows
 from linker.engine.blocks import CategoryTree
 from linker.engine.candidates import block_search as module
 from linker.engine.candidates.block_search import Side, search
-from linker.storage.store import normalised
 
 TREE = CategoryTree(np.array([0, 0, 1, 1, 2, 2, 0, 6]))
 
 
 def side(ids, vectors, nodes) -> Side:
-    return Side(np.asarray(ids, dtype=np.int64), normalised(np.asarray(vectors)), np.asarray(nodes, dtype=np.int64))
+    return Side(np.asarray(ids, dtype=np.int64), unit_rows(np.asarray(vectors)), np.asarray(nodes, dtype=np.int64))
 
 
 def oracle(donors: Side, targets: Side, levels_up, forbidden, threshold, level_penalty, pool):

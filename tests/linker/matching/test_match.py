@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from linker.engine.arrays.vectors import unit_rows
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Scope
 from linker.errors import UserError
 from linker.matching.finish import finish_match
@@ -27,7 +28,6 @@ from linker.models import (
 from linker.pages.sensitivity import mark_sensitive
 from linker.projects import policies
 from linker.runs import lifecycle
-from linker.storage.store import normalised
 from tests.factories import embed, make_category, make_edge, make_link, make_model, make_page
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def slow_match(pages: list[Page], params: MatchParams) -> dict[tuple[int, int], 
     unit = {}
     for page in pages:
         stored = np.asarray(PageEmbedding.objects.get(page=page).vector)
-        unit[page.pk] = normalised(stored[None, :])[0].astype(np.float64)
+        unit[page.pk] = unit_rows(stored[None, :])[0].astype(np.float64)
     found = {}
     for donor in pages:
         mine = []

@@ -12,12 +12,13 @@ import psutil
 import pytest
 from django.db import connection
 
+from linker.engine.arrays.vectors import unit_rows
 from linker.engine.params import MatchParams
 from linker.errors import RunCancelled, UserError
 from linker.models import CandidateEdge, Run, RunBatch, RunCandidate, RunKind, RunStatus
 from linker.runs import job_queue, lifecycle
 from linker.runs.job_queue import JobKey
-from linker.storage.store import normalised, save_vectors
+from linker.storage.vectors import save_vectors
 from tests.factories import make_category, make_model, make_page
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -246,7 +247,7 @@ def site(project, count: int) -> None:
     from django.db import transaction
 
     with transaction.atomic():
-        unit = normalised(np.random.default_rng(8).normal(size=(count, 64)))
+        unit = unit_rows(np.random.default_rng(8).normal(size=(count, 64)))
         save_vectors(make_model(64, "test-model").pk, ids, unit, [b"\0" * 32] * count)
 
 
