@@ -27,7 +27,7 @@ django.setup()
 from linker.embedding.service import embedding_model
 from linker.engine.anchors.choice import AnchorRanker, span_finder, train_anchors
 from linker.engine.anchors.placement import Folded
-from linker.engine.anchors.spans import Stretches, Texts, in_context
+from linker.engine.anchors.spans import CandidateSpans, TokenizedTexts, in_context
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
 from linker.engine.params import MatchParams
@@ -96,7 +96,7 @@ def describe_words(rows: list[Row], evidence: Evidence, ranker: AnchorRanker | N
         if not row["sentence"]:
             continue
         target = np.array([page[row["acceptor_url"]]])
-        texts = Texts(finder.reader, np.array([page[row["donor_url"]]]))
+        texts = TokenizedTexts(finder.reader, np.array([page[row["donor_url"]]]))
         found = finder.find(texts, np.array([0]), target)
         place = stretch(row, Folded(evidence.index.site.bodies[page[row["donor_url"]]]), texts, found)
         if place is None:
@@ -106,7 +106,7 @@ def describe_words(rows: list[Row], evidence: Evidence, ranker: AnchorRanker | N
         row["words"] = numbers(WORD_FEATURES, word_table(one.features, in_context(finder, texts, target, one), own)[0])
 
 
-def stretch(row: Row, body: Folded, texts: Texts, found: Stretches) -> int | None:
+def stretch(row: Row, body: Folded, texts: TokenizedTexts, found: CandidateSpans) -> int | None:
     """The stretch that says the row's anchor, in its sentence where there are several."""
     inside, elsewhere = fold(row["sentence"].strip("… ")), None
     for number in range(len(found.first)):

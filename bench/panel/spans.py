@@ -1,4 +1,4 @@
-"""Stretches of texts for links that editors made, to learn from where a site has too few links of its own.
+"""Spans of texts for links that editors made, to learn from where a site has too few links of its own.
 
     python bench/panel/spans.py SLUG NAME COUNT > bench/panel/NAME.spans.npz
 
@@ -23,7 +23,7 @@ django.setup()
 
 from linker.embedding.service import embedding_model
 from linker.engine.anchors.choice import AnchorOptions, _blocks, examples
-from linker.engine.anchors.spans import Reader
+from linker.engine.anchors.spans import SpanReader
 from linker.engine.index import build_index, no_progress
 from linker.engine.params import MatchParams
 from linker.engine.site import checked
@@ -40,7 +40,7 @@ def main() -> None:
     model = embedding_model(project)
     site = checked(load_site(project, model, eligible_pages(project, model, MatchParams())).site)
     index = build_index(site)
-    reader = Reader(index)
+    reader = SpanReader(index)
     rng = np.random.default_rng(3)
     pages = np.sort(rng.permutation(np.unique(site.links.src))[:1000])
     found = examples(reader, list(_blocks(reader, pages)), AnchorOptions(most=int(count)), no_progress)

@@ -14,8 +14,8 @@ from scipy import sparse
 from sparse_dot_topn import sp_matmul_topn
 
 from linker.engine.anchors.candidates import short_forms
-from linker.engine.arrays.disk import Texts, in_file, let_go
-from linker.engine.arrays.memory import give_back
+from linker.engine.arrays.disk import DiskTexts, evict_pages, to_memmap
+from linker.engine.arrays.memory import trim_malloc
 from linker.engine.arrays.vectors import slices
 from linker.engine.candidates.generators import groups_within, nearest, nearest_in_category, nearest_within
 from linker.engine.graph.links import stacked, top_rows, without_diagonal
@@ -68,9 +68,9 @@ class Occurrences:
     alone: NDArray[np.bool_]
     leads: NDArray[np.bool_]
 
-    def let_go(self) -> None:
-        """Takes no memory until they are read again."""
-        let_go(*vars(self).values())
+    def evict_pages(self) -> None:
+        """Drops the mentions from memory until they are read again."""
+        evict_pages(*vars(self).values())
 
 
 @dataclass(frozen=True)
@@ -241,10 +241,10 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     of_anchor = np.array([place[anchor] for anchor in site.links.anchors], dtype=np.int64)
     anchor_phrase = book.phrase_of[of_anchor] if len(of_anchor) else np.empty(0, np.int32)
     names = _name_rows(book, np.array(pages, dtype=np.int64), np.array(bits, dtype=np.int32))
-    phrase_text = Texts(all_texts[first] for first in book.first.tolist())
+    phrase_text = DiskTexts(all_texts[first] for first in book.first.tolist())
     del texts, languages, pages, bits, anchor_texts, anchor_language, all_texts, place, of_anchor
     progress(1, 4, "Reading the texts")
-    give_back()
+    trim_malloc()
     read = _read_bodies(site, vocabulary, book)
     book.forget_words()
     progress(3, 4, "Comparing words")
@@ -254,7 +254,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     )
     terms, body, in_texts, title, title_unit = _lexical(site, vocabulary, read.counts, _count_terms(heads, vocabulary))
     del heads
-    give_back()
+    trim_malloc()
     near_words = nearest_words(terms, site.target)
     words_within = None if site.levels_up is None else nearest_words_within(terms, site, site.levels_up)
     return SiteIndex(
@@ -369,7 +369,7 @@ def _read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook) -> _Read:
         line_counts.append(np.add.reduceat((tokens.words == 0).astype(np.int64), tokens.bounds[:-1]))
         tokens_before += len(tokens.words)
         lines_before += int(line[-1])
-    columns = [in_file(np.concatenate(column)) for column in zip(*found, strict=True)]
+    columns = [to_memmap(np.concatenate(column)) for column in zip(*found, strict=True)]
     return _Read(Occurrences(*columns), counted, np.concatenate(lengths), np.concatenate(line_counts))
 
 

@@ -16,8 +16,8 @@ from linker.engine.anchors.choice import (
     span_finder,
     train_anchors,
 )
-from linker.engine.arrays.disk import in_file
-from linker.engine.arrays.memory import give_back
+from linker.engine.arrays.disk import to_memmap
+from linker.engine.arrays.memory import trim_malloc
 from linker.engine.candidates.generators import EVERY, Generator
 from linker.engine.evidence import Evidence, TextEvidence, build_evidence
 from linker.engine.index import Progress, build_index, no_progress
@@ -165,13 +165,13 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
     options = options or EngineOptions()
     site = checked(site)
     index = build_index(site, progress)
-    give_back()
+    trim_malloc()
     ranker = train(index, options.training, options.generators, progress) if options.learn else None
-    give_back()
+    trim_malloc()
     anchors = train_anchors(index, options.anchors, progress) if options.learn else None
-    give_back()
+    trim_malloc()
     evidence = build_evidence(index, np.arange(len(site.links)))
-    give_back()
+    trim_malloc()
     skip = (
         np.concatenate([site.links.src, site.forbidden.src, site.rejected.src]),
         np.concatenate([site.links.dst, site.forbidden.dst, site.rejected.dst]),
@@ -195,7 +195,7 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
         below.append((best.donor[~enough].astype(np.int32), best.target[~enough].astype(np.int32), value[~enough]))
     texts = evidence.texts_alone()
     del evidence, index  # half of the memory
-    give_back()
+    trim_malloc()
     pairs, relevance = joined(parts), np.concatenate(relevances)
     base = np.concatenate(bases)
     words, stated = _words(texts, pairs, relevance, base, anchors, options, progress)
@@ -329,7 +329,7 @@ def _words(
         kept.append(rows[worth_keeping])
         probability[some] = np.where(in_text > 0, in_text, probability[some])
     first = np.cumsum(count, dtype=np.int64) - count
-    return Words(first, count, in_file(np.concatenate(kept))), probability
+    return Words(first, count, to_memmap(np.concatenate(kept))), probability
 
 
 def _by_donor(donor: NDArray[np.int64], most: int) -> Iterator[slice]:

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 from linker.embedding.service import site_template
 from linker.engine.arrays.vectors import slices
-from linker.engine.copies.groups import KINDS, Apart, Groups, Kind, PageText, Standing, describe, find_groups
+from linker.engine.copies.groups import KINDS, Groups, Kind, LeadCriteria, PageText, Rulings, describe, find_groups
 from linker.models import ApartPage, Project
 from linker.storage.copy import analyze, copy_out, copy_rows_in
 from linker.storage.cursors import stream
@@ -56,7 +56,7 @@ def find_copies(run: Run, eligible: Eligible, progress: Progress) -> dict[str, A
     ids, inlinks, clicks, address = (rows[name].astype(np.int64) for name in ("id", "inlinks", "clicks", "address"))
     target = np.isin(ids, eligible.ids[eligible.is_target])
     described = describe(_texts(ids, progress), len(ids), site_template(project).strip)
-    groups = find_groups(described, Standing(target, inlinks, clicks, address, ids), _apart(project, ids))
+    groups = find_groups(described, LeadCriteria(target, inlinks, clicks, address, ids), _apart(project, ids))
     del described
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -80,7 +80,7 @@ def _texts(ids: NDArray[np.int64], progress: Progress) -> Iterator[PageText]:
             yield PageText(*known.get(page, _GONE)[1:])
 
 
-def _apart(project: Project, ids: NDArray[np.int64]) -> Apart:
+def _apart(project: Project, ids: NDArray[np.int64]) -> Rulings:
     """What managers said, by position."""
     sides: dict[int, dict[int, int]] = defaultdict(dict)
     said = ApartPage.objects.filter(word__project=project).values_list("page_id", "word_id", "side")
@@ -88,7 +88,7 @@ def _apart(project: Project, ids: NDArray[np.int64]) -> Apart:
         place = int(np.searchsorted(ids, page))
         if place < len(ids) and ids[place] == page:
             sides[place][word] = side
-    return Apart(dict(sides))
+    return Rulings(dict(sides))
 
 
 def _store(run: Run, ids: NDArray[np.int64], groups: Groups) -> None:

@@ -16,8 +16,7 @@ import numpy as np
 from linker.embedding.service import site_template
 from linker.engine.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
 from linker.engine.anchors.diversity import AnchorUse, choose, may_replace, word_set
-from linker.engine.anchors.placement import Folded, Place, Placement, Words
-from linker.engine.anchors.placement import Page as Text
+from linker.engine.anchors.placement import Folded, LinkableText, Place, Placement, StemPositions
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import Receives, role_links
 from linker.engine.text.fold import fold
@@ -113,12 +112,12 @@ class Placer:
         self.queries: dict[int, list[Query]] = {}
         self.names: dict[int, list[AnchorCandidate]] = {}
         self.languages: dict[int, str] = {}
-        self.texts: dict[int, Text] = {}
+        self.texts: dict[int, LinkableText] = {}
         self.silent = silent_roles(project)
         self.with_prose: set[int] = set()  # donors whose text could take a sentence for a link
         self.hashes: dict[int, int] = {}
         self.spans: dict[tuple[int, int], tuple[int, int]] = {}
-        self.words: dict[int, Words] = {}
+        self.words: dict[int, StemPositions] = {}
         self.allowed: dict[tuple[str, str], bool] = {}
 
     def _read_names(self, targets: NDArray[Any]) -> None:
@@ -219,7 +218,7 @@ class Placer:
         for page, body, language, body_hash, h1, headings, has_prose in bodies:
             if has_prose:
                 self.with_prose.add(page)
-            self.texts[page] = Text(body, linked[page], taken[page], [h1, *headings])
+            self.texts[page] = LinkableText(body, linked[page], taken[page], [h1, *headings])
             self.hashes[page] = body_hash
             self.languages[page] = language or self.usual
 
@@ -252,7 +251,7 @@ class Placer:
                 if counts and not inline and self._is_used_up(target, found.anchor):
                     name = choose(_whole(names), self.use.used(target), self.limit)
                     if not self._is_used_up(target, name.text):
-                        text.give_back(found.place)
+                        text.release(found.place)
                         self.use.add(target, [name.text])
                         others = [_in_text(found.place, most), *picks, *_besides(names, name.text)]
                         return self._placed(source, name.text, name.source, others, None)
@@ -322,7 +321,7 @@ class Placer:
         stops = stop_words(primary_language(self.languages[target]))
         for name in () if target in self.by_name else names[:1]:
             if source not in self.words:
-                self.words[source] = Words(Folded(self.texts[source].text), self.languages[source])
+                self.words[source] = StemPositions(Folded(self.texts[source].text), self.languages[source])
             words = self.words[source]
             span = words.nearest_to(name.text, stops)
             phrase = "" if span is None else words.text.text[span[0] : span[1]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linker.embedding.service import embedding_model
-from linker.engine.arrays.disk import Texts
+from linker.engine.arrays.disk import DiskTexts
 from linker.engine.arrays.vectors import HalfVectors, slices
 from linker.engine.graph.links import repeated_links
 from linker.engine.params import MatchParams, Ranking
@@ -253,7 +253,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
     """The site as the engine reads it: whoever may give links is learned from, those chosen are asked about."""
     ids = eligible.ids
     nodes = category_nodes(project)
-    columns = urls, titles, h1s, bodies = Texts(), Texts(), Texts(), Texts()
+    columns = urls, titles, h1s, bodies = DiskTexts(), DiskTexts(), DiskTexts(), DiskTexts()
     languages: list[str] = []
     with_text = 0
     impressions = np.zeros(len(ids))

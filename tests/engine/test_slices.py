@@ -9,7 +9,7 @@ import pytest
 
 from linker.engine import evidence, index, rank
 from linker.engine.anchors.choice import AnchorOptions
-from linker.engine.arrays.disk import Texts
+from linker.engine.arrays.disk import DiskTexts
 from linker.engine.arrays.vectors import HalfVectors, unit_rows
 from linker.engine.rank import EngineOptions, Ranked, rank_site
 from linker.engine.ranking import learned
@@ -60,7 +60,7 @@ def test_slices_of_any_size_give_the_same_pairs_and_anchors(monkeypatch: pytest.
 def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_anchors() -> None:
     site = long_site()
     half = np.asarray(site.unit).astype(np.float16)
-    in_files = {name: Texts(getattr(site, name)) for name in ("urls", "titles", "h1s", "bodies")}
+    in_files = {name: DiskTexts(getattr(site, name)) for name in ("urls", "titles", "h1s", "bodies")}
     one = rank_site(replace(site, unit=unit_rows(half)), OPTIONS)
     assert_same(one, rank_site(replace(site, unit=HalfVectors(half), **in_files), OPTIONS))
 

@@ -15,14 +15,14 @@ import numpy as np
 from linker.engine.anchors.placement import Folded
 from linker.engine.anchors.spans import (
     SPAN_FEATURES,
-    Edges,
-    Reader,
+    BoundaryModel,
+    CandidateSpans,
     SpanFinder,
-    Stretches,
-    Texts,
+    SpanReader,
+    TokenizedTexts,
     in_context,
-    learn_edges,
-    link_places,
+    learn_boundaries,
+    link_positions,
 )
 from linker.engine.evidence import text_evidence
 from linker.engine.index import Progress, no_progress
@@ -82,7 +82,7 @@ class AnchorOptions:
 
 @dataclass(frozen=True)
 class AnchorExamples:
-    """Stretches for hidden links: `features` float32 [m, len(SPAN_FEATURES)], `right` bool [m], `query` int64 [m]: the
+    """Spans for hidden links: `features` float32 [m, len(SPAN_FEATURES)], `right` bool [m], `query` int64 [m]: the
     link each belongs to, ascending; `links`: hidden links looked at."""
 
     features: NDArray[np.float32]
@@ -93,12 +93,12 @@ class AnchorExamples:
 
 @dataclass(frozen=True)
 class AnchorRanker:
-    """`model` says how likely a stretch is what an editor would link, from the features at `places`; `edges` of all
+    """`model` says how likely a span is what an editor would link, from the features at `places`; `boundaries` of all
     visible links."""
 
     model: Any
     places: NDArray[np.int64]
-    edges: Edges
+    boundaries: BoundaryModel
 
     def score(self, features: NDArray[np.float32], rounds: int = -1) -> NDArray[np.float64]:
         """Probability, float64 [m]; by the first `rounds` of the trees a quick reading."""
@@ -108,8 +108,10 @@ class AnchorRanker:
         return np.round(np.asarray(found), 6)
 
 
-def examples(reader: Reader, blocks: Sequence[Texts], options: AnchorOptions, progress: Progress) -> AnchorExamples:
-    """Stretches for links of the texts in `blocks`, each described with the evidence of links that it is not among."""
+def examples(
+    reader: SpanReader, blocks: Sequence[TokenizedTexts], options: AnchorOptions, progress: Progress
+) -> AnchorExamples:
+    """Spans for links of the texts in `blocks`, each described with the evidence of links that it is not among."""
     index = reader.index
     site, pages = index.site, len(index.site)
     key = site.links.src * pages + site.links.dst
@@ -126,8 +128,8 @@ def examples(reader: Reader, blocks: Sequence[Texts], options: AnchorOptions, pr
             continue
         progress(number, options.shares, "Learning which words carry links")
         visible = np.flatnonzero(share[of_link] != number)
-        edges = learn_edges(reader, link_places(index, visible), blocks)
-        finder = SpanFinder(text_evidence(index, visible), reader, edges)
+        boundaries = learn_boundaries(reader, link_positions(index, visible), blocks)
+        finder = SpanFinder(text_evidence(index, visible), reader, boundaries)
         said = np.flatnonzero(np.isin(of_link, hidden))
         anchors = reader.hashes([site.links.anchors[link] for link in said.tolist()])
         for pair, texts, found in _found(finder, blocks, donor[hidden], target[hidden]):
@@ -153,8 +155,8 @@ def _among(
 
 
 def _found(
-    finder: SpanFinder, blocks: Iterable[Texts], donor: NDArray[np.int64], target: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], Texts, Stretches]]:
+    finder: SpanFinder, blocks: Iterable[TokenizedTexts], donor: NDArray[np.int64], target: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], TokenizedTexts, CandidateSpans]]:
     """For each block of texts the positions of its pairs, the texts, and the stretches found."""
     order = np.argsort(donor, kind="stable")
     ordered = donor[order]
@@ -166,9 +168,9 @@ def _found(
             yield pair, texts, finder.find(texts, np.searchsorted(texts.pages, donor[pair]), target[pair])
 
 
-def _blocks(reader: Reader, pages: NDArray[np.int64]) -> Iterator[Texts]:
+def _blocks(reader: SpanReader, pages: NDArray[np.int64]) -> Iterator[TokenizedTexts]:
     for first in range(0, len(pages), SLICE):
-        yield Texts(reader, pages[first : first + SLICE])
+        yield TokenizedTexts(reader, pages[first : first + SLICE])
 
 
 def train_anchors(
@@ -181,13 +183,13 @@ def train_anchors(
     if len(site.links) < options.fewest or not len(pages):
         return None
     pages = np.sort(np.random.default_rng(options.seed).permutation(pages)[: options.donors])
-    reader = Reader(index)
+    reader = SpanReader(index)
     blocks = list(_blocks(reader, pages))
     model = fit_anchors(examples(reader, blocks, options, progress), options)
     if model is None:
         return None
-    edges = learn_edges(reader, link_places(index, np.arange(len(site.links))), blocks)
-    return AnchorRanker(model, np.array([SPAN_FEATURES.index(name) for name in options.columns]), edges)
+    boundaries = learn_boundaries(reader, link_positions(index, np.arange(len(site.links))), blocks)
+    return AnchorRanker(model, np.array([SPAN_FEATURES.index(name) for name in options.columns]), boundaries)
 
 
 def fit_anchors(data: AnchorExamples, options: AnchorOptions) -> lightgbm.Booster | None:
@@ -229,7 +231,7 @@ def anchor_choices(
     """For each pair, int64 [k] each, words of the donor's text that could become the link, at most `most`, best first:
     those that an editor would approve soonest.
 
-    Stretches worth a closer look are found by the site's own `ranker`, or without one by the numbers of the stretch
+    Spans worth a closer look are found by the site's own `ranker`, or without one by the numbers of the stretch
     alone. `finder`, from `span_finder`, saves making it again.
     """
     finder = finder or span_finder(evidence, ranker)
@@ -273,9 +275,9 @@ def anchor_choices(
 def span_finder(evidence: TextEvidence, ranker: AnchorRanker | None) -> SpanFinder:
     """What finds stretches for a ranker, of use for all pairs; without one no word begins or ends links sooner than
     another."""
-    reader = Reader(evidence.index)
-    edges = ranker.edges if ranker else Edges(*[np.zeros(len(reader.is_word), dtype=np.float32)] * 5)
-    return SpanFinder(evidence, reader, edges)
+    reader = SpanReader(evidence.index)
+    boundaries = ranker.boundaries if ranker else BoundaryModel(*[np.zeros(len(reader.is_word), dtype=np.float32)] * 5)
+    return SpanFinder(evidence, reader, boundaries)
 
 
 def _first(

@@ -1,8 +1,8 @@
-"""Stretches of a donor's text that could become the link to a target, and the numbers that describe each.
+"""Spans of a source's text that could become the link to a target, and the numbers that describe each.
 
 A stretch grows from a seed: a mention of a phrase that means the target, or a word that the target's title, anchors or
 text hold. It begins and ends where the site's own links do: at the start of a line, after a function word, before
-punctuation. How likely a token begins, ends or stands in a link is counted from the visible links (`Edges`).
+punctuation. How likely a token begins, ends or stands in a link is counted from the visible links (`BoundaryModel`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from linker.engine.evidence import TextEvidence
     from linker.engine.index import TextIndex
 
-MENTION_SEEDS = 6  # mentions a pair that stretches grow from
-WORD_SEEDS = 6  # words a pair that stretches grow from
-TERMS = 24  # words of a target that are looked for
+MAX_MENTION_SEEDS = 6  # mentions a pair that stretches grow from
+MAX_WORD_SEEDS = 6  # words a pair that stretches grow from
+TARGET_TERMS = 24  # words of a target that are looked for
 REACH = 8  # tokens a stretch grows to either side
-EDGES_A_SEED = 3  # beginnings, and ends, that are tried a seed
-LONGEST_LINE = 24  # tokens of a line that may become the link as a whole
-SMOOTH = 20.0  # tokens of the average kind that each count starts with
+BOUNDARIES_PER_SEED = 3  # beginnings, and ends, that are tried a seed
+MAX_LINE_TOKENS = 24  # tokens of a line that may become the link as a whole
+PRIOR_TOKENS = 20.0  # tokens of the average kind that each count starts with
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _SENTENCE, _LOUD, _COMMA, _OPENING, _CLOSING, _QUOTE = range(1, 7)
 _MARKS = {_SENTENCE: ".;:…", _LOUD: "!?", _COMMA: ",", _OPENING: "([{", _CLOSING: ")]}", _QUOTE: "\"'"}
@@ -49,7 +49,7 @@ SPAN_FEATURES: tuple[str, ...] = (
 )  # fmt: skip
 
 
-class Reader:
+class SpanReader:
     """Reads texts of a site, with what is known of the words of its vocabulary once all texts are read.
 
     `is_word`, `is_stop`, `has_digit` bool, `kinds` int8 [vocabulary]: kind of a punctuation mark, 0 for anything
@@ -77,14 +77,14 @@ class Reader:
         return _hash(_prefix(tokens.words), tokens.bounds[:-1], tokens.bounds[1:] - 1)
 
 
-class Texts:
+class TokenizedTexts:
     """The tokens of some pages' texts; arrays [tokens] unless said otherwise.
 
     `rows`: the page's place among those read; `line_first`, `line_last`, `clause_first`, `clause_last`: tokens of the
     line and clause that hold it, the last one excluded; `begins`, `ends`: a link may begin with it, end with it.
     """
 
-    def __init__(self, reader: Reader, pages: NDArray[np.int64]) -> None:
+    def __init__(self, reader: SpanReader, pages: NDArray[np.int64]) -> None:
         site = reader.index.site
         self.pages = pages
         bodies = [site.bodies[page] for page in pages.tolist()]
@@ -209,7 +209,7 @@ def _hash(prefix: NDArray[np.uint64], first: NDArray[np.int64], last: NDArray[np
 
 
 @dataclass(frozen=True)
-class Edges:
+class BoundaryModel:
     """Where visible links begin and end. Log-odds against the average token, float32 [vocabulary]: `begin_word` of a
     link that begins with the word, `begin_before` right after it; `end_word`, `end_after` alike; `inside` of a link
     that holds it."""
@@ -222,7 +222,7 @@ class Edges:
 
 
 @dataclass(frozen=True)
-class LinkPlaces:
+class LinkPositions:
     """Where visible links stand, by page; arrays [m]: `page`, and `at`, `size`: tokens counted over all texts."""
 
     page: NDArray[np.int64]
@@ -230,16 +230,18 @@ class LinkPlaces:
     size: NDArray[np.int64]
 
 
-def link_places(index: TextIndex, visible: NDArray[np.int64]) -> LinkPlaces:
+def link_positions(index: TextIndex, visible: NDArray[np.int64]) -> LinkPositions:
     """The place of each of the links at positions `visible` whose anchor stands in its page."""
     found = index.occurrences
     wanted = anchors_said(index.site.links.src[visible], index.anchor_phrase[visible], index.book.count)
     place = link_tokens(found.page, found.phrase, found.at, wanted, index.book.count)
     page, at, size = (column[place].astype(np.int64) for column in (found.page, found.at, found.size))
-    return LinkPlaces(page, at, size)
+    return LinkPositions(page, at, size)
 
 
-def _linked(places: LinkPlaces, index: TextIndex, texts: Texts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _linked(
+    places: LinkPositions, index: TextIndex, texts: TokenizedTexts
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First token, and the one after the last, of the visible links of the texts."""
     low = np.searchsorted(places.page, texts.pages)
     count = np.searchsorted(places.page, texts.pages, side="right") - low
@@ -249,7 +251,7 @@ def _linked(places: LinkPlaces, index: TextIndex, texts: Texts) -> tuple[NDArray
     return first, first + places.size[mine]
 
 
-def learn_edges(reader: Reader, places: LinkPlaces, blocks: Iterable[Texts]) -> Edges:
+def learn_boundaries(reader: SpanReader, places: LinkPositions, blocks: Iterable[TokenizedTexts]) -> BoundaryModel:
     """Counts over some texts."""
     size = len(reader.is_word)
     counts = np.zeros((5, 2, size))
@@ -276,33 +278,36 @@ def learn_edges(reader: Reader, places: LinkPlaces, blocks: Iterable[Texts]) -> 
         hit, every = counts[number]
         overall = (hit.sum() + 1) / (every.sum() + 10)
         rate = (np.bincount(kind, hit, minlength=4) + 5 * overall) / (np.bincount(kind, every, minlength=4) + 5)
-        value = (hit + SMOOTH * rate[kind]) / (np.maximum(every, hit) + SMOOTH)
+        value = (hit + PRIOR_TOKENS * rate[kind]) / (np.maximum(every, hit) + PRIOR_TOKENS)
         rates.append(np.round(np.log(value / overall), 4).astype(np.float32))
-    return Edges(*rates)
+    return BoundaryModel(*rates)
 
 
 @dataclass(frozen=True)
-class Stretches:
-    """Stretches of texts for pairs, by pair; arrays [m]: `pair` int64, `first`, `last` int64: tokens of `Texts`, the
-    last one excluded; `features` float32 [m, len(SPAN_FEATURES)]."""
+class CandidateSpans:
+    """Spans of texts for pairs, by pair; arrays [m].
+
+    `pair` int64; `first`, `last` int64: tokens of `TokenizedTexts`, the last one excluded; `features` float32
+    [m, len(SPAN_FEATURES)].
+    """
 
     pair: NDArray[np.int64]
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     features: NDArray[np.float32]
 
-    def take(self, keep: NDArray[np.int64]) -> Stretches:
+    def take(self, keep: NDArray[np.int64]) -> CandidateSpans:
         """Some of them."""
-        return Stretches(self.pair[keep], self.first[keep], self.last[keep], self.features[keep])
+        return CandidateSpans(self.pair[keep], self.first[keep], self.last[keep], self.features[keep])
 
 
 class SpanFinder:
     """Finds stretches with the evidence of some visible links."""
 
-    def __init__(self, evidence: TextEvidence, reader: Reader, edges: Edges) -> None:
-        self.evidence, self.reader, self.edges = evidence, reader, edges
+    def __init__(self, evidence: TextEvidence, reader: SpanReader, boundaries: BoundaryModel) -> None:
+        self.evidence, self.reader, self.boundaries = evidence, reader, boundaries
         index = evidence.index
-        self.places = link_places(index, evidence.visible)
+        self.places = link_positions(index, evidence.visible)
         pages = len(index.site)
         size = index.terms.shape[1]
         self.size = size
@@ -352,8 +357,8 @@ class SpanFinder:
         self.meaning_key, self.meaning_at = key[order], order
         self.phrase_links = np.bincount(meanings.phrase, meanings.links, minlength=index.book.count)
 
-    def find(self, texts: Texts, row: NDArray[np.int64], target: NDArray[np.int64]) -> Stretches:
-        """Stretches for pairs: row of `texts`, and target; pairs by row."""
+    def find(self, texts: TokenizedTexts, row: NDArray[np.int64], target: NDArray[np.int64]) -> CandidateSpans:
+        """Spans for pairs: row of `texts`, and target; pairs by row."""
         words = _Words(self, target)
         pair, first, last, kind = self._seeds(texts, row, target, words)
         pair, first, last, kind = self._grown(texts, pair, first, last, kind)
@@ -364,10 +369,10 @@ class SpanFinder:
         covered = np.concatenate([[0], np.cumsum(np.cumsum(step)[:-1] > 0)])
         free = covered[last] == covered[first]
         pair, first, last, kind = pair[free], first[free], last[free], kind[free]
-        return Stretches(pair, first, last, self._features(texts, words, target, pair, first, last, kind, begin))
+        return CandidateSpans(pair, first, last, self._features(texts, words, target, pair, first, last, kind, begin))
 
     def _seeds(
-        self, texts: Texts, row: NDArray[np.int64], target: NDArray[np.int64], words: _Words
+        self, texts: TokenizedTexts, row: NDArray[np.int64], target: NDArray[np.int64], words: _Words
     ) -> tuple[NDArray[np.int64], ...]:
         index, pages = self.evidence.index, len(self.evidence.index.site)
         # Mentions.
@@ -378,7 +383,7 @@ class SpanFinder:
         place = np.minimum(np.searchsorted(wanted[order], key), max(len(wanted) - 1, 0))
         hit = np.flatnonzero(wanted[order][place] == key) if len(wanted) else np.empty(0, np.int64)
         rank = np.arange(len(hit)) - np.searchsorted(key[hit], key[hit])
-        hit = hit[rank < MENTION_SEEDS]
+        hit = hit[rank < MAX_MENTION_SEEDS]
         pair = order[place[hit]]
         at = self.evidence.spots.place[mentions.spot[hit]]
         found = index.occurrences
@@ -394,7 +399,7 @@ class SpanFinder:
         )
 
     def _word_seeds(
-        self, texts: Texts, row: NDArray[np.int64], words: _Words
+        self, texts: TokenizedTexts, row: NDArray[np.int64], words: _Words
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         plain = np.flatnonzero(texts.is_word & ~texts.is_stop & (texts.stems < self.size))
         key = texts.rows[plain].astype(np.int64) * self.size + texts.stems[plain]
@@ -418,35 +423,35 @@ class SpanFinder:
         near = total[np.searchsorted(line, line + 5)] - total[np.searchsorted(line, line - 4)]
         order = np.lexsort((at, -np.round(near + 0.3 * weight, 5), pair))
         rank = np.arange(len(order)) - np.searchsorted(pair[order], pair[order])
-        keep = order[rank < WORD_SEEDS]
+        keep = order[rank < MAX_WORD_SEEDS]
         return pair[keep], at[keep]
 
     def _grown(
         self,
-        texts: Texts,
+        texts: TokenizedTexts,
         pair: NDArray[np.int64],
         first: NDArray[np.int64],
         last: NDArray[np.int64],
         kind: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], ...]:
         """Each seed to the likely beginnings and ends around it, and to its clause and line; distinct stretches."""
-        edges = self.edges
+        boundaries = self.boundaries
         before, after = texts.neighbours()
-        begin = np.where(texts.begins, edges.begin_word[texts.words] + edges.begin_before[before], -np.inf)
-        end = np.where(texts.ends, edges.end_word[texts.words] + edges.end_after[after], -np.inf)
+        begin = np.where(texts.begins, boundaries.begin_word[texts.words] + boundaries.begin_before[before], -np.inf)
+        end = np.where(texts.ends, boundaries.end_word[texts.words] + boundaries.end_after[after], -np.inf)
         step = np.arange(REACH + 1)
         left = first[:, None] - step
         value = np.where(left >= texts.clause_first[first][:, None], begin[np.maximum(left, 0)], -np.inf)
         value[:, 0] += np.where(np.isfinite(value[:, 0]), 100, 0)  # the seed's own beginning is always tried
-        best = np.argsort(-value, axis=1, kind="stable")[:, :EDGES_A_SEED]
+        best = np.argsort(-value, axis=1, kind="stable")[:, :BOUNDARIES_PER_SEED]
         begins, begins_ok = np.take_along_axis(left, best, 1), np.isfinite(np.take_along_axis(value, best, 1))
         right = last[:, None] + step
         top = np.maximum(texts.clause_last[last - 1], last)
         value = np.where(right <= top[:, None], end[np.minimum(right, len(end)) - 1], -np.inf)
         value[:, 0] += np.where(np.isfinite(value[:, 0]), 100, 0)
-        best = np.argsort(-value, axis=1, kind="stable")[:, :EDGES_A_SEED]
+        best = np.argsort(-value, axis=1, kind="stable")[:, :BOUNDARIES_PER_SEED]
         ends, ends_ok = np.take_along_axis(right, best, 1), np.isfinite(np.take_along_axis(value, best, 1))
-        shape = (len(first), EDGES_A_SEED, EDGES_A_SEED)
+        shape = (len(first), BOUNDARIES_PER_SEED, BOUNDARIES_PER_SEED)
         ok = begins_ok[:, :, None] & ends_ok[:, None, :]
         seed = np.broadcast_to(np.arange(len(first))[:, None, None], shape)[ok]
         grown_first = np.broadcast_to(begins[:, :, None], shape)[ok]
@@ -456,7 +461,7 @@ class SpanFinder:
         next_begin = np.minimum.accumulate(np.where(texts.begins, place, len(place))[::-1])[::-1]
         last_end = np.concatenate([[0], np.maximum.accumulate(np.where(texts.ends, place + 1, 0))])
         for low, high, longest in (
-            (texts.line_first, texts.line_last, LONGEST_LINE),
+            (texts.line_first, texts.line_last, MAX_LINE_TOKENS),
             (texts.clause_first, texts.clause_last, 14),
         ):
             one, other = next_begin[low[first]], last_end[high[first]]
@@ -473,7 +478,7 @@ class SpanFinder:
 
     def _features(
         self,
-        texts: Texts,
+        texts: TokenizedTexts,
         of_targets: _Words,
         target: NDArray[np.int64],
         pair: NDArray[np.int64],
@@ -482,16 +487,16 @@ class SpanFinder:
         kind: NDArray[np.int64],
         link_starts: NDArray[np.int64],
     ) -> NDArray[np.float32]:
-        edges, evidence = self.edges, self.evidence
+        boundaries, evidence = self.boundaries, self.evidence
         book = evidence.index.book
         before, after = texts.neighbours()
         end = last - 1
         size = last - first
         columns: dict[str, NDArray[Any]] = {
-            "begin_word": edges.begin_word[texts.words[first]],
-            "begin_before": edges.begin_before[before[first]],
-            "end_word": edges.end_word[texts.words[end]],
-            "end_after": edges.end_after[after[end]],
+            "begin_word": boundaries.begin_word[texts.words[first]],
+            "begin_before": boundaries.begin_before[before[first]],
+            "end_word": boundaries.end_word[texts.words[end]],
+            "end_after": boundaries.end_after[after[end]],
         }
         columns["begin"] = columns["begin_word"] + columns["begin_before"]
         columns["end"] = columns["end_word"] + columns["end_after"]
@@ -515,9 +520,9 @@ class SpanFinder:
         columns["anchor_share"] = total(values[:, 1])
         columns["term_share"] = total(values[:, 2])
         columns["strangers"] = total(~known)
-        columns["inside"] = total(edges.inside[stems]) / np.maximum(total(np.ones(len(span))), 1)
+        columns["inside"] = total(boundaries.inside[stems]) / np.maximum(total(np.ones(len(span))), 1)
         most = np.full(len(first), -9.0, dtype=np.float32)
-        np.maximum.at(most, span, edges.inside[stems])
+        np.maximum.at(most, span, boundaries.inside[stems])
         columns["inside_most"] = most
         words = np.concatenate([[0], np.cumsum(texts.is_word)])
         columns["words"] = words[last] - words[first]
@@ -588,7 +593,9 @@ CONTEXT_FEATURES: tuple[str, ...] = (
 )  # fmt: skip
 
 
-def in_context(finder: SpanFinder, texts: Texts, target: NDArray[np.int64], found: Stretches) -> NDArray[np.float32]:
+def in_context(
+    finder: SpanFinder, texts: TokenizedTexts, target: NDArray[np.int64], found: CandidateSpans
+) -> NDArray[np.float32]:
     """What the words around each stretch, and the titles of both pages, say of it, float32
     [m, len(CONTEXT_FEATURES)]; `target` [pairs]: the target of each pair.
 
@@ -669,13 +676,13 @@ def in_context(finder: SpanFinder, texts: Texts, target: NDArray[np.int64], foun
 
 class _Words:
     """The words of the targets of some pairs: `place` int64 [pairs]: each pair's target among the distinct ones;
-    `wanted` [targets, vocabulary]: the TERMS that are looked for."""
+    `wanted` [targets, vocabulary]: the TARGET_TERMS that are looked for."""
 
     def __init__(self, finder: SpanFinder, target: NDArray[np.int64]) -> None:
         targets, self.place = np.unique(target, return_inverse=True)
         index, self.size = finder.evidence.index, finder.size
         title, said, terms = index.title[targets], finder._said(targets), index.terms[targets]
-        self.wanted = top_rows(sparse.csr_matrix(3 * title + 2 * said + terms, dtype=np.float32), TERMS)
+        self.wanted = top_rows(sparse.csr_matrix(3 * title + 2 * said + terms, dtype=np.float32), TARGET_TERMS)
         joined = sparse.csr_matrix((title != 0) + (said != 0) + (terms != 0))
         joined.sort_indices()
         row = np.repeat(np.arange(len(targets), dtype=np.int64), np.diff(joined.indptr))

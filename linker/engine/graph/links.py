@@ -15,8 +15,8 @@ from scipy import sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_COCITED = 60  # pages kept with each page, by co-citation
-MOST_COUPLED = 40  # pages kept with each page, by the targets they share
+MAX_COCITED = 60  # pages kept with each page, by co-citation
+MAX_COUPLED = 40  # pages kept with each page, by the targets they share
 VALUES = 2_000_000  # looked through at a time
 REPEATED, REPEATED_SHARE = (
     10,
@@ -148,8 +148,8 @@ class LinkGraph:
     """Links and the pages near each page in them.
 
     `links`, `back` [n, n]: links and their transpose. `indegree`, `outdegree` float32 [n]. `cocited` [n, n]: cosine of
-    the sets of pages that link to two pages (Small 1973), MOST_COCITED a row. `coupled` [n, n]: cosine of the sets of
-    pages two pages link to (Kessler 1963), where a target counts by 1 / sqrt(in-degree), MOST_COUPLED a row.
+    the sets of pages that link to two pages (Small 1973), MAX_COCITED a row. `coupled` [n, n]: cosine of the sets of
+    pages two pages link to (Kessler 1963), where a target counts by 1 / sqrt(in-degree), MAX_COUPLED a row.
     """
 
     links: sparse.csr_matrix
@@ -176,8 +176,8 @@ def link_graph(src: NDArray[np.int64], dst: NDArray[np.int64], pages: int) -> Li
         back,
         indegree,
         outdegree,
-        _near(_without_columns(cited, outdegree > HUB), MOST_COCITED),
-        _near(_without_columns(weighted, indegree > HUB), MOST_COUPLED),
+        _near(_without_columns(cited, outdegree > HUB), MAX_COCITED),
+        _near(_without_columns(weighted, indegree > HUB), MAX_COUPLED),
     )
 
 

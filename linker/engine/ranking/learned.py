@@ -21,8 +21,8 @@ import lightgbm
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from linker.engine.arrays.disk import Rows
-from linker.engine.arrays.memory import give_back
+from linker.engine.arrays.disk import DiskRows
+from linker.engine.arrays.memory import trim_malloc
 from linker.engine.arrays.vectors import slices
 from linker.engine.candidates.generators import EVERY, Generator
 from linker.engine.evidence import build_evidence
@@ -182,7 +182,7 @@ class TrainingSet:
     `rejected`: pairs that editors rejected."""
 
     pairs: Candidates
-    features: Rows
+    features: DiskRows
     label: NDArray[np.bool_]
     weight: NDArray[np.float32]
     share: NDArray[np.int64]
@@ -218,14 +218,14 @@ def training_set(
     rng = np.random.default_rng(options.seed)
     share = rng.permutation(len(distinct)) % options.folds
     parts, labels, shares = [], [], []
-    features = Rows(len(FEATURES))
+    features = DiskRows(len(FEATURES))
     hidden_total = 0
     for number in range(options.folds):
         progress(number, options.folds, "Learning from the site's links")
         hidden = (share == number) & usable
         visible = np.flatnonzero(share[of_link] != number)
         evidence = build_evidence(index, visible)
-        give_back()
+        trim_malloc()
         donors = np.unique(distinct[hidden] // pages)
         donors = np.sort(rng.permutation(donors))
         room = max(options.most_pairs // options.folds, 1)
@@ -249,7 +249,7 @@ def training_set(
             chosen.append(batch)
             del found
         del evidence  # before the next is made
-        give_back()
+        trim_malloc()
         if chosen:
             hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
     decided, right, rejected = _decisions(index, switched_on, rng)
