@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from linker.engine.arrays.sparse import top_rows
 from linker.engine.arrays.vectors import slices
-from linker.engine.graph.links import LinkGraph, link_graph, page_rank, top_rows
+from linker.engine.graph.links import LinkGraph, link_graph, page_rank
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

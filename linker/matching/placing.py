@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from linker.embedding.service import site_template
-from linker.engine.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
+from linker.engine.anchors.candidates import AnchorCandidate, anchor_candidates
 from linker.engine.anchors.diversity import AnchorUse, choose, may_replace, word_set
+from linker.engine.anchors.own_texts import TargetText
 from linker.engine.anchors.placement import Folded, LinkableText, Place, Placement, StemPositions
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import Receives, role_links

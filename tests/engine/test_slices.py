@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linker.engine import evidence, index, rank
+from linker.engine import bodies, evidence, rank
 from linker.engine.anchors.choice import AnchorOptions
 from linker.engine.arrays.disk import DiskTexts
 from linker.engine.arrays.vectors import HalfVectors, unit_rows
@@ -51,9 +51,9 @@ def test_slices_of_any_size_give_the_same_pairs_and_anchors(monkeypatch: pytest.
     monkeypatch.setattr(rank, "SLICE", 17)
     monkeypatch.setattr(evidence, "PAGES", 11)
     monkeypatch.setattr(evidence, "ROWS", 13)
-    monkeypatch.setattr(index, "CHUNK", 1)
+    monkeypatch.setattr(bodies, "CHUNK", 1)
     monkeypatch.setattr(learned, "AT_A_TIME", 1000)
-    assert len(index._chunks(long_site().bodies)) > 2
+    assert len(bodies.chunks(long_site().bodies)) > 2
     assert_same(whole, rank_site(long_site(), OPTIONS))
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from math import log
 
 from linker.engine.text.fold import fold, fold_chars, fold_offsets, is_boundary
-from linker.engine.text.tokens import stem
+from linker.engine.text.stems import stem
 
 _HEADING_MAX = 80
 BULLET = re.compile(r"\s*[-*•‣◦·]\s")

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from linker.engine.address_tree import depths
+from linker.engine.arrays.sparse import pair_values, scale_columns, top_rows
 from linker.engine.arrays.vectors import slices
 from linker.engine.candidates.generators import EVERY, Generator, union
 from linker.engine.evidence import CATEGORY_LINKS, mean_directions
-from linker.engine.graph.links import pair_values, scale_columns, top_rows
-from linker.engine.index import H1, IN_CATEGORY, SHORT, SLUG, TITLE, depths
+from linker.engine.index import IN_CATEGORY
+from linker.engine.phrases import H1, SHORT, SLUG, TITLE
 from linker.engine.text.languages import apart
 
 if TYPE_CHECKING:
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from linker.engine.address_tree import AddressTree
     from linker.engine.evidence import Evidence, TextEvidence
-    from linker.engine.index import AddressTree
     from linker.engine.site import Site
 
 GROUPS: dict[str, tuple[str, ...]] = {
