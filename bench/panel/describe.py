@@ -25,14 +25,18 @@ import django
 django.setup()
 
 from linker.embedding.service import embedding_model
-from linker.engine.anchors.choice import AnchorRanker, span_finder, train_anchors
+from linker.engine.anchors.choice import span_finder
+from linker.engine.anchors.context import in_context
+from linker.engine.anchors.features import WORD_FEATURES, word_table
 from linker.engine.anchors.placement import Folded
-from linker.engine.anchors.spans import CandidateSpans, TokenizedTexts, in_context
+from linker.engine.anchors.spans import CandidateSpans
+from linker.engine.anchors.tokenized import TokenizedTexts
+from linker.engine.anchors.training import AnchorRanker, train_anchors
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
 from linker.engine.params import MatchParams
 from linker.engine.rank import places
-from linker.engine.ranking.approval import PAIR_FEATURES, WORD_FEATURES, nearness_of, pair_table, word_table
+from linker.engine.ranking.approval import PAIR_FEATURES, nearness_of, pair_table
 from linker.engine.ranking.features import candidates
 from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
 from linker.engine.ranking.learned import TrainedRanker, train

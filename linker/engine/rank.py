@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linker.engine.anchors.choice import (
-    AnchorChoice,
-    AnchorOptions,
-    AnchorRanker,
-    anchor_choices,
-    span_finder,
-    train_anchors,
-)
+from linker.engine.anchors.choice import AnchorChoice, anchor_choices, span_finder
+from linker.engine.anchors.training import AnchorOptions, AnchorRanker, train_anchors
 from linker.engine.arrays.disk import to_memmap
 from linker.engine.arrays.memory import trim_malloc
 from linker.engine.candidates.generators import EVERY, Generator

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linker.engine import bodies, evidence, rank
-from linker.engine.anchors.choice import AnchorOptions
+from linker.engine.anchors.training import AnchorOptions
 from linker.engine.arrays.disk import DiskTexts
 from linker.engine.arrays.vectors import HalfVectors, unit_rows
 from linker.engine.rank import EngineOptions, Ranked, rank_site

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from linker.engine.anchors.choice import AnchorOptions, AnchorRanker, _blocks, anchor_choices, examples, train_anchors
-from linker.engine.anchors.spans import SpanFinder, SpanReader, TokenizedTexts, learn_boundaries, link_positions
+from linker.engine.anchors.boundaries import learn_boundaries, link_positions
+from linker.engine.anchors.choice import anchor_choices
+from linker.engine.anchors.spans import SpanFinder, text_blocks
+from linker.engine.anchors.tokenized import SpanReader, TokenizedTexts
+from linker.engine.anchors.training import AnchorOptions, AnchorRanker, examples, train_anchors
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index, no_progress
 from linker.engine.rank import EngineOptions, rank_site
@@ -92,7 +95,7 @@ def test_a_link_is_not_described_by_itself() -> None:
     found = []
     for one in (site, changed):
         reader = SpanReader(build_index(one))
-        found.append(examples(reader, list(_blocks(reader, np.arange(len(site)))), OPTIONS, no_progress))
+        found.append(examples(reader, list(text_blocks(reader, np.arange(len(site)))), OPTIONS, no_progress))
     before, after = found
     right_before, right_after = (
         {query: data.features[data.query == query][data.right[data.query == query]] for query in np.unique(data.query)}
