@@ -23,6 +23,8 @@ OPTIONS = EngineOptions(
     training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(rounds=20, fewest=20, smallest_leaf=5)
 )
 
+pytestmark = pytest.mark.slow
+
 
 def long_site() -> Site:
     """Texts of several batches of the vocabulary, with words of their own, and links of which a third lead anywhere."""
