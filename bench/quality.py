@@ -29,7 +29,7 @@ django.setup()
 
 from linker.embedding.service import embedding_model
 from linker.engine.anchors.choice import AnchorOptions
-from linker.engine.candidates.generators import EVERY, NAMES
+from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams
 from linker.engine.rank import EngineOptions, Ranked, rank_site
 from linker.engine.ranking.features import FEATURES, GROUPS
@@ -85,8 +85,8 @@ def variants(training: TrainOptions, ablate: bool) -> list[tuple[str, EngineOpti
     if not ablate:
         return found
     found += [
-        (f"without generator {name}", dataclasses.replace(base, generators=EVERY & ~flag))
-        for flag, name in NAMES.items()
+        (f"without generator {name}", dataclasses.replace(base, generators=tuple(set(GENERATORS) - {name})))
+        for name in GENERATORS
     ]
     for group, names in GROUPS.items():
         columns = tuple(name for name in FEATURES if name not in names)

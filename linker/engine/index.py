@@ -17,7 +17,8 @@ from linker.engine.anchors.candidates import short_forms
 from linker.engine.arrays.disk import Texts, in_file, let_go
 from linker.engine.arrays.memory import give_back
 from linker.engine.arrays.vectors import slices
-from linker.engine.candidates.generators import groups_within, nearest, nearest_in_category, nearest_within
+from linker.engine.candidates.category import Category
+from linker.engine.candidates.vector_search import groups_within, nearest, nearest_in_category, nearest_within
 from linker.engine.graph.links import stacked, top_rows, without_diagonal
 from linker.engine.site import Site
 from linker.engine.text.clean import clean, has_word
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 TITLE, H1, SHORT, SLUG = 1, 2, 4, 8  # where a name of a page comes from; bits
 NEAR = 40  # pages kept with each page, by meaning and by words
-IN_CATEGORY = 10  # pages kept with each page, by meaning in its category
 FEW = 10  # of which so many are the pages around it
 KEPT_TERMS = 80  # terms of a page by which pages are compared
 ASKED_TERMS = 20  # terms of a page that the pages nearest by words are looked for by
@@ -124,9 +124,9 @@ class SiteIndex(TextIndex):
     """What is computed once for a site of n pages.
 
     `title_unit` [n, v]: tf-idf of title and H1, rows of length 1. `near`, `near_words` [n, n]: cosines of the NEAR
-    nearest targets; `around` of the FEW nearest by meaning; `near_category` of the IN_CATEGORY nearest in the page's
-    category. `near_within`, `words_within` [n, n]: as `near` and `near_words`, of the targets within the site's
-    `levels_up`; None where it has none.
+    nearest targets; `around` of the FEW nearest by meaning; `near_category` of the nearest in the page's category.
+    `near_within`, `words_within` [n, n]: as `near` and `near_words`, of the targets within the site's `levels_up`; None
+    where it has none.
     """
 
     title_unit: sparse.csr_matrix
@@ -224,7 +224,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     """Reads a site that `checked` returned."""
     progress(0, 4, "Finding the nearest pages")  # before the texts are read, as it takes the most room
     near = nearest(site.unit, NEAR, site.target)
-    near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree)
+    near_category = nearest_in_category(site.unit, near, Category.most, site.target, site.nodes, site.tree)
     near_within = None
     if site.levels_up is not None:
         near_within = nearest_within(site.unit, NEAR, site.target, site.nodes, site.tree, site.levels_up)

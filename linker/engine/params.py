@@ -5,12 +5,10 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import reduce
 from math import ceil
-from operator import or_
 from typing import Any, Self
 
-from linker.engine.candidates.generators import EVERY, NAMES, Generator
+from linker.engine.candidates.registry import GENERATORS
 
 
 class Mode(StrEnum):
@@ -87,7 +85,7 @@ class MatchParams:
     """What a match run does.
 
     ranking            see Ranking
-    generators         names of Generator switched on; none: all. Cosine has one, "category"
+    generators         names of those switched on; none: all. Cosine has one, "category"
     scope              see Scope
     levels_up          how many levels above its own category a donor looks for targets where the scope is one of levels
                        (0: its own category only; a level above the top of the tree is the whole site)
@@ -152,20 +150,14 @@ class MatchParams:
             raise ValueError(f"reciprocal is {self.reciprocal}; it must be 0 or more")
         if self.pool < self.per_donor:
             raise ValueError(f"pool is {self.pool}; it must be at least per_donor ({self.per_donor})")
-        unknown = sorted(set(self.generators) - set(NAMES.values()))
+        unknown = sorted(set(self.generators) - set(GENERATORS))
         if unknown:
-            raise ValueError(f"there is no generator {', '.join(unknown)}; there are {', '.join(NAMES.values())}")
+            raise ValueError(f"there is no generator {', '.join(unknown)}; there are {', '.join(GENERATORS)}")
 
     @property
     def per_donor(self) -> int:
         """Most new links a donor gives, in its text and beside it."""
         return self.inline_per_donor + self.related_per_donor
-
-    @property
-    def switched_on(self) -> Generator:
-        """The generators as bits."""
-        chosen = [flag for flag, name in NAMES.items() if name in self.generators]
-        return reduce(or_, chosen) if chosen else EVERY
 
     def levels(self, ranking: Ranking) -> int | None:
         """How many levels above its own category a donor looks where the run is ranked so; None for the whole site."""

@@ -18,11 +18,10 @@ from linker.engine.anchors.choice import (
 )
 from linker.engine.arrays.disk import in_file
 from linker.engine.arrays.memory import give_back
-from linker.engine.candidates.generators import EVERY, Generator
 from linker.engine.evidence import Evidence, TextEvidence, build_evidence
 from linker.engine.index import Progress, build_index, no_progress
 from linker.engine.ranking.approval import GOOD_WORDS, Approval, Calibration, nearness_of, pair_table, shipped
-from linker.engine.ranking.features import FEATURES, Candidates, candidates, is_within, joined
+from linker.engine.ranking.features import FEATURES, Candidates, candidates, joined
 from linker.engine.ranking.formula import VERSION as FORMULA_VERSION
 from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
 from linker.engine.ranking.learned import Quality, TrainedRanker, TrainOptions, train
@@ -49,13 +48,13 @@ _OF_REASONS = [FEATURES.index(name) for name in REASONS]
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """`generators` switched on; `pool`: best pairs kept a donor; `learn`: whether a ranker is trained where there are
-    labels enough; `elsewhere`: the ranker that takes its place where there are not, None for the formula;
-    `least_probability`: pairs that editors would approve less likely are left behind as `Ranked.below`. `worded`: best
-    pairs of a donor whose words are looked for; the others can only stand beside the text. `approval` says how likely
-    an editor is to approve, and `calibration` how this project's editors differ from that."""
+    """`generators`: names of those switched on, none: all; `pool`: best pairs kept a donor; `learn`: whether a ranker
+    is trained where there are labels enough; `elsewhere`: the ranker that takes its place where there are not, None for
+    the formula; `least_probability`: pairs that editors would approve less likely are left behind as `Ranked.below`.
+    `worded`: best pairs of a donor whose words are looked for; the others can only stand beside the text. `approval`
+    says how likely an editor is to approve, and `calibration` how this project's editors differ from that."""
 
-    generators: Generator = EVERY
+    generators: tuple[str, ...] = ()
     pool: int = 40
     worded: int = 15
     learn: bool = True
@@ -247,7 +246,7 @@ def _best(
     formula = formula_score(parts, options.weights)
     formula_rank = places(found, formula)
     chosen_by = ranker.first(found.features) if ranker else formula
-    inside = is_within(evidence.index.site, found.donor, found.target)
+    inside = evidence.index.site.within_levels(found.donor, found.target)
     keep = _top(found, chosen_by, 2 * options.pool)
     if not inside.all():
         mine = np.flatnonzero(inside)

@@ -14,7 +14,7 @@ from django.db.models import Count, Q
 
 from linker.engine import worth
 from linker.engine.allocation.allocate import Allocation, Caps, Reason, allocate, beyond
-from linker.engine.candidates.generators import Generator, names
+from linker.engine.candidates.registry import bit_of, names
 from linker.engine.params import MatchParams, Mode, Ranking
 from linker.engine.roles.policy import PageRole
 from linker.engine.tiers import read_tiers
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
 
 # A pair that a run found: block -1 is the whole site, `probability` that an editor approves it at its best and `beside`
-# that one does beside the text, NaN in a run by cosine; `found` bits of Generator, `place` its position for the one who
-# can say why, -1 where nobody needs it.
+# that one does beside the text, NaN in a run by cosine; `found` bits of the generators, `place` its position for the
+# one who can say why, -1 where nobody needs it.
 FOUND = np.dtype(
     [
         *(("source", "i8"), ("target", "i8"), ("block", "i4"), ("level", "i2"), ("similarity", "f8"), ("score", "f8")),
@@ -115,7 +115,7 @@ def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[s
 def _fill(rows: NDArray[Any], pairs: NDArray[Any]) -> None:
     for name in CANDIDATE.names or ():
         rows[name] = pairs[name]
-    rows["probability"], rows["beside"], rows["found"], rows["place"] = np.nan, np.nan, int(Generator.CATEGORY), -1
+    rows["probability"], rows["beside"], rows["found"], rows["place"] = np.nan, np.nan, bit_of("category"), -1
 
 
 def _acceptors(run: Run) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linker.engine.candidates.generators import LABELS as GENERATORS
+from linker.engine.candidates.registry import GENERATORS, label_of
 from linker.engine.params import MatchParams, Ranking, Scope
 from linker.models import Basis, Category, PageList, QuerySource, RunKind, TrafficSource
 from linker.models.run import IMPORTS
@@ -246,7 +246,6 @@ WORDS = {
         "learned": "learned from links",
         "shipped": "learned from the links of other sites",
     },
-    "generators": GENERATORS,
     "basis": {str(value): str(label).lower() for value, label in Basis.choices},
     "query_source": dict(QuerySource.choices),
     "traffic_source": dict(TrafficSource.choices),
@@ -280,6 +279,8 @@ def value(key: str, raw: Any) -> str:
     if key == "scope" and isinstance(raw, int):
         return levels_up(raw)
     match raw:
+        case str() if key == "generators":
+            return label_of(raw)
         case str():
             return WORDS.get(key, {}).get(raw, raw)
         case bool():
@@ -310,7 +311,7 @@ def _flat(values: dict[str, Any], above: str = "", labels: dict[str, str] = LABE
         if key == "languages":
             yield from ((f"{name}: {language_name(code)}", value(code, count)) for code, count in raw.items())
         elif isinstance(raw, dict) and raw and set(raw) <= set(GENERATORS):
-            yield from ((f"{name}: {GENERATORS[one].lower()}", value(one, count)) for one, count in raw.items())
+            yield from ((f"{name}: {label_of(one).lower()}", value(one, count)) for one, count in raw.items())
         elif isinstance(raw, dict) and raw:
             yield from _flat(raw, name, FIELD_LABELS if key == "mapping" else LABELS)
         elif isinstance(raw, list) and any(isinstance(entry, dict | list) for entry in raw):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linker.engine.candidates.generators import LABELS
+from linker.engine.candidates.registry import label_of
 from linker.engine.ranking.formula import TAKEN_OFF
 from linker.models import Basis, Placement, Ranker, Run, RunKind, RunStatus
 from linker.reports.details import against_best_first
@@ -163,7 +163,7 @@ def match_report(run: Run) -> MatchReport | None:
         measures=_measures(ranker.quality) if ranker and ranker.quality else [],
         parts=_weights(ranker) if ranker else [],
         placements=_bars({PLACED.get(name, name): count for name, count in report.get("placements", {}).items()}),
-        generators=_bars({LABELS.get(name, name): count for name, count in report.get("generators", {}).items()}),
+        generators=_bars({label_of(name): count for name, count in report.get("generators", {}).items()}),
         allocation=_allocation(report.get("allocation", {})),
         before=before,
         changes=_changes(run, before) if before else "",

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.forms.models import BaseModelFormSet, modelformset_factory
 from django.utils.text import slugify
 
-from linker.engine.candidates.generators import LABELS
+from linker.engine.candidates import registry as generators
 from linker.engine.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.engine.patterns import PatternError, compile_pattern
 from linker.engine.ranking.formula import TAKEN_OFF, FormulaWeights
@@ -613,7 +613,7 @@ class MatchForm(forms.Form):
     generators = forms.MultipleChoiceField(
         label="Candidates come from",
         widget=forms.CheckboxSelectMultiple,
-        choices=LABELS,
+        choices=generators.choices,
         help_text="Ranking by similarity finds candidates by category only.",
         error_messages={"required": "Choose at least one place where candidates come from."},
     )
@@ -731,7 +731,8 @@ class MatchForm(forms.Form):
         values["ranking"], values["mode"] = Ranking(values["ranking"]), Mode(values["mode"])
         values["scope"] = Scope(values["scope"])
         # All of them is kept as none named: a run of today then stays one of all when there are more.
-        values["generators"] = () if len(values["generators"]) == len(LABELS) else tuple(values["generators"])
+        are_all = len(values["generators"]) == len(generators.GENERATORS)
+        values["generators"] = () if are_all else tuple(values["generators"])
         values["target_share"] = round(values["target_share"] / 100, 6)
         pool = max(MatchParams.pool, 2 * (values["inline_per_donor"] + values["related_per_donor"]))
         return MatchParams(
@@ -747,7 +748,7 @@ class MatchForm(forms.Form):
 def initial_of(params: MatchParams) -> dict[str, Any]:
     """The parameters as the match form shows them."""
     shown = params.to_dict()
-    shown["generators"] = list(params.generators or LABELS)
+    shown["generators"] = list(params.generators or generators.GENERATORS)
     shown["target_share"] = round(100 * params.target_share, 4)
     # A pilot is over when the next run is asked for: its settings stay in the form, that it is one does not.
     shown["pilot"] = asdict(params.pilot or Sample())

@@ -24,12 +24,13 @@ from sklearn.isotonic import IsotonicRegression
 from linker.engine.arrays.disk import Rows
 from linker.engine.arrays.memory import give_back
 from linker.engine.arrays.vectors import slices
-from linker.engine.candidates.generators import EVERY, Generator
 from linker.engine.evidence import build_evidence
 from linker.engine.index import Progress, no_progress
 from linker.engine.ranking.features import FEATURES, GROUPS, Candidates, candidates, joined
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from linker.engine.index import SiteIndex
@@ -203,7 +204,7 @@ def folds_of(donor: NDArray[np.int64], pages: int, folds: int, seed: int) -> NDA
 def training_set(
     index: SiteIndex,
     options: TrainOptions,
-    switched_on: Generator = EVERY,
+    generators: Collection[str] = (),
     progress: Progress = no_progress,
 ) -> TrainingSet:
     """Labelled candidates, by share of hidden links, then donor and target.
@@ -240,7 +241,7 @@ def training_set(
             if taken >= room:
                 break
             batch = np.sort(donors[order[first : first + 512]])
-            found = candidates(evidence, batch, seen, switched_on)
+            found = candidates(evidence, batch, seen, generators)
             taken += len(found)
             features.append(found.features)
             parts.append(found.bare())
@@ -252,7 +253,7 @@ def training_set(
         give_back()
         if chosen:
             hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
-    decided, right, rejected = _decisions(index, switched_on, rng)
+    decided, right, rejected = _decisions(index, generators, rng)
     if len(decided):
         features.append(decided.features)
         parts.append(decided.bare())
@@ -273,7 +274,7 @@ def training_set(
 
 
 def _decisions(
-    index: SiteIndex, switched_on: Generator, rng: np.random.Generator
+    index: SiteIndex, generators: Collection[str], rng: np.random.Generator
 ) -> tuple[Candidates, NDArray[np.bool_], int]:
     """Editors' accepts (True) and rejects as labelled candidates, with the evidence of all links, and how many rejects
     there are. UNDECIDED other candidates of each of their donors stand beside them as wrong: editors who accept all
@@ -288,7 +289,7 @@ def _decisions(
     donors = np.unique(decided // pages)
     parts = []
     for first in range(0, len(donors), 512):
-        found = candidates(evidence, donors[first : first + 512], (site.links.src, site.links.dst), switched_on)
+        found = candidates(evidence, donors[first : first + 512], (site.links.src, site.links.dst), generators)
         undecided = ~np.isin(found.donor * pages + found.target, decided)
         order = np.lexsort((rng.random(len(found)), ~undecided, found.donor))
         rank = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
@@ -303,14 +304,14 @@ def _decisions(
 def train(
     index: SiteIndex,
     options: TrainOptions | None = None,
-    switched_on: Generator = EVERY,
+    generators: Collection[str] = (),
     progress: Progress = no_progress,
 ) -> TrainedRanker | None:
     """A ranker for the site, or None where it has too few labels to learn from."""
     options = options or TrainOptions()
     if not len(index.site.links) and not len(index.site.accepted):
         return None
-    return fit(training_set(index, options, switched_on, progress), len(index.site), options)
+    return fit(training_set(index, options, generators, progress), len(index.site), options)
 
 
 def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker | None:

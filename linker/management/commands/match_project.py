@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from ingest.lists import read_list
-from linker.engine.candidates.generators import NAMES
+from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.engine.patterns import compile_pattern
 from linker.management.commands._cli import ProgressBar, ProjectCommand
@@ -35,10 +35,10 @@ def _count(text: str) -> int:
 
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = sorted(set(names) - set(NAMES.values()))
+    unknown = sorted(set(names) - set(GENERATORS))
     if unknown or not names:
         what = f"there is no generator {', '.join(unknown)}" if unknown else "no generator is named"
-        raise ArgumentTypeError(f"{what}; there are {', '.join(NAMES.values())}")
+        raise ArgumentTypeError(f"{what}; there are {', '.join(GENERATORS)}")
     return names
 
 
@@ -46,7 +46,7 @@ def _switched_on(chosen: list[str] | None, without: list[str]) -> tuple[str, ...
     """Empty where all are: a run of today then stays one of all when there are more."""
     if chosen is None and not without:
         return ()
-    kept = [name for name in NAMES.values() if (chosen is None or name in chosen) and name not in without]
+    kept = [name for name in GENERATORS if (chosen is None or name in chosen) and name not in without]
     if not kept:
         raise ValueError("every generator is switched off: leave at least one")
     return tuple(kept)
@@ -87,7 +87,7 @@ class Command(ProjectCommand):
         )  # fmt: skip
         parser.add_argument(
             "--generators", type=_names, metavar="A,B",
-            help=f"where candidates come from, of {', '.join(NAMES.values())} (default: all)",
+            help=f"where candidates come from, of {', '.join(GENERATORS)} (default: all)",
         )  # fmt: skip
         parser.add_argument("--without", type=_names, default=[], metavar="A,B", help="generators to switch off")
         parser.add_argument(
