@@ -31,9 +31,10 @@ from linker.embedding.service import embedding_model
 from linker.engine.anchors.choice import AnchorOptions
 from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams
-from linker.engine.rank import EngineOptions, Ranked, rank_site
+from linker.engine.rank import EngineOptions, rank_site
 from linker.engine.ranking.features import FEATURES, GROUPS
 from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.ranked import Ranked
 from linker.engine.site import Links, Site
 from linker.matching.eligibility import eligible_pages
 from linker.matching.ranked import load_site
@@ -96,7 +97,7 @@ def variants(training: TrainOptions, ablate: bool) -> list[tuple[str, EngineOpti
                 dataclasses.replace(base, training=dataclasses.replace(training, columns=columns)),
             )
         )
-    return [*found, ("formula", dataclasses.replace(base, learn=False))]
+    return [*found, ("formula", dataclasses.replace(base, ranking="formula"))]
 
 
 def main() -> None:

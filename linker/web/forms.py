@@ -14,6 +14,7 @@ from linker.engine.candidates import registry as generators
 from linker.engine.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.engine.patterns import PatternError, compile_pattern
 from linker.engine.ranking.formula import TAKEN_OFF, FormulaWeights
+from linker.engine.ranking.rankers import registry as rankers
 from linker.engine.roles.policy import CHOICES as ROLE_CHOICES
 from linker.engine.roles.policy import LABELS as PAGE_ROLES
 from linker.engine.roles.policy import MEANS, Gives, PageRole, Receives, RoleLinks, role_links
@@ -595,6 +596,10 @@ class PilotForm(forms.Form):
         return Sample(values["pages"] or 0, categories, values["spread"], values["seed"] or 0)
 
 
+def _rankings() -> list[tuple[str, str]]:
+    return [(Ranking.AUTO.value, "Automatic"), *rankers.choices()]
+
+
 class MatchForm(forms.Form):
     """The run's own numbers; the two sides stand in forms of their own. Only the ranking is in sight at first."""
 
@@ -602,13 +607,7 @@ class MatchForm(forms.Form):
         label="Ranking",
         help_text="Automatic: learned where the site has links enough to learn from, else by the ranker that ships, "
         "or the formula where it has weights of your own. The run’s page says which it was and why.",
-        choices=[
-            (Ranking.AUTO.value, "Automatic"),
-            (Ranking.LEARNED.value, "Learned from the site’s own links"),
-            (Ranking.SHIPPED.value, "Learned from the links of other sites"),
-            (Ranking.FORMULA.value, "By the formula, with the weights of the settings"),
-            (Ranking.COSINE.value, "By similarity, within category blocks"),
-        ],
+        choices=_rankings,
     )
     generators = forms.MultipleChoiceField(
         label="Candidates come from",
@@ -728,8 +727,7 @@ class MatchForm(forms.Form):
     ) -> MatchParams:
         """With the project's weights. Raises ValueError where the numbers do not go together."""
         values = dict(self.cleaned_data)
-        values["ranking"], values["mode"] = Ranking(values["ranking"]), Mode(values["mode"])
-        values["scope"] = Scope(values["scope"])
+        values["mode"], values["scope"] = Mode(values["mode"]), Scope(values["scope"])
         # All of them is kept as none named: a run of today then stays one of all when there are more.
         are_all = len(values["generators"]) == len(generators.GENERATORS)
         values["generators"] = () if are_all else tuple(values["generators"])

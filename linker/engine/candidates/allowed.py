@@ -13,25 +13,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.site import Site
 
 
 def may_be_linked(
-    donors: DonorSlice,
+    site: Site,
+    donors: NDArray[np.int64],
     donor: NDArray[np.int64],
     target: NDArray[np.int64],
     skip: tuple[NDArray[np.int64], NDArray[np.int64]],
     barred: Counter[str] | None = None,
 ) -> NDArray[np.bool_]:
-    """Whether each pair of a slice's donors may be linked, bool [m].
+    """Whether each pair of some `donors`, int64 [k], may be linked, bool [m].
 
     Not a page with itself, nor one that may not receive links, nor the pairs of `skip` (sources and targets), nor pages
     in different languages, which `barred` counts under "language", nor copies of one page: of the donor itself or of
     what it links to already.
     """
-    site, pages = donors.site, len(donors.site)
+    pages = len(site)
     keep: NDArray[np.bool_] = site.target[target] & (donor != target)
-    mine = np.isin(skip[0], donors.pages)
+    mine = np.isin(skip[0], donors)
     source, linked = skip[0][mine], skip[1][mine]
     keep &= ~np.isin(donor * pages + target, source * pages + linked)
     if site.tongues is not None:

@@ -122,7 +122,7 @@ def candidates(
     """
     donors = DonorSlice(evidence, pages, LinkScores(evidence, pages), mention_rows(evidence, pages))
     donor, target, found = proposed_pairs(donors, generators, within=within)
-    allowed = may_be_linked(donors, donor, target, skip, barred)
+    allowed = may_be_linked(donors.site, pages, donor, target, skip, barred)
     donor, target, found = donor[allowed], target[allowed], found[allowed]
     features, phrase = describe(donors, donor, target)
     return Candidates(donor, target, found, features, phrase)
@@ -156,7 +156,7 @@ def _meaning_features(
     target; and how near the target is to what the donor links to."""
     evidence, unit = donors.evidence, donors.site.unit
     own = unit[donors.pages]
-    receiving = mean_directions(evidence.graph.links[donors.pages], unit).astype(np.float32)
+    receiving = mean_directions(evidence.graph.links[donors.pages], unit, donors.index.limits.sums).astype(np.float32)
     found = {name: np.empty(len(row), dtype=np.float32) for name in ("cosine", "giving", "receiving")}
     for part in slices(len(row), PAIRS):
         mine, others = own[row[part]], unit[target[part]]

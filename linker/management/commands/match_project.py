@@ -12,6 +12,7 @@ from ingest.lists import read_list
 from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.engine.patterns import compile_pattern
+from linker.engine.ranking.rankers.registry import RANKERS
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.matching.start import run_match
 from linker.models import Category, Project, Run, RunKind
@@ -79,9 +80,8 @@ class Command(ProjectCommand):
         super().add_arguments(parser)
         default = MatchParams()
         parser.add_argument(
-            "--ranking", choices=[ranking.value for ranking in Ranking], default=default.ranking.value,
-            help="learned: by a ranker trained on the site's own links; shipped: by one that learned from other "
-            "sites; formula: by the project's weights; cosine: by similarity within category blocks; auto: learned "
+            "--ranking", choices=[Ranking.AUTO.value, *RANKERS], default=default.ranking,
+            help=f"{'; '.join(f'{name}: {ranker.help}' for name, ranker in RANKERS.items())}; auto: learned "
             "where there are links enough to learn from, else shipped, or formula where the project has weights of its "
             "own (default: %(default)s)",
         )  # fmt: skip
@@ -217,7 +217,7 @@ class Command(ProjectCommand):
     def _params(self, project: Project, options: dict[str, Any]) -> MatchParams:
         per_donor = options["inline_per_donor"] + options["related_per_donor"]
         return MatchParams(
-            ranking=Ranking(options["ranking"]),
+            ranking=options["ranking"],
             generators=_switched_on(options["generators"], options["without"]),
             **_scope(options),
             level_penalty=options["level_penalty"],
