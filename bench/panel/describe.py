@@ -31,8 +31,8 @@ from linker.engine.anchors.spans import Stretches, Texts, in_context
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
 from linker.engine.params import MatchParams
-from linker.engine.rank import places
 from linker.engine.ranking.approval import PAIR_FEATURES, WORD_FEATURES, nearness_of, pair_table, word_table
+from linker.engine.ranking.choose import places
 from linker.engine.ranking.features import candidates
 from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
 from linker.engine.ranking.learned import TrainedRanker, train

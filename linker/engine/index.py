@@ -17,8 +17,10 @@ from linker.engine.anchors.candidates import short_forms
 from linker.engine.arrays.disk import Texts, in_file, let_go
 from linker.engine.arrays.memory import give_back
 from linker.engine.arrays.vectors import slices
-from linker.engine.candidates.generators import groups_within, nearest, nearest_in_category, nearest_within
+from linker.engine.candidates.category import Category
+from linker.engine.candidates.vector_search import groups_within, nearest, nearest_in_category, nearest_within
 from linker.engine.graph.links import stacked, top_rows, without_diagonal
+from linker.engine.limits import Limits
 from linker.engine.site import Site
 from linker.engine.text.clean import clean, has_word
 from linker.engine.text.fold import fold
@@ -34,12 +36,10 @@ if TYPE_CHECKING:
 
 TITLE, H1, SHORT, SLUG = 1, 2, 4, 8  # where a name of a page comes from; bits
 NEAR = 40  # pages kept with each page, by meaning and by words
-IN_CATEGORY = 10  # pages kept with each page, by meaning in its category
 FEW = 10  # of which so many are the pages around it
 KEPT_TERMS = 80  # terms of a page by which pages are compared
 ASKED_TERMS = 20  # terms of a page that the pages nearest by words are looked for by
 POSTINGS = 4_000  # pages that a term leads to, those it weighs most in
-CHUNK = 4_000_000  # characters of text held as tokens at a time
 
 Progress = Callable[[int, int, str], None]
 
@@ -90,7 +90,7 @@ class TextIndex:
     `anchor_phrase` int32 [links]: the phrase of each link's anchor, -1 for none. `terms` [n, v] unit tf-idf rows of the
     KEPT_TERMS best terms; `body` [n, v] int8: 1 where a term of any title stands in a text; `in_texts` int64 [v]: texts
     that a term stands in, 0 for those that are left out; `title` [n, v]: tf-idf of title and H1, rows of sum 1.
-    `tokens`, `lines` int64 [n]: length of each text.
+    `tokens`, `lines` int64 [n]: length of each text. `limits`: what is held at a time by those who read the index.
     """
 
     site: Site
@@ -107,6 +107,7 @@ class TextIndex:
     title: sparse.csr_matrix
     tokens: NDArray[np.int64]
     lines: NDArray[np.int64]
+    limits: Limits
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -124,9 +125,9 @@ class SiteIndex(TextIndex):
     """What is computed once for a site of n pages.
 
     `title_unit` [n, v]: tf-idf of title and H1, rows of length 1. `near`, `near_words` [n, n]: cosines of the NEAR
-    nearest targets; `around` of the FEW nearest by meaning; `near_category` of the IN_CATEGORY nearest in the page's
-    category. `near_within`, `words_within` [n, n]: as `near` and `near_words`, of the targets within the site's
-    `levels_up`; None where it has none.
+    nearest targets; `around` of the FEW nearest by meaning; `near_category` of the nearest in the page's category.
+    `near_within`, `words_within` [n, n]: as `near` and `near_words`, of the targets within the site's `levels_up`; None
+    where it has none.
     """
 
     title_unit: sparse.csr_matrix
@@ -220,11 +221,12 @@ def address_tree(urls: Sequence[str]) -> AddressTree:
     return AddressTree(parent, np.array([len(parts) for parts in split], dtype=np.int64), folder, last)
 
 
-def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
+def build_index(site: Site, progress: Progress = no_progress, limits: Limits | None = None) -> SiteIndex:
     """Reads a site that `checked` returned."""
+    limits = limits or Limits()
     progress(0, 4, "Finding the nearest pages")  # before the texts are read, as it takes the most room
     near = nearest(site.unit, NEAR, site.target)
-    near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree)
+    near_category = nearest_in_category(site.unit, near, Category.most, site.target, site.nodes, site.tree)
     near_within = None
     if site.levels_up is not None:
         near_within = nearest_within(site.unit, NEAR, site.target, site.nodes, site.tree, site.levels_up)
@@ -245,7 +247,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     del texts, languages, pages, bits, anchor_texts, anchor_language, all_texts, place, of_anchor
     progress(1, 4, "Reading the texts")
     give_back()
-    read = _read_bodies(site, vocabulary, book)
+    read = _read_bodies(site, vocabulary, book, limits.characters)
     book.forget_words()
     progress(3, 4, "Comparing words")
     heads = vocabulary.read(
@@ -272,6 +274,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
         title=title,
         tokens=read.tokens,
         lines=read.lines,
+        limits=limits,
         title_unit=title_unit,
         near=near,
         around=top_rows(near, FEW),
@@ -341,12 +344,12 @@ class _Read:
     lines: NDArray[np.int64]
 
 
-def _read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook) -> _Read:
+def _read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook, characters: int) -> _Read:
     found: list[tuple[NDArray[np.generic], ...]] = []
     counted: list[_Counts] = []
     lengths, line_counts = [], []
     tokens_before, lines_before = 0, 0
-    for first, stop in _chunks(site.bodies):
+    for first, stop in chunks(site.bodies, characters):
         tokens = vocabulary.read(site.bodies[first:stop], site.languages[first:stop])
         mentions = book.find(tokens)
         line = np.cumsum(tokens.words == 0)
@@ -378,18 +381,18 @@ def _narrow(places: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
     return places.astype(np.int32) if not len(places) or places[-1] < 2**31 else places
 
 
-def _chunks(bodies: Sequence[str]) -> list[tuple[int, int]]:
-    """Slices of texts of CHUNK characters or little more, cut where the vocabulary ends a batch: the numbers that words
-    are given do not depend on the slices."""
-    chunks, first, load, batch = [], 0, 0, 0
+def chunks(bodies: Sequence[str], characters: int) -> list[tuple[int, int]]:
+    """Slices of texts of so many characters or little more, cut where the vocabulary ends a batch: the numbers that
+    words are given do not depend on the slices."""
+    found, first, load, batch = [], 0, 0, 0
     for page, body in enumerate(bodies, 1):
         load, batch = load + len(body), batch + len(body)
         if batch >= BATCH:
             batch = 0
-            if load >= CHUNK:
-                chunks.append((first, page))
+            if load >= characters:
+                found.append((first, page))
                 first, load = page, 0
-    return chunks if chunks and first == len(bodies) else [*chunks, (first, len(bodies))]
+    return found if found and first == len(bodies) else [*found, (first, len(bodies))]
 
 
 def _count_terms(tokens: Tokens, vocabulary: Vocabulary) -> _Counts:

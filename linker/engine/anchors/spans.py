@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from linker.engine.candidates.mention_rows import mention_rows
 from linker.engine.evidence import anchors_said, link_tokens
 from linker.engine.graph.links import pair_values, top_rows
 from linker.engine.index import H1, SHORT, SLUG, TITLE
-from linker.engine.ranking.features import mention_rows
 from linker.engine.text.fold import fold_lengths
 from linker.engine.text.mentions import TRIM, trimmed
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from linker.engine.arrays import vectors
 from linker.engine.arrays.vectors import HalfVectors, any_values, slices
-from linker.engine.candidates.generators import nearest
+from linker.engine.candidates.vector_search import nearest
 from linker.storage.store import normalised
 
 
