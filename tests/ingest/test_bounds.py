@@ -19,7 +19,9 @@ from ingest.addresses.destinations import PageFinder
 from ingest.addresses.normalise import Site
 from ingest.errors import UnusableFile
 from ingest.fields.skipped import Skipped
-from ingest.files.sniff import MAX_COLUMNS, MAX_LINE, unique_names
+from ingest.files.column_names import unique_names
+from ingest.files.sniff import MAX_COLUMNS
+from ingest.files.table import MAX_LINE
 from ingest.kinds.links.parse import LinkParser
 from linker.models import Category, Page, Project
 from tests.ingest.damage import gzipped, with_flags, with_method, zipped

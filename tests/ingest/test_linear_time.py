@@ -11,7 +11,7 @@ import pytest
 from ingest.addresses.normalise import Site, folder_names
 from ingest.cells.values import parse_json_ld, parse_number
 from ingest.fields import schema
-from ingest.files.sniff import header_key, unique_names
+from ingest.files.column_names import header_key, unique_names
 from ingest.kinds.pages.parse import _ONE_CELL_TRAIL
 from linker.engine.anchors.placement import unsuitable
 from linker.engine.text.clean import clean
