@@ -322,7 +322,7 @@ def _flat(values: dict[str, Any], above: str = "", labels: dict[str, str] = LABE
 def report_rows(run: Run, without: Container[str] = ()) -> list[Row]:
     """What the run counted, in the order of the work, but for the keys that are told elsewhere."""
     if run.kind in REPORTS:
-        return report_kind(run.kind).rows(report_of(run)) if run.report else []
+        return report_kind(run.kind).rows(report_of(run), without) if run.report else []
     counts = {key: raw for key, raw in run.report.items() if key not in without and key not in READING}
     return list(_flat(_ordered(counts, MATCH_ORDER if run.kind == RunKind.MATCH else ORDER)))
 
@@ -330,7 +330,7 @@ def report_rows(run: Run, without: Container[str] = ()) -> list[Row]:
 def reading_rows(run: Run) -> list[Row]:
     """How an import read its file: encoding, delimiter, and which column filled which field."""
     if run.kind in REPORTS:
-        return report_kind(run.kind).reading(report_of(run))
+        return report_kind(run.kind).reading(report_of(run)) if run.report else []
     return list(_flat(_ordered({key: raw for key, raw in run.report.items() if key in READING}, ORDER)))
 
 
