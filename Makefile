@@ -1,8 +1,10 @@
 # make demo [SITE=folder] [PORT=8000]   a running Anchorline with a sample site, or with your own crawl
 # make test [ARGS="tests/x.py -k name"] the whole test suite
+# make test-fast                        what needs no database, browser or model: under a minute
 # make faults [ARGS="--repeat 10"]       servers and workers killed in the middle of the work, for an hour
 # make fuzz [FILES=2300]                as many damaged files, and what became of them
 # make lint                             ruff, mypy, import-linter
+# make hooks                            ruff and import-linter before each commit, by pre-commit
 # make approval                         the approval model anew from the judged suggestions, and how good it is
 # make links                            the ranker for sites without links anew from other sites' links, and how good it is
 # make bench [ARGS="--share 0.01"]       speed and memory as ratios; at full size it takes hours
@@ -27,7 +29,7 @@ PORT ?= 8000
 WORKERS ?= 2
 TEST_PROCESSES ?= 2
 
-.PHONY: help install demo test fuzz faults lint approval links bench lock clean clean-data
+.PHONY: help install demo test test-fast fuzz faults lint hooks approval links bench lock clean clean-data
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -49,7 +51,10 @@ demo: install
 
 test: install
 	@.venv/bin/python -m tests.chromium
-	.venv/bin/python -m pytest -n $(TEST_PROCESSES) $(ARGS)
+	.venv/bin/python -m pytest -n $(TEST_PROCESSES) --durations 15 $(ARGS)
+
+test-fast: install
+	.venv/bin/python -m pytest --fast -n $(TEST_PROCESSES) $(ARGS)
 
 faults: install
 	.venv/bin/python -m tests.faults $(ARGS)
@@ -64,6 +69,9 @@ lint: install
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+hooks: install
+	.venv/bin/pre-commit install
 
 approval: install
 	.venv/bin/python bench/panel/train.py --check

@@ -29,11 +29,12 @@ django.setup()
 
 from linker.embedding.service import embedding_model
 from linker.engine.anchors.training import AnchorOptions
-from linker.engine.candidates.generators import EVERY, NAMES
+from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams
-from linker.engine.rank import EngineOptions, Ranked, rank_site
+from linker.engine.rank import EngineOptions, rank_site
 from linker.engine.ranking.features import FEATURES, GROUPS
 from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.ranked import Ranked
 from linker.engine.site import Links, Site
 from linker.matching.eligibility import eligible_pages
 from linker.matching.ranked import load_site
@@ -85,8 +86,8 @@ def variants(training: TrainOptions, ablate: bool) -> list[tuple[str, EngineOpti
     if not ablate:
         return found
     found += [
-        (f"without generator {name}", dataclasses.replace(base, generators=EVERY & ~flag))
-        for flag, name in NAMES.items()
+        (f"without generator {name}", dataclasses.replace(base, generators=tuple(set(GENERATORS) - {name})))
+        for name in GENERATORS
     ]
     for group, names in GROUPS.items():
         columns = tuple(name for name in FEATURES if name not in names)
@@ -96,7 +97,7 @@ def variants(training: TrainOptions, ablate: bool) -> list[tuple[str, EngineOpti
                 dataclasses.replace(base, training=dataclasses.replace(training, columns=columns)),
             )
         )
-    return [*found, ("formula", dataclasses.replace(base, learn=False))]
+    return [*found, ("formula", dataclasses.replace(base, ranking="formula"))]
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from ingest.errors import FileError
 from ingest.fields import schema
 from ingest.fields.schema import LINKS, PAGES, QUERIES
 from ingest.files import sniff
+from ingest.files.table import Table
 from linker.errors import UserError
 
 SAMPLE = Path(__file__).resolve().parent / "sample"
@@ -90,9 +91,7 @@ def _find_queries(folder: Path, taken: set[Path | None]) -> Path | None:
 def _base_url(pages: Path) -> str:
     """Scheme and host that most of the first pages share."""
     known, preferred = schema.KNOWN[PAGES], schema.PREFERRED[PAGES]
-    table = sniff.Table(
-        pages, pages.name, sniff.inspect(pages, pages.name, known=known, preferred=preferred), preferred
-    )
+    table = Table(pages, pages.name, sniff.inspect(pages, pages.name, known=known, preferred=preferred), preferred)
     rows = [cells for _, cells in islice(table, ROWS_LOOKED_AT)]
     header = table.format.header
     column = header.index(schema.resolve(PAGES, pages.name, header, rows, {}, {})["url"][0])

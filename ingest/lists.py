@@ -15,6 +15,7 @@ from ingest.addresses.destinations import PageFinder, destinations
 from ingest.errors import FileError
 from ingest.fields import schema
 from ingest.files import sniff, uploads, workbook
+from ingest.files.table import Table
 from ingest.kinds import loader
 from ingest.services import site_of
 from linker.errors import UserError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
     from django.core.files.uploadedfile import UploadedFile
 
-    from ingest.files.sniff import Records
+    from ingest.files.table import Records
     from linker.models import PageList, Project
 
 LOOKED_AT = 1000  # rows by which the column of addresses is found
@@ -108,7 +109,7 @@ def _finder(project: Project, name: str) -> PageFinder:
 
 
 @contextmanager
-def _table(path: Path, name: str) -> Iterator[sniff.Table]:
+def _table(path: Path, name: str) -> Iterator[Table]:
     """The file, or the first sheet of a workbook, as a table. A first row that holds an address is no header,
     so that it is read like the others."""
     with TemporaryDirectory(prefix="sheet-") as folder:
@@ -120,14 +121,14 @@ def _table(path: Path, name: str) -> Iterator[sniff.Table]:
         format = sniff.inspect(path, name, known=schema.KNOWN[schema.PAGES])
         if any(_is_address(cell) for cell in format.header):
             format = replace(format, header_records=0)
-        yield sniff.Table(path, name, format)
+        yield Table(path, name, format)
 
 
 def _is_address(cell: str) -> bool:
     return "/" in cell or "." in cell.strip(".")
 
 
-def _column(table: sniff.Table, finder: PageFinder) -> int | None:
+def _column(table: Table, finder: PageFinder) -> int | None:
     """The column that most addresses of known pages stand in; None where each line is one address."""
     if len(table.format.header) == 1:
         return None
@@ -141,7 +142,7 @@ def _column(table: sniff.Table, finder: PageFinder) -> int | None:
     return int(hits.argmax()) if hits.max() >= whole else None
 
 
-def _addresses(table: sniff.Table, records: Records, column: int | None) -> tuple[list[int], list[str]]:
+def _addresses(table: Table, records: Records, column: int | None) -> tuple[list[int], list[str]]:
     """The addresses of some records with their lines; rows without one are left out."""
     found = [
         (line, (table.format.delimiter.join(row) if column is None else row[column]).strip().rstrip("#"))

@@ -23,7 +23,8 @@ from ingest.errors import FileError, ImportStopped, UnusableFile
 from ingest.fields import schema
 from ingest.fields.skipped import OF_CELLS, OF_ROWS, REASONS, Skipped
 from ingest.files import peek, uploads
-from ingest.files.sniff import Records, Table, inspect
+from ingest.files.sniff import inspect
+from ingest.files.table import Records, Table
 from ingest.formats import generic, known, shopify
 from ingest.formats.known import KnownFileError
 from ingest.kinds import loader

@@ -20,6 +20,8 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's loop runs in th
 
 import pytest  # noqa: E402
 
+SERVERS = frozenset({"db", "transactional_db", "live_server", "page"})  # fixtures that start one
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -36,6 +38,24 @@ def pytest_configure() -> None:
     assert settings.DATABASES
     # Signing in is slow on purpose; hundreds of users of tests need not be.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="only tests that need no database, browser or model")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--fast"):
+        slow = [item for item in items if _is_slow(item)]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    """Whether a test needs a server, a browser or an embedding model, or says that it takes long."""
+    if any(item.get_closest_marker(name) for name in ("slow", "browser", "django_db")):
+        return True
+    return bool(SERVERS & set(getattr(item, "fixturenames", ()))) or item.path.parent == ROOT / "tests"
 
 
 @pytest.hookimpl(optionalhook=True)

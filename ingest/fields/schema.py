@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ingest.errors import FileError
-from ingest.files.sniff import header_key
+from ingest.files.column_names import header_key
 from ingest.formats import generic, screaming_frog, shopify
 from linker.models import TrafficSource
 

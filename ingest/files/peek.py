@@ -14,7 +14,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ingest.errors import UnusableFile
-from ingest.files.sniff import DAMAGE, DELIMITERS, header_key, open_archive, open_member, utf_16_by_zeros
+from ingest.files.column_names import header_key
+from ingest.files.sniff import DELIMITERS, utf_16_by_zeros
+from ingest.files.unpack import DAMAGE, open_archive, open_member
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from xml.parsers import expat
 
 from ingest.errors import UnusableFile
-from ingest.files import sniff
+from ingest.files.unpack import open_archive, open_member
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ _LETTERS = re.compile("[A-Z]{1,3}")
 def is_workbook(path: Path) -> bool:
     """Whether the file is a workbook with a sheet."""
     try:
-        with sniff.open_archive(path) as archive:
+        with open_archive(path) as archive:
             return any(SHEET.fullmatch(name) for name in archive.namelist())
     except (*_DAMAGED, OSError):
         return False
@@ -50,7 +50,7 @@ def to_csv(path: Path, name: str, out: IO[str]) -> None:
     writer = csv.writer(out, lineterminator="\n")
     try:
         with ExitStack() as stack:
-            archive = stack.enter_context(sniff.open_archive(path))
+            archive = stack.enter_context(open_archive(path))
             sheets = {int(found[1]): found[0] for found in map(SHEET.fullmatch, archive.namelist()) if found}
             texts = _Texts()
             if TEXTS in archive.namelist():
@@ -80,7 +80,7 @@ def _parse(
     parser.EndElementHandler = lambda tag: end(tag.rpartition(" ")[2])
     parser.CharacterDataHandler = characters
     read = 0
-    with sniff.open_member(archive, archive.getinfo(member), name) as source:
+    with open_member(archive, archive.getinfo(member), name) as source:
         while piece := source.read(PIECE):
             read += len(piece)
             if read > MOST_BYTES:

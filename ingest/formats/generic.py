@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ingest.cells.values import looks_like_vector
-from ingest.files.sniff import header_key
+from ingest.files.column_names import header_key
 from ingest.formats import screaming_frog
 
 if TYPE_CHECKING:

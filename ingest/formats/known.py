@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ingest.errors import FileError
+from ingest.files.column_names import header_key
 from ingest.files.peek import Columns, Start
-from ingest.files.sniff import header_key
 from ingest.formats import generic, screaming_frog, shopify
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.files.sniff import header_key
+from ingest.files.column_names import header_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

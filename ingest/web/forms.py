@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
 from ingest.fields import schema
-from ingest.files.sniff import ENCODINGS
+from ingest.files.text import ENCODINGS
 from ingest.kinds.traffic.periods import TooLong, parse_period
 
 if TYPE_CHECKING:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from linker.engine.text.mentions import Mentions, PhraseBook
     from linker.engine.text.tokens import Tokens, Vocabulary
 
-CHUNK = 4_000_000  # characters of text held as tokens at a time
-
 
 @dataclass(frozen=True)
 class Occurrences:
@@ -58,13 +56,13 @@ class Bodies:
     lines: NDArray[np.int64]
 
 
-def read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook) -> Bodies:
-    """Reads the texts of a site, CHUNK characters at a time."""
+def read_bodies(site: Site, vocabulary: Vocabulary, book: PhraseBook, characters: int) -> Bodies:
+    """Reads the texts of a site, about so many characters at a time."""
     found: list[tuple[NDArray[np.generic], ...]] = []
     terms: list[TermCounts] = []
     token_counts, line_counts = [], []
     tokens_before = lines_before = 0
-    for first, stop in chunks(site.bodies):
+    for first, stop in chunks(site.bodies, characters):
         tokens = vocabulary.read(site.bodies[first:stop], site.languages[first:stop])
         found.append(_columns(book.find(tokens), tokens, first, tokens_before, lines_before))
         terms.append(count_terms(tokens, vocabulary))
@@ -100,8 +98,8 @@ def _narrow(places: NDArray[np.int64]) -> NDArray[np.integer[Any]]:
     return places.astype(np.int32) if not len(places) or places[-1] < 2**31 else places
 
 
-def chunks(bodies: Sequence[str]) -> list[tuple[int, int]]:
-    """Slices of texts, of CHUNK characters or little more, as (first, stop).
+def chunks(bodies: Sequence[str], characters: int) -> list[tuple[int, int]]:
+    """Slices of texts, of so many characters or little more, as (first, stop).
 
     They end where the vocabulary ends a batch, so that the numbers that words get do not depend on the slices.
     """
@@ -110,7 +108,7 @@ def chunks(bodies: Sequence[str]) -> list[tuple[int, int]]:
         size, batch = size + len(body), batch + len(body)
         if batch >= BATCH:
             batch = 0
-            if size >= CHUNK:
+            if size >= characters:
                 found.append((first, page))
                 first, size = page, 0
     return found if found and first == len(bodies) else [*found, (first, len(bodies))]

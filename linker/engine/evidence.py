@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 MAX_TARGETS_PER_GROUP = 40  # pages that one group of phrases may mean
 CATEGORY_LINKS = 20  # pages kept with each category, those its pages link to most
-ROWS = 2048  # pages at a time whose neighbours' vectors are summed
-PAGES = 8192  # pages at a time whose mentions are taken together
 
 
 @dataclass(frozen=True)
@@ -142,16 +140,16 @@ def build_evidence(index: SiteIndex, visible: NDArray[np.int64]) -> Evidence:
         category_links=category_links,
         category_best=top_rows(category_links, CATEGORY_LINKS),
         parent_links=_per_member(upper, graph.links),
-        giving=mean_directions(graph.back, site.unit),
+        giving=mean_directions(graph.back, site.unit, index.limits.sums),
         rank=(page_rank(graph.links) * pages).astype(np.float32),
     )
 
 
-def mean_directions(links: sparse.csr_matrix, unit: Vectors) -> NDArray[np.float16]:
+def mean_directions(links: sparse.csr_matrix, unit: Vectors, rows: int) -> NDArray[np.float16]:
     """Of the pages in each row of `links`, float16 [rows, d]; 0 for rows without any. Made in slices and kept in half
     precision: beside the vectors themselves these are the largest array there is."""
     directions = np.empty((links.shape[0], unit.shape[1]), dtype=np.float16)
-    for part in slices(links.shape[0], ROWS):
+    for part in slices(links.shape[0], rows):
         some = links[part]
         pages, column = np.unique(some.indices, return_inverse=True)
         narrow = sparse.csr_matrix((some.data, column, some.indptr), shape=(some.shape[0], len(pages)))
@@ -211,11 +209,13 @@ def _meanings(index: TextIndex, dst: NDArray[np.int64], phrase: NDArray[np.int32
 def _spots(
     index: TextIndex, meanings: PhraseTargets, src: NDArray[np.int64], anchor: NDArray[np.int32]
 ) -> PhraseMentions:
-    """Mentions of phrases that mean a page, taken together a page and phrase; PAGES of them at a time."""
+    """Mentions of phrases that mean a page, taken together a page and phrase; of so many pages at a time."""
     found = index.occurrences
     wanted = anchors_said(src, anchor, index.book.count)
     live = np.flatnonzero((np.diff(meanings.first) > 0)[found.group])
-    cuts = np.searchsorted(found.page[live], [part.start for part in slices(len(index.site), PAGES)]).tolist()
+    cuts = np.searchsorted(
+        found.page[live], [part.start for part in slices(len(index.site), index.limits.mentions)]
+    ).tolist()
     blocks = [live[first:stop] for first, stop in zip(cuts, [*cuts[1:], len(live)], strict=True)]
     linked = [link_tokens(found.page[block], found.phrase[block], found.at[block], wanted, index.book.count)
               for block in blocks]  # fmt: skip

@@ -14,7 +14,8 @@ from linker.engine.address_tree import AddressTree, address_tree
 from linker.engine.arrays.memory import trim_malloc
 from linker.engine.arrays.sparse import top_rows
 from linker.engine.bodies import Occurrences, read_bodies
-from linker.engine.candidates.generators import nearest, nearest_in_category, nearest_within
+from linker.engine.limits import Limits
+from linker.engine.nearest.vectors import nearest, nearest_in_category, nearest_within
 from linker.engine.nearest.words import nearest_words, nearest_words_within
 from linker.engine.phrases import Names, read_phrases
 from linker.engine.site import Site
@@ -46,7 +47,7 @@ class TextIndex:
     `template`: what the site's titles share. `vocabulary`: what the texts were read with; its words are columns of
     `terms`, `body`, `in_texts` and `title` (see `linker.engine.text.terms.TermMatrices`). `book`, `phrase_text`,
     `anchor_phrase`, `names`: see `linker.engine.phrases.SitePhrases`. `occurrences`: mentions of the phrases in the
-    texts. `tokens`, `lines` int64 [n]: length of each text.
+    texts. `tokens`, `lines` int64 [n]: length of each text. `limits`: how much those who read the index hold at a time.
     """
 
     site: Site
@@ -63,6 +64,7 @@ class TextIndex:
     title: sparse.csr_matrix
     tokens: NDArray[np.int64]
     lines: NDArray[np.int64]
+    limits: Limits
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -100,8 +102,9 @@ class SiteIndex(TextIndex):
         return TextIndex(**kept | {"site": replace(self.site, unit=self.site.unit[:0])})
 
 
-def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
+def build_index(site: Site, progress: Progress = no_progress, limits: Limits | None = None) -> SiteIndex:
     """Reads a site that `linker.engine.site.checked` returned."""
+    limits = limits or Limits()
     progress(0, 4, "Finding the nearest pages")  # before the texts are read, since it takes the most memory
     near = nearest(site.unit, NEAR, site.target)
     near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree)
@@ -112,7 +115,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
     phrases = read_phrases(site, vocabulary, template)
     progress(1, 4, "Reading the texts")
     trim_malloc()
-    bodies = read_bodies(site, vocabulary, phrases.book)
+    bodies = read_bodies(site, vocabulary, phrases.book, limits.characters)
     phrases.book.forget_words()
     progress(3, 4, "Comparing words")
     heads = _read_heads(site, vocabulary, template)
@@ -136,6 +139,7 @@ def build_index(site: Site, progress: Progress = no_progress) -> SiteIndex:
         title=weights.title,
         tokens=bodies.tokens,
         lines=bodies.lines,
+        limits=limits,
         title_unit=weights.title_unit,
         near=near,
         around=top_rows(near, FEW),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import reduce
 from math import ceil
-from operator import or_
 from typing import Any, Self
 
-from linker.engine.candidates.generators import EVERY, NAMES, Generator
+from linker.engine.candidates.registry import GENERATORS
+from linker.engine.ranking.rankers.registry import ranker_of
 
 
 class Mode(StrEnum):
@@ -22,13 +21,13 @@ class Mode(StrEnum):
 
 
 class Ranking(StrEnum):
-    """How candidates are found and ranked."""
+    """The rankings that code speaks of by name; a run may name any of linker.engine.ranking.rankers.registry."""
 
-    AUTO = "auto"  # learned where there are links enough to learn from, else shipped; see services.start
-    COSINE = "cosine"  # in category blocks, by cosine less a penalty for the level
-    FORMULA = "formula"  # over the whole site, by the stated formula
-    LEARNED = "learned"  # over the whole site, by a ranker learned from the site's own links
-    SHIPPED = "shipped"  # over the whole site, by the ranker that ships with the product, learned on other sites
+    AUTO = "auto"  # learned where there are links enough to learn from, else shipped; see linker.matching.start
+    COSINE = "cosine"
+    FORMULA = "formula"
+    LEARNED = "learned"
+    SHIPPED = "shipped"
 
 
 class Scope(StrEnum):
@@ -39,8 +38,6 @@ class Scope(StrEnum):
     SITE = "site"  # those of the whole site
 
 
-# The lowest score kept where a run names none: of cosine less its penalty, else of a probability.
-THRESHOLDS = {Ranking.COSINE: 0.5, Ranking.FORMULA: 0.1, Ranking.LEARNED: 0.1, Ranking.SHIPPED: 0.1}
 FEWEST_A_TARGET = 20  # links that a target may receive in a run of any size, whatever its largest share
 
 
@@ -86,13 +83,13 @@ class Sample:
 class MatchParams:
     """What a match run does.
 
-    ranking            see Ranking
-    generators         names of Generator switched on; none: all. Cosine has one, "category"
+    ranking            name of a ranker, or "auto", see Ranking
+    generators         names of those switched on; none: all. Cosine has one, "category"
     scope              see Scope
     levels_up          how many levels above its own category a donor looks for targets where the scope is one of levels
                        (0: its own category only; a level above the top of the tree is the whole site)
     level_penalty      cosine: taken off for each level
-    threshold          lowest score kept; None: that of THRESHOLDS
+    threshold          lowest score kept; None: the ranker's own
     inline_per_donor   most new links in a donor's text
     related_per_donor  most new links beside it
     inline_in_all      most links in a donor's text with those it has already; 0 for no cap
@@ -107,7 +104,7 @@ class MatchParams:
     pilot              over which of the donors the run goes first, see Sample; None: over all of them
     """
 
-    ranking: Ranking = Ranking.AUTO
+    ranking: str = Ranking.AUTO
     generators: tuple[str, ...] = ()
     scope: Scope = Scope.AUTO
     levels_up: int = 2
@@ -130,6 +127,8 @@ class MatchParams:
 
     def __post_init__(self) -> None:
         """Raises ValueError, naming the field, where a value is out of range."""
+        if self.ranking != Ranking.AUTO:
+            ranker_of(self.ranking)
         if not 0 <= self.levels_up <= 20:
             raise ValueError(f"levels_up is {self.levels_up}; it must be between 0 and 20")
         if not 0.0 <= self.level_penalty <= 1.0:
@@ -152,36 +151,30 @@ class MatchParams:
             raise ValueError(f"reciprocal is {self.reciprocal}; it must be 0 or more")
         if self.pool < self.per_donor:
             raise ValueError(f"pool is {self.pool}; it must be at least per_donor ({self.per_donor})")
-        unknown = sorted(set(self.generators) - set(NAMES.values()))
+        unknown = sorted(set(self.generators) - set(GENERATORS))
         if unknown:
-            raise ValueError(f"there is no generator {', '.join(unknown)}; there are {', '.join(NAMES.values())}")
+            raise ValueError(f"there is no generator {', '.join(unknown)}; there are {', '.join(GENERATORS)}")
 
     @property
     def per_donor(self) -> int:
         """Most new links a donor gives, in its text and beside it."""
         return self.inline_per_donor + self.related_per_donor
 
-    @property
-    def switched_on(self) -> Generator:
-        """The generators as bits."""
-        chosen = [flag for flag, name in NAMES.items() if name in self.generators]
-        return reduce(or_, chosen) if chosen else EVERY
-
-    def levels(self, ranking: Ranking) -> int | None:
+    def levels(self, ranking: str) -> int | None:
         """How many levels above its own category a donor looks where the run is ranked so; None for the whole site."""
-        if self.scope is Scope.SITE or (self.scope is Scope.AUTO and ranking is not Ranking.COSINE):
+        if self.scope is Scope.SITE or (self.scope is Scope.AUTO and ranker_of(ranking).whole_site):
             return None
         return self.levels_up
 
     @property
-    def without_links(self) -> Ranking:
+    def without_links(self) -> str:
         """How a run ranks whose site has too few links to learn from: by the ranker that ships with the product, or by
         the formula, for which weights of one's own ask."""
         return Ranking.FORMULA if self.weights else Ranking.SHIPPED
 
-    def floor(self, ranking: Ranking) -> float:
+    def floor(self, ranking: str) -> float:
         """The lowest score kept where the run is ranked so."""
-        return THRESHOLDS[ranking] if self.threshold is None else self.threshold
+        return ranker_of(ranking).threshold if self.threshold is None else self.threshold
 
     def target_cap(self, links: int) -> int:
         """Most links a target receives in a run of so many, 0 for no cap."""
@@ -210,6 +203,4 @@ class MatchParams:
             values["mode"] = Mode(values["mode"])
         if "scope" in values:
             values["scope"] = Scope(values["scope"])
-        if "ranking" in values:
-            values["ranking"] = Ranking(values["ranking"])
         return cls(**values)

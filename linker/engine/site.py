@@ -80,6 +80,19 @@ class Site:
     def __len__(self) -> int:
         return len(self.urls)
 
+    @property
+    def taken(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Sources and targets of the pairs that may not be proposed, int64 [k] each: those that are linked, forbidden
+        or were rejected."""
+        parts = (self.links, self.forbidden, self.rejected)
+        return np.concatenate([part.src for part in parts]), np.concatenate([part.dst for part in parts])
+
+    def within_levels(self, donor: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each target lies within `levels_up` of its donor's category, bool [m]; pages int64 [m] both."""
+        if self.levels_up is None:
+            return np.ones(len(donor), dtype=np.bool_)
+        return self.tree.within(self.nodes[donor], self.nodes[target], self.levels_up)
+
 
 def checked(site: Site) -> Site:
     """The site with sound vectors: NaN and infinite rows become 0, others length 1. Pages that do not say their

@@ -689,9 +689,9 @@ def _of_the_run(asked: _Asked, run: Run, donor: Page, acceptor: Page, *, final: 
         yield _left_out(asked, run, donor, acceptor, left_out.scores[place], Reason(left_out.reasons[place]), compared)
     elif compared is not None and _is_outside(asked, run, compared):
         yield _too_far(asked, run, compared)
-        if _ranking(run, asked.params) is Ranking.COSINE:
+        if _ranking(run, asked.params) == Ranking.COSINE:
             yield from _by_cosine(asked, run, donor, acceptor, compared, final=False)
-    elif _ranking(run, asked.params) is Ranking.COSINE:
+    elif _ranking(run, asked.params) == Ranking.COSINE:
         if compared is not None:
             yield from _by_cosine(asked, run, donor, acceptor, compared, final=final)
     elif final:
@@ -728,10 +728,10 @@ def _imports_since(asked: _Asked, run: Run) -> Iterator[Finding]:
         )
 
 
-def _ranking(run: Run, params: MatchParams) -> Ranking:
+def _ranking(run: Run, params: MatchParams) -> str:
     """How the run ranked; its report says what `auto` became."""
-    ranking = Ranking(run.report.get("ranking", params.ranking))
-    return Ranking.COSINE if ranking is Ranking.AUTO else ranking
+    ranking = str(run.report.get("ranking", params.ranking))
+    return Ranking.COSINE if ranking == Ranking.AUTO else ranking
 
 
 def _compared(asked: _Asked, donor: Page, acceptor: Page) -> _Compared | None:

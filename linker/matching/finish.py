@@ -14,8 +14,9 @@ from django.db.models import Count, Q
 
 from linker.engine import worth
 from linker.engine.allocation.allocate import Allocation, Caps, Reason, allocate, beyond
-from linker.engine.candidates.generators import Generator, names
+from linker.engine.candidates.registry import bit_of, names
 from linker.engine.params import MatchParams, Mode, Ranking
+from linker.engine.ranking.rankers.registry import ranker_of
 from linker.engine.roles.policy import PageRole
 from linker.engine.tiers import read_tiers
 from linker.matching.content_gaps import find_paragraphs
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
 
 # A pair that a run found: block -1 is the whole site, `probability` that an editor approves it at its best and `beside`
-# that one does beside the text, NaN in a run by cosine; `found` bits of Generator, `place` its position for the one who
-# can say why, -1 where nobody needs it.
+# that one does beside the text, NaN in a run by cosine; `found` bits of the generators, `place` its position for the
+# one who can say why, -1 where nobody needs it.
 FOUND = np.dtype(
     [
         *(("source", "i8"), ("target", "i8"), ("block", "i4"), ("level", "i2"), ("similarity", "f8"), ("score", "f8")),
@@ -66,7 +67,7 @@ class Findings:
     ids of the pages that may receive a link, ascending: the report says what the under-linked among them got."""
 
     rows: NDArray[Any]
-    ranking: Ranking
+    ranking: str
     why: Callable[[dict[str, Any]], tuple[str, dict[str, float]]]
     phrases: Phrases | None
     ranker: Ranker | None
@@ -77,8 +78,8 @@ class Findings:
 
     @property
     def ranked_by(self) -> str:
-        """What the links carry: a ranker that ships with the product is a learned one too."""
-        return str(Ranking.LEARNED if self.ranking is Ranking.SHIPPED else self.ranking)
+        """Which of the kinds of ranker that the database knows the links carry."""
+        return ranker_of(self.ranking).ranked_by
 
 
 def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
@@ -119,7 +120,7 @@ def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[s
 def _fill(rows: NDArray[Any], pairs: NDArray[Any]) -> None:
     for name in CANDIDATE.names or ():
         rows[name] = pairs[name]
-    rows["probability"], rows["beside"], rows["found"], rows["place"] = np.nan, np.nan, int(Generator.CATEGORY), -1
+    rows["probability"], rows["beside"], rows["found"], rows["place"] = np.nan, np.nan, bit_of("category"), -1
 
 
 def _acceptors(run: Run) -> NDArray[np.int64]:
@@ -168,7 +169,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = lifecycle.no_
         mark_sensitive(project)
         progress(4, steps, "Cleaning up")
         forget_candidates(project, run)
-        if findings.ranking is not Ranking.COSINE:
+        if findings.ranking != Ranking.COSINE:
             reason = given.reason.copy()
             reason[reason == 0] = allocation.reason
             _save_left_out(run, rows, reason, edges.without_place)
@@ -180,7 +181,7 @@ def store_found(run: Run, findings: Findings, progress: Progress = lifecycle.no_
         tiers = dict(project.edges.filter(run=run).values_list("tier__name").annotate(Count("pk")).order_by())
         report = {
             **Run.objects.values_list("report", flat=True).get(pk=run.pk),
-            "ranking": findings.ranking.value,
+            "ranking": str(findings.ranking),
             "scope": levels_up if (levels_up := params.levels(findings.ranking)) is not None else "site",
             "threshold": params.floor(findings.ranking),
             "candidates": len(eligible),
@@ -286,7 +287,7 @@ def _give_out(project: Project, params: MatchParams, findings: Findings, lacking
     while True:
         above = rows["score"] >= least
         reason, text_alone = _barred(project, rows, above, standing)
-        if findings.ranking is not Ranking.COSINE:  # which looks for alternatives alone, in a product's own category
+        if findings.ranking != Ranking.COSINE:  # which looks for alternatives alone, in a product's own category
             reason[_too_many_products(project, rows, reason == 0, standing)] = Reason.PRODUCTS_FULL
             text_alone &= reason == 0
         taken = reason == 0

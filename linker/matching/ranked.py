@@ -14,12 +14,14 @@ from linker.embedding.service import embedding_model
 from linker.engine.arrays.disk import DiskTexts
 from linker.engine.arrays.vectors import HalfVectors, slices
 from linker.engine.graph.links import repeated_links
-from linker.engine.params import MatchParams, Ranking
-from linker.engine.rank import AnchorChoice, EngineOptions, Ranked, rank_site
+from linker.engine.params import MatchParams
+from linker.engine.rank import EngineOptions
 from linker.engine.ranking.approval import GOOD_WORDS, calibrate
 from linker.engine.ranking.formula import FormulaWeights
-from linker.engine.ranking.other_sites import learned_elsewhere
-from linker.engine.site import Links, Pairs, Site
+from linker.engine.ranking.ranked import Ranked
+from linker.engine.ranking.rankers.base import CandidateRanker, Card
+from linker.engine.ranking.rankers.registry import ranker_of
+from linker.engine.site import Links, Pairs, Site, checked
 from linker.errors import UserError
 from linker.matching.copies import find_copies, load_twins
 from linker.matching.eligibility import Eligible, eligible_pages
@@ -37,6 +39,7 @@ from linker.storage.vectors import load_half_vectors
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from linker.engine.anchors.choice import AnchorChoice
     from linker.runs.lifecycle import Progress
 
 
@@ -50,11 +53,11 @@ class Loaded:
     with_text: int
 
 
-def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
+def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
     """Ranks the whole site, gives the links out under the caps, finds their places and stores them.
 
-    `ranking` is LEARNED, which falls back where too few links are among the candidates, SHIPPED or FORMULA; `reason`
-    says why. Raises UserError where nobody may give or receive a link, or a weight of the formula is unknown.
+    `ranking` names a ranker of candidates; one that learns falls back where too few links are among them. `reason` says
+    why. Raises UserError where nobody may give or receive a link, or a weight of the formula is unknown.
     """
     started = time.monotonic()
     project, params = run.project, MatchParams.from_dict(run.params)
@@ -68,26 +71,28 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = lif
         raise UserError(nobody(eligible, side))
     copies = find_copies(run, eligible, progress)
     decided = _decisions(project)
-    unlearned = params.without_links if ranking is Ranking.LEARNED else ranking
+    ranker = ranker_of(ranking)
+    if not isinstance(ranker, CandidateRanker):
+        raise TypeError(f"{ranking} does not rank candidates")
     options = EngineOptions(
-        generators=params.switched_on,
+        ranking=ranking,
+        otherwise=params.without_links,
+        generators=params.generators,
         pool=_pool(params, int(eligible.chosen_donor.sum())),
-        learn=ranking is Ranking.LEARNED,
-        elsewhere=learned_elsewhere() if unlearned is Ranking.SHIPPED else None,
+        least_score=params.floor(ranking),
         worded=params.per_donor,
-        least_probability=params.floor(ranking),
         weights=_weights(params.weights),
         calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
     )
     levels_up = params.levels(ranking)
-    ranked, rows, acceptors, texts = _ranked(load_site(project, model, eligible, levels_up), options, progress)
-    if ranking is Ranking.LEARNED and ranked.quality is None:
+    ranked, rows, acceptors, texts = _ranked(load_site(project, model, eligible, levels_up), ranker, options, progress)
+    if ranked.ranker != ranking:
         reason = "Too few of the site's links are among the candidates to learn from."
     return store_found(
         run,
         Findings(
             rows,
-            Ranking(ranked.ranker),
+            ranked.ranker,
             lambda row: _why(ranked, row["place"]),
             _Phrases(ranked),
             _ranker(ranked, options),
@@ -109,11 +114,11 @@ def run_ranked(run: Run, ranking: Ranking, reason: str, progress: Progress = lif
 
 
 def _ranked(
-    loaded: Loaded, options: EngineOptions, progress: Progress
+    loaded: Loaded, ranker: CandidateRanker, options: EngineOptions, progress: Progress
 ) -> tuple[Ranked, NDArray[Any], NDArray[np.int64], int]:
     """The ranked pairs, also as rows for store_found, the acceptors, and how many donors have a text. The vectors are
     let go with `loaded`."""
-    ranked = rank_site(loaded.site, options, progress)
+    ranked = ranker.rank(checked(loaded.site), options, progress)
     return ranked, _rows(loaded, ranked), loaded.ids[loaded.site.target], loaded.with_text
 
 
@@ -186,20 +191,14 @@ def _approval(options: EngineOptions, decided: NDArray[Any]) -> dict[str, Any]:
 
 def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
     """What is kept of the ranker with the run."""
-    if ranked.trained is None and options.elsewhere is not None:
-        learned = options.elsewhere
-        return Ranker(
-            kind=ranked.ranker, version=ranked.version, labels=learned.links, quality={"sites": learned.sites}
-        )
-    if ranked.trained is None:
-        return Ranker(kind=ranked.ranker, version=ranked.version, weights=asdict(options.weights))
+    card = ranked.scorer.card() if ranked.scorer else Card(weights=asdict(options.weights))
     return Ranker(
         kind=ranked.ranker,
         version=ranked.version,
-        labels=ranked.trained.quality.found,
-        quality=asdict(ranked.trained.quality),
-        weights=ranked.trained.gains(),
-        model=ranked.trained.to_bytes(),
+        labels=card.labels,
+        quality=card.quality,
+        weights=card.weights,
+        model=card.model,
     )
 
 

@@ -25,13 +25,13 @@ FEWEST_LABELS = 60
 MOST_RANKED = 300_000  # pages whose texts one process can hold
 
 
-def choose_ranking(project: Project, params: MatchParams) -> tuple[Ranking, str]:
+def choose_ranking(project: Project, params: MatchParams) -> tuple[str, str]:
     """How a run ranks, and why in one sentence: what it was told, or what the site has for it.
 
     Learned from FEWEST_LABELS body links and decisions on; else by the ranker that ships with the product, or where the
     project has weights of its own by the formula. Beyond MOST_RANKED pages by cosine within the categories.
     """
-    if params.ranking is not Ranking.AUTO:
+    if params.ranking != Ranking.AUTO:
         return params.ranking, "The run was told so."
     with connection.cursor() as cursor:
         cursor.execute(
@@ -61,7 +61,7 @@ def start_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[st
     """The part of a match that is one job: all of it by a ranker or the formula, else the plan, and None."""
     read_languages(run.project, progress)  # of a project that was last imported before languages were read
     ranking, reason = choose_ranking(run.project, MatchParams.from_dict(run.params))
-    if ranking is not Ranking.COSINE:
+    if ranking != Ranking.COSINE:
         from linker.matching.ranked import run_ranked  # heavy: LightGBM and scikit-learn, which no other run needs
 
         return run_ranked(run, ranking, reason, progress)

@@ -17,6 +17,7 @@ from linker.engine.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteF
 from linker.engine.roles.policy import LABELS, PageRole
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
+from linker.pages.report import RolesReport
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
@@ -61,10 +62,10 @@ class _Role(NamedTuple):
     by_rule: str
 
 
-def run_find_roles(run: Run, progress: Progress) -> dict[str, Any]:
+def run_find_roles(run: Run, progress: Progress) -> RolesReport:
     """The work of a run that finds the roles without an import."""
     with transaction.atomic():
-        return find_roles(run.project, progress)
+        return RolesReport.from_json(find_roles(run.project, progress))
 
 
 def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, Any]:

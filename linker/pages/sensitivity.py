@@ -19,6 +19,7 @@ from linker.engine.sensitivity.matcher import Matcher, Place
 from linker.engine.sensitivity.words import KINDS, entries, likely_language, own_entry, word_key
 from linker.models import CandidateEdge, Category, Page, Project, SensitiveRule, SensitiveState
 from linker.pages.languages import usual_language
+from linker.pages.report import SensitiveReport
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import analyze, copy_in
 from linker.storage.cursors import stream
@@ -213,10 +214,10 @@ def _reason_columns(project: Project) -> dict[str, list[Any]]:
 # ---------------------------------------------------------------------------------------------------------- looking
 
 
-def run_find_sensitive(run: Run, progress: Progress) -> dict[str, Any]:
+def run_find_sensitive(run: Run, progress: Progress) -> SensitiveReport:
     """The work of a run that looks through the pages without an import."""
     with transaction.atomic():
-        return find_sensitive(run.project, progress)
+        return SensitiveReport.from_json(find_sensitive(run.project, progress))
 
 
 def find_sensitive(project: Project, progress: Progress = no_progress) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from linker.engine.patterns import compile_pattern
 from linker.engine.ranking.formula import FormulaWeights
 from linker.engine.roles.policy import LABELS, differing, role_links
 from linker.engine.sensitivity.words import word_key
+from linker.matching.report_types import RetierReport, TierCount
 from linker.matching.tiers import retier
 from linker.models import (
     Basis,
@@ -104,7 +105,12 @@ def change_tiers(
             "after": _bounds(project, changed),
             **({"read_by": read_by} if use is not None else {}),
         },
-        report={"before": _named(change.before), "after": _named(change.after)},
+        report=RetierReport(
+            before=_tier_counts(change.before),
+            below_before=change.before.get(""),
+            after=_tier_counts(change.after),
+            below_after=change.after.get(""),
+        ),
         user=user,
     )
     return change
@@ -157,8 +163,8 @@ def _tiers(project: Project, bases: Iterable[str], in_use: str) -> dict[str, Any
     }
 
 
-def _named(counts: dict[str, int]) -> dict[str, int]:
-    return {name or "below every tier": count for name, count in counts.items()}
+def _tier_counts(counts: dict[str, int]) -> tuple[TierCount, ...]:
+    return tuple(TierCount(name=name, links=links) for name, links in counts.items() if name)
 
 
 def _step_aside(project: Project, kept: Sequence[Tier]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linker.engine.candidates.generators import LABELS as GENERATORS
+from linker.engine.candidates.registry import GENERATORS, label_of
 from linker.engine.params import MatchParams, Ranking, Scope
+from linker.engine.ranking.rankers.registry import RANKERS
 from linker.models import Basis, Category, PageList, QuerySource, RunKind, TrafficSource
 from linker.models.run import IMPORTS
 from linker.pages.languages import language_name
@@ -241,13 +242,7 @@ PARAM_ORDER = [
 WORDS = {
     "mode": {"best": "best first", "equal": "equal rounds", "optimal": "highest total"},
     "scope": {"site": "the whole site"},
-    "ranking": {
-        "auto": "automatic",
-        "cosine": "similarity, within category blocks",
-        "learned": "learned from links",
-        "shipped": "learned from the links of other sites",
-    },
-    "generators": GENERATORS,
+    "ranking": {"auto": "automatic"},
     "basis": {str(value): str(label).lower() for value, label in Basis.choices},
     "query_source": dict(QuerySource.choices),
     "traffic_source": dict(TrafficSource.choices),
@@ -281,6 +276,10 @@ def value(key: str, raw: Any) -> str:
     if key == "scope" and isinstance(raw, int):
         return levels_up(raw)
     match raw:
+        case str() if key == "generators":
+            return label_of(raw)
+        case str() if key == "ranking" and raw in RANKERS:
+            return RANKERS[raw].short
         case str():
             return WORDS.get(key, {}).get(raw, raw)
         case bool():
@@ -311,7 +310,7 @@ def _flat(values: dict[str, Any], above: str = "", labels: dict[str, str] = LABE
         if key == "languages":
             yield from ((f"{name}: {language_name(code)}", value(code, count)) for code, count in raw.items())
         elif isinstance(raw, dict) and raw and set(raw) <= set(GENERATORS):
-            yield from ((f"{name}: {GENERATORS[one].lower()}", value(one, count)) for one, count in raw.items())
+            yield from ((f"{name}: {label_of(one).lower()}", value(one, count)) for one, count in raw.items())
         elif isinstance(raw, dict) and raw:
             yield from _flat(raw, name, FIELD_LABELS if key == "mapping" else LABELS)
         elif isinstance(raw, list) and any(isinstance(entry, dict | list) for entry in raw):
@@ -323,7 +322,7 @@ def _flat(values: dict[str, Any], above: str = "", labels: dict[str, str] = LABE
 def report_rows(run: Run, without: Container[str] = ()) -> list[Row]:
     """What the run counted, in the order of the work, but for the keys that are told elsewhere."""
     if run.kind in REPORTS:
-        return report_kind(run.kind).rows(report_of(run)) if run.report else []
+        return report_kind(run.kind).rows(report_of(run), without) if run.report else []
     counts = {key: raw for key, raw in run.report.items() if key not in without and key not in READING}
     return list(_flat(_ordered(counts, MATCH_ORDER if run.kind == RunKind.MATCH else ORDER)))
 
@@ -331,7 +330,7 @@ def report_rows(run: Run, without: Container[str] = ()) -> list[Row]:
 def reading_rows(run: Run) -> list[Row]:
     """How an import read its file: encoding, delimiter, and which column filled which field."""
     if run.kind in REPORTS:
-        return report_kind(run.kind).reading(report_of(run))
+        return report_kind(run.kind).reading(report_of(run)) if run.report else []
     return list(_flat(_ordered({key: raw for key, raw in run.report.items() if key in READING}, ORDER)))
 
 
@@ -373,7 +372,7 @@ def _scope_words(run: Run) -> str:
     known = run.report.get("ranking") or run.params.get("ranking", Ranking.COSINE)
     if known == Ranking.AUTO and params.scope is Scope.AUTO:
         return f"the ranking’s own: by similarity {levels_up(params.levels_up)}, else the whole site"
-    levels = params.levels(Ranking(known))
+    levels = params.levels(known)
     return "the whole site" if levels is None else levels_up(levels)
 
 

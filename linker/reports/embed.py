@@ -8,11 +8,8 @@ from linker.runs.reports import ReportKind
 from linker.wording import count, was
 
 TABLE = Table(
-    labels={
-        "made_of": "Text read from a page",
-        "without_text": "Pages without text",
-    },
-    hidden={"advice"},
+    labels={"made_of": "Text read from a page", "without_text": "Pages without text"},
+    hidden=["advice"],
 )
 
 
@@ -28,4 +25,4 @@ def sentences(report: EmbedReport) -> list[str]:
     ]
 
 
-EMBED = ReportKind(EmbedReport, sentences, lambda report: list(TABLE.rows(report)))
+EMBED = ReportKind(EmbedReport, sentences, TABLE.rows)

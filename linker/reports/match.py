@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from linker.engine.candidates.generators import LABELS
+from linker.engine.candidates.registry import label_of
 from linker.engine.ranking.formula import TAKEN_OFF
+from linker.engine.ranking.rankers.registry import RANKERS
 from linker.models import Basis, Placement, Ranker, Run, RunKind, RunStatus
 from linker.reports.details import against_best_first
 
@@ -21,12 +22,6 @@ TOLD = frozenset(
     }
 )
 BELOW = "below every tier"
-RANKED = {
-    "learned": "a ranker learned from the site’s own links",
-    "shipped": "the ranker that ships with the product, which learned from the links of other sites",
-    "formula": "the stated formula",
-    "cosine": "similarity within category blocks",
-}
 PLACED = {
     **{str(one.value): str(one.label) for one in Placement},
     "gap": "Content gaps: no words of the text fit well",
@@ -152,10 +147,10 @@ def match_report(run: Run) -> MatchReport | None:
     ranker = Ranker.objects.filter(run=run).defer("model").first()
     before = _matches(run.project).filter(pk__lt=run.pk).first()
     return MatchReport(
-        ranked_by=RANKED.get(ranking_of(run), ranking_of(run)),
+        ranked_by=_by(run),
         why=report.get("ranked_why", ""),
         version=ranker.version if ranker else "",
-        learned_from=_learned_from(ranker) if ranker and ranker.kind != "formula" else "",
+        learned_from=_learned_from(ranker) if ranker and ranker.labels else "",
         approval=_approval(report.get("approval", {})),
         bands=_bands(report.get("approval", {}).get("bands", [])),
         under_linked=_lacking(report.get("under_linked", {})),
@@ -163,7 +158,7 @@ def match_report(run: Run) -> MatchReport | None:
         measures=_measures(ranker.quality) if ranker and ranker.quality else [],
         parts=_weights(ranker) if ranker else [],
         placements=_bars({PLACED.get(name, name): count for name, count in report.get("placements", {}).items()}),
-        generators=_bars({LABELS.get(name, name): count for name, count in report.get("generators", {}).items()}),
+        generators=_bars({label_of(name): count for name, count in report.get("generators", {}).items()}),
         allocation=_allocation(report.get("allocation", {})),
         before=before,
         changes=_changes(run, before) if before else "",
@@ -186,6 +181,12 @@ def newest_match(project: Project) -> Run | None:
 def ranking_of(run: Run) -> str:
     """ "learned", "shipped", "formula" or "cosine"; runs from before there was a choice were by cosine."""
     return str(run.report.get("ranking") or run.params.get("ranking") or "cosine")
+
+
+def _by(run: Run) -> str:
+    """Who ranked the run, after "by"; the plain name of a ranker that is no more."""
+    name = ranking_of(run)
+    return RANKERS[name].by if name in RANKERS else name
 
 
 def basis_of(run: Run) -> str:
@@ -229,8 +230,8 @@ def _changes(run: Run, before: Run) -> str:
     """What a reader of tiers must know of two runs, in a sentence; empty where nothing of it differs."""
     now, then = [], []
     if ranking_of(run) != ranking_of(before):
-        now.append(f"was ranked by {RANKED.get(ranking_of(run), ranking_of(run))}")
-        then.append(f"by {RANKED.get(ranking_of(before), ranking_of(before))}")
+        now.append(f"was ranked by {_by(run)}")
+        then.append(f"by {_by(before)}")
     if basis_of(run) != basis_of(before):
         now.append(f"had its tiers read by {Basis(basis_of(run)).label.lower()}")
         then.append(f"by {Basis(basis_of(before)).label.lower()}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linker.engine.roles.policy import NOUNS, PageRole
+from linker.engine.roles.policy import PageRole
 from linker.models import RunKind, RunStatus
+from linker.reports.roles import roles_sentence
+from linker.reports.sensitive import sensitive_sentence
 from linker.runs.reports import REPORTS, report_kind, report_of
 from linker.wording import are, count, listed, was
 
@@ -67,22 +69,12 @@ def _sensitive(report: Report) -> str:
     """What the look for medicine, law and money found; empty where there was none."""
     if "sensitive_pages" not in report:
         return ""
-    pages, new = report["sensitive_pages"], sum(report.get("sensitive_proposed", {}).values())
-    told = (
-        f"{count(pages, 'page')} {'counts' if pages == 1 else 'count'} as sensitive, so a person decides on every link."
-    )
-    found = f" {count(new, 'new rule')} {'waits' if new == 1 else 'wait'} for a manager." if new else ""
-    return told + found if pages or new else "No page speaks of medicine, law or money."
+    return sensitive_sentence(report["sensitive_pages"], report.get("sensitive_proposed", {}))
 
 
 def _roles(report: Report) -> str:
     """What pages are for that are not articles; empty where nobody looked."""
-    counts = {PageRole(role): pages for role, pages in report.get("roles", {}).items()}
-    found = [count(pages, NOUNS[role]) for role, pages in counts.items() if role is not PageRole.ARTICLE]
-    if not found:
-        return ""
-    listed = f"{', '.join(found[:-1])} and {found[-1]}" if len(found) > 1 else found[0]
-    return f"By what they are for, the pages are {count(counts.get(PageRole.ARTICLE, 0), 'article')}, {listed}."
+    return roles_sentence({PageRole(role): pages for role, pages in report.get("roles", {}).items()})
 
 
 def _links(report: Report) -> list[str]:
@@ -285,34 +277,10 @@ _LACKING = (
 _PROPOSED = (("new", "new"), ("refreshed", "proposed before"))
 
 
-def _retier(report: Report) -> list[str]:
-    before, after = report.get("before", {}), report.get("after", {})
-    moved = [
-        f"{name} {before.get(name, 0):,} \N{RIGHTWARDS ARROW} {after.get(name, 0):,}"
-        for name in {**after, **before}
-        if before.get(name, 0) != after.get(name, 0)
-    ]
-    return [f"Open suggestions by tier: {', '.join(moved)}." if moved else "No suggestion changed its tier."]
-
-
-def _release(report: Report) -> list[str]:
-    held = report.get("held", 0)
-    parts = [f"{report[name]:,} {name}" for name in ("added", "changed", "removed") if report.get(name)]
-    said = [f"Release {report.get('release')} was made{listed(parts)}."]
-    if held:
-        links = "link was" if held == 1 else "links were"
-        said.append(f"{held:,} approved {links} held back; the page of the release says why.")
-    return said
-
-
 _SUMMARIES: dict[RunKind, Callable[[Report], list[str]]] = {
     RunKind.IMPORT_PAGES: _pages,
     RunKind.IMPORT_LINKS: _links,
     RunKind.IMPORT_QUERIES: _queries,
-    RunKind.SENSITIVE: lambda report: [_sensitive(report)],
-    RunKind.ROLES: lambda report: [_roles(report) or "Every page is an article."],
     RunKind.IMPORT_TRAFFIC: _traffic,
     RunKind.MATCH: _match,
-    RunKind.RETIER: _retier,
-    RunKind.RELEASE: _release,
 }

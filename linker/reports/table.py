@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping
+    from collections.abc import Callable, Collection, Container, Iterator, Mapping
 
     from linker.runs.reports import Row
 
@@ -16,35 +16,49 @@ NOTHING = "\N{EN DASH}"
 
 @dataclass(frozen=True)
 class Table:
-    """How the fields of a report are named and shown, where their own names and plain values do not do.
+    """How the fields of a report are named and shown, where their names and plain values do not speak for themselves.
 
     `labels`: of fields, by name. `keys`: what the keys of a dictionary are called, by the name of its field. `values`:
-    how a field's value is shown, by name. `hidden`: fields that are said elsewhere or to nobody.
+    how a field is shown, by name: as a text, or as rows below its label. `hidden`: fields that have no row.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
-    values: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
-    hidden: Container[str] = ()
+    values: Mapping[str, Callable[[Any], str | list[Row]]] = field(default_factory=dict)
+    hidden: Collection[str] = ()
 
-    def rows(self, report: Any, above: str = "") -> Iterator[Row]:
-        """A row a value, in the order of the fields; what the run did not count, None, has none. Values of a part of
-        the report stand below its name."""
-        for one in fields(report):
-            value = getattr(report, one.name)
-            if value is None or one.name in self.hidden:
+    def rows(self, report: Any, without: Container[str] = ()) -> list[Row]:
+        """A row a value, in the order of the fields, but for the fields in `without`."""
+        names = [one.name for one in fields(report) if one.name not in without and one.name not in self.hidden]
+        return list(self._rows(report, names))
+
+    def _rows(self, part: Any, names: list[str], above: str = "") -> Iterator[Row]:
+        for name in names:
+            value = getattr(part, name)
+            if value is None:  # not counted
                 continue
-            label = capitalised(self.labels.get(one.name, one.name.replace("_", " ")))
-            name = f"{above}: {label.lower()}" if above else label
-            if is_dataclass(value):
-                yield from self.rows(value, name)
-            elif one.name in self.values:
-                yield name, self.values[one.name](value)
+            label = capitalised(self.labels.get(name, name.replace("_", " ")))
+            label = f"{above}: {label.lower()}" if above else label
+            if name in self.values:
+                shown = self.values[name](value)
+                below = (
+                    [(label, shown)] if isinstance(shown, str) else [(f"{label}: {key}", text) for key, text in shown]
+                )
+                yield from below or [(label, NOTHING)]
+            elif is_dataclass(value):
+                yield from self._rows(value, [one.name for one in fields(value)], label)
             elif isinstance(value, dict) and value:
-                key_name = self.keys.get(one.name, plain)
-                yield from ((f"{name}: {key_name(key).lower()}", plain(part)) for key, part in value.items())
+                called = self.keys.get(name, str)
+                yield from ((f"{label}: {called(key).lower()}", plain(number)) for key, number in value.items())
             else:
-                yield name, plain(value)
+                yield label, plain(value)
+
+
+def _below(label: str, shown: str | list[Row]) -> Iterator[Row]:
+    if isinstance(shown, str) or not shown:
+        yield label, plain(shown)
+    else:
+        yield from ((f"{label}: {name}", text) for name, text in shown)
 
 
 def capitalised(text: str) -> str:
@@ -53,13 +67,11 @@ def capitalised(text: str) -> str:
 
 def plain(value: Any) -> str:
     """A value as text: yes and no, grouped integers, short decimals."""
+    if value in ("", (), [], {}):
+        return NOTHING
     match value:
-        case None | "" | () | [] | {}:
-            return NOTHING
-        case Enum():
-            return str(value.value)
-        case str():
-            return value
+        case Enum() | str():
+            return str(value)
         case bool():
             return "yes" if value else "no"
         case int():
@@ -67,5 +79,5 @@ def plain(value: Any) -> str:
         case float():
             return f"{value:,.4f}".rstrip("0").rstrip(".")
         case list() | tuple():
-            return ", ".join(plain(part) for part in value)
+            return ", ".join(map(plain, value))
     return str(value)

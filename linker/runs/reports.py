@@ -7,7 +7,7 @@ names where.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -104,23 +104,29 @@ def _no_rows(_: Any) -> list[Row]:
 
 @dataclass(frozen=True)
 class ReportKind(Generic[R]):
-    """A kind of report and its words: `sentences` say what the run did, most important first; `rows` are its counts
-    with their labels; `reading` says how an import read its file."""
+    """A type of report and its words.
+
+    `sentences` say what the run did, most important first; empty ones are left out. `rows` are the counts with their
+    labels, but for some fields. `reading` says how an import read its file.
+    """
 
     type: type[R]
     sentences: Callable[[R], list[str]]
-    rows: Callable[[R], list[Row]]
+    rows: Callable[[R, Container[str]], list[Row]]
     reading: Callable[[R], list[Row]] = _no_rows
 
 
-# The ReportKind of each kind of run, by its path: apps that this one does not know have some of them.
+# The ReportKind of each kind of run, by its path: some belong to apps that this one does not know.
 REPORTS = {
     RunKind.EMBED: "linker.reports.embed.EMBED",
+    RunKind.RETIER: "linker.reports.retier.RETIER",
+    RunKind.SENSITIVE: "linker.reports.sensitive.SENSITIVE",
+    RunKind.ROLES: "linker.reports.roles.ROLES",
+    RunKind.RELEASE: "review.releases.report.RELEASE",
 }
 
 
 def report_kind(kind: str) -> ReportKind[Any]:
-    """Raises KeyError for a kind of run that has no report."""
     found: ReportKind[Any] = import_string(REPORTS[RunKind(kind)])
     return found
 

@@ -10,10 +10,11 @@ from django.core.exceptions import ValidationError
 from django.forms.models import BaseModelFormSet, modelformset_factory
 from django.utils.text import slugify
 
-from linker.engine.candidates.generators import LABELS
+from linker.engine.candidates import registry as generators
 from linker.engine.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.engine.patterns import PatternError, compile_pattern
 from linker.engine.ranking.formula import TAKEN_OFF, FormulaWeights
+from linker.engine.ranking.rankers import registry as rankers
 from linker.engine.roles.policy import CHOICES as ROLE_CHOICES
 from linker.engine.roles.policy import LABELS as PAGE_ROLES
 from linker.engine.roles.policy import MEANS, Gives, PageRole, Receives, RoleLinks, role_links
@@ -595,6 +596,10 @@ class PilotForm(forms.Form):
         return Sample(values["pages"] or 0, categories, values["spread"], values["seed"] or 0)
 
 
+def _rankings() -> list[tuple[str, str]]:
+    return [(Ranking.AUTO.value, "Automatic"), *rankers.choices()]
+
+
 class MatchForm(forms.Form):
     """The run's own numbers; the two sides stand in forms of their own. Only the ranking is in sight at first."""
 
@@ -602,18 +607,12 @@ class MatchForm(forms.Form):
         label="Ranking",
         help_text="Automatic: learned where the site has links enough to learn from, else by the ranker that ships, "
         "or the formula where it has weights of your own. The run’s page says which it was and why.",
-        choices=[
-            (Ranking.AUTO.value, "Automatic"),
-            (Ranking.LEARNED.value, "Learned from the site’s own links"),
-            (Ranking.SHIPPED.value, "Learned from the links of other sites"),
-            (Ranking.FORMULA.value, "By the formula, with the weights of the settings"),
-            (Ranking.COSINE.value, "By similarity, within category blocks"),
-        ],
+        choices=_rankings,
     )
     generators = forms.MultipleChoiceField(
         label="Candidates come from",
         widget=forms.CheckboxSelectMultiple,
-        choices=LABELS,
+        choices=generators.choices,
         help_text="Ranking by similarity finds candidates by category only.",
         error_messages={"required": "Choose at least one place where candidates come from."},
     )
@@ -728,10 +727,10 @@ class MatchForm(forms.Form):
     ) -> MatchParams:
         """With the project's weights. Raises ValueError where the numbers do not go together."""
         values = dict(self.cleaned_data)
-        values["ranking"], values["mode"] = Ranking(values["ranking"]), Mode(values["mode"])
-        values["scope"] = Scope(values["scope"])
+        values["mode"], values["scope"] = Mode(values["mode"]), Scope(values["scope"])
         # All of them is kept as none named: a run of today then stays one of all when there are more.
-        values["generators"] = () if len(values["generators"]) == len(LABELS) else tuple(values["generators"])
+        are_all = len(values["generators"]) == len(generators.GENERATORS)
+        values["generators"] = () if are_all else tuple(values["generators"])
         values["target_share"] = round(values["target_share"] / 100, 6)
         pool = max(MatchParams.pool, 2 * (values["inline_per_donor"] + values["related_per_donor"]))
         return MatchParams(
@@ -747,7 +746,7 @@ class MatchForm(forms.Form):
 def initial_of(params: MatchParams) -> dict[str, Any]:
     """The parameters as the match form shows them."""
     shown = params.to_dict()
-    shown["generators"] = list(params.generators or LABELS)
+    shown["generators"] = list(params.generators or generators.GENERATORS)
     shown["target_share"] = round(100 * params.target_share, 4)
     # A pilot is over when the next run is asked for: its settings stay in the form, that it is one does not.
     shown["pilot"] = asdict(params.pilot or Sample())

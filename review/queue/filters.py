@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.db.models import BooleanField, Model, Q, QuerySet, TextChoices
 from django.db.models.expressions import RawSQL
 
-from linker.engine.candidates.generators import LABELS
+from linker.engine.candidates import registry as generators
 from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
 from linker.models import QueueOrder as Order
 from linker.query_strings import unknown_fields
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MAX_TEXT = 200
 MAX_ID = 2**63 - 1
 ALL = "all"
-GENERATORS = list(LABELS.items())
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
 BESIDE = frozenset({"after", "before", "bom", "file", "format", "reason"})
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
@@ -154,7 +153,7 @@ class QueueFilter:
             text=words("text"),
             donor=identity("donor"),
             placement=choice("placement", ["", *Placement.values, GAP], ""),
-            generator=choice("generator", ["", *LABELS], ""),
+            generator=choice("generator", ["", *generators.GENERATORS], ""),
             ranked_by=choice("ranked_by", ["", *RankedBy.values], ""),
             probability=percent("probability"),
             pilot=OfPilot(choice("pilot", OfPilot.values, OfPilot.ANY)),
@@ -285,6 +284,16 @@ def of_runs(runs: Sequence[int]) -> RawSQL:
         [list(runs)],
         output_field=BooleanField(),
     )
+
+
+def generator_choices() -> list[tuple[str, str]]:
+    """Who may have proposed a pair, by name and in words."""
+    return generators.choices()
+
+
+def generator_label(name: str) -> str:
+    """Who proposed a pair, in words."""
+    return generators.label_of(name)
 
 
 def tier_choices(project: Project) -> list[Tier]:

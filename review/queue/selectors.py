@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from linker.engine.anchors.sources import source_in_words
-from linker.engine.candidates.generators import LABELS
+from linker.engine.candidates.registry import label_of
 from linker.engine.text.sentences import Context, find_phrase, reads_as, sentence_around, shortened
 from linker.models import (
     Block,
@@ -155,7 +155,7 @@ class Card:
     @property
     def generators(self) -> list[str]:
         """Who proposed it, readable."""
-        return [LABELS.get(name, name) for name in self.edge.generators]
+        return [label_of(name) for name in self.edge.generators]
 
     @property
     def evidence(self) -> list[tuple[str, float]]:

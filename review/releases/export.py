@@ -32,6 +32,7 @@ from review.queue.filters import ExportFilter
 from review.releases import checks
 from review.releases import held_back as held
 from review.releases.checks import alike, sql_of
+from review.releases.report import ReleaseReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -292,7 +293,7 @@ MOST_IN_REQUEST = 20_000
 OPERATIONS = {ReleaseFormat.FULL: tuple(Operation), ReleaseFormat.JOIL: (Operation.ADD,)}
 
 
-def run_release(run: Run, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
+def run_release(run: Run, progress: Progress = lifecycle.no_progress) -> ReleaseReport:
     """The release that the run's parameters ask for. It ends with the release or not at all: a job that came twice
     would find nothing left to export."""
     chosen = ExportFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
@@ -311,8 +312,15 @@ def run_release(run: Run, progress: Progress = lifecycle.no_progress) -> dict[st
             bom=run.params["bom"],
             progress=progress,
         )
-        names = ("links", "added", "changed", "removed", "held", "bytes")
-        report = {"release": release.number, **{name: getattr(release, name) for name in names}}
+        report = ReleaseReport(
+            release=release.number,
+            links=release.links,
+            added=release.added,
+            changed=release.changed,
+            removed=release.removed,
+            held=release.held,
+            bytes=release.bytes,
+        )
         lifecycle.succeed(run.pk, report)
     return report
 

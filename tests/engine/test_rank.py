@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.engine.candidates.generators import Generator
+from linker.engine.candidates.registry import bit_of
 from linker.engine.evidence import build_evidence
 from linker.engine.index import build_index
-from linker.engine.rank import SUREST, EngineOptions, rank_site, turns
+from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.ranking.choose import SUREST, turns
 from linker.engine.ranking.features import FEATURES, Candidates, candidates
-from linker.engine.ranking.learned import TrainOptions, train, training_set
+from linker.engine.ranking.learned import TrainOptions, train
+from linker.engine.ranking.training_set import training_set
 from linker.engine.site import Links, Pairs, Site, checked
 from linker.errors import UserError
 from tests.engine.sites import made_site
@@ -125,8 +127,8 @@ def test_only_donors_give_and_only_targets_receive() -> None:
 
 def test_generators_can_be_switched_off_and_bounded() -> None:
     site = made_site()
-    only = rank_site(site, replace(SMALL, generators=Generator.NEAREST, pool=5))
-    assert set(only.pairs.found.tolist()) == {int(Generator.NEAREST)}
+    only = rank_site(site, replace(SMALL, generators=("nearest",), pool=5))
+    assert set(only.pairs.found.tolist()) == {bit_of("nearest")}
     assert np.bincount(only.pairs.donor).max() <= 5
 
 

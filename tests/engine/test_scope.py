@@ -9,7 +9,8 @@ import pytest
 
 from linker.engine.blocks import CategoryTree
 from linker.engine.index import build_index
-from linker.engine.rank import Ranked, rank_site
+from linker.engine.rank import rank_site
+from linker.engine.ranking.ranked import Ranked
 from linker.engine.site import Site
 from tests.engine.sites import made_site
 from tests.engine.test_rank import SMALL
@@ -29,10 +30,10 @@ def values(ranked: Ranked) -> dict[tuple[int, int], float]:
     return dict(zip(pairs, ranked.probability.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("learn", [True, False])
+@pytest.mark.parametrize("ranking", ["learned", "formula"])
 @pytest.mark.parametrize("levels_up", [0, 1])
-def test_nothing_is_proposed_outside_and_the_room_is_filled_from_within(learn, levels_up):
-    options = replace(SMALL, learn=learn, pool=8)
+def test_nothing_is_proposed_outside_and_the_room_is_filled_from_within(ranking, levels_up):
+    options = replace(SMALL, ranking=ranking, pool=8)
     whole, site = rank_site(scattered(), options), scattered(levels_up=levels_up)
     ranked = rank_site(site, options)
     donor, target = ranked.pairs.donor, ranked.pairs.target
@@ -46,9 +47,9 @@ def test_nothing_is_proposed_outside_and_the_room_is_filled_from_within(learn, l
         assert (donor == page).sum() >= min(len(open_), 8)
 
 
-@pytest.mark.parametrize("learn", [True, False])
-def test_what_is_said_of_a_pair_is_what_is_said_of_it_on_the_whole_site(learn):
-    options = replace(SMALL, learn=learn)
+@pytest.mark.parametrize("ranking", ["learned", "formula"])
+def test_what_is_said_of_a_pair_is_what_is_said_of_it_on_the_whole_site(ranking):
+    options = replace(SMALL, ranking=ranking)
     whole, scoped = values(rank_site(scattered(), options)), values(rank_site(scattered(levels_up=1), options))
     both = whole.keys() & scoped.keys()
     assert len(both) > 100

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linker.engine import bodies, evidence, rank
 from linker.engine.anchors.training import AnchorOptions
 from linker.engine.arrays.disk import DiskTexts
 from linker.engine.arrays.vectors import HalfVectors, unit_rows
-from linker.engine.rank import EngineOptions, Ranked, rank_site
-from linker.engine.ranking import learned
+from linker.engine.bodies import chunks
+from linker.engine.limits import Limits
+from linker.engine.rank import EngineOptions, rank_site
 from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.ranked import Ranked
 from linker.engine.site import Site
 from linker.engine.text.tokens import BATCH
 from tests.engine.sites import made_site
@@ -21,6 +22,8 @@ from tests.engine.sites import made_site
 OPTIONS = EngineOptions(
     training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(rounds=20, fewest=20, smallest_leaf=5)
 )
+
+pytestmark = pytest.mark.slow
 
 
 def long_site() -> Site:
@@ -46,15 +49,11 @@ def assert_same(one: Ranked, two: Ranked) -> None:
     assert one.why(3) == two.why(3)
 
 
-def test_slices_of_any_size_give_the_same_pairs_and_anchors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slices_of_any_size_give_the_same_pairs_and_anchors() -> None:
     whole = rank_site(long_site(), OPTIONS)
-    monkeypatch.setattr(rank, "SLICE", 17)
-    monkeypatch.setattr(evidence, "PAGES", 11)
-    monkeypatch.setattr(evidence, "ROWS", 13)
-    monkeypatch.setattr(bodies, "CHUNK", 1)
-    monkeypatch.setattr(learned, "AT_A_TIME", 1000)
-    assert len(bodies.chunks(long_site().bodies)) > 2
-    assert_same(whole, rank_site(long_site(), OPTIONS))
+    small = Limits(donors=17, mentions=11, sums=13, characters=1, examples=1000)
+    assert len(chunks(long_site().bodies, small.characters)) > 2
+    assert_same(whole, rank_site(long_site(), replace(OPTIONS, limits=small)))
 
 
 def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_anchors() -> None:
@@ -65,12 +64,12 @@ def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_an
     assert_same(one, rank_site(replace(site, unit=HalfVectors(half), **in_files), OPTIONS))
 
 
-@pytest.mark.parametrize("learn", [True, False])
-def test_pairs_that_are_too_unlikely_are_left_with_no_more_than_their_probability(learn: bool) -> None:
-    options = replace(OPTIONS, learn=learn)
+@pytest.mark.parametrize("ranking", ["learned", "formula"])
+def test_pairs_that_are_too_unlikely_are_left_with_no_more_than_their_probability(ranking: str) -> None:
+    options = replace(OPTIONS, ranking=ranking)
     every = rank_site(long_site(), options)
     least = float(np.median(every.beside))
-    some = rank_site(long_site(), replace(options, least_probability=least))
+    some = rank_site(long_site(), replace(options, least_score=least))
     above = every.beside >= least
     assert 0 < len(some) < len(every)
     assert len(every.below.value) == 0

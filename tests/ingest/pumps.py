@@ -55,7 +55,7 @@ def patterns() -> list[tuple[str, re.Pattern[str], bool]]:
     found = {}
     for package in map(importlib.import_module, PACKAGES):
         walked = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        names = [module.name for module in walked if ".migrations" not in module.name]
+        names = [module.name for module in walked if not {"migrations", "sample"} & set(module.name.split("."))]
         for module in map(importlib.import_module, names):
             for name, value in vars(module).items():
                 used = re.findall(rf"\b{name}\.(\w+)\(", Path(str(module.__file__)).read_text())

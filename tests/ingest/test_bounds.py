@@ -19,7 +19,9 @@ from ingest.addresses.destinations import PageFinder
 from ingest.addresses.normalise import Site
 from ingest.errors import UnusableFile
 from ingest.fields.skipped import Skipped
-from ingest.files.sniff import MAX_COLUMNS, MAX_LINE, unique_names
+from ingest.files.column_names import unique_names
+from ingest.files.sniff import MAX_COLUMNS
+from ingest.files.table import MAX_LINE
 from ingest.kinds.links.parse import LinkParser
 from linker.models import Category, Page, Project
 from tests.ingest.damage import gzipped, with_flags, with_method, zipped
@@ -199,6 +201,7 @@ def hostile_files() -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is bounded on Linux alone")
 def test_archives_made_to_fill_the_memory_or_the_time_are_refused_within_1_gib(tmp_path):
     files = hostile_files()
@@ -282,6 +285,7 @@ def test_a_great_number_as_a_position_in_json_is_no_fault(project, tmp_path):
     assert pages_with(project, tmp_path / "a.csv", **{"JSON-LD 1": trail % ("9" * 400)})["categories"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [20_000, 450], ids=["beyond what is remembered", "as long as what is remembered"])
 def test_what_a_file_says_ever_otherwise_and_at_length_is_not_all_remembered(monkeypatch, length):
     """Addresses, types, rels and places of links, each another one: a file made to fill the memory."""

@@ -10,7 +10,7 @@ import pytest
 from ingest import services
 from ingest.errors import FileError
 from ingest.files import encodings
-from ingest.files.sniff import ENCODINGS
+from ingest.files.text import ENCODINGS
 from tests.ingest.files import SITE
 
 TEXTS = {

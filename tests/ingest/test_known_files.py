@@ -12,9 +12,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from ingest import services
-from ingest.errors import FileError, KnownFileError
+from ingest.errors import FileError
 from ingest.files import peek
 from ingest.formats import known
+from ingest.formats.known import KnownFileError
 from ingest.models import Upload
 from linker.models import Project, Run
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link

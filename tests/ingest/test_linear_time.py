@@ -11,7 +11,7 @@ import pytest
 from ingest.addresses.normalise import Site, folder_names
 from ingest.cells.values import parse_json_ld, parse_number
 from ingest.fields import schema
-from ingest.files.sniff import header_key, unique_names
+from ingest.files.column_names import header_key, unique_names
 from ingest.kinds.pages.parse import _ONE_CELL_TRAIL
 from linker.engine.anchors.placement import unsuitable
 from linker.engine.text.clean import clean
@@ -62,6 +62,7 @@ def test_twice_as_much_takes_at_most_about_twice_the_steps(work, made):
     assert twice <= 2.2 * once + 200
 
 
+@pytest.mark.slow
 def test_no_regular_expression_backtracks_beyond_measure():
     """In a process that is ended where it does: its last line then names the expression."""
     done = subprocess.run(

@@ -9,7 +9,7 @@ from ingest.addresses.destinations import PageFinder
 from ingest.addresses.normalise import Site
 from ingest.fields import schema
 from ingest.fields.skipped import Skipped
-from ingest.files.sniff import Records
+from ingest.files.table import Records
 from ingest.kinds.links.parse import LinkParser, Links
 from tests.ingest.files import LINK_HEADER, SITE
 

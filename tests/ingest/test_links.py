@@ -10,7 +10,6 @@ import pytest
 
 from ingest import services
 from ingest.errors import FileError, ImportStopped
-from ingest.files import sniff
 from ingest.formats import screaming_frog
 from ingest.kinds import loader
 from linker.models import Block, ExistingLink, Page
@@ -223,7 +222,7 @@ def test_links_written_in_parts_are_those_written_at_once(project, pages, tmp_pa
 def in_parts(monkeypatch) -> None:
     """Files are read, and links written, some rows at a time."""
     monkeypatch.setattr(services, "STAGE_ROWS", 1)
-    monkeypatch.setattr(sniff, "PIECE", 1000)
+    monkeypatch.setattr("ingest.files.text.PIECE", 1000)
     monkeypatch.setattr(loader, "HELD_LINKS", 8)
 
 

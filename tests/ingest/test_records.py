@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ingest.errors import FileError
 from ingest.files import sniff
+from ingest.files.table import Table
 
 NAMES = ("Address", "Title 1", "H1-1")
 KNOWN = {"address", "title 1", "h1 1"}
@@ -20,8 +21,8 @@ CELLS = st.one_of(
 ROWS = st.lists(st.lists(CELLS, min_size=1, max_size=4), min_size=1, max_size=30)
 
 
-def table(path) -> sniff.Table:
-    return sniff.Table(path, path.name, sniff.inspect(path, path.name, known=KNOWN))
+def table(path) -> Table:
+    return Table(path, path.name, sniff.inspect(path, path.name, known=KNOWN))
 
 
 def read(path) -> list[tuple[int, list[str]]]:
@@ -59,7 +60,7 @@ def test_whatever_the_cells_hold(folder, rows, quoting, end, piece):
     path = folder / "file.csv"
     path.write_bytes(text.encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sniff, "PIECE", piece)  # records end in other pieces than they begin in
+        patch.setattr("ingest.files.text.PIECE", piece)  # records end in other pieces than they begin in
         assert read(path) == expected(text)
 
 
@@ -74,7 +75,7 @@ def test_text_that_no_writer_made_is_read_or_refused_alike(folder, body, piece):
     except csv.Error:
         wanted = None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sniff, "PIECE", piece)
+        patch.setattr("ingest.files.text.PIECE", piece)
         if wanted is None:
             with pytest.raises(FileError):
                 read(path)

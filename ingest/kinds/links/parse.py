@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ingest.addresses.destinations import PageFinder
     from ingest.fields.schema import Columns
     from ingest.fields.skipped import Skipped
-    from ingest.files.sniff import Records
+    from ingest.files.table import Records
 
 MAX_ANCHOR = 2_000
 WITH_ANCHOR = (Block.CONTENT, Block.ASIDE)  # blocks whose links say something of the page they lead to

@@ -16,7 +16,7 @@ from ingest.addresses.normalise import MAX_DEPTH, AnotherSite, NotAnAddress, cle
 from ingest.cells import values
 from ingest.cells.markup import text_of
 from ingest.fields.schema import columns_of
-from ingest.files.sniff import header_key
+from ingest.files.column_names import header_key
 from ingest.formats import screaming_frog, shopify
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ingest.addresses.normalise import Site
     from ingest.fields.schema import Columns
     from ingest.fields.skipped import Skipped
-    from ingest.files.sniff import Records
+    from ingest.files.table import Records
 
 PathOfNames = tuple[str, ...]
 HOME_SHARE = 0.9

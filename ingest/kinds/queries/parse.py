@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ingest.addresses.destinations import PageFinder
     from ingest.fields.schema import Columns
     from ingest.fields.skipped import Skipped
-    from ingest.files.sniff import Records
+    from ingest.files.table import Records
 
 MAX_QUERY = 2_000
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ingest.addresses.destinations import PageFinder
     from ingest.fields.schema import Columns
     from ingest.fields.skipped import Skipped
-    from ingest.files.sniff import Records
+    from ingest.files.table import Records
 
 # What a row of sums has in place of an address.
 _TOTALS = frozenset(

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from ingest.errors import FileError
 from ingest.files.peek import DAMAGED, Start
-from ingest.files.sniff import Table, open_archive, open_member
+from ingest.files.table import Table
+from ingest.files.unpack import open_archive, open_member
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from ingest import services
 from ingest.fields import schema
-from ingest.files.sniff import ENCODINGS
+from ingest.files.text import ENCODINGS
 from linker.errors import UserError
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.runs import lifecycle

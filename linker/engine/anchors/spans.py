@@ -17,7 +17,7 @@ from linker.engine.anchors.span_features import span_features
 from linker.engine.anchors.target_words import AnchorWords, TargetWords, rarity
 from linker.engine.anchors.tokenized import TokenizedTexts
 from linker.engine.arrays.ranges import expand_ranges, ranks_within
-from linker.engine.ranking.features import mention_rows
+from linker.engine.candidates.mention_rows import mention_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,7 +10,7 @@ from sparse_dot_topn import sp_matmul_topn
 
 from linker.engine.arrays.sparse import stacked, top_rows, without_diagonal
 from linker.engine.arrays.vectors import slices
-from linker.engine.candidates.generators import groups_within
+from linker.engine.nearest.vectors import groups_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,10 +1,8 @@
 """The learned ranker: gradient-boosted trees over the features of pairs, trained on links hidden from themselves.
 
-A share of the visible links is hidden, everything that is derived from links is computed from the rest, and the hidden
-links have to be found among the candidates; this is done in turn for every share. Editors' accepts and rejects are
-added. Models are cross-validated by donor: each is trained without the donors of one group, its predictions for that
-group are held back, and from all of them together come calibration and the reported quality. A pair is scored by the
-mean of the models.
+What they learn from is made by `training_set`. Models are cross-validated by donor: each is trained without the donors
+of one group, its predictions for that group are held back, and from all of them together come calibration and the
+reported quality. A pair is scored by the mean of the models.
 """
 
 from __future__ import annotations
@@ -15,21 +13,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import lightgbm
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from linker.engine.arrays.disk import DiskRows
-from linker.engine.arrays.memory import trim_malloc
 from linker.engine.arrays.vectors import slices
-from linker.engine.candidates.generators import EVERY, Generator
-from linker.engine.evidence import build_evidence
 from linker.engine.index import Progress, no_progress
-from linker.engine.ranking.features import FEATURES, GROUPS, Candidates, candidates, joined
+from linker.engine.limits import Limits
+from linker.engine.ranking.features import FEATURES, GROUPS
+from linker.engine.ranking.rankers.base import Card, Scorer
+from linker.engine.ranking.training_set import TrainingSet, training_set
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from linker.engine.index import SiteIndex
@@ -38,8 +37,6 @@ VERSION = "trees-1"
 LABELS_A_LEAF = 80
 FEWEST_LEAVES = 8
 THREADS = 2
-UNDECIDED = 30
-AT_A_TIME = 100_000  # examples read together
 AT = 10  # suggestions a donor at which recall is reported
 
 
@@ -87,7 +84,7 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class TrainedRanker:
+class TrainedRanker(Scorer):
     """`models`, one a fold, a calibration from their mean to a probability, and their measured quality."""
 
     models: tuple[Any, ...]
@@ -95,6 +92,7 @@ class TrainedRanker:
     quality: Quality
     columns: tuple[str, ...] = FEATURES
     version: str = VERSION
+    knows_site: ClassVar = True
     places: NDArray[np.int64] = field(default_factory=lambda: np.arange(len(FEATURES)))
 
     def first(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -110,6 +108,10 @@ class TrainedRanker:
         with ThreadPoolExecutor(THREADS) as pool:
             found = list(pool.map(partial(_read, features=self._read_by(features)), self.models))
         return np.asarray(np.round(np.mean(found, axis=0), 6), dtype=np.float64)
+
+    def card(self) -> Card:
+        """The whole of it, with what it was trained on."""
+        return Card(self.quality.found, asdict(self.quality), self.gains(), self.to_bytes())
 
     def _read_by(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         return features if self.columns == FEATURES else features[:, self.places]
@@ -174,22 +176,6 @@ def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDA
     return probability
 
 
-@dataclass(frozen=True)
-class TrainingSet:
-    """Candidates with labels, arrays [m]: `pairs`, whose `features` [m, len(FEATURES)] lie in a file of their own;
-    `label` bool, `weight` float32, `share` int64: the share of links that was hidden, or the number of shares for
-    editors' decisions and the candidates beside them; `hidden`: hidden links of the donors, candidates or not;
-    `rejected`: pairs that editors rejected."""
-
-    pairs: Candidates
-    features: DiskRows
-    label: NDArray[np.bool_]
-    weight: NDArray[np.float32]
-    share: NDArray[np.int64]
-    hidden: int
-    rejected: int = 0
-
-
 def folds_of(donor: NDArray[np.int64], pages: int, folds: int, seed: int) -> NDArray[np.int64]:
     """The group of each pair, int64 [m]: that of its donor, or where the donors are too few for that (all links stand
     on one page, say) one of its own."""
@@ -200,120 +186,21 @@ def folds_of(donor: NDArray[np.int64], pages: int, folds: int, seed: int) -> NDA
     return groups
 
 
-def training_set(
-    index: SiteIndex,
-    options: TrainOptions,
-    switched_on: Generator = EVERY,
-    progress: Progress = no_progress,
-) -> TrainingSet:
-    """Labelled candidates, by share of hidden links, then donor and target.
-
-    Whatever is derived from links for the pairs of a share is computed without the links of that share.
-    """
-    site = index.site
-    pages = len(site)
-    key = site.links.src * pages + site.links.dst
-    distinct, of_link = np.unique(key, return_inverse=True)
-    usable = site.target[distinct % pages] & site.donor[distinct // pages] & (distinct % pages != distinct // pages)
-    rng = np.random.default_rng(options.seed)
-    share = rng.permutation(len(distinct)) % options.folds
-    parts, labels, shares = [], [], []
-    features = DiskRows(len(FEATURES))
-    hidden_total = 0
-    for number in range(options.folds):
-        progress(number, options.folds, "Learning from the site's links")
-        hidden = (share == number) & usable
-        visible = np.flatnonzero(share[of_link] != number)
-        evidence = build_evidence(index, visible)
-        trim_malloc()
-        donors = np.unique(distinct[hidden] // pages)
-        donors = np.sort(rng.permutation(donors))
-        room = max(options.most_pairs // options.folds, 1)
-        seen = (
-            np.concatenate([distinct[share != number] // pages, site.forbidden.src, site.accepted.src]),
-            np.concatenate([distinct[share != number] % pages, site.forbidden.dst, site.accepted.dst]),
-        )
-        order = rng.permutation(len(donors))
-        taken = 0
-        chosen = []
-        for first in range(0, len(order), 512):
-            if taken >= room:
-                break
-            batch = np.sort(donors[order[first : first + 512]])
-            found = candidates(evidence, batch, seen, switched_on)
-            taken += len(found)
-            features.append(found.features)
-            parts.append(found.bare())
-            labels.append(np.isin(found.donor * pages + found.target, distinct[hidden]))
-            shares.append(np.full(len(found), number))
-            chosen.append(batch)
-            del found
-        del evidence  # before the next is made
-        trim_malloc()
-        if chosen:
-            hidden_total += int(np.isin(distinct[hidden] // pages, np.concatenate(chosen)).sum())
-    decided, right, rejected = _decisions(index, switched_on, rng)
-    if len(decided):
-        features.append(decided.features)
-        parts.append(decided.bare())
-        labels.append(right)
-        shares.append(np.full(len(decided), options.folds))
-    del decided
-    pairs = joined(parts)
-    label = np.concatenate(labels) if labels else np.empty(0, dtype=bool)
-    return TrainingSet(
-        pairs,
-        features,
-        label,
-        np.ones(len(label), dtype=np.float32),
-        np.concatenate(shares) if shares else np.empty(0, dtype=np.int64),
-        hidden_total,
-        rejected,
-    )
-
-
-def _decisions(
-    index: SiteIndex, switched_on: Generator, rng: np.random.Generator
-) -> tuple[Candidates, NDArray[np.bool_], int]:
-    """Editors' accepts (True) and rejects as labelled candidates, with the evidence of all links, and how many rejects
-    there are. UNDECIDED other candidates of each of their donors stand beside them as wrong: editors who accept all
-    they see would otherwise teach that everything is right."""
-    site, pages = index.site, len(index.site)
-    accepted = site.accepted.src * pages + site.accepted.dst
-    rejected = np.setdiff1d(site.rejected.src * pages + site.rejected.dst, accepted)
-    decided = np.union1d(accepted, rejected)
-    if not len(decided):
-        return joined([]), np.empty(0, dtype=bool), 0
-    evidence = build_evidence(index, np.arange(len(site.links)))
-    donors = np.unique(decided // pages)
-    parts = []
-    for first in range(0, len(donors), 512):
-        found = candidates(evidence, donors[first : first + 512], (site.links.src, site.links.dst), switched_on)
-        undecided = ~np.isin(found.donor * pages + found.target, decided)
-        order = np.lexsort((rng.random(len(found)), ~undecided, found.donor))
-        rank = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
-        drawn = np.zeros(len(found), dtype=bool)
-        drawn[order[rank < UNDECIDED]] = True
-        parts.append(found.take(~undecided | (undecided & drawn)))
-    pairs = joined(parts)
-    key = pairs.donor * pages + pairs.target
-    return pairs, np.isin(key, accepted), int(np.isin(key, rejected).sum())
-
-
 def train(
     index: SiteIndex,
     options: TrainOptions | None = None,
-    switched_on: Generator = EVERY,
+    generators: Collection[str] = (),
     progress: Progress = no_progress,
 ) -> TrainedRanker | None:
     """A ranker for the site, or None where it has too few labels to learn from."""
     options = options or TrainOptions()
     if not len(index.site.links) and not len(index.site.accepted):
         return None
-    return fit(training_set(index, options, switched_on, progress), len(index.site), options)
+    data = training_set(index, options, generators, progress)
+    return fit(data, len(index.site), options, index.limits.examples)
 
 
-def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker | None:
+def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = Limits.examples) -> TrainedRanker | None:
     """Trains on a training set; None with fewer than `options.fewest` positive labels."""
     if int(data.label.sum()) < options.fewest or data.label.all():
         return None
@@ -343,7 +230,7 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions) -> TrainedRanker |
         model = lightgbm.train(_of_trees(grown), examples, num_boost_round=grown.rounds)
         del examples
         said = [np.empty(0)]
-        for part in slices(len(inside), AT_A_TIME):
+        for part in slices(len(inside), at_a_time):
             left_out = read(part)[~inside[part]]
             if len(left_out):
                 said.append(_read(model, left_out))

@@ -19,6 +19,7 @@ import numpy as np
 
 from linker.engine.ranking.approval import A_TEXT
 from linker.engine.ranking.features import FEATURES
+from linker.engine.ranking.rankers.base import Card, Scorer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,13 +44,17 @@ LEAN, TYPICAL = 0.5, -3.3
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class Elsewhere(Scorer):
     """The ranker, its `version`, and how many links of how many sites it was learned on."""
 
     model: lightgbm.Booster
     version: str
     links: int
     sites: int
+
+    def card(self) -> Card:
+        """How many links of how many sites."""
+        return Card(self.links, {"sites": self.sites})
 
     def knows(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Whether it knows more of pairs than similarity does, [m]: not where the donor has no text."""
@@ -59,12 +64,8 @@ class Elsewhere:
         """What it adds to the log-odds of relevance of pairs of which it `said` so much, float64 [m]."""
         return np.where(self.knows(features), LEAN * (said - TYPICAL), 0.0)
 
-    def first(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Log-odds that an editor would link the pair, float64 [m]; `features` [m, len(FEATURES)]."""
-        return self.raw(features)
-
     def raw(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The same: there is no quicker reading of one model."""
+        """Log-odds that an editor would link the pair, float64 [m]; `features` [m, len(FEATURES)]."""
         if not len(features):
             return np.empty(0)
         said = self.model.predict(features[:, _PLACES], raw_score=True, num_threads=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from linker.engine.candidates.generators import Generator
+from linker.engine.candidates.registry import bit_of
 
 # The features that reasons are made of.
 REASONS: tuple[str, ...] = (
@@ -26,7 +26,7 @@ def why(features: Mapping[str, float], phrase: str = "", found: int = 0, most: i
     """The strongest reasons for a pair, at most `most` joined into one sentence.
 
     `features` by the names of REASONS; `phrase` is what the text mentions, `found` the bits
-    of `Generator`. Reasons stand in the order of how sure a sign of a link they are.
+    of the generators. Reasons stand in the order of how sure a sign of a link they are.
     """
     reasons: list[tuple[float, str, tuple[str, ...]]] = []
 
@@ -66,7 +66,7 @@ def why(features: Mapping[str, float], phrase: str = "", found: int = 0, most: i
     if value.get("title_in_text", 0) > 0.6 and not phrase:
         add(0.6, "most words of its title stand in the text", "title_in_text")
     if not reasons:
-        category = found & Generator.CATEGORY
+        category = found & bit_of("category")
         text = "it is among the nearest pages of the category" if category else "it is among the nearest pages"
         add(0, text, "cosine")
     reasons.sort(key=lambda reason: -reason[0])

@@ -86,7 +86,7 @@ _PRODUCTS, _BUYING = keys(words.PRODUCTS), phrases(words.BUYING)
 _MONTHS = {plain(name): number for number, names in enumerate(words.MONTHS, 1) for name in names.split()}
 _PRICE = re2.compile(r"(?i)(?:[€£$₹]|\b(?:EUR|USD|GBP|CHF|Rs\.?|INR)) ?\d|\d ?(?:€|EUR\b|USD\b|CHF\b|Fr\.)")
 _ENDING = re.compile(r"(?i)\.(?:html?|php|aspx?|jsp)$")
-_SEPARATORS = re.compile(r"\s+[|–—·•»«:-]+\s+|:\s+")
+_SEPARATORS = re.compile(r"(?<!\s)\s+[|–—·•»«:-]+\s+|:\s+")
 
 
 def find_role(page: PageFacts, site: SiteFacts) -> Found:

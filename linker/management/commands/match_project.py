@@ -9,9 +9,10 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from ingest.lists import read_list
-from linker.engine.candidates.generators import NAMES
+from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.engine.patterns import compile_pattern
+from linker.engine.ranking.rankers.registry import RANKERS
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.matching.start import run_match
 from linker.models import Category, Project, Run, RunKind
@@ -35,10 +36,10 @@ def _count(text: str) -> int:
 
 def _names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = sorted(set(names) - set(NAMES.values()))
+    unknown = sorted(set(names) - set(GENERATORS))
     if unknown or not names:
         what = f"there is no generator {', '.join(unknown)}" if unknown else "no generator is named"
-        raise ArgumentTypeError(f"{what}; there are {', '.join(NAMES.values())}")
+        raise ArgumentTypeError(f"{what}; there are {', '.join(GENERATORS)}")
     return names
 
 
@@ -46,7 +47,7 @@ def _switched_on(chosen: list[str] | None, without: list[str]) -> tuple[str, ...
     """Empty where all are: a run of today then stays one of all when there are more."""
     if chosen is None and not without:
         return ()
-    kept = [name for name in NAMES.values() if (chosen is None or name in chosen) and name not in without]
+    kept = [name for name in GENERATORS if (chosen is None or name in chosen) and name not in without]
     if not kept:
         raise ValueError("every generator is switched off: leave at least one")
     return tuple(kept)
@@ -79,15 +80,14 @@ class Command(ProjectCommand):
         super().add_arguments(parser)
         default = MatchParams()
         parser.add_argument(
-            "--ranking", choices=[ranking.value for ranking in Ranking], default=default.ranking.value,
-            help="learned: by a ranker trained on the site's own links; shipped: by one that learned from other "
-            "sites; formula: by the project's weights; cosine: by similarity within category blocks; auto: learned "
+            "--ranking", choices=[Ranking.AUTO.value, *RANKERS], default=default.ranking,
+            help=f"{'; '.join(f'{name}: {ranker.help}' for name, ranker in RANKERS.items())}; auto: learned "
             "where there are links enough to learn from, else shipped, or formula where the project has weights of its "
             "own (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--generators", type=_names, metavar="A,B",
-            help=f"where candidates come from, of {', '.join(NAMES.values())} (default: all)",
+            help=f"where candidates come from, of {', '.join(GENERATORS)} (default: all)",
         )  # fmt: skip
         parser.add_argument("--without", type=_names, default=[], metavar="A,B", help="generators to switch off")
         parser.add_argument(
@@ -217,7 +217,7 @@ class Command(ProjectCommand):
     def _params(self, project: Project, options: dict[str, Any]) -> MatchParams:
         per_donor = options["inline_per_donor"] + options["related_per_donor"]
         return MatchParams(
-            ranking=Ranking(options["ranking"]),
+            ranking=options["ranking"],
             generators=_switched_on(options["generators"], options["without"]),
             **_scope(options),
             level_penalty=options["level_penalty"],

@@ -21,7 +21,7 @@ from review import decisions
 from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome
 from review.models import Reason, Verb
 from review.queue import selectors
-from review.queue.filters import GAP, GENERATORS, OfPilot, Order, QueueFilter, Sensitive, tier_choices
+from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive, generator_choices, tier_choices
 from review.web.forms import DecisionForm, GroupForm, PlaceForm, UndoForm, cursor_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
             "tiers": tiers,
             "tier_name": next((tier.name for tier in tiers if tier.pk == chosen.tier), ""),
             "placements": [*Placement.choices, (GAP, "Content gap")],
-            "generators": GENERATORS,
+            "generators": generator_choices(),
             "rankings": RankedBy.choices,
             "sensitivities": Sensitive.choices,
             "of_pilots": OfPilot.choices,

@@ -21,7 +21,7 @@ from linker.query_strings import unknown_fields
 from linker.runs import lifecycle
 from linker.runs.lifecycle import RunIsActive
 from review.models import Held, Operation, Release, ReleaseFormat
-from review.queue.filters import ALL, GAP, GENERATORS, MAX_ID, ExportFilter
+from review.queue.filters import ALL, GAP, MAX_ID, ExportFilter, generator_label
 from review.releases import checks, export, held_back, outgoing
 from review.releases.export import Choice, NothingToExport, NumberChanged
 
@@ -368,7 +368,7 @@ def _in_words(chosen: ExportFilter, project: Project) -> list[str]:
             "content gaps" if chosen.placement == GAP else f"placed {Placement(chosen.placement).label.lower()}"
         )
     if chosen.generator:
-        words.append(f"found by “{dict(GENERATORS)[chosen.generator]}”")
+        words.append(f"found by “{generator_label(chosen.generator)}”")
     if chosen.ranked_by:
         words.append(f"ranked by {RankedBy(chosen.ranked_by).label.lower()}")
     if chosen.probability is not None:

@@ -260,7 +260,8 @@ def test_a_limit_on_links_back_leaves_the_optimal_mode_no_worse_than_best_first(
     score = np.array([scores[key] for key in keys])
     caps = Caps(per_donor, per_target, reciprocal=limit)
     best, optimal = (allocate(donors, targets, score, caps, mode) for mode in (Mode.BEST, Mode.OPTIMAL))
-    assert optimal.total >= optimal.best_first == best.total
+    assert optimal.total >= optimal.best_first - 1e-9  # sums in another order
+    assert abs(optimal.best_first - best.total) < 1e-9
 
 
 def slow_limited(scores, per_donor, per_target, limit, back, turns):

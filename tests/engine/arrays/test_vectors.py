@@ -6,7 +6,7 @@ import numpy as np
 
 from linker.engine.arrays import vectors
 from linker.engine.arrays.vectors import HalfVectors, any_values, slices, unit_rows
-from linker.engine.candidates.generators import nearest
+from linker.engine.nearest.vectors import nearest
 
 
 def made(pages: int = 300, dimensions: int = 37) -> np.ndarray:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linker.engine.candidates import generators
-from linker.engine.candidates.generators import nearest
+from linker.engine.candidates import vector_search
+from linker.engine.nearest.vectors import nearest
 
 
 def clustered(pages: int, dimensions: int = 32) -> np.ndarray:
@@ -37,7 +37,7 @@ def test_beyond_the_exact_size_nearly_all_of_them_are_found_and_the_same_each_ti
     unit = clustered(6000)
     is_target = np.ones(6000, dtype=bool)
     exact = nearest(unit, 20, is_target)
-    monkeypatch.setattr(generators, "EXACT", 100)
+    monkeypatch.setattr(vector_search, "EXACT", 100)
     found = nearest(unit, 20, is_target)
     same = sum(len(np.intersect1d(found[page].indices, exact[page].indices)) for page in range(6000))
     assert same >= 0.95 * exact.nnz

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from linker.engine.blocks import CategoryTree
-from linker.engine.candidates import generators
-from linker.engine.candidates.generators import nearest, nearest_in_category
+from linker.engine.candidates import vector_search
+from linker.engine.nearest.vectors import nearest, nearest_in_category
 
 
 def tree_and_pages(seed: int) -> tuple:
@@ -46,7 +46,7 @@ def test_they_are_those_of_a_plain_loop(seed, most):
 
 
 def test_a_large_category_keeps_what_of_the_nearest_lies_in_it(monkeypatch):
-    monkeypatch.setattr(generators, "LARGEST_BLOCK", 1)
+    monkeypatch.setattr(vector_search, "LARGEST_BLOCK", 1)
     near = sparse.csr_matrix(np.array([[0, 0.9, 0.8], [0.9, 0, 0], [0.8, 0, 0]], dtype=np.float32))
     tree, nodes = CategoryTree(np.array([0, 0, 0])), np.array([1, 2, 1])
     found = nearest_in_category(np.eye(3, dtype=np.float32), near, 1, np.ones(3, dtype=bool), nodes, tree)

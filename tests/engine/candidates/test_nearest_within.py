@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.engine.candidates import generators
-from linker.engine.candidates.generators import nearest_within
+from linker.engine.candidates import vector_search
+from linker.engine.nearest.vectors import nearest_within
 from tests.engine.candidates.test_nearest_in_category import tree_and_pages
 
 
@@ -38,7 +38,7 @@ def test_they_are_those_of_a_plain_loop(seed, most, levels_up):
 
 @pytest.mark.parametrize("levels_up", [0, 1, 2])
 def test_large_categories_are_searched_through_cells_of_their_own(levels_up, monkeypatch):
-    monkeypatch.setattr(generators, "EXACT", 10)
+    monkeypatch.setattr(vector_search, "EXACT", 10)
     tree, nodes, unit, is_target = tree_and_pages(11)
     found = nearest_within(unit, 3, is_target, nodes, tree, levels_up)
     pages = np.repeat(np.arange(len(unit)), np.diff(found.indptr))

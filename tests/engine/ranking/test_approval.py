@@ -175,8 +175,8 @@ def test_what_neither_words_nor_sentence_say_of_the_title_is_missing() -> None:
 
 def test_decisions_of_the_project_move_the_probabilities_and_not_the_order() -> None:
     site = made_site()
-    plain = rank_site(site, EngineOptions(learn=False))
-    strict = rank_site(site, EngineOptions(learn=False, calibration=Calibration(1.0, -1.0, 40)))
+    plain = rank_site(site, EngineOptions(ranking="formula"))
+    strict = rank_site(site, EngineOptions(ranking="formula", calibration=Calibration(1.0, -1.0, 40)))
     assert np.array_equal(plain.pairs.target, strict.pairs.target)
     assert (strict.probability < plain.probability).all()
     assert np.array_equal(strict.stated, plain.stated)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from linker.engine.candidates.generators import Generator, names
+from linker.engine.candidates.registry import bit_of, names
 from linker.engine.ranking.features import FEATURES
 from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
 from linker.engine.ranking.reasons import why
@@ -43,8 +43,8 @@ def test_a_sentence_from_the_strongest_reasons() -> None:
 
 def test_even_without_a_reason_there_is_a_sentence() -> None:
     assert why({}).sentence == "It is among the nearest pages."
-    assert "category" in why({}, found=int(Generator.CATEGORY)).sentence
+    assert "category" in why({}, found=bit_of("category")).sentence
 
 
 def test_generators_have_names() -> None:
-    assert names(int(Generator.MENTION | Generator.NEAREST)) == ["nearest", "mention"]
+    assert names(bit_of("mention") | bit_of("nearest")) == ["nearest", "mention"]

@@ -56,12 +56,12 @@ def test_it_reads_nothing_that_links_tell() -> None:
 def test_linked_pages_come_first_on_a_site_whose_links_nobody_saw() -> None:
     site = made_site()
     options = EngineOptions(training=TrainOptions(rounds=20, threads=1))
-    ranked = rank_site(unlinked(site), EngineOptions(elsewhere=learned_elsewhere()))
+    ranked = rank_site(unlinked(site), EngineOptions(otherwise="shipped"))
     assert (ranked.ranker, ranked.version.split("+")[0], ranked.quality) == ("shipped", "links-1", None)
     rank = np.arange(len(ranked)) - np.searchsorted(ranked.pairs.donor, ranked.pairs.donor)
     first = ranked.pairs.donor[rank < 10] * len(site) + ranked.pairs.target[rank < 10]
     assert np.isin(np.unique(site.links.src * len(site) + site.links.dst), first).mean() > 0.8
-    learned_here = rank_site(site, EngineOptions(elsewhere=learned_elsewhere(), training=options.training))
+    learned_here = rank_site(site, EngineOptions(otherwise="shipped", training=options.training))
     assert learned_here.ranker == "learned"  # links of its own come first
 
 
@@ -102,5 +102,5 @@ def test_what_is_drawn_stands_for_what_is_not() -> None:
 def test_links_of_no_use_are_no_links() -> None:
     site = made_site()
     few = Links(site.links.src[:5], site.links.dst[:5], list(site.links.anchors[:5]))
-    ranked = rank_site(Site(**vars(site) | {"links": few}), EngineOptions(elsewhere=learned_elsewhere()))
+    ranked = rank_site(Site(**vars(site) | {"links": few}), EngineOptions(otherwise="shipped"))
     assert ranked.ranker == "shipped"

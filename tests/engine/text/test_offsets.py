@@ -144,7 +144,7 @@ def test_the_words_that_the_engine_proposes_stand_where_it_says():
     names = [name.translate(odd) for name in site.h1s]
     bodies = [body.translate(odd) for body in site.bodies]
     odd_site = replace(site, h1s=names, titles=names, bodies=bodies, links=Links(), languages=["tr"] * len(site))
-    ranked = rank_site(odd_site, EngineOptions(learn=False))
+    ranked = rank_site(odd_site, EngineOptions(ranking="formula"))
     choices = ranked.anchor_choices(np.arange(len(ranked)))
     assert sum(map(len, choices)) > 100
     whole = 0

@@ -208,7 +208,7 @@ def test_a_large_site_gets_its_roles_in_a_run(project, manager, monkeypatch):
     assert run.kind == RunKind.ROLES
     report = run_find_roles(run, lambda *args, **kwargs: None)
     one.refresh_from_db()
-    assert (one.role_in_force, report["roles_changed"]) == ("hub", 1)
+    assert (one.role_in_force, report.roles_changed) == ("hub", 1)
 
 
 def test_an_event_chosen_by_hand_is_past_where_no_day_is_known(project, manager):

@@ -1,10 +1,9 @@
-"""Where candidates come from: each generator names a few targets for each donor, by a score of its own."""
+"""The nearest pages by meaning: on the whole site, within some levels of the category tree, or in a category."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from enum import IntFlag
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,44 +16,6 @@ if TYPE_CHECKING:
 
     from linker.engine.arrays.vectors import Vectors
     from linker.engine.blocks import CategoryTree
-
-
-class Generator(IntFlag):
-    """Who proposed a pair; a pair may have several."""
-
-    CATEGORY = 1  # nearest by meaning within the donor's category, or the one above
-    NEAREST = 2  # nearest by meaning on the whole site
-    LEXICAL = 4  # nearest by words
-    MENTION = 8  # a name or an anchor of the target stands in the donor's text
-    NEIGHBOUR_LINKS = 16  # the nearest pages link to it
-    SIMILAR_LINKERS = 32  # pages that link to the same targets link to it
-    COCITED = 64  # linked together with what the donor links to
-    CATEGORY_LINKS = 128  # other pages of the donor's category link to it
-    RECIPROCAL = 256  # the target links to the donor
-    ADDRESS = 512  # above, below or beside the donor in the tree of addresses
-
-
-EVERY = ~Generator(0)  # all of them switched on
-NAMES = {flag: (flag.name or "").lower() for flag in Generator}
-# For people, by name.
-LABELS = {
-    "category": "Category",
-    "nearest": "Nearest by meaning",
-    "lexical": "Nearest by words",
-    "mention": "Mention",
-    "neighbour_links": "Neighbours link to it",
-    "similar_linkers": "Pages with the same links link to it",
-    "cocited": "Co-cited",
-    "category_links": "Its category links to it",
-    "reciprocal": "Links back",
-    "address": "Near in the address",
-}
-
-
-def names(bits: int) -> list[str]:
-    """The generators in `bits` by name, in the order of the enumeration."""
-    return [name for flag, name in NAMES.items() if bits & flag]
-
 
 EXACT = 40_000  # targets up to which every page is compared with every one
 TRAINED_ON = 64  # vectors a cell that its centre is the mean of
@@ -237,23 +198,3 @@ def _cells(unit: Vectors, targets: NDArray[np.int64]) -> _Search:
         return np.where(place < 0, np.float32(-1), cosine), np.maximum(place, 0)
 
     return search
-
-
-def union(
-    parts: list[tuple[Generator, NDArray[np.int64], NDArray[np.int64]]], pages: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """Pairs of all generators: donors, targets, and the bits of who proposed them, int32; by donor, then target.
-
-    `parts` holds generator, donors and targets, int64 [k] each; one generator may name a pair twice.
-    """
-    if not parts:
-        nothing = np.empty(0, dtype=np.int64)
-        return nothing, nothing, nothing.astype(np.int32)
-    key = np.concatenate([donors * pages + targets for _, donors, targets in parts])
-    bits = np.concatenate([np.full(len(donors), int(flag), dtype=np.int32) for flag, donors, _ in parts])
-    order = np.argsort(key, kind="stable")
-    key, bits = key[order], bits[order]
-    if not len(key):
-        return key, key, bits
-    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    return key[first] // pages, key[first] % pages, np.bitwise_or.reduceat(bits, first)

@@ -1,0 +1,117 @@
+"""What a candidate generator is: it names a few targets for each donor, by a score of its own.
+
+A generator has a file in this folder and a line in `registry.GENERATORS`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from linker.engine.arrays.sparse import top_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from linker.engine.candidates.link_scores import LinkScores
+    from linker.engine.candidates.mention_rows import MentionRows
+    from linker.engine.evidence import Evidence
+    from linker.engine.index import SiteIndex
+    from linker.engine.site import Site
+
+# Pairs as rows of a slice's donors and pages, int64 [k] each. A pair may be there twice; a page that may not be a
+# target, the donor itself and pairs that are linked already are left out later, for all generators alike.
+Proposals: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64]]"
+
+
+@dataclass(frozen=True)
+class DonorSlice:
+    """A slice of the site's donors, and what generators and features read of it.
+
+    `pages` int64 [k], ascending: the donors. `evidence`: what the visible links say, with the index of the site's texts
+    and vectors. `links`: scores of every page by the links around each donor. `mentions`: what the donors' texts
+    mention.
+    """
+
+    evidence: Evidence
+    pages: NDArray[np.int64]
+    links: LinkScores
+    mentions: MentionRows
+
+    @property
+    def index(self) -> SiteIndex:
+        return self.evidence.index
+
+    @property
+    def site(self) -> Site:
+        return self.evidence.index.site
+
+
+class Generator(ABC):
+    """Names targets for the donors of a slice.
+
+    `name`, at most 20 characters, is stored with every suggestion and may not change; `label` is what people read;
+    `most`: targets of a donor from one list of scores.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    most: ClassVar[int]
+
+    @abstractmethod
+    def propose(self, donors: DonorSlice) -> Proposals:
+        """The generator's pairs over the whole site. Ties go to the lower page; the same slice gives the same pairs."""
+
+    def propose_within(self, donors: DonorSlice) -> Proposals:
+        """The pairs that come first among the targets within the site's `levels_up`, so that a run that is limited to
+        them has as many to choose from. None, unless a generator says otherwise."""
+        return no_proposals()
+
+
+class ByScore(Generator):
+    """A generator that takes the `most` targets of highest score, from one matrix of scores or several."""
+
+    @abstractmethod
+    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
+        """Matrices [k, n]: the score of each page for each donor of the slice; only values above 0 are read."""
+
+    def scores_within(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
+        """The same without the pages beyond the site's `levels_up`."""
+        return [inside_levels(donors, matrix) for matrix in self.scores(donors)]
+
+    def propose(self, donors: DonorSlice) -> Proposals:
+        return joined([best_of_rows(matrix, self.most) for matrix in self.scores(donors)])
+
+    def propose_within(self, donors: DonorSlice) -> Proposals:
+        return joined([best_of_rows(matrix, self.most) for matrix in self.scores_within(donors)])
+
+
+def no_proposals() -> Proposals:
+    """No pair at all."""
+    return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
+def joined(parts: Sequence[Proposals]) -> Proposals:
+    """Several lists of pairs as one."""
+    rows, pages = zip(no_proposals(), *parts, strict=True)
+    return np.concatenate(rows), np.concatenate(pages)
+
+
+def best_of_rows(matrix: sparse.csr_matrix, most: int) -> Proposals:
+    """The `most` pages of highest score above 0 of each row; ties go to the lower page."""
+    kept = top_rows(matrix, most)
+    return np.repeat(np.arange(kept.shape[0]), np.diff(kept.indptr)), kept.indices.astype(np.int64)
+
+
+def inside_levels(donors: DonorSlice, matrix: sparse.csr_matrix) -> sparse.csr_matrix:
+    """A matrix [k, n] of a slice's donors without the pages beyond the site's `levels_up`."""
+    sources = np.repeat(donors.pages, np.diff(matrix.indptr))
+    inside = donors.site.within_levels(sources, matrix.indices)
+    bounds = np.concatenate([[0], np.cumsum(inside)])[matrix.indptr]
+    return sparse.csr_matrix((matrix.data[inside], matrix.indices[inside], bounds), shape=matrix.shape)

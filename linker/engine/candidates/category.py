@@ -1,0 +1,27 @@
+"""The nearest pages by meaning in the donor's category and those below, or the one above where these are few."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from linker.engine.candidates.base import ByScore
+from linker.engine.index import IN_CATEGORY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scipy import sparse
+
+    from linker.engine.candidates.base import DonorSlice
+
+
+class Category(ByScore):
+    name: ClassVar = "category"
+    label: ClassVar = "Category"
+    most: ClassVar = IN_CATEGORY
+
+    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
+        return [donors.index.near_category[donors.pages]]
+
+    def scores_within(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
+        return []  # they lie in the donor's category, or the one above, already

@@ -1,0 +1,127 @@
+"""Which of a donor's candidates are kept, and in which order they take their turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.engine.ranking.approval import pair_table
+from linker.engine.ranking.features import FEATURES, Candidates, joined
+from linker.engine.ranking.formula import formula_parts, formula_score
+from linker.engine.ranking.reasons import REASONS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.evidence import Evidence
+    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.rankers.base import Scorer
+
+SUREST = 5  # links of a donor that go to what editors would likeliest approve, before what the site would link
+_OF_REASONS = [FEATURES.index(name) for name in REASONS]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Pairs, with the log-odds that each is relevant and what the ranker makes of it, NaN where nothing; float64 [m]
+    both."""
+
+    pairs: Candidates
+    relevance: NDArray[np.float64]
+    base: NDArray[np.float64]
+
+    def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> Judged:
+        """Some of the pairs."""
+        return Judged(self.pairs.take(keep), self.relevance[keep], self.base[keep])
+
+
+def all_judged(parts: list[Judged]) -> Judged:
+    """Pairs of several slices as one. Empties the list, so that they are never held twice."""
+    relevance = np.concatenate([np.empty(0), *(part.relevance for part in parts)])
+    base = np.concatenate([np.empty(0), *(part.base for part in parts)])
+    pairs = [part.pairs for part in parts]
+    parts.clear()
+    return Judged(joined(pairs), relevance, base)
+
+
+def best_pairs(
+    evidence: Evidence,
+    found: Candidates,
+    nearness: NDArray[np.float64],
+    scorer: Scorer | None,
+    options: EngineOptions,
+) -> Judged:
+    """The `options.pool` best pairs of each donor by either, relevance or the ranker, by donor, then relevance, with
+    the features of REASONS alone. The ranker's first reading, or the formula, chooses twice as many.
+
+    What a ranker that does not know the site says is added to what the approval model says without one: that model has
+    learned from rankers that know the site, and would trust it as much as them.
+    """
+    parts = formula_parts(evidence.index.site, found.target, found.features, evidence.graph.indegree)
+    formula = formula_score(parts, options.weights)
+    formula_rank = places(found, formula)
+    inside = evidence.index.site.within_levels(found.donor, found.target)
+    keep = _twice_the_pool(found, scorer.first(found.features) if scorer else formula, inside, options.pool)
+    found, formula, formula_rank, inside = found.take(keep), formula[keep], formula_rank[keep], inside[keep]
+    base = scorer.raw(found.features) if scorer else np.full(len(found), np.nan)
+    trusted = base if scorer and scorer.knows_site else np.full(len(found), np.nan)
+    trusted_rank = places(found, base) if scorer and scorer.knows_site else trusted
+    table = pair_table(
+        found.features, trusted, trusted_rank, formula, formula_rank, found.found, nearness, found.donor, found.target
+    )
+    relevance = options.approval.relevant(table)
+    mine = np.flatnonzero(inside)
+    pairs = found.bare().take(mine)
+    by_base = places(pairs, base[mine])
+    if scorer:
+        relevance = relevance + scorer.leaning(found.features, base)
+        base = np.where(scorer.knows(found.features), base, np.nan)
+    by_relevance = places(pairs, relevance[mine])
+    turn = np.minimum(by_relevance, by_base) if scorer else by_relevance
+    chosen = _top(pairs, -turn, options.pool)
+    order = mine[chosen[np.lexsort((by_relevance[chosen], pairs.donor[chosen]))]]
+    kept = found.take(order)
+    return Judged(replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order], base[order])
+
+
+def _twice_the_pool(
+    found: Candidates, score: NDArray[np.float64], inside: NDArray[np.bool_], pool: int
+) -> NDArray[np.int64]:
+    """Twice as many of each donor's pairs as are kept, by score; where some lie beyond the levels that it may link to,
+    also as many of those `inside`. Ascending."""
+    keep = _top(found, score, 2 * pool)
+    if not inside.all():
+        mine = np.flatnonzero(inside)
+        keep = np.union1d(keep, mine[_top(found.bare().take(mine), score[mine], 2 * pool)])
+    return np.sort(keep)
+
+
+def turns(pairs: Candidates, probability: NDArray[np.float64], base: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What links are given out by, highest first, float64 [m].
+
+    A donor's SUREST likeliest pairs come by their `probability`. The others share theirs out anew, the highest to what
+    the ranker, by `base`, would likeliest link: what readers approve is not all that a site's editors link,
+    and a donor's last links are for finding that. A base of NaN changes nothing.
+    """
+    order = np.lexsort((pairs.target, -probability, pairs.donor))
+    rank = np.arange(len(order)) - np.searchsorted(pairs.donor[order], pairs.donor[order])
+    tail = order[(rank >= SUREST) & ~np.isnan(base[order])]
+    turn = probability.copy()
+    turn[tail[np.lexsort((pairs.target[tail], -base[tail], pairs.donor[tail]))]] = probability[tail]
+    return turn
+
+
+def _top(found: Candidates, score: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    order = np.lexsort((found.target, -score, found.donor))
+    rank = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
+    return order[rank < most]
+
+
+def places(found: Candidates, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Place of each pair among its donor's by score, 0 for the highest, float64 [m]."""
+    order = np.lexsort((found.target, -score, found.donor))
+    place = np.empty(len(order))
+    place[order] = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
+    return place

@@ -1,0 +1,123 @@
+"""What ranking the candidates of a site gives: pairs with probabilities, reasons and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linker.engine.anchors.choice import AnchorChoice
+from linker.engine.ranking.learned import Quality, TrainedRanker
+from linker.engine.ranking.reasons import REASONS, Why, why
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.evidence import TextEvidence
+    from linker.engine.ranking.features import Candidates
+    from linker.engine.ranking.rankers.base import Scorer
+    from linker.engine.site import Site
+
+SOURCES = ("anchor", "title", "h1", "url", "text")  # where words come from
+# Characters of the donor's text, place in SOURCES, and how likely the words are all right.
+WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "f4")])
+
+
+@dataclass(frozen=True)
+class Below:
+    """Pairs too unlikely to become links; arrays [m]: `donor`, `target` int32, `value` float64: probability, of six
+    decimals."""
+
+    donor: NDArray[np.int32]
+    target: NDArray[np.int32]
+    value: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Pairs by donor, then probability (highest first), then target, as linker.engine.ranking.rankers.base.RankedPairs
+    whose score is the probability; arrays [m].
+
+    `pairs` as `Candidates`, with the features of REASONS alone, in their order; `probability` float64 in [0, 1]: how
+    likely an editor is to approve the link at its best, on words of the text or beside it; `beside` float64: beside it,
+    under the target's own name; `stated` float64: the first as the shipped model says it; `turn` float64: what links
+    are given out by, see `turns`. `words`: what could become the link, by pair. `ranker`: the name of what
+    ranked, with its `version`; `scorer`: what it scored pairs with, None for the formula. `evidence` is what words were
+    chosen by. `other_language`: pairs left out because the two pages are in different languages.
+    """
+
+    evidence: TextEvidence
+    pairs: Candidates
+    probability: NDArray[np.float64]
+    beside: NDArray[np.float64]
+    stated: NDArray[np.float64]
+    turn: NDArray[np.float64]
+    words: Words
+    below: Below
+    ranker: str
+    version: str
+    scorer: Scorer | None
+    other_language: int = 0
+
+    @property
+    def quality(self) -> Quality | None:
+        """Of a ranker that learned from this site, as measured on links hidden from it."""
+        return self.scorer.quality if isinstance(self.scorer, TrainedRanker) else None
+
+    @property
+    def donor(self) -> NDArray[np.int64]:
+        return self.pairs.donor
+
+    @property
+    def target(self) -> NDArray[np.int64]:
+        return self.pairs.target
+
+    @property
+    def score(self) -> NDArray[np.float64]:
+        return self.probability
+
+    def __len__(self) -> int:
+        return len(self.probability)
+
+    def why(self, place: int) -> Why:
+        """Why the pair at a position is suggested."""
+        phrase = int(self.pairs.phrase[place])
+        text = self.evidence.index.phrase_text[phrase].strip() if phrase >= 0 else ""
+        values = dict(zip(REASONS, self.pairs.features[place].tolist(), strict=True))
+        return why(values, text, int(self.pairs.found[place]))
+
+    def anchor_choices(self, places: NDArray[np.int64]) -> list[list[AnchorChoice]]:
+        """Words that could become the link of each pair at `places`, int64 [k], best first; `weight`: how likely they
+        are all right in it, given that its target is."""
+        return self.words.of(places, self.pairs.donor[places], self.evidence.index.site)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words of texts that could become links: `rows` [k] of WORDING, in a file, best first; `first` int64, `count` int8
+    [pairs]: those of each pair."""
+
+    first: NDArray[np.int64]
+    count: NDArray[np.int8]
+    rows: NDArray[Any]
+
+    def take(self, pairs: NDArray[np.int64]) -> Words:
+        """The words of some pairs."""
+        return replace(self, first=self.first[pairs], count=self.count[pairs])
+
+    def of(self, places: NDArray[np.int64], donors: NDArray[np.int64], site: Site) -> list[list[AnchorChoice]]:
+        """The words of the pairs at `places`, whose donors are `donors`."""
+        texts: dict[int, str] = {}
+        found = []
+        for place, donor in zip(places.tolist(), donors.tolist(), strict=True):
+            first, count = int(self.first[place]), int(self.count[place])
+            if count and donor not in texts:
+                texts[donor] = site.bodies[donor]
+            found.append(
+                [
+                    AnchorChoice(texts[donor][start:end], SOURCES[source], good, start, end)
+                    for start, end, source, good in self.rows[first : first + count].tolist()
+                ]
+            )
+        return found

@@ -1,0 +1,24 @@
+"""By the stated formula, with weights that people set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from linker.engine.ranking.rankers.base import CandidateRanker
+
+if TYPE_CHECKING:
+    from linker.engine.index import SiteIndex
+    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.rankers.base import Progress
+
+
+class Formula(CandidateRanker):
+    name: ClassVar = "formula"
+    label: ClassVar = "By the formula, with the weights of the settings"
+    help: ClassVar = "by the project's weights"
+    by: ClassVar = "the stated formula"
+    short: ClassVar = "formula"
+    ranked_by: ClassVar = "formula"
+
+    def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> None:
+        """Nothing: the formula is worked out for every candidate, whoever ranks."""

@@ -1,0 +1,27 @@
+"""By trees that are learned from the site's own links and the editors' decisions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from linker.engine.ranking.rankers.base import CandidateRanker
+
+if TYPE_CHECKING:
+    from linker.engine.index import SiteIndex
+    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.learned import TrainedRanker
+    from linker.engine.ranking.rankers.base import Progress
+
+
+class Learned(CandidateRanker):
+    name: ClassVar = "learned"
+    label: ClassVar = "Learned from the site’s own links"
+    help: ClassVar = "by a ranker trained on the site's own links"
+    by: ClassVar = "a ranker learned from the site’s own links"
+    short: ClassVar = "learned from links"
+    learns: ClassVar = True
+
+    def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> TrainedRanker | None:
+        from linker.engine.ranking.learned import train  # heavy: LightGBM and scikit-learn
+
+        return train(index, options.training, options.generators, progress)

@@ -1,0 +1,26 @@
+"""By trees that ship with the product, learned from the links of other sites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from linker.engine.ranking.rankers.base import CandidateRanker
+
+if TYPE_CHECKING:
+    from linker.engine.index import SiteIndex
+    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.other_sites import Elsewhere
+    from linker.engine.ranking.rankers.base import Progress
+
+
+class Shipped(CandidateRanker):
+    name: ClassVar = "shipped"
+    label: ClassVar = "Learned from the links of other sites"
+    help: ClassVar = "by one that learned from other sites"
+    by: ClassVar = "the ranker that ships with the product, which learned from the links of other sites"
+    short: ClassVar = "learned from the links of other sites"
+
+    def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> Elsewhere:
+        from linker.engine.ranking.other_sites import learned_elsewhere  # heavy: LightGBM
+
+        return learned_elsewhere()

@@ -1,0 +1,74 @@
+"""Words for the pairs of each donor whose turn comes first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.engine.anchors.choice import anchor_choices, span_finder
+from linker.engine.anchors.training import AnchorRanker
+from linker.engine.arrays.disk import to_memmap
+from linker.engine.ranking.approval import GOOD_WORDS
+from linker.engine.ranking.choose import places, turns
+from linker.engine.ranking.ranked import SOURCES, WORDING, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from linker.engine.evidence import TextEvidence
+    from linker.engine.index import Progress
+    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.choose import Judged
+
+MOST_WORDS = 5  # choices of words kept a pair
+WORTH_PICKING = 0.5  # how likely words have to be all right for an editor to be offered them
+
+
+def words_of(
+    evidence: TextEvidence,
+    judged: Judged,
+    anchors: AnchorRanker | None,
+    options: EngineOptions,
+    progress: Progress,
+) -> tuple[Words, NDArray[np.float64]]:
+    """Words for the pairs of each donor whose turn comes first, and how likely each pair is to be approved at its
+    best."""
+    approval, pairs, relevance = options.approval, judged.pairs, judged.relevance
+    probability = approval.approved_beside(relevance)
+    rank = places(pairs, turns(pairs, probability, judged.base))
+    asked = np.flatnonzero((rank < options.worded) & (evidence.index.tokens[pairs.donor] > 0))
+    finder = span_finder(evidence, anchors) if len(asked) else None
+    count = np.zeros(len(pairs), dtype=np.int8)
+    kept = [np.empty(0, dtype=WORDING)]
+    for part in _by_donor(pairs.donor[asked], options.limits.donors):
+        progress(part.start, len(asked), "Choosing words")
+        some = asked[part]
+        donor, target = pairs.donor[some], pairs.target[some]
+        choices = anchor_choices(evidence, donor, target, approval, MOST_WORDS, anchors, finder)
+        rows = np.array(
+            [(c.start, c.end, SOURCES.index(c.source), c.weight) for mine in choices for c in mine], dtype=WORDING
+        )
+        row_of = np.repeat(np.arange(len(some)), [len(mine) for mine in choices])
+        pair = some[row_of]
+        likely = approval.approved_in_text(relevance[pair], rows["good"].astype(np.float64))
+        rows["good"] = np.minimum(likely / np.maximum(probability[pair], 1e-6), 1)
+        usable = rows["good"] >= GOOD_WORDS
+        in_text = np.zeros(len(some))
+        np.maximum.at(in_text, row_of[usable], likely[usable])
+        worth_keeping = rows["good"] >= WORTH_PICKING
+        count[some] = np.bincount(row_of[worth_keeping], minlength=len(some))
+        kept.append(rows[worth_keeping])
+        probability[some] = np.where(in_text > 0, in_text, probability[some])
+    first = np.cumsum(count, dtype=np.int64) - count
+    return Words(first, count, to_memmap(np.concatenate(kept))), probability
+
+
+def _by_donor(donor: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Slices of pairs that hold so many donors each."""
+    starts = np.flatnonzero(np.concatenate([[True], donor[1:] != donor[:-1]])[: len(donor)])
+    for place in range(0, len(starts), most):
+        after = place + most
+        yield slice(int(starts[place]), int(starts[after]) if after < len(starts) else len(donor))
