@@ -18,7 +18,14 @@ from linker.engine.arrays.disk import Texts, in_file, let_go
 from linker.engine.arrays.memory import give_back
 from linker.engine.arrays.vectors import slices
 from linker.engine.candidates.category import Category
-from linker.engine.candidates.vector_search import groups_within, nearest, nearest_in_category, nearest_within
+from linker.engine.candidates.vector_search import (
+    USUAL,
+    SearchOptions,
+    groups_within,
+    nearest,
+    nearest_in_category,
+    nearest_within,
+)
 from linker.engine.graph.links import stacked, top_rows, without_diagonal
 from linker.engine.limits import Limits
 from linker.engine.site import Site
@@ -221,15 +228,17 @@ def address_tree(urls: Sequence[str]) -> AddressTree:
     return AddressTree(parent, np.array([len(parts) for parts in split], dtype=np.int64), folder, last)
 
 
-def build_index(site: Site, progress: Progress = no_progress, limits: Limits | None = None) -> SiteIndex:
+def build_index(
+    site: Site, progress: Progress = no_progress, limits: Limits | None = None, search: SearchOptions = USUAL
+) -> SiteIndex:
     """Reads a site that `checked` returned."""
     limits = limits or Limits()
     progress(0, 4, "Finding the nearest pages")  # before the texts are read, as it takes the most room
-    near = nearest(site.unit, NEAR, site.target)
-    near_category = nearest_in_category(site.unit, near, Category.most, site.target, site.nodes, site.tree)
+    near = nearest(site.unit, NEAR, site.target, search)
+    near_category = nearest_in_category(site.unit, near, Category.most, site.target, site.nodes, site.tree, search)
     near_within = None
     if site.levels_up is not None:
-        near_within = nearest_within(site.unit, NEAR, site.target, site.nodes, site.tree, site.levels_up)
+        near_within = nearest_within(site.unit, NEAR, site.target, site.nodes, site.tree, site.levels_up, search)
     template = find_template(site.titles, site.h1s)
     vocabulary = Vocabulary()
     texts, languages, pages, bits = _names(site, template)
