@@ -15,7 +15,7 @@ from linker.engine.arrays.memory import trim_malloc
 from linker.engine.arrays.sparse import top_rows
 from linker.engine.bodies import Occurrences, read_bodies
 from linker.engine.limits import Limits
-from linker.engine.nearest.vectors import nearest, nearest_in_category, nearest_within
+from linker.engine.nearest.vectors import USUAL, SearchOptions, nearest, nearest_in_category, nearest_within
 from linker.engine.nearest.words import nearest_words, nearest_words_within
 from linker.engine.phrases import Names, read_phrases
 from linker.engine.site import Site
@@ -102,15 +102,17 @@ class SiteIndex(TextIndex):
         return TextIndex(**kept | {"site": replace(self.site, unit=self.site.unit[:0])})
 
 
-def build_index(site: Site, progress: Progress = no_progress, limits: Limits | None = None) -> SiteIndex:
+def build_index(
+    site: Site, progress: Progress = no_progress, limits: Limits | None = None, search: SearchOptions = USUAL
+) -> SiteIndex:
     """Reads a site that `linker.engine.site.checked` returned."""
     limits = limits or Limits()
     progress(0, 4, "Finding the nearest pages")  # before the texts are read, since it takes the most memory
-    near = nearest(site.unit, NEAR, site.target)
-    near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree)
+    near = nearest(site.unit, NEAR, site.target, search)
+    near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree, search)
     near_within = None
     if site.levels_up is not None:
-        near_within = nearest_within(site.unit, NEAR, site.target, site.nodes, site.tree, site.levels_up)
+        near_within = nearest_within(site.unit, NEAR, site.target, site.nodes, site.tree, site.levels_up, search)
     template, vocabulary = find_template(site.titles, site.h1s), Vocabulary()
     phrases = read_phrases(site, vocabulary, template)
     progress(1, 4, "Reading the texts")
