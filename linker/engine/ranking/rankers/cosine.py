@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.anchors.choice import AnchorChoice
-    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.options import EngineOptions
     from linker.engine.ranking.rankers.base import Progress
     from linker.engine.site import Site
 
