@@ -160,4 +160,5 @@ def _below_best(pair: NDArray[np.int64], value: NDArray[Any]) -> NDArray[Any]:
     """By how much each value is below the highest of its pair, 0 or less."""
     best = np.full(int(pair.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(best, pair, value)
-    return value - best[pair]
+    below: NDArray[Any] = value - best[pair]
+    return below

@@ -177,7 +177,7 @@ def joined(parts: list[Spans]) -> Spans:
 
 def _weight_around(line: NDArray[np.int64], weight: NDArray[np.float32]) -> NDArray[np.float64]:
     """The weights of all words at most NEAR tokens from each, itself included; `line`: their places, ascending."""
-    total = np.concatenate([[0], np.cumsum(weight, dtype=np.float64)])
+    total: NDArray[np.float64] = np.concatenate([[0], np.cumsum(weight, dtype=np.float64)])
     return total[np.searchsorted(line, line + NEAR + 1)] - total[np.searchsorted(line, line - NEAR)]
 
 

@@ -125,7 +125,7 @@ def page_rank(links: sparse.csr_matrix, damping: float = 0.85, rounds: int = 50)
     rank = np.full(pages, 1.0 / pages)
     for _ in range(rounds):
         lost = rank[degree == 0].sum()
-        new = (1 - damping) / pages + damping * (back @ (rank * share) + lost / pages)
+        new: NDArray[np.float64] = (1 - damping) / pages + damping * (back @ (rank * share) + lost / pages)
         if np.abs(new - rank).sum() < 1e-9:
             return new
         rank = new

@@ -328,7 +328,8 @@ def _mention_features(
     meant = meanings.phrase[meaning]
 
     def best_of(values: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.maximum.reduceat(values, first)[place]
+        best: NDArray[np.float32] = np.maximum.reduceat(values, first)[place]
+        return best
 
     bits = np.bitwise_or.reduceat(np.where(mentions.exact, meanings.bits[mentions.meaning], 0), first)[place]
     named = np.select([bits & (TITLE | H1) > 0, bits & SHORT > 0, bits & SLUG > 0], [3, 2, 1], 0)

@@ -106,11 +106,13 @@ class _Shares:
 
     def hidden(self, share: int) -> NDArray[np.int64]:
         """Keys of the pairs that are hidden with a share and could be proposed."""
-        return self.key[(self.share == share) & self.usable]
+        keys: NDArray[np.int64] = self.key[(self.share == share) & self.usable]
+        return keys
 
     def seen(self, share: int) -> NDArray[np.int64]:
         """Keys of the pairs that stay visible."""
-        return self.key[self.share != share]
+        keys: NDArray[np.int64] = self.key[self.share != share]
+        return keys
 
 
 def _in_shares(site: Site, folds: int, random: np.random.Generator) -> _Shares:

@@ -110,7 +110,8 @@ def _encoded(text: str) -> bytes:
 
 def apart(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether pages of these tongues are kept apart; arrays of one shape, or that numpy makes so."""
-    return (left != right) & (left != 0) & (right != 0)
+    different: NDArray[np.bool_] = (left != right) & (left != 0) & (right != 0)
+    return different
 
 
 class _Model:
@@ -154,7 +155,7 @@ class _Model:
             if one != other:
                 odds[:, one] += odds[:, other]
                 odds[:, other] = 0
-        return odds
+        return np.asarray(odds)
 
 
 @cache
