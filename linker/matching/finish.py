@@ -480,8 +480,8 @@ def _allocate(
     allocation = allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode)
     report = {"mode": params.mode.value, "target_cap": caps.per_target, "total": round(allocation.total, 4)}
     if params.mode is not Mode.BEST:
-        against = round(allocation.planned - allocation.best_first, 6)
-        report |= {"best_first": round(allocation.best_first, 4), "against_best_first": against}
+        against = round(allocation.planned - allocation.greedy_total, 6)
+        report |= {"best_first": round(allocation.greedy_total, 4), "against_best_first": against}
     if len(allocation.for_need):
         report["for_need"] = len(allocation.for_need)
     limited = np.isin(less[0], donors)

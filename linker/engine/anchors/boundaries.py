@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.engine.arrays.ranges import expand_ranges
-from linker.engine.evidence import anchors_said, link_tokens
+from linker.engine.phrase_evidence import anchors_said, link_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

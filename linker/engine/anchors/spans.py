@@ -113,7 +113,7 @@ class SpanFinder:
         hit = np.flatnonzero(wanted[order][place] == key) if len(wanted) else np.empty(0, np.int64)
         hit = hit[ranks_within(key[hit]) < MAX_MENTION_SEEDS]
         pair = order[place[hit]]
-        at = self.evidence.spots.place[mentions.spot[hit]]
+        at = self.evidence.phrase_mentions.place[mentions.mention[hit]]
         found = index.occurrences
         first = found.at[at] - index.starts[found.page[at]] + texts.bounds[row[pair]]
         return Spans(pair, first, first + found.size[at], np.ones(len(pair), np.int64))
