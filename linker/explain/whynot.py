@@ -21,9 +21,9 @@ from linker.engine.params import MatchParams, PageFilter, Ranking
 from linker.engine.roles.policy import NAMED, Gives, Receives, role_links
 from linker.errors import UserError
 from linker.explain.page_role import role_source
+from linker.matching.category_nodes import category_nodes
 from linker.matching.eligibility import Bar, standing_of
-from linker.matching.finish import MOST_ALTERNATIVES, MOST_COMPLEMENTS
-from linker.matching.plan import category_nodes
+from linker.matching.pair_rules import MOST_ALTERNATIVES, MOST_COMPLEMENTS
 from linker.matching.room import Room, rooms_of
 from linker.models import (
     Basis,

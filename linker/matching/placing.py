@@ -6,8 +6,6 @@ import itertools
 import json
 import math
 import operator
-import pickle
-import tempfile
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -27,13 +25,14 @@ from linker.matching.anchor_use import carried
 from linker.matching.anchor_variety import MOST_ALTERNATIVES
 from linker.matching.room import has_prose_sql, silent_roles
 from linker.matching.search_queries import target_queries
+from linker.matching.spill import Spool
 from linker.models.linked import IN_TEXT
 from linker.pages.languages import usual_language
 from linker.pages.roles import pages_that
 from linker.storage.store import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 
 _quoted = json.encoder.encode_basestring
 ONLY_PICKED = 0.5  # how well words fit that only an editor may choose: too little for them to take turns
-SPOOL_BYTES = 256 * 2**20
 TARGETS_AT_A_TIME = 1000
 
 
@@ -107,7 +105,7 @@ class Placer:
         roles = role_links(project.role_links)
         # Pages that are linked to under their own names alone.
         self.by_name = pages_that(project, [role for role, one in roles.items() if one.receives is Receives.NAME])
-        self.spool = _Spool(ids)
+        self.spool = Spool(ids)
         self.told: dict[int, list[Any]] = {}
         self.kept: dict[int, tuple[int, int]] = {}
         self.queries: dict[int, list[Query]] = {}
@@ -395,48 +393,13 @@ def _as_json(text: str, source: str, raw: str, more: str) -> str:
     return f'{{"text": {written}, "source": "{source}", "raw": {written if raw == text else _quoted(raw)}{more}}}'
 
 
-class _Spool:
-    """Values by key in memory and, from SPOOL_BYTES on, in a file: those of a million targets can be a gigabyte.
-
-    `keys` int64 [n], ascending, are all that will ever be asked for.
-    """
-
-    def __init__(self, keys: NDArray[np.int64]) -> None:
-        self.file = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - lives as long as this
-        self.keys = keys
-        self.start = np.full(len(keys), -1, dtype=np.int64)
-        self.size = np.zeros(len(keys), dtype=np.int32)
-        self.end = 0
-
-    def put(self, values: dict[int, Any]) -> None:
-        """Keeps the values of some keys."""
-        contents = [pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL) for value in values.values()]
-        sizes = np.array([len(content) for content in contents], dtype=np.int64)
-        places = np.searchsorted(self.keys, np.array(list(values), dtype=np.int64))
-        self.start[places], self.size[places] = self.end + np.cumsum(sizes) - sizes, sizes
-        self.file.seek(self.end)
-        self.file.write(b"".join(contents))
-        self.end += int(sizes.sum())
-
-    def where(self, keys: NDArray[np.int64]) -> dict[int, tuple[int, int]]:
-        """For `read`, those of the keys that have a value."""
-        places = np.searchsorted(self.keys, keys)
-        places = places[self.start[places] >= 0]
-        spans = zip(self.start[places].tolist(), self.size[places].tolist(), strict=True)
-        return dict(zip(self.keys[places].tolist(), spans, strict=True))
-
-    def read(self, where: tuple[int, int]) -> Any:
-        self.file.seek(where[0])
-        return pickle.loads(self.file.read(where[1]))  # noqa: S301 - written by put
-
-
 class _Carried:
     """What a run's targets carry before it, by `word_set`: in a file, since the links of a site may be millions."""
 
     def __init__(self, project: Project, targets: NDArray[np.int64]) -> None:
         """`targets` int64 [n], ascending. `links` int64 [n]: how many lead to each."""
         self.links = np.zeros(len(targets), dtype=np.int64)
-        self.spool = _Spool(targets)
+        self.spool = Spool(targets)
         self.read: dict[int, Counter[str]] = {}
         waiting: dict[int, Counter[str]] = {}
         for target, rows in itertools.groupby(carried(project), key=operator.itemgetter(0)):
@@ -461,43 +424,3 @@ class _Carried:
             where = self.spool.where(np.array([target]))
             self.read[target] = self.spool.read(where[target]) if where else Counter()
         return self.read[target]
-
-
-class Quota:
-    """Which links of a donor stand in its text and which beside it, under the caps of both."""
-
-    def __init__(
-        self, inline: int, related: int, standing: Iterable[tuple[int, str]], rooms: Mapping[int, tuple[int, int]]
-    ) -> None:
-        """`standing`: donor and placement of each link that exists whatever a run finds; it has its room already.
-        `rooms`: room in the text and beside it of donors that have less of it."""
-        self.room, self.rooms = (inline, related), rooms
-        self.used = {"inline": Counter[int](), "related": Counter[int]()}
-        self.kept = Counter[int]()
-        for source, placement in standing:
-            self.used[placement][source] += 1
-
-    def has_room(self, source: int) -> bool:
-        """Whether one more link may stand in the donor's text."""
-        return self.used["inline"][source] < self.rooms.get(source, self.room)[0]
-
-    def keep(self, sources: Iterable[int]) -> None:
-        """Keeps room beside the text of these donors, for one link each time that a donor stands there."""
-        self.kept.update(sources)
-
-    def put(self, source: int, wanted: str, has_place: bool, *, text_alone: bool, has_kept: bool = False) -> str | None:
-        """ "inline" or "related", or None where there is no room for one more link.
-
-        `text_alone`: the donor links to it beside its text already, so that it may not stand there a second time.
-        `has_kept`: room was kept for it.
-        """
-        inline, related = self.rooms.get(source, self.room)
-        if has_kept:
-            self.kept[source] -= 1
-        room = {"inline": inline, "related": related - self.kept[source]}
-        places = ["inline"] if wanted == "inline" and has_place else []
-        for placement in places if text_alone else [*places, "related"]:
-            if self.used[placement][source] < room[placement]:
-                self.used[placement][source] += 1
-                return placement
-        return None

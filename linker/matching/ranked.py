@@ -23,11 +23,14 @@ from linker.engine.ranking.rankers.base import CandidateRanker, Card
 from linker.engine.ranking.rankers.registry import ranker_of
 from linker.engine.site import Links, Pairs, Site, checked
 from linker.errors import UserError
+from linker.matching.category_nodes import category_nodes
 from linker.matching.copies import find_copies, load_twins
 from linker.matching.eligibility import Eligible, eligible_pages
-from linker.matching.finish import FOUND, Findings, store_found
+from linker.matching.finish import store_found
 from linker.matching.pilots import limited_to_pilot
-from linker.matching.plan import about_languages, category_nodes, left_out, nobody
+from linker.matching.plan import nobody
+from linker.matching.report import about_languages, left_out
+from linker.matching.result import FOUND, Findings
 from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.models.linked import IN_TEXT
 from linker.pages.languages import tongues, trusts_crawl

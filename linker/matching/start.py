@@ -8,8 +8,9 @@ from django.db import connection
 
 from linker.engine.params import MatchParams, Ranking
 from linker.errors import RunCancelled
+from linker.matching.batches import batches_left, run_batch, still_running
 from linker.matching.finish import finish_match
-from linker.matching.plan import batches_left, plan_match, run_batch, still_running
+from linker.matching.plan import plan_match
 from linker.models import Project, Run
 from linker.models.linked import IN_TEXT
 from linker.pages.languages import read_languages

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from linker.engine.allocation.allocate import Reason, beyond
 from linker.engine.params import Ranking
 from linker.explain.whynot import why_not_pair
-from linker.matching.finish import MOST_ALTERNATIVES, MOST_COMPLEMENTS
+from linker.matching.pair_rules import MOST_ALTERNATIVES, MOST_COMPLEMENTS
 from linker.models import CandidateEdge, LeftOut, Page
 from tests.factories import embed, make_category, make_edge, make_model, make_page
 from tests.linker.matching.test_copies import match, words
