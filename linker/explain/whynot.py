@@ -23,7 +23,7 @@ from linker.errors import UserError
 from linker.explain.page_role import role_source
 from linker.matching.category_nodes import category_nodes
 from linker.matching.eligibility import Bar, standing_of
-from linker.matching.pair_rules import MOST_ALTERNATIVES, MOST_COMPLEMENTS
+from linker.matching.pair_rules import MAX_ALTERNATIVE_PRODUCTS, MAX_COMPLEMENTARY_PRODUCTS
 from linker.matching.room import Room, rooms_of
 from linker.models import (
     Basis,
@@ -873,7 +873,7 @@ def _left_out(
         )
     if reason is Reason.PRODUCTS_FULL:
         same = donor.category_id == acceptor.category_id
-        kind, most = ("alternatives", MOST_ALTERNATIVES) if same else ("complements", MOST_COMPLEMENTS)
+        kind, most = ("alternatives", MAX_ALTERNATIVE_PRODUCTS) if same else ("complements", MAX_COMPLEMENTARY_PRODUCTS)
         where = "its own category" if same else "other categories"
         return Finding(
             "products-full",

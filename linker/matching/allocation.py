@@ -1,4 +1,4 @@
-"""Which of the pairs that a run found become links."""
+"""Which of the pairs that a run found become links, over the whole run."""
 
 from __future__ import annotations
 
@@ -7,76 +7,94 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linker.engine.allocation.allocate import Allocation, Caps, Reason, allocate
-from linker.engine.params import MatchParams, Mode, Ranking
-from linker.engine.tiers import read_tiers
+from linker.engine.allocation.allocate import Allocation, Caps, allocate
+from linker.matching.accepted_links import AcceptedLinks, accepted_links
+from linker.matching.pair_rules import pair_rules
 from linker.matching.room import Room, rooms_of
-from linker.models import Basis, Project, Tier
+from linker.matching.run_tiers import RunTiers
+from linker.models import Basis
 from linker.models.linked import IN_TEXT
 from linker.storage import store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-from linker.matching.accepted_links import standing_links
-from linker.matching.pair_rules import barred_pairs, too_many_products
-from linker.matching.result import Findings
+    from linker.engine.params import MatchParams
+    from linker.matching.result import MatchResult
+    from linker.models import Project
 
 
 @dataclass(frozen=True)
-class Given:
-    """How the links were given out: all `rows`; `reason` int8 [n]: why a row had no part in it, 0 where it had; the
-    `eligible` rows, those that had; which of all rows lead to pages that lack links and would be shown (`wanted`);
-    which of the eligible become links; whether each of them may stand in the text alone; the donors with less room; and
-    what the report says of it."""
+class AllocatedLinks:
+    """How the links of a run were allocated, from all `rows` [n] of FOUND.
+
+    `reason` int8 [n]: why a row could not become a link, 0 where it could; `wanted` bool [n]: it leads to a page that
+    lacks links and would be shown. `eligible` [m]: the rows that could; `text_alone` bool [m]: in the text alone.
+    `allocation`: which of the eligible become links. `rooms`: the donors with less room than others; `target_cap`: most
+    links that a target could receive, 0 for no cap.
+    """
 
     rows: NDArray[Any]
     reason: NDArray[np.int8]
-    eligible: NDArray[Any]
     wanted: NDArray[np.bool_]
-    allocation: Allocation
+    eligible: NDArray[Any]
     text_alone: NDArray[np.bool_]
+    allocation: Allocation
     rooms: dict[int, Room]
-    report: dict[str, Any]
+    target_cap: int
 
 
-def give_out(project: Project, params: MatchParams, findings: Findings, lacking: NDArray[np.int64]) -> Given:
+def allocate_links(
+    project: Project, params: MatchParams, result: MatchResult, lacking: NDArray[np.int64]
+) -> AllocatedLinks:
     """The rows that score enough and may become links, and which of them do. Pages that are `lacking` links choose
     first among the rows that would be shown.
 
     A donor that did not get all of its first candidates, where it may have more, is looked at again with all of them,
-    until nobody is left: then more candidates of the others would change nothing, since best first comes to those
-    only when the donor has all its links. Links that stand are found among all candidates, too.
+    until no such donor is left: then more candidates of the others would change nothing, since greedy allocation comes
+    to those only when the donor has all its links. Accepted links are found among all candidates, too.
     """
-    rows, standing, rooms = findings.rows, standing_links(project), rooms_of(project, params)
-    least = params.floor(findings.ranking)
-    known = np.empty(0, dtype=np.int64)
+    rows, accepted, rooms = result.rows, accepted_links(project), rooms_of(project, params)
+    floor = params.floor(result.ranking)
+    expanded = np.empty(0, dtype=np.int64)
     while True:
-        above = rows["score"] >= least
-        reason, text_alone = barred_pairs(project, rows, above, standing)
-        if findings.ranking != Ranking.COSINE:  # which looks for alternatives alone, in a product's own category
-            reason[too_many_products(project, rows, reason == 0, standing)] = Reason.PRODUCTS_FULL
-            text_alone &= reason == 0
-        taken = reason == 0
-        eligible = rows if taken.all() else rows[taken]
+        above = rows["score"] >= floor
+        rules = pair_rules(project, rows, result.ranking, above, accepted)
+        possible = rules.reason == 0
+        eligible = rows if possible.all() else rows[possible]
         wanted = _wanted(project, params, rows, above, lacking)
         # For a place in the text alone there may be no words: a page in need would choose it in vain.
-        first = (wanted & ~text_alone)[taken]
-        allocation, report = _allocate(project, params, eligible, standing.waiting, rooms, first)
-        if findings.deeper is None:
-            break
-        donors, count = np.unique(rows["source"][above], return_counts=True)
-        got = np.bincount(np.searchsorted(donors, eligible["source"][allocation.chosen]), minlength=len(donors))
-        most = [sum(rooms[donor]) if donor in rooms else params.per_donor for donor in donors.tolist()]
-        short = (count >= findings.pool) & ((got < np.minimum(count, most)) | np.isin(donors, standing.waiting[0]))
-        short &= ~np.isin(donors, known)
-        if not short.any():
-            break
-        again = donors[short]
-        known = np.concatenate([known, again])
-        rows = np.concatenate([rows[~np.isin(rows["source"], again)], findings.deeper(again)])
-    return Given(rows, reason, eligible, wanted, allocation, text_alone[taken], rooms, report)
+        needy = (wanted & ~rules.text_alone)[possible]
+        allocation, target_cap = _allocate(project, params, eligible, accepted, rooms, needy)
+        short = np.empty(0, dtype=np.int64)
+        if result.expand_candidates is not None:
+            got = eligible["source"][allocation.chosen]
+            short = _donors_cut_short(params, rows["source"][above], got, rooms, accepted, result.pool)
+            short = np.setdiff1d(short, expanded, assume_unique=True)
+        if result.expand_candidates is None or not len(short):
+            return AllocatedLinks(
+                rows, rules.reason, wanted, eligible, rules.text_alone[possible], allocation, rooms, target_cap
+            )
+        expanded = np.concatenate([expanded, short])
+        rows = np.concatenate([rows[~np.isin(rows["source"], short)], result.expand_candidates(short)])
+
+
+def _donors_cut_short(
+    params: MatchParams,
+    found: NDArray[np.int64],
+    got: NDArray[np.int64],
+    rooms: dict[int, Room],
+    accepted: AcceptedLinks,
+    pool: int,
+) -> NDArray[np.int64]:
+    """Donors that more candidates could give other links, ascending: with a full pool they did not get as many links as
+    they might, or have accepted links, which may be further down. `found`: the donor of each candidate; `got`: the
+    donor of each link."""
+    donors, candidates = np.unique(found, return_counts=True)
+    links = np.bincount(np.searchsorted(donors, got), minlength=len(donors))
+    room = [sum(rooms[donor]) if donor in rooms else params.per_donor for donor in donors.tolist()]
+    short = (links < np.minimum(candidates, room)) | np.isin(donors, accepted.waiting[0])
+    return donors[short & (candidates >= pool)]
 
 
 def _wanted(
@@ -87,7 +105,7 @@ def _wanted(
     lacking: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """The rows that lead to pages `lacking` links and would be shown, bool [n]: whose tier is not held back, as far as
-    that is known before the links are given out.
+    that is known before the links are allocated.
 
     A quantile of the run is not: the scores of as many best rows as there may be links stand in for it.
     """
@@ -95,18 +113,14 @@ def _wanted(
     found = rows[wanted]
     if not len(found):
         return wanted
-    basis, value = project.tier_basis, found["score"].astype(np.float64)
-    if basis == Basis.QUANTILE:
+    tiers = RunTiers(project, found["probability"])
+    quantile = found["score"].astype(np.float64)
+    if tiers.basis == Basis.QUANTILE:
         links = min(len(rows), len(np.unique(rows["source"])) * params.per_donor)
         best = np.sort(np.partition(rows["score"], len(rows) - links)[len(rows) - links :])
-        value = np.searchsorted(best, value, side="right") / links
-    elif basis == Basis.PROBABILITY and not np.isnan(found["probability"]).all():
-        value = found["probability"].astype(np.float64)
-    else:
-        basis, value = Basis.COSINE, found["similarity"].astype(np.float64)
-    tiers = list(Tier.objects.filter(project=project, basis=basis))
-    reading = read_tiers(value, np.array([tier.lower_bound for tier in tiers]))
-    wanted[wanted] = np.array([False, *(not tier.held for tier in tiers)])[reading + 1]
+        quantile = np.searchsorted(best, quantile, side="right") / links
+    is_shown = np.array([False, *(not tier.held for tier in tiers.tiers)])
+    wanted[wanted] = is_shown[tiers.places(tiers.values(found, quantile)) + 1]
     return wanted
 
 
@@ -114,32 +128,19 @@ def _allocate(
     project: Project,
     params: MatchParams,
     rows: NDArray[Any],
-    standing: tuple[NDArray[np.int64], NDArray[np.int64]],
+    accepted: AcceptedLinks,
     rooms: dict[int, Room],
     needy: NDArray[np.bool_],
-) -> tuple[Allocation, dict[str, Any]]:
-    """Which rows become links, and what the report says of it. `needy`: the rows that may be chosen first."""
+) -> tuple[Allocation, int]:
+    """Which rows become links, and the cap on a target. `needy` bool [n]: the rows that may be chosen first."""
     donors, targets = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
     links = min(len(rows), len(np.unique(donors)) * params.per_donor)
-    back = None
-    if params.reciprocal is not None:
-        back = _links_back(project, donors, targets)
-    less = np.array(sorted(rooms), dtype=np.int64), np.array([sum(rooms[page]) for page in sorted(rooms)], np.int64)
-    caps = Caps(params.per_donor, params.target_cap(links), params.reciprocal, standing, back, less, needy)
-    allocation = allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode)
-    report = {"mode": params.mode.value, "target_cap": caps.per_target, "total": round(allocation.total, 4)}
-    if params.mode is not Mode.BEST:
-        against = round(allocation.planned - allocation.best_first, 6)
-        report |= {"best_first": round(allocation.best_first, 4), "against_best_first": against}
-    if len(allocation.for_need):
-        report["for_need"] = len(allocation.for_need)
-    limited = np.isin(less[0], donors)
-    if limited.any():
-        report |= {
-            "donors_with_less_room": int(limited.sum()),
-            "donors_without_room": int((less[1][limited] == 0).sum()),
-        }
-    return allocation, report
+    target_cap = params.target_cap(links)
+    links_back = None if params.reciprocal is None else _links_back(project, donors, targets)
+    limited = np.array(sorted(rooms), dtype=np.int64)
+    room = np.array([sum(rooms[page]) for page in sorted(rooms)], dtype=np.int64)
+    caps = Caps(params.per_donor, target_cap, params.reciprocal, accepted.waiting, links_back, (limited, room), needy)
+    return allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode), target_cap
 
 
 def _links_back(project: Project, donors: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.bool_]:

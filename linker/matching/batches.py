@@ -1,4 +1,4 @@
-"""The batches of a planned run: pages compared block by block, their candidates stored."""
+"""The batches of a planned run: pages compared block by block, their candidates stored until the run is finished."""
 
 from __future__ import annotations
 
@@ -6,38 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from linker.engine.candidates.block_search import Pairs, Side, search, tile_columns
-from linker.engine.params import MatchParams, Mode, Ranking
-from linker.engine.text.languages import apart
-from linker.models import (
-    ExistingLink,
-    Project,
-    Run,
-    RunBatch,
-    RunBlock,
-    RunCandidate,
-    RunStatus,
-)
+from linker.engine.candidates.block_search import Pairs
+from linker.engine.params import MatchParams, Mode
+from linker.matching.block_searcher import BlockSearcher, forbidden_pairs
+from linker.models import ExistingLink, Project, Run, RunBatch, RunBlock, RunCandidate, RunStatus
 from linker.models.linked import has_links_beside
-from linker.pages.languages import tongues
 from linker.runs.job_queue import JobKey, enqueue
-from linker.storage import store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-
-from linker.matching.category_nodes import category_nodes, levels_looked_up
-
 BATCH_DONORS = 20_000
-
-
 # A donor takes another's place at a target so seldom where a target may receive so many times what donors give, that
 # candidates beyond a donor's links are only looked for where that happened.
 LOOSE_CAP = 10
@@ -56,14 +40,18 @@ CANDIDATE = np.dtype(
 )
 
 
-def forget_candidates(project: Project, run: Run) -> None:
-    """Candidates of this run and of runs that ended without finishing."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM linker_runcandidate WHERE run_id IN (SELECT id FROM linker_run WHERE project_id = %s "
-            "AND kind = 'match' AND (id = %s OR status NOT IN ('queued', 'running')))",
-            [project.pk, run.pk],
-        )
+def batches_left(run: Run) -> list[int]:
+    """Numbers of the batches that are not done."""
+    return list(RunBatch.objects.filter(run=run, done=False).order_by("number").values_list("number", flat=True))
+
+
+def enqueue_batches(run: Run) -> None:
+    """Gives every batch of a planned run to the workers; where there is none, the finish."""
+    numbers = batches_left(run)
+    if numbers:
+        enqueue(*(JobKey("match_batch", (run.pk, number)) for number in numbers))
+    else:
+        enqueue(JobKey("match_finish", (run.pk,)))
 
 
 def run_batch(run: Run, number: int) -> bool:
@@ -94,8 +82,7 @@ def still_running(run: Run) -> bool:
 
 def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
     """The pairs of each slice of the batch, with the number of its block."""
-    asked = MatchParams.from_dict(run.params)
-    params = searched(run)
+    asked, params = MatchParams.from_dict(run.params), searched_by(run)
     if params.pool < asked.pool and has_links_beside(run.project):
         params = replace(params, pool=min(asked.pool, params.pool + SPARE))
     numbers = {number for number, _, _ in batch.slices}
@@ -103,13 +90,10 @@ def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
         block.number: (np.frombuffer(block.donor_ids, "<i8"), np.frombuffer(block.target_ids, "<i8"))
         for block in RunBlock.objects.filter(run=run, number__in=numbers)
     }
-    room = _room(run)
-    searcher = _Searcher(run, params)
-    for slices in _groups(batch.slices, blocks, room):
+    searcher = BlockSearcher(run, params)
+    for slices in _read_together(batch.slices, blocks, searcher.room):
         donors = np.concatenate([blocks[number][0][first:stop] for number, first, stop in slices])
-        sources, targets = store.load_forbidden(donors)
-        by_source = np.argsort(sources, kind="stable")
-        forbidden = sources[by_source], targets[by_source]
+        forbidden = forbidden_pairs(donors)
         cache = None
         if len(slices) > 1:
             cache = searcher.read(np.unique(np.concatenate([donors, *(blocks[number][1] for number, _, _ in slices)])))
@@ -117,134 +101,7 @@ def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
             yield number, searcher.find(blocks[number][0][first:stop], blocks[number][1], forbidden, cache)
 
 
-def _room(run: Run) -> int:
-    """How many targets' vectors a search may hold at a time."""
-    if run.model is None:
-        raise RuntimeError(f"run {run.pk} was not planned")
-    return tile_columns(settings.MATCH_MEMORY_MB * 2**20, run.model.dimensions)
-
-
-class _Searcher:
-    """Searches blocks as a run's parameters say."""
-
-    def __init__(self, run: Run, params: MatchParams) -> None:
-        if run.model is None:
-            raise RuntimeError(f"run {run.pk} was not planned")
-        self.params, self.model, self.room = params, run.model, _room(run)
-        self.project, self.nodes = run.project, category_nodes(run.project)
-        self.levels_up = levels_looked_up(params, self.nodes)
-        # As the plan had it: all batches of a run search alike.
-        self.apart = run.report.get("link_languages") is False
-        self.trusted = run.report.get("crawl_trusted", False)
-        self.tongues = np.zeros(1, dtype=np.int64)  # those met, by the number that `_node` gives them
-
-    def read(self, ids: NDArray[np.int64]) -> Side:
-        """The pages among `ids` that have a vector, by id."""
-        vectors = store.load_vectors(self.model.pk, self.model.dimensions, ids)
-        rows = store.copy_out(
-            "SELECT id, coalesce(category_id, 0) FROM linker_page WHERE id = ANY(%s) ORDER BY id",
-            [vectors.ids.tolist()],
-            [("id", ">i8"), ("category", ">i8")],
-        )
-        places = np.searchsorted(rows["id"].astype(np.int64), vectors.ids)
-        nodes = self.nodes.of(rows["category"].astype(np.int64))[places]
-        return Side(vectors.ids, vectors.unit, self._with_tongue(vectors.ids, nodes) if self.apart else nodes)
-
-    def _with_tongue(self, ids: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Nodes of the tree, told apart by the languages of the pages too: see `_levels`."""
-        found = tongues(self.project, ids, trusted=self.trusted)
-        new = np.setdiff1d(found, self.tongues)
-        self.tongues = np.concatenate([self.tongues, new])
-        order = np.argsort(self.tongues)
-        return nodes + order[np.searchsorted(self.tongues, found, sorter=order)] * len(self.nodes.ids)
-
-    def _levels(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Levels between kinds of pages, -1 where they are out of reach or in different languages."""
-        size = len(self.nodes.ids)
-        levels = self.nodes.tree.levels(left % size, right % size, self.levels_up)
-        other = apart(self.tongues[left // size][:, None], self.tongues[right // size][None, :])
-        return np.where(other, np.int8(-1), levels) if other.any() else levels
-
-    def find(
-        self,
-        donor_ids: NDArray[np.int64],
-        target_ids: NDArray[np.int64],
-        forbidden: tuple[NDArray[np.int64], NDArray[np.int64]],
-        cache: Side | None,
-    ) -> Pairs:
-        """`forbidden`: sources and targets by source; those of other donors do no harm. `cache` holds all pages."""
-
-        def load(ids: NDArray[np.int64]) -> Side:
-            known = self.read(ids) if cache is None else cache
-            places = np.searchsorted(known.ids, ids)
-            places[places == len(known.ids)] = 0
-            here = known.ids[places] == ids if len(known.ids) else np.zeros(len(ids), dtype=bool)
-            return Side(ids[here], known.unit[places[here]], known.nodes[places[here]])
-
-        return search(
-            load(donor_ids),
-            (load(target_ids[first : first + self.room]) for first in range(0, len(target_ids), self.room)),
-            self._levels,
-            _of_donors(forbidden, donor_ids),
-            threshold=self.params.floor(Ranking.COSINE),
-            level_penalty=self.params.level_penalty,
-            pool=self.params.pool,
-        )
-
-
-def _of_donors(
-    forbidden: tuple[NDArray[np.int64], NDArray[np.int64]], donors: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Those of the pairs, which stand by source, whose source is one of the donors."""
-    first = np.searchsorted(forbidden[0], donors)
-    count = np.searchsorted(forbidden[0], donors, side="right") - first
-    places = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
-    return forbidden[0][places], forbidden[1][places]
-
-
-def deeper(run: Run, donors: NDArray[np.int64]) -> NDArray[Any]:
-    """Candidates of some donors, as many as the run's parameters keep at most: see `effective`."""
-    searcher = _Searcher(run, MatchParams.from_dict(run.params))
-    sources, targets = store.load_forbidden(donors)
-    by_source = np.argsort(sources, kind="stable")
-    forbidden = sources[by_source], targets[by_source]
-    found = [np.empty(0, dtype=CANDIDATE)]
-    for block in RunBlock.objects.filter(run=run).order_by("number").iterator(chunk_size=100):
-        among = np.frombuffer(block.donor_ids, "<i8")
-        among = among[np.isin(among, donors)]
-        for first in range(0, len(among), BATCH_DONORS):
-            part = among[first : first + BATCH_DONORS]
-            pairs = searcher.find(part, np.frombuffer(block.target_ids, "<i8"), forbidden, None)
-            found.append(_packed(block.number, pairs))
-    return np.concatenate(found)
-
-
-def effective(params: MatchParams) -> MatchParams:
-    """The parameters a batch searches by: with no more candidates a donor than its links can need.
-
-    Best first gives a donor its best targets that have room. Where targets are capped far above what donors give, or
-    not at all, nearly all donors take their first `per_donor`; for the others the finish looks deeper, up to the whole
-    pool, so that the links are those of the whole pool.
-    """
-    if params.mode is Mode.BEST and params.reciprocal is None:
-        cap = params.target_cap(2**62)
-        if cap == 0 or cap >= LOOSE_CAP * params.per_donor:
-            return replace(params, pool=params.per_donor)
-    return params
-
-
-def searched(run: Run) -> MatchParams:
-    """The parameters that a planned run's batches search by: those of `effective`, but with the whole pool where pages
-    in need choose before the others, who may stand far down in it. On sites of more than MANY_DONORS donors they
-    choose among what a donor's own links can need.
-    """
-    params = MatchParams.from_dict(run.params)
-    donors = Run.objects.values_list("report__donors", flat=True).get(pk=run.pk)
-    knows_links = ExistingLink.objects.filter(project=run.project_id, missing_since=None).exists()
-    return params if knows_links and donors and donors <= MANY_DONORS else effective(params)
-
-
-def _groups(
+def _read_together(
     slices: list[list[int]], blocks: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]], room: int
 ) -> Iterator[list[list[int]]]:
     """Slices whose pages fit in memory together share one read of the vectors."""
@@ -269,15 +126,51 @@ def _packed(block: int, pairs: Pairs) -> NDArray[Any]:
     return rows
 
 
-def batches_left(run: Run) -> list[int]:
-    """Numbers of the batches that are not done."""
-    return list(RunBatch.objects.filter(run=run, done=False).order_by("number").values_list("number", flat=True))
+def searched_by(run: Run) -> MatchParams:
+    """The parameters that a planned run's batches search by: with no more candidates a donor than its links can need,
+    but with the whole pool where pages in need choose before the others, who may stand far down in it. On sites of more
+    than MANY_DONORS donors they choose among what a donor's own links can need.
+    """
+    params = MatchParams.from_dict(run.params)
+    donors = Run.objects.values_list("report__donors", flat=True).get(pk=run.pk)
+    knows_links = ExistingLink.objects.filter(project=run.project_id, missing_since=None).exists()
+    return params if knows_links and donors and donors <= MANY_DONORS else _with_smallest_pool(params)
 
 
-def enqueue_batches(run: Run) -> None:
-    """Gives every batch of a planned run to the workers; where there is none, the finish."""
-    numbers = batches_left(run)
-    if numbers:
-        enqueue(*(JobKey("match_batch", (run.pk, number)) for number in numbers))
-    else:
-        enqueue(JobKey("match_finish", (run.pk,)))
+def _with_smallest_pool(params: MatchParams) -> MatchParams:
+    """The parameters with no more candidates a donor than its links can need.
+
+    Greedy allocation gives a donor its best targets that have room. Where targets are capped far above what donors
+    give, or not at all, nearly all donors take their first `per_donor`; of the others the finish expands the
+    candidates, up to the whole pool, so that the links are those of the whole pool.
+    """
+    if params.mode is Mode.BEST and params.reciprocal is None:
+        cap = params.target_cap(2**62)
+        if cap == 0 or cap >= LOOSE_CAP * params.per_donor:
+            return replace(params, pool=params.per_donor)
+    return params
+
+
+def expand_candidates(run: Run, donors: NDArray[np.int64]) -> NDArray[Any]:
+    """Candidates of some donors, as many as the run's parameters keep at most: see `searched_by`."""
+    searcher, forbidden = BlockSearcher(run, MatchParams.from_dict(run.params)), forbidden_pairs(donors)
+    found = [np.empty(0, dtype=CANDIDATE)]
+    for block in RunBlock.objects.filter(run=run).order_by("number").iterator(chunk_size=100):
+        among = np.frombuffer(block.donor_ids, "<i8")
+        among = among[np.isin(among, donors)]
+        for first in range(0, len(among), BATCH_DONORS):
+            pairs = searcher.find(
+                among[first : first + BATCH_DONORS], np.frombuffer(block.target_ids, "<i8"), forbidden
+            )
+            found.append(_packed(block.number, pairs))
+    return np.concatenate(found)
+
+
+def forget_candidates(project: Project, run: Run) -> None:
+    """Deletes the candidates of this run and of runs that ended without finishing."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM linker_runcandidate WHERE run_id IN (SELECT id FROM linker_run WHERE project_id = %s "
+            "AND kind = 'match' AND (id = %s OR status NOT IN ('queued', 'running')))",
+            [project.pk, run.pk],
+        )

@@ -148,6 +148,21 @@ def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams)
     )
 
 
+def no_eligible_pages_message(eligible: Eligible) -> str:
+    """That no page is left to give links, or to receive them, and why; "" where there are pages on both sides."""
+    if eligible.chosen_donor.any() and eligible.chosen_target.any():
+        return ""
+    side, other = ("donor", "acceptor") if not eligible.chosen_donor.any() else ("acceptor", "donor")
+    reasons = ", ".join(
+        f"{count:,} {reason}" for reason, count in eligible.left_out.items() if f"as {other}" not in reason
+    )
+    return (
+        f"No page can be {'a donor' if side == 'donor' else 'an acceptor'}: {len(eligible.ids):,} pages have a "
+        f"vector and are live{', left out of the whole site: ' + reasons if reasons else ''}. "
+        f"Widen the {side} filter or list, or check the exclusion rules and what the roles of pages give and receive."
+    )
+
+
 def standing_of(
     project: Project, model: EmbeddingModel | None, params: MatchParams, page_ids: Sequence[int]
 ) -> dict[int, Standing]:

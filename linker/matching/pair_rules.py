@@ -1,16 +1,23 @@
-"""Why pairs that a run found cannot become links, whatever room there is."""
+"""Why a pair that a run found cannot become a link, whatever room its pages have.
+
+Its score is too low; a near-copy, variant or translation takes its place; its donor links to the acceptor beside the
+text already; or the donor, a product, has enough other products.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linker.engine.allocation.allocate import Reason, beyond
+from linker.engine.params import Ranking
 from linker.engine.roles.policy import PageRole
-from linker.engine.tiers import read_tiers
 from linker.matching.copies import load_twins
-from linker.models import Basis, Placement, Project, Tier
+from linker.matching.pair_lookup import PairLookup
+from linker.matching.run_tiers import RunTiers
+from linker.models import Basis, Placement
 from linker.models.linked import has_links_beside
 from linker.pages.roles import pages_that
 from linker.storage import store
@@ -18,59 +25,106 @@ from linker.storage import store
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from linker.matching.accepted_links import Standing
+    from linker.matching.accepted_links import AcceptedLinks
+    from linker.models import Project
+
+DONORS_AT_A_TIME = 50_000  # whose links beside the text are read at a time
+MAX_ALTERNATIVE_PRODUCTS = MAX_COMPLEMENTARY_PRODUCTS = 5
 
 
-DONORS_READ = 50_000  # whose links beside the text are read at a time
+@dataclass(frozen=True)
+class PairRules:
+    """`reason` int8 [n]: why a row cannot become a link, 0 where it can; `text_alone` bool [n]: it can, in the donor's
+    text alone, since the donor links to it beside its text already."""
+
+    reason: NDArray[np.int8]
+    text_alone: NDArray[np.bool_]
 
 
-def barred_pairs(
-    project: Project, rows: NDArray[Any], above: NDArray[np.bool_], standing: Standing
-) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-    """Why a row cannot become a link whatever room there is, int8 [n], 0 where it can; and which may in the text alone.
+def pair_rules(
+    project: Project, rows: NDArray[Any], ranking: str, above: NDArray[np.bool_], accepted: AcceptedLinks
+) -> PairRules:
+    """The rules for rows of FOUND. `above` bool [n]: the row's score reaches the run's lowest."""
+    reason = np.where(above, 0, Reason.BELOW_FLOOR).astype(np.int8)
+    reason[_copies_given_elsewhere(project, rows, above, accepted)] = Reason.SAME_GROUP
+    text_alone = _text_alone(project, rows, above, accepted, reason)
+    if ranking != Ranking.COSINE:  # which looks for alternatives alone, in a product's own category
+        reason[_too_many_products(project, rows, reason == 0, accepted)] = Reason.PRODUCTS_FULL
+        text_alone &= reason == 0
+    return PairRules(reason, text_alone)
+
+
+def _text_alone(
+    project: Project,
+    rows: NDArray[Any],
+    above: NDArray[np.bool_],
+    accepted: AcceptedLinks,
+    reason: NDArray[np.int8],
+) -> NDArray[np.bool_]:
+    """Which rows may become links in the text alone, bool [n]; those that may not even do that get a `reason`.
 
     Where the donor links to it beside its text already, its tier has to want it in the text, and there must be one.
     """
-    reason = np.where(above, 0, Reason.BELOW_FLOOR).astype(np.int8)
-    reason[_grouped(project, rows, above, standing)] = Reason.SAME_GROUP
     text_alone = np.zeros(len(rows), dtype=np.bool_)
     if not has_links_beside(project):
-        return reason, text_alone
+        return text_alone
     pairs = PairLookup(rows)
     donors = np.unique(rows["source"][above])
-    for first in range(0, len(donors), DONORS_READ):
-        text_alone |= pairs.among(store.load_linked_beside(donors[first : first + DONORS_READ]))
-    there = text_alone & pairs.among(standing.there)
-    text_alone &= ~pairs.among(standing.waiting) & ~there
+    for first in range(0, len(donors), DONORS_AT_A_TIME):
+        text_alone |= pairs.among(store.load_linked_beside(donors[first : first + DONORS_AT_A_TIME]))
+    on_site = text_alone & pairs.among(accepted.on_site)
+    text_alone &= ~pairs.among(accepted.waiting) & ~on_site
     text_alone &= reason == 0
-    barred = there & (reason == 0)
-    barred[text_alone] = ~_fits_text(project, rows, above, np.flatnonzero(text_alone))
-    reason[barred] = Reason.LINKED_BESIDE
-    return reason, text_alone & ~barred
+    linked = on_site & (reason == 0)
+    linked[text_alone] = ~_fits_text(project, rows, above, np.flatnonzero(text_alone))
+    reason[linked] = Reason.LINKED_BESIDE
+    return text_alone & ~linked
 
 
-def _grouped(project: Project, rows: NDArray[Any], above: NDArray[np.bool_], standing: Standing) -> NDArray[np.intp]:
+def _fits_text(
+    project: Project, rows: NDArray[Any], above: NDArray[np.bool_], places: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Whether the rows at some places may come into a text: their tier wants it, as far as that is known before the
+    links are allocated, and the donor has one."""
+    found = rows[places]
+    tiers = RunTiers(project, rows["probability"][above])
+    fits = np.ones(len(found), dtype=np.bool_)
+    if tiers.basis != Basis.QUANTILE:  # which only the links of the whole run tell
+        in_text = np.array([False, *(tier.placement == Placement.INLINE for tier in tiers.tiers)])
+        fits = in_text[tiers.places(tiers.values(found)) + 1]
+    donors = np.unique(found["source"][fits])
+    with_text = store.copy_out(
+        "SELECT id FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors.tolist()], [("id", ">i8")]
+    )["id"].astype(np.int64)
+    return fits & np.isin(found["source"], with_text)
+
+
+def _copies_given_elsewhere(
+    project: Project, rows: NDArray[Any], above: NDArray[np.bool_], accepted: AcceptedLinks
+) -> NDArray[np.intp]:
     """Places of the rows above the floor that are no suggestion because of a near-copy, variant or translation: those
     of two pages of one group, and those to a page of whose group another one is the better target for the donor, or
-    has been given to it already."""
+    the target of an accepted link of the donor already."""
     places = np.flatnonzero(above)
     source, target = rows["source"][places].astype(np.int64), rows["target"][places].astype(np.int64)
-    given = [np.concatenate(sides) for sides in zip(standing.waiting, standing.there, strict=True)]
-    pages = np.unique(np.concatenate([source, target, given[1]]))
+    links = [np.concatenate(sides) for sides in zip(accepted.waiting, accepted.on_site, strict=True)]
+    pages = np.unique(np.concatenate([source, target, links[1]]))
     group = load_twins(project, pages).group
-    mine, theirs = group[np.searchsorted(pages, source)], group[np.searchsorted(pages, target)]
-    together = np.flatnonzero(theirs >= 0)
-    if not len(together):
-        return together
-    places, source, target, mine, theirs = (part[together] for part in (places, source, target, mine, theirs))
-    of_given = group[np.searchsorted(pages, given[1])]
-    stands = PairLookup(rows[places]).among((given[0], given[1]))
-    in_given = np.isin(_paired(source, theirs), _paired(given[0], of_given)[of_given >= 0])
-    order = np.lexsort((target, -rows["score"][places], ~stands, theirs, source))
-    first = np.empty(len(order), dtype=np.bool_)
-    key = _paired(source, theirs)[order]
-    first[order] = np.concatenate([[True], key[1:] != key[:-1]])
-    return places[~stands & ((mine == theirs) | in_given | ~first)]
+    of_source, of_target = group[np.searchsorted(pages, source)], group[np.searchsorted(pages, target)]
+    grouped = np.flatnonzero(of_target >= 0)
+    if not len(grouped):
+        return grouped
+    places, source, target, of_source, of_target = (
+        part[grouped] for part in (places, source, target, of_source, of_target)
+    )
+    of_link = group[np.searchsorted(pages, links[1])]
+    is_accepted = PairLookup(rows[places]).among((links[0], links[1]))
+    group_has_link = np.isin(_paired(source, of_target), _paired(links[0], of_link)[of_link >= 0])
+    order = np.lexsort((target, -rows["score"][places], ~is_accepted, of_target, source))
+    is_best = np.empty(len(order), dtype=np.bool_)
+    key = _paired(source, of_target)[order]
+    is_best[order] = np.concatenate([[True], key[1:] != key[:-1]])
+    return places[~is_accepted & ((of_source == of_target) | group_has_link | ~is_best)]
 
 
 def _paired(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.complex128]:
@@ -78,17 +132,15 @@ def _paired(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.com
     return left + 1j * right
 
 
-MOST_ALTERNATIVES = MOST_COMPLEMENTS = 5
-
-
-def too_many_products(
-    project: Project, rows: NDArray[Any], taken: NDArray[np.bool_], standing: Standing
+def _too_many_products(
+    project: Project, rows: NDArray[Any], possible: NDArray[np.bool_], accepted: AcceptedLinks
 ) -> NDArray[np.intp]:
-    """Places of the `taken` rows, bool [n], between two products that are more than a donor's MOST_ALTERNATIVES,
-    products of its own category, or MOST_COMPLEMENTS, those of another. One who looks at a sofa is served by five
-    others, and by its cover; not by fifteen sofas. Accepted links count first, and stay."""
+    """Places of the `possible` rows, bool [n], between two products that are more than a donor's
+    MAX_ALTERNATIVE_PRODUCTS, products of its own category, or MAX_COMPLEMENTARY_PRODUCTS, those of another. One who
+    looks at a sofa is served by five others, and by its cover; not by fifteen sofas. Accepted links count first, and
+    stay."""
     products = np.array(sorted(pages_that(project, [PageRole.PRODUCT])), dtype=np.int64)
-    places = np.flatnonzero(taken & np.isin(rows["source"], products) & np.isin(rows["target"], products))
+    places = np.flatnonzero(possible & np.isin(rows["source"], products) & np.isin(rows["target"], products))
     if not len(places):
         return places
     known = store.copy_out(
@@ -98,46 +150,11 @@ def too_many_products(
     )
     pages, category = known["id"].astype(np.int64), known["category"].astype(np.int64)
     source, target = rows["source"][places].astype(np.int64), rows["target"][places].astype(np.int64)
-    alike = category[np.searchsorted(pages, source)] == category[np.searchsorted(pages, target)]
+    same = category[np.searchsorted(pages, source)] == category[np.searchsorted(pages, target)]
     pairs = PairLookup(rows[places])
-    stands = pairs.among(standing.waiting) | pairs.among(standing.there)
-    score, many = np.where(stands, np.inf, rows["score"][places]), np.zeros(len(places), dtype=np.bool_)
-    for kind, most in ((alike, MOST_ALTERNATIVES), (~alike, MOST_COMPLEMENTS)):
-        many[kind] = beyond(source[kind], score[kind], most)
-    return places[many & ~stands]
-
-
-def _fits_text(
-    project: Project, rows: NDArray[Any], above: NDArray[np.bool_], places: NDArray[np.intp]
-) -> NDArray[np.bool_]:
-    """Whether the rows at some places may come into a text: their tier wants it, as far as that is known before the
-    links are given out, and the donor has one."""
-    found = rows[places]
-    fits = np.ones(len(found), dtype=np.bool_)
-    if project.tier_basis != Basis.QUANTILE:
-        learned = not np.isnan(rows["probability"][above]).all()
-        basis = Basis.PROBABILITY if learned and project.tier_basis == Basis.PROBABILITY else Basis.COSINE
-        value = found["probability" if basis == Basis.PROBABILITY else "similarity"].astype(np.float64)
-        tiers = list(Tier.objects.filter(project=project, basis=basis))
-        reading = read_tiers(value, np.array([tier.lower_bound for tier in tiers]))
-        fits = np.array([False, *(tier.placement == Placement.INLINE for tier in tiers)])[reading + 1]
-    donors = np.unique(found["source"][fits])
-    with_text = store.copy_out(
-        "SELECT id FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors.tolist()], [("id", ">i8")]
-    )["id"].astype(np.int64)
-    return fits & np.isin(found["source"], with_text)
-
-
-class PairLookup:
-    """Looks for pairs of pages among rows."""
-
-    def __init__(self, rows: NDArray[Any]) -> None:
-        self.sources, source = np.unique(rows["source"], return_inverse=True)
-        self.targets, target = np.unique(rows["target"], return_inverse=True)
-        self.keys = source * len(self.targets) + target
-
-    def among(self, pairs: tuple[NDArray[np.int64], NDArray[np.int64]]) -> NDArray[np.bool_]:
-        """Whether each row [n] is one of the pairs, sources and targets."""
-        known = np.isin(pairs[0], self.sources) & np.isin(pairs[1], self.targets)
-        source = np.searchsorted(self.sources, pairs[0][known])
-        return np.isin(self.keys, source * len(self.targets) + np.searchsorted(self.targets, pairs[1][known]))
+    is_accepted = pairs.among(accepted.waiting) | pairs.among(accepted.on_site)
+    score = np.where(is_accepted, np.inf, rows["score"][places])
+    too_many = np.zeros(len(places), dtype=np.bool_)
+    for kind, most in ((same, MAX_ALTERNATIVE_PRODUCTS), (~same, MAX_COMPLEMENTARY_PRODUCTS)):
+        too_many[kind] = beyond(source[kind], score[kind], most)
+    return places[too_many & ~is_accepted]

@@ -1,9 +1,10 @@
-"""The plan of a match run by cosine: who takes part, and the work cut into batches."""
+"""The plan of a match run by cosine: who takes part, in which blocks, and the work cut into batches."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from django.db import transaction
 
 from linker.embedding.service import embedding_model
@@ -11,20 +12,21 @@ from linker.engine import blocks as blocking
 from linker.engine.params import MatchParams
 from linker.errors import UserError
 from linker.matching.batches import BATCH_DONORS, forget_candidates
-from linker.matching.category_nodes import category_nodes, levels_looked_up
+from linker.matching.category_nodes import CategoryNodes, category_nodes, levels_looked_up
 from linker.matching.copies import find_copies, load_twins
-from linker.matching.eligibility import Eligible, eligible_pages
+from linker.matching.eligibility import eligible_pages, no_eligible_pages_message
 from linker.matching.pilots import limited_to_pilot
-from linker.matching.report import about_languages, apart_pairs, left_out
-from linker.models import (
-    Run,
-    RunBatch,
-    RunBlock,
-)
-from linker.pages.languages import trusts_crawl
+from linker.matching.report import begun_report
+from linker.models import Project, Run, RunBatch, RunBlock
+from linker.pages.languages import tongues, trusts_crawl
 from linker.runs import lifecycle
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from linker.models import EmbeddingModel
     from linker.runs.lifecycle import Progress
 
 # About ten seconds of work on one core.
@@ -34,17 +36,16 @@ BATCH_PAIRS = 1_000_000_000
 def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str = "") -> None:
     """Freezes who takes part and cuts the work into batches. Planning again, before any batch is done, is harmless.
 
-    `reason` says why the run is ranked by cosine.
+    `reason` says why the run is ranked by cosine. Raises UserError where no page may give or receive a link.
     """
     project, params = run.project, MatchParams.from_dict(run.params)
     progress(0, 0, "Planning")
     model = embedding_model(project)
     eligible = limited_to_pilot(run, params, eligible_pages(project, model, params))
-    donors, targets = eligible.chosen_donor, eligible.chosen_target
-    if not donors.any() or not targets.any():
-        raise UserError(nobody(eligible, "donor" if not donors.any() else "acceptor"))
+    if message := no_eligible_pages_message(eligible):
+        raise UserError(message)
     copies = find_copies(run, eligible, progress)
-    targets = targets & load_twins(project, eligible.ids).receives
+    donors, targets = eligible.chosen_donor, eligible.chosen_target & load_twins(project, eligible.ids).receives
     nodes = category_nodes(project)
     place = nodes.of(eligible.categories)
     blocks = blocking.plan_blocks(
@@ -59,13 +60,40 @@ def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str
         [(len(block.donors), len(block.targets)) for block in blocks], BATCH_PAIRS, BATCH_DONORS
     )
     trusted = trusts_crawl(project)
-    other_language = 0 if project.link_languages else apart_pairs(project, eligible.ids, blocks, trusted)
+    other_language = 0 if project.link_languages else _pairs_across_languages(project, eligible.ids, blocks, trusted)
+    costs = _costs(blocks, batches)
+    report = {
+        "ranked_why": reason,
+        **begun_report(project, model, eligible, acceptors=int(targets.sum()), other_language=other_language),
+        "crawl_trusted": trusted,
+        "copies": copies,
+        "blocks": len(blocks),
+        "batches": len(batches),
+        "pairs": sum(costs),
+    }
+    _store_plan(run, model, nodes, blocks, batches, costs, report)
+
+
+def _costs(blocks: Sequence[blocking.Block], batches: Sequence[Any]) -> list[int]:
+    """The pairs that each batch compares."""
     sizes = [len(block.targets) for block in blocks]
-    costs = [sum((stop - first) * sizes[number] for number, first, stop in batch) for batch in batches]
+    return [sum((stop - first) * sizes[number] for number, first, stop in batch) for batch in batches]
+
+
+def _store_plan(
+    run: Run,
+    model: EmbeddingModel,
+    nodes: CategoryNodes,
+    blocks: Sequence[blocking.Block],
+    batches: Sequence[Any],
+    costs: Sequence[int],
+    report: dict[str, Any],
+) -> None:
+    """Stores blocks and batches in place of those of an earlier plan, unless a batch of that is done already."""
     with transaction.atomic():
         if RunBatch.objects.select_for_update().filter(run=run, done=True).exists():
             return
-        forget_candidates(project, run)
+        forget_candidates(run.project, run)
         RunBlock.objects.filter(run=run).delete()
         RunBatch.objects.filter(run=run).delete()
         RunBlock.objects.bulk_create(
@@ -89,33 +117,21 @@ def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str
             batch_size=1000,
         )
         Run.objects.filter(pk=run.pk).update(
-            model=model,
-            stage="Comparing pages",
-            done=0,
-            total=sum(costs),
-            report={
-                "ranked_why": reason,
-                **about_languages(project, other_language),
-                "crawl_trusted": trusted,
-                "donors": int(donors.sum()),
-                "acceptors": int(targets.sum()),
-                **left_out(project, model, eligible),
-                "copies": copies,
-                "blocks": len(blocks),
-                "batches": len(batches),
-                "pairs": sum(costs),
-            },
+            model=model, stage="Comparing pages", done=0, total=sum(costs), report=report
         )
 
 
-def nobody(eligible: Eligible, side: str) -> str:
-    """That no page is left to be "donor" or "acceptor", and why."""
-    other = "acceptor" if side == "donor" else "donor"
-    reasons = ", ".join(
-        f"{count:,} {reason}" for reason, count in eligible.left_out.items() if f"as {other}" not in reason
-    )
-    return (
-        f"No page can be {'a donor' if side == 'donor' else 'an acceptor'}: {len(eligible.ids):,} pages have a "
-        f"vector and are live{', left out of the whole site: ' + reasons if reasons else ''}. "
-        f"Widen the {side} filter or list, or check the exclusion rules and what the roles of pages give and receive."
-    )
+def _pairs_across_languages(
+    project: Project, ids: NDArray[np.int64], blocks: Sequence[blocking.Block], trusted: bool
+) -> int:
+    """Pairs of the blocks whose pages are in different languages."""
+    numbers, tongue = np.unique(tongues(project, ids, trusted=trusted), return_inverse=True)
+    known = numbers != 0
+    total = 0
+    for block in blocks:
+        donors, targets = (
+            np.bincount(tongue[np.searchsorted(ids, side)], minlength=len(numbers)) * known
+            for side in (block.donors, block.targets)
+        )
+        total += int(donors.sum() * targets.sum() - donors @ targets)
+    return total

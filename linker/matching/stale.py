@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import connection
 
-from linker.engine.params import MatchParams
 from linker.matching.eligibility import eligible_pages
 from linker.matching.pilots import limited_to_pilot
-from linker.models import Run
 from linker.storage import store
 
 if TYPE_CHECKING:
-    pass
+    from linker.engine.params import MatchParams
+    from linker.models import Run
+
+
+class StaleEdges(NamedTuple):
+    """How many edges were marked that nobody had decided on, and how many were for their vectors alone."""
+
+    undecided: int
+    other_vectors: int
 
 
 # What was proposed before: the run could have proposed it, or nobody can any more; or it is an open suggestion of two
@@ -38,18 +44,17 @@ SELECT count(*) FILTER (WHERE status = 'suggested'), count(*) FILTER (WHERE NOT 
 """
 
 
-def mark_stale(run: Run, params: MatchParams) -> dict[str, int]:
+def mark_stale(run: Run, params: MatchParams) -> StaleEdges:
     """Marks what the run could have proposed and did not, what can no longer be proposed at all, and open suggestions
     made with another set of vectors.
 
-    Other edges between pages that the run's filters left out keep standing. Returns how many were marked that nobody
-    had decided on, `stale`, and how many of them for their vectors alone, `other_vectors`.
+    Other edges between pages that the run's filters left out stay as they are.
     """
     model = run.model
     if model is None:
         raise RuntimeError(f"run {run.pk} was not planned")
     if not run.project.edges.filter(stale=False).exclude(run=run).exists():
-        return {"stale": 0}
+        return StaleEdges(0, 0)
     eligible = limited_to_pilot(run, params, eligible_pages(run.project, model, params))
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS taking_part")
@@ -69,5 +74,4 @@ def mark_stale(run: Run, params: MatchParams) -> dict[str, int]:
         )
         cursor.execute("ANALYZE taking_part")
         cursor.execute(_MARK_STALE, {"project": run.project_id, "run": run.pk, "model": model.pk})
-        stale, other_vectors = cursor.fetchone()
-    return {"stale": stale} | ({"other_vectors": other_vectors} if other_vectors else {})
+        return StaleEdges(*cursor.fetchone())

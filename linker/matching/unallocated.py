@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from django.db import connection
 
-from linker.engine.allocation.allocate import Reason
-from linker.models import Run
 from linker.storage import store
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from linker.engine.allocation.allocate import Reason
+    from linker.matching.allocation import AllocatedLinks
+    from linker.models import Run
 
 
-def save_left_out(
-    run: Run, rows: NDArray[Any], reason: NDArray[np.int8], without_place: dict[tuple[int, int], Reason]
-) -> None:
-    """What the run found and does not propose, a row a donor; those of the project's earlier runs go."""
+def save_unallocated(run: Run, allocated: AllocatedLinks, unplaced: dict[tuple[int, int], Reason]) -> None:
+    """Stores what the run found and does not propose, a row a donor; those of the project's earlier runs go.
+    `unplaced`: allocated links that found no place, and why."""
+    rows = allocated.rows
+    reason = allocated.reason.copy()
+    reason[reason == 0] = allocated.allocation.reason
     for place in np.flatnonzero(reason == 0).tolist():
         pair = int(rows["source"][place]), int(rows["target"][place])
-        if pair in without_place:
-            reason[place] = without_place[pair]
+        if pair in unplaced:
+            reason[place] = unplaced[pair]
     left = np.flatnonzero(reason)
     left = left[np.lexsort((rows["target"][left], -rows["score"][left], rows["source"][left]))]
     with connection.cursor() as cursor:

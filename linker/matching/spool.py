@@ -11,21 +11,17 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    # (phrase as it stands in the text, where it comes from, how well it fits), best first
-    Phrase = tuple[str, str, float]
-
-
-SPOOL_BYTES = 256 * 2**20
+MEMORY_BYTES = 256 * 2**20
 
 
 class Spool:
-    """Values by key in memory and, from SPOOL_BYTES on, in a file: those of a million targets can be a gigabyte.
+    """Values by key in memory and, from MEMORY_BYTES on, in a file: those of a million targets can be a gigabyte.
 
     `keys` int64 [n], ascending, are all that will ever be asked for.
     """
 
     def __init__(self, keys: NDArray[np.int64]) -> None:
-        self.file = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - lives as long as this
+        self.file = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115 - lives as long as this
         self.keys = keys
         self.start = np.full(len(keys), -1, dtype=np.int64)
         self.size = np.zeros(len(keys), dtype=np.int32)
