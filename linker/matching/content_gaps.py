@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 2_000  # texts of the site that tell how rare a word is and what stands on many pages
 DONORS_AT_A_TIME = 200
-MOST_KEPT = 50_000  # acceptors about whom is asked, kept for the next donors
+MAX_KEPT_QUESTIONS = 50_000  # acceptors about whom is asked, kept for the next donors
 ANCHORS = 50  # links to an acceptor whose anchors are looked at
 
 _GAPS = """
@@ -73,7 +73,7 @@ def find_paragraphs(run: Run, progress: Callable[[int], None] = lambda done: Non
         columns = ("edge", "start", "stop", "heading", "body_hash")
         for done, gaps in _by_donors(run):
             words = words or _words(run.project)
-            if len(questions) > MOST_KEPT:
+            if len(questions) > MAX_KEPT_QUESTIONS:
                 questions.clear()
             rows = _paragraphs(words, template, gaps, questions)
             copy_rows_in("gap_paragraphs", columns, rows)

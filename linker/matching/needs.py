@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from linker.models import Project
 
-MOST_SAID = 100_000  # pages whose words are kept for the next time
+MAX_KEPT_WORDS = 100_000  # pages whose words are kept for the next time
 PAGES_READ = 50_000  # whose links are read at a time
 _FACTS = ("crawl_depth", "impressions", "clicks", "position", "value", "authority")
 
@@ -42,7 +42,7 @@ class Needs:
 
     def said(self, place: int) -> str:
         """What the page at a place lacks, in words; empty for -1."""
-        if len(self._said) > MOST_SAID:
+        if len(self._said) > MAX_KEPT_WORDS:
             self._said.clear()
         if place not in self._said:
             self._said[place] = worth.in_words(self.facts, place) if place >= 0 else ""

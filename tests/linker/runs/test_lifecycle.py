@@ -289,7 +289,8 @@ def test_a_worker_killed_in_mid_run_loses_and_doubles_nothing(project, worker_pr
         inline_per_donor=0, related_per_donor=5, per_target=0, target_share=1.0,
     ).to_dict()  # fmt: skip
     alone = lifecycle.start_run(project, RunKind.MATCH, params, to_queue=False)
-    from linker.matching.plan import batches_left, enqueue_batches, plan_match
+    from linker.matching.batches import batches_left, enqueue_batches
+    from linker.matching.plan import plan_match
     from linker.matching.start import run_match
 
     lifecycle.execute(alone.pk, run_match)
