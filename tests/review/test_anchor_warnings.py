@@ -18,7 +18,7 @@ from linker.projects.policies import change_tiers
 from review.anchor_warnings import CODES
 from review.decisions import NothingToUndo, Outcome, decide_edges, undo
 from review.models import Decision, Verb
-from review.releases.export import create_release
+from review.releases.create import create_release
 from tests.factories import make_edge, make_link, make_member, make_page, make_project
 
 if TYPE_CHECKING:
