@@ -6,14 +6,10 @@ are never touched.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from linker.models.edge_columns import EXPORTED_COLUMNS, EdgeColumn, Form
 from linker.storage.cells import safe_cell_sql
 from review.models import ReleaseFormat
 from review.releases.checks import alike
-
-if TYPE_CHECKING:
-    pass
 
 
 def _six_decimals(expression: str) -> str:
@@ -22,10 +18,11 @@ def _six_decimals(expression: str) -> str:
 
 
 def time_cell(expression: str) -> str:
+    """SQL of a time in UTC, to the second."""
     return f"to_char({expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
 
 
-SIDE = 300  # characters of the text that a sentence may reach to each side of its anchor
+SENTENCE_SIDE = 300  # characters of the text that a sentence may reach to each side of its anchor
 
 
 def _lines(expression: str) -> str:
@@ -49,13 +46,13 @@ FROM (
     WHERE id = e.source_id AND e.span_start IS NOT NULL AND e.body_hash IS DISTINCT FROM donor.body_hash OFFSET 0
 ) page
 JOIN LATERAL (
-    SELECT substr(page.body, greatest(e.span_start - {SIDE}, 0) + 1,
-        least(e.span_start, {SIDE}) + e.span_end - e.span_start + {SIDE}) AS text OFFSET 0
+    SELECT substr(page.body, greatest(e.span_start - {SENTENCE_SIDE}, 0) + 1,
+        least(e.span_start, {SENTENCE_SIDE}) + e.span_end - e.span_start + {SENTENCE_SIDE}) AS text OFFSET 0
 ) around ON true
 JOIN LATERAL (
-    SELECT {_lines(f"left(around.text, least(e.span_start, {SIDE}))")} AS above,
-        substr(around.text, least(e.span_start, {SIDE}) + 1, e.span_end - e.span_start) AS words,
-        {_lines(f"substr(around.text, least(e.span_start, {SIDE}) + e.span_end - e.span_start + 1)")} AS below
+    SELECT {_lines(f"left(around.text, least(e.span_start, {SENTENCE_SIDE}))")} AS above,
+        substr(around.text, least(e.span_start, {SENTENCE_SIDE}) + 1, e.span_end - e.span_start) AS words,
+        {_lines(f"substr(around.text, least(e.span_start, {SENTENCE_SIDE}) + e.span_end - e.span_start + 1)")} AS below
     OFFSET 0
 ) part ON part.words = e.anchor OR {alike("part.words")} = {alike("e.anchor")}
 JOIN LATERAL (
@@ -77,42 +74,54 @@ def _of_paragraph(expression: str) -> str:
     return f"CASE WHEN e.paragraph IS NOT NULL THEN {expression} END"
 
 
-CELLS = {
-    "donor_url": safe_cell_sql("e.donor_url"),
-    "acceptor_url": safe_cell_sql("e.acceptor_url"),
-    "anchor_text": safe_cell_sql("e.anchor"),
-    "rel": "e.rel",
-    "placement": "e.placement",
-    "tier": safe_cell_sql("e.tier"),
-    "score": _six_decimals("e.score"),
-    "similarity": _six_decimals("e.similarity"),
-    "level": "e.level",
-    "category": safe_cell_sql("array_to_string(e.category, ' > ')"),
-    "model": safe_cell_sql("e.model"),
-    "threshold": safe_cell_sql("e.threshold"),
-    "run": "e.run_id",
-    "run_time": "e.run_time",
-    "decided_by": safe_cell_sql("e.decided_by"),
-    "decided_at": time_cell("e.decided_at"),
-    "edited": "e.edited::text",
-    "ranked_by": safe_cell_sql("e.ranked_by"),
-    "probability": _six_decimals("e.probability"),
-    "quantile": _six_decimals("e.quantile"),
-    "generators": safe_cell_sql("array_to_string(e.generators, ';')"),
-    "why": safe_cell_sql("e.why"),
-    "anchor_source": safe_cell_sql("e.anchor_source"),
+def _edge_cell(column: EdgeColumn) -> str:
+    """SQL of a column of the edge's own, as the file has it."""
+    expression = f"e.{column.name}"
+    if column.form is Form.ARRAY:
+        expression = f"array_to_string({expression}, ';')"
+    if column.form in (Form.TEXT, Form.VARCHAR, Form.ARRAY):
+        return safe_cell_sql(expression)
+    if column.form is Form.FLOAT:
+        return _six_decimals(expression)
+    return f"{expression}::text" if column.form is Form.BOOLEAN else expression
+
+
+# Words of the program's own, which no spreadsheet takes for a formula.
+_OWN_WORDS = {name: f"e.{EXPORTED_COLUMNS[name].name}" for name in ("rel", "placement")}
+# What holds as long as the donor's text is the one it was read from.
+_IN_THE_TEXT = {
     "anchor_start": _place("e.span_start", "CASE WHEN e.moved_sentence IS NOT NULL THEN e.span_start END"),
     "anchor_end": _place("e.span_end", "CASE WHEN e.moved_sentence IS NOT NULL THEN e.span_end END"),
     "sentence": _place(safe_cell_sql("e.sentence"), safe_cell_sql("e.moved_sentence")),
     "section_heading": _place(f"nullif({safe_cell_sql('e.section_heading')}, '')", safe_cell_sql("e.moved_heading")),
-    "content_gap": "e.content_gap::text",
-    "operation": "e.operation",
     "paragraph": safe_cell_sql("e.paragraph"),
     "paragraph_heading": _of_paragraph(f"nullif({safe_cell_sql('e.paragraph_heading')}, '')"),
     "paragraph_start": _of_paragraph("e.paragraph_start"),
     "paragraph_end": _of_paragraph("e.paragraph_end"),
 }
+# What other tables say of the edge.
+JOINED_CELLS = {
+    "donor_url": safe_cell_sql("e.donor_url"),
+    "acceptor_url": safe_cell_sql("e.acceptor_url"),
+    "tier": safe_cell_sql("e.tier"),
+    "category": safe_cell_sql("array_to_string(e.category, ' > ')"),
+    "model": safe_cell_sql("e.model"),
+    "threshold": safe_cell_sql("e.threshold"),
+    "run_time": "e.run_time",
+    "decided_by": safe_cell_sql("e.decided_by"),
+    "decided_at": time_cell("e.decided_at"),
+    "operation": "e.operation",
+}
+CELLS = {name: _edge_cell(column) for name, column in EXPORTED_COLUMNS.items()}
+CELLS |= _OWN_WORDS | _IN_THE_TEXT | JOINED_CELLS
+# In the order of the file.
 COLUMNS = {
-    ReleaseFormat.FULL: tuple(CELLS),
+    ReleaseFormat.FULL: (
+        *("donor_url", "acceptor_url", "anchor_text", "rel", "placement", "tier", "score", "similarity", "level"),
+        *("category", "model", "threshold", "run", "run_time", "decided_by", "decided_at", "edited", "ranked_by"),
+        *("probability", "quantile", "generators", "why", "anchor_source", "anchor_start", "anchor_end", "sentence"),
+        *("section_heading", "content_gap", "operation", "paragraph", "paragraph_heading", "paragraph_start"),
+        "paragraph_end",
+    ),
     ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
 }

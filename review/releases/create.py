@@ -19,7 +19,7 @@ from review.models import Operation, Release, ReleaseChunk, ReleaseFormat
 from review.queue.filters import ExportFilter
 from review.releases import checks
 from review.releases.report import ReleaseReport
-from review.releases.rows import Choice, leaving_file
+from review.releases.rows import Choice, leaving_file_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ def create_release(
     )
     progress(1, steps, "Writing the file")
     with tempfile.TemporaryFile() as file:
-        for piece in leaving_file(fmt, bom=bom):
+        for piece in leaving_file_pieces(fmt, bom=bom):
             file.write(piece)
         _keep(release, file)
     release.save()

@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from linker.models import CandidateEdge, EdgeStatus
+from linker.models.edge_columns import EDGE_COLUMNS, Form
 from review.models import ReleaseFormat
 from review.releases import checks
 from review.releases.checks import sql_of
@@ -60,13 +61,17 @@ def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[Candidate
 
 
 _ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
-# What the order looks at comes first, texts come last: of a row that is sorted, no text needs to be stepped over.
-_EDGE_COLUMNS = (
-    *("donor_best", "source_id", "score", "id", "target_id", "run_id", "tier_id", "similarity", "quantile"),
-    *("probability", "span_start", "span_end", "body_hash", "level", "edited", "content_gap", "status", "anchor"),
-    *("rel", "placement", "ranked_by", "generators", "why", "anchor_source", "sentence", "section_heading"),
-    *("paragraph_start", "paragraph_end", "paragraph_hash", "paragraph_heading"),
-)
+# Of an edge, what the order, the joins and the columns look at beside the columns of the file.
+_LOOKED_AT = {"donor_best", "source_id", "target_id", "tier_id", "status", "body_hash", "paragraph_hash"}
+
+
+def _edge_columns() -> list[str]:
+    """What the order looks at comes first, texts come last: of a row that is sorted, no text needs to be stepped over."""
+    sorted_by = ["donor_best", "source_id", "score", "id"]
+    rest = [column for column in EDGE_COLUMNS if column.exported or column.name in _LOOKED_AT]
+    rest.sort(key=lambda column: (column.form.is_wide, column.form is Form.VARCHAR))
+    return [*sorted_by, *(column.name for column in rest if column.name not in sorted_by)]
+
 
 # What is the same for many rows is made once, in a subquery that OFFSET 0 keeps whole. All that may be large is joined
 # by its key, so that a planner that takes a million fresh rows for one (statistics lag behind a bulk write) is slow by
@@ -126,13 +131,13 @@ def leaving_edges() -> QuerySet[CandidateEdge]:
     return CandidateEdge.objects.extra(where=[_LEAVES])  # noqa: S610 - a constant
 
 
-def leaving_file(fmt: ReleaseFormat, *, bom: bool) -> Iterator[bytes]:
-    """The file of these links, each with what is to be done with it, in pieces as `write_file` gives them."""
+def leaving_file_pieces(fmt: ReleaseFormat, *, bom: bool) -> Iterator[bytes]:
+    """The file of these links, each with what is to be done with it, in pieces as `file_pieces` gives them."""
     return _pieces(_copy_statement(leaving_edges(), fmt, _LEAVING), bom=bom)
 
 
 def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, to_do: str) -> str:
-    chosen = sql_of(edges.order_by().values(*_EDGE_COLUMNS))
+    chosen = sql_of(edges.order_by().values(*_edge_columns()))
     cells = ", ".join(f"{CELLS[name]} AS {name}" for name in COLUMNS[fmt])
     joined, tables = _ROWS[fmt]
     # Constants and SQL that Django made; the values are quoted by the driver. The cells are made of sorted rows.
@@ -142,7 +147,7 @@ def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, to_do: s
     )
 
 
-def write_file(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, *, bom: bool = False) -> Iterator[bytes]:
+def file_pieces(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, *, bom: bool = False) -> Iterator[bytes]:
     """The file of these edges in pieces of about 64 KiB, as PostgreSQL writes it.
 
     The connection is busy until the iterator is exhausted or closed. Without edges: the header alone.

@@ -17,7 +17,7 @@ from linker.models import Project
 from review.models import ReleaseFormat
 from review.queue.filters import QueueFilter, tier_choices
 from review.releases.create import create_release, release_pieces
-from review.releases.rows import Choice, choose, write_file
+from review.releases.rows import Choice, choose, file_pieces
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -107,7 +107,7 @@ class Command(ProjectCommand):
             _target(options["out"]) as file,
             tqdm(total=None, unit="B", unit_scale=True, disable=not self.stderr.isatty(), leave=False) as bar,
         ):
-            for piece in write_file(edges, ReleaseFormat(options["format"]), bom=options["bom"]):
+            for piece in file_pieces(edges, ReleaseFormat(options["format"]), bom=options["bom"]):
                 file.write(piece)
                 bar.update(len(piece))
         return f"{_links(count)} written; none of them is marked"

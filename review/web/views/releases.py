@@ -337,7 +337,7 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
         return _refused(request, membership, f"No file was made: {_not_understood(chosen)}")
     choice, fmt = form.chosen()
     edges = rows.choose(chosen.scope(project), choice)
-    pieces = rows.write_file(edges, fmt, bom=form.cleaned_data["bom"])
+    pieces = rows.file_pieces(edges, fmt, bom=form.cleaned_data["bom"])
     return _csv(pieces, f"anchorline-{project.slug}-{choice}.csv")
 
 
