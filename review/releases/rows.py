@@ -66,7 +66,7 @@ _LOOKED_AT = {"donor_best", "source_id", "target_id", "tier_id", "status", "body
 
 
 def _edge_columns() -> list[str]:
-    """What the order looks at comes first, texts come last: of a row that is sorted, no text needs to be stepped over."""
+    """What the order looks at comes first, texts come last: in a row that is sorted, no text needs to be skipped."""
     sorted_by = ["donor_best", "source_id", "score", "id"]
     rest = [column for column in EDGE_COLUMNS if column.exported or column.name in _LOOKED_AT]
     rest.sort(key=lambda column: (column.form.is_wide, column.form is Form.VARCHAR))

@@ -13,7 +13,7 @@ from django.db.utils import IntegrityError
 
 from linker.models import EdgeStatus, Page, Rel
 from review import decisions
-from review.decisions import NothingToUndo
+from review.decisions import NothingToUndo, Shown
 from review.models import Decision, Operation, Pending, Release, ReleaseFormat, ReleaseLink, Verb
 from review.releases import create, outgoing
 from review.releases.create import NothingToExport
@@ -136,7 +136,7 @@ def test_a_withdrawn_link_can_be_accepted_again(project, left, editor):
     outgoing.withdraw(project, all_of(project), editor)
     release_of(project)
 
-    decisions.decide_edges(project, [left.pk], Verb.ACCEPT, editor, expected=EdgeStatus.WITHDRAWN)
+    decisions.decide_edges(project, [left.pk], Verb.ACCEPT, editor, shown=Shown(status=EdgeStatus.WITHDRAWN))
 
     assert [row[:2] for row in rows(release_of(project))] == [("add", "warm socks")]
     assert list(ReleaseLink.objects.order_by("pk").values_list("operation", flat=True)) == ["add", "remove", "add"]
