@@ -10,6 +10,7 @@ import numpy as np
 
 from linker.engine.anchors.training import AnchorOptions, train_anchors
 from linker.engine.arrays.memory import trim_malloc
+from linker.engine.candidates.block_search import Tiling
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import Progress, SiteIndex, build_index, no_progress
 from linker.engine.limits import Limits
@@ -45,7 +46,7 @@ class EngineOptions:
     training, anchors, weights    of the learned ranker, of the choice of words, of the formula
     approval       says how likely an editor is to approve; `calibration`: how this project's editors differ from that
     search         how far the nearest pages are looked for exactly
-    limits         what is held at a time
+    limits, tiling what is held at a time, and compared at a time by cosine
     """
 
     ranking: str = "learned"
@@ -62,6 +63,7 @@ class EngineOptions:
     calibration: Calibration = field(default_factory=Calibration)
     search: SearchOptions = field(default_factory=SearchOptions)
     limits: Limits = field(default_factory=Limits)
+    tiling: Tiling = field(default_factory=Tiling)
 
 
 def rank_site(site: Site, options: EngineOptions | None = None, progress: Progress = no_progress) -> RankedPairs:
