@@ -11,6 +11,7 @@ from linker.engine.candidates.block_search import Pairs, Side, search, tile_colu
 from linker.engine.params import MatchParams, Ranking
 from linker.engine.text.languages import apart
 from linker.matching.category_nodes import category_nodes, levels_looked_up
+from linker.matching.report_types import MatchReport
 from linker.pages.languages import tongues
 from linker.storage.copy import copy_out
 from linker.storage.pairs import load_forbidden_pairs
@@ -36,8 +37,9 @@ class BlockSearcher:
         self.project, self.nodes = run.project, category_nodes(run.project)
         self.levels_up = levels_looked_up(params, self.nodes)
         # As the plan had it: all batches of a run search alike.
-        self.apart = run.report.get("link_languages") is False
-        self.trusted = run.report.get("crawl_trusted", False)
+        report = MatchReport.from_json(run.report)
+        self.apart = report.link_languages is False
+        self.trusted = bool(report.crawl_trusted)
         self.tongues = np.zeros(1, dtype=np.int64)  # those met, by the number that `_with_tongue` gives them
 
     def read(self, ids: NDArray[np.int64]) -> Side:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from django.db import connection, transaction
@@ -14,6 +14,7 @@ from linker.engine.arrays.vectors import slices
 from linker.engine.copies.describe import PageText, describe
 from linker.engine.copies.groups import Groups, LeadCriteria, Rulings, find_groups
 from linker.engine.copies.pairs import KINDS, Kind
+from linker.matching.report_types import CopiesReport
 from linker.models import ApartPage, Project
 from linker.storage.copy import analyze, copy_out, copy_rows_in
 from linker.storage.cursors import stream
@@ -40,7 +41,7 @@ class Twins(NamedTuple):
     receives: NDArray[np.bool_]
 
 
-def find_copies(run: Run, eligible: Eligible, progress: Progress) -> dict[str, Any]:
+def find_copies(run: Run, eligible: Eligible, progress: Progress) -> CopiesReport:
     """Finds the project's groups anew and stores them in place of those there were; what the run's report says of them.
 
     A match run does this first, whatever ranks it: what it finds depends on texts, names, addresses and managers'
@@ -64,12 +65,12 @@ def find_copies(run: Run, eligible: Eligible, progress: Progress) -> dict[str, A
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         _store(run, ids, groups)
     grouped = groups.group >= 0
-    return {
-        "groups": int(groups.lead.sum()),
+    return CopiesReport(
+        groups=int(groups.lead.sum()),
         **{f"{kind.value}_pages": int((grouped & (groups.kind == place)).sum()) for place, kind in enumerate(KINDS)},
-        "pages_held_out": int((grouped & target & ~groups.receives).sum()),
-        "seconds": round(time.monotonic() - started, 1),
-    }
+        pages_held_out=int((grouped & target & ~groups.receives).sum()),
+        seconds=round(time.monotonic() - started, 1),
+    )
 
 
 def _texts(ids: NDArray[np.int64], progress: Progress) -> Iterator[PageText]:

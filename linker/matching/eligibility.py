@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Eligible:
-    """Pages that may take part, int64 arrays by id, the category of each (0: none), and why others may not: counts by
-    reason in `left_out`, where a page that is kept from both sides counts twice, and `pages_left_out` in all."""
+    """Pages that may take part, int64 arrays by id, the category of each (0: none), and why others may not: counts in
+    `left_out`, where a page that is kept from both sides counts twice, and `pages_left_out` in all."""
 
     ids: NDArray[np.int64]
     categories: NDArray[np.int64]
@@ -36,22 +36,50 @@ class Eligible:
     is_target: NDArray[np.bool_]
     chosen_donor: NDArray[np.bool_]
     chosen_target: NDArray[np.bool_]
-    left_out: dict[str, int]
+    left_out: dict[Ineligibility, int]
     pages_left_out: int
 
 
 class IneligibleReason(StrEnum):
-    """Why a page is left out, in the words of a run's report."""
+    """Why a page is left out."""
 
-    NOT_LIVE = "not live"
-    MISSING = "missing from the last import"
-    NO_VECTOR = "without a vector"
-    NOT_ANSWERING = "not answering with 200"
+    NOT_LIVE = "not_live"
+    MISSING = "missing"
+    NO_VECTOR = "no_vector"
+    NOT_ANSWERING = "not_answering"
     PAGINATION = "pagination"
-    PARAMETER_URL = "parameter URL"
-    NOT_INDEXABLE = "not indexable (as acceptor)"
+    PARAMETER_URL = "parameter_url"
+    NOT_INDEXABLE = "not_indexable"
     EXCLUDED = "excluded"
     ROLE = "role"
+
+
+REASON_WORDS = {
+    IneligibleReason.NOT_LIVE: "not live",
+    IneligibleReason.MISSING: "missing from the last import",
+    IneligibleReason.NO_VECTOR: "without a vector",
+    IneligibleReason.NOT_ANSWERING: "not answering with 200",
+    IneligibleReason.PAGINATION: "pagination",
+    IneligibleReason.PARAMETER_URL: "parameter URL",
+    IneligibleReason.NOT_INDEXABLE: "not indexable (as acceptor)",
+    IneligibleReason.EXCLUDED: "excluded",
+}
+
+
+class Ineligibility(NamedTuple):
+    """Why pages are left out: on one `side` alone where the project's rules say so; `role` where it is what pages of
+    that role give or receive."""
+
+    reason: IneligibleReason
+    side: Side | None = None
+    role: PageRole | None = None
+
+    @property
+    def words(self) -> str:
+        """Such as "home page as donor"."""
+        if self.reason is IneligibleReason.NOT_INDEXABLE or self.side is None:
+            return REASON_WORDS[self.reason]
+        return f"{NAMED[self.role].partition(' ')[2] if self.role else REASON_WORDS[self.reason]} as {self.side}"
 
 
 @dataclass(frozen=True)
@@ -63,11 +91,8 @@ class Refusal:
     rule: ExclusionRule | None = None
     role: PageRole | None = None
 
-    def counted_as(self, side: Side) -> str:
-        """The refusal in the words of a run's report."""
-        if self.role is not None:
-            return f"{NAMED[self.role].partition(' ')[2]} as {side}"
-        return f"excluded as {side}" if self.rule is not None else self.reason
+    def counted_as(self, side: Side) -> Ineligibility:
+        return Ineligibility(self.reason, side, self.role)
 
 
 @dataclass(frozen=True)
@@ -116,14 +141,14 @@ def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams)
     """Applies the project's rules (`is_donor`, `is_target`) and, on top, the run's filters (`chosen_...`)."""
     rules = EligibilityRules(project, params)
     query = f"SELECT {_FACTS} {_PAGES} WHERE p.project_id = %s AND {' AND '.join(_STANDS.values())} ORDER BY p.id"
-    left_out: Counter[str] = Counter()
+    left_out: Counter[Ineligibility] = Counter()
     pages_left_out = 0
     kept: list[tuple[int, int, bool, bool, bool, bool]] = []
     for row in stream("eligible", query, [model.pk, project.pk]):
         facts = _Facts(*row)
         out = next(rules.blocking_reasons(facts), None)
         if out is not None:
-            left_out[out] += 1
+            left_out[Ineligibility(out)] += 1
             pages_left_out += 1
             continue
         refused = [next(rules.refusals(facts, side), None) for side in _SIDES]
@@ -152,12 +177,14 @@ def no_eligible_pages_message(eligible: Eligible) -> str:
     """That no page is left to give links, or to receive them, and why; "" where there are pages on both sides."""
     if eligible.chosen_donor.any() and eligible.chosen_target.any():
         return ""
-    side, other = ("donor", "acceptor") if not eligible.chosen_donor.any() else ("acceptor", "donor")
+    side, other = Side.DONOR, Side.ACCEPTOR
+    if eligible.chosen_donor.any():
+        side, other = other, side
     reasons = ", ".join(
-        f"{count:,} {reason}" for reason, count in eligible.left_out.items() if f"as {other}" not in reason
+        f"{count:,} {reason.words}" for reason, count in eligible.left_out.items() if reason.side != other
     )
     return (
-        f"No page can be {'a donor' if side == 'donor' else 'an acceptor'}: {len(eligible.ids):,} pages have a "
+        f"No page can be {'a donor' if side == Side.DONOR else 'an acceptor'}: {len(eligible.ids):,} pages have a "
         f"vector and are live{', left out of the whole site: ' + reasons if reasons else ''}. "
         f"Widen the {side} filter or list, or check the exclusion rules and what the roles of pages give and receive."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from linker.matching.content_gaps import find_paragraphs
 from linker.matching.edges import save_edges
 from linker.matching.needs import needs_of
 from linker.matching.report import ended_report
+from linker.matching.report_types import MatchReport
 from linker.matching.result import FOUND, MatchResult
 from linker.matching.stale import mark_stale
 from linker.matching.tiers import keep_apart
@@ -34,14 +36,14 @@ ACCEPTORS_AT_A_TIME = 5_000_000
 STEPS = 5
 
 
-def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
+def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> MatchReport:
     """The end of a run in batches: what they found becomes edges. See save_match_result."""
     if batches_left(run):
         raise RuntimeError(f"run {run.pk} has batches left")
     return save_match_result(run, _result_of_batches(run), progress)
 
 
-def save_match_result(run: Run, result: MatchResult, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
+def save_match_result(run: Run, result: MatchResult, progress: Progress = lifecycle.no_progress) -> MatchReport:
     """Allocates links over the whole run, picks anchors and places and stores the edges, all in one transaction.
 
     Returns the run's report.
@@ -74,8 +76,8 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress = lifecy
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         lifecycle.succeed(run.pk, report)
     # They take long and need not be waited for: suggestions of the run can be decided on meanwhile.
-    report["gaps_with_paragraph"] = find_paragraphs(run)
-    Run.objects.filter(pk=run.pk).update(report=report)
+    report = replace(report, gaps_with_paragraph=find_paragraphs(run))
+    Run.objects.filter(pk=run.pk).update(report=report.to_json())
     return report
 
 
@@ -93,7 +95,7 @@ def _result_of_batches(run: Run) -> MatchResult:
         why=_why_by_cosine(run),
         phrases=None,
         ranker=None,
-        report={},
+        report=MatchReport.from_json(Run.objects.values_list("report", flat=True).get(pk=run.pk)),
         acceptors=_acceptors(run),
         pool=pool,
         expand_candidates=(lambda donors: _as_found(expand_candidates(run, donors))) if pool < params.pool else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from linker.matching.report_types import MatchReport
     from linker.models import EmbeddingModel
     from linker.runs.lifecycle import Progress
 
@@ -62,15 +64,15 @@ def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str
     trusted = trusts_crawl(project)
     other_language = 0 if project.link_languages else _pairs_across_languages(project, eligible.ids, blocks, trusted)
     costs = _costs(blocks, batches)
-    report = {
-        "ranked_why": reason,
-        **begun_report(project, model, eligible, acceptors=int(targets.sum()), other_language=other_language),
-        "crawl_trusted": trusted,
-        "copies": copies,
-        "blocks": len(blocks),
-        "batches": len(batches),
-        "pairs": sum(costs),
-    }
+    report = replace(
+        begun_report(project, model, eligible, acceptors=int(targets.sum()), other_language=other_language),
+        ranked_why=reason,
+        crawl_trusted=trusted,
+        copies=copies,
+        blocks=len(blocks),
+        batches=len(batches),
+        pairs=sum(costs),
+    )
     _store_plan(run, model, nodes, blocks, batches, costs, report)
 
 
@@ -87,7 +89,7 @@ def _store_plan(
     blocks: Sequence[blocking.Block],
     batches: Sequence[Any],
     costs: Sequence[int],
-    report: dict[str, Any],
+    report: MatchReport,
 ) -> None:
     """Stores blocks and batches in place of those of an earlier plan, unless a batch of that is done already."""
     with transaction.atomic():
@@ -117,7 +119,7 @@ def _store_plan(
             batch_size=1000,
         )
         Run.objects.filter(pk=run.pk).update(
-            model=model, stage="Comparing pages", done=0, total=sum(costs), report=report
+            model=model, stage="Comparing pages", done=0, total=sum(costs), report=report.to_json()
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from array import array
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.anchors.choice import AnchorChoice
+    from linker.matching.report_types import MatchReport
     from linker.runs.lifecycle import Progress
 
 
@@ -55,7 +56,7 @@ class Loaded:
     with_text: int
 
 
-def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
+def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecycle.no_progress) -> MatchReport:
     """Ranks the whole site, allocates links under the caps, finds their places and stores them.
 
     `ranking` names a ranker of candidates; one that learns falls back where too few links are among them. `reason` says
@@ -97,20 +98,20 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecyc
             lambda row: _why(ranked, row["place"]),
             _Phrases(ranked),
             _ranker(ranked, options),
-            {
-                "ranked_why": reason,
-                "approval": approval_report(options, decided),
-                **begun_report(
+            replace(
+                begun_report(
                     project,
                     model,
                     eligible,
                     acceptors=int(eligible.chosen_target.sum()),
                     other_language=ranked.other_language,
                 ),
-                "donors_with_text": texts,
-                "copies": copies,
-                "seconds": round(time.monotonic() - started, 1),
-            },
+                ranked_why=reason,
+                approval=approval_report(options, decided),
+                donors_with_text=texts,
+                copies=copies,
+                seconds=round(time.monotonic() - started, 1),
+            ),
             acceptors=acceptors,
         ),
         progress,

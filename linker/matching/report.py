@@ -5,6 +5,8 @@ It is begun when the run knows who takes part, and ended when its edges are stor
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,19 @@ from django.db.models import Count, Q
 
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import Mode
+from linker.matching.eligibility import Ineligibility, IneligibleReason
+from linker.matching.report_types import (
+    AllocationReport,
+    ApprovalBand,
+    ApprovalReport,
+    LeftOut,
+    LinkPlace,
+    MatchReport,
+    ReceivedReport,
+    SearchScope,
+    TierBound,
+    TierCount,
+)
 from linker.models import EmbeddingModel, Page, PageEmbedding, Project, Run
 from linker.pages.languages import language_counts, model_advice
 from linker.storage.copy import copy_out
@@ -34,17 +49,22 @@ BANDS = (0.0, 0.3, 0.5, 0.7, 0.85)  # where the bands begin in which what was st
 
 def begun_report(
     project: Project, model: EmbeddingModel, eligible: Eligible, *, acceptors: int, other_language: int
-) -> dict[str, Any]:
-    """Who takes part, who does not and why, in which languages. `other_language`: pairs that were left out because
-    their pages are in different ones."""
-    without = _without_vector(project, model)
-    return {
-        "donors": int(eligible.chosen_donor.sum()),
-        "acceptors": acceptors,
-        "left_out": {**eligible.left_out, "without a vector": without},
-        "pages_left_out": eligible.pages_left_out + without,
-        **_about_languages(project, other_language),
-    }
+) -> MatchReport:
+    """Who takes part, who does not and why, in which languages where there are several, with a warning where the model
+    does not know them. `other_language`: pairs that were left out because their pages are in different ones."""
+    without, languages = _without_vector(project, model), language_counts(project)
+    has_several = len(languages) > 1
+    left_out = {**eligible.left_out, Ineligibility(IneligibleReason.NO_VECTOR): without}
+    return MatchReport(
+        donors=int(eligible.chosen_donor.sum()),
+        acceptors=acceptors,
+        left_out=tuple(LeftOut(pages=pages, **why._asdict()) for why, pages in left_out.items()),
+        pages_left_out=eligible.pages_left_out + without,
+        languages=languages if has_several else None,
+        link_languages=project.link_languages if has_several else None,
+        other_language=other_language if has_several else None,
+        advice=model_advice(project) or None,
+    )
 
 
 def _without_vector(project: Project, model: EmbeddingModel) -> int:
@@ -54,17 +74,7 @@ def _without_vector(project: Project, model: EmbeddingModel) -> int:
     return answering.exclude(pk__in=PageEmbedding.objects.filter(model=model).values("page")).count()
 
 
-def _about_languages(project: Project, other_language: int) -> dict[str, Any]:
-    """The languages of the pages where there are several, and whether they may be linked; a warning where the model
-    does not know them."""
-    counts, advice = language_counts(project), model_advice(project)
-    report: dict[str, Any] = {"advice": advice} if advice else {}
-    if len(counts) > 1:
-        report |= {"languages": counts, "link_languages": project.link_languages, "other_language": other_language}
-    return report
-
-
-def approval_report(options: EngineOptions, decided: NDArray[Any]) -> dict[str, Any]:
+def approval_report(options: EngineOptions, decided: NDArray[Any]) -> ApprovalReport:
     """What the probabilities come from, and how what they stated so far compares with what editors found, in BANDS.
 
     `decided`: rows of `shown`, the probability that the editors saw, and `approved`.
@@ -72,25 +82,25 @@ def approval_report(options: EngineOptions, decided: NDArray[Any]) -> dict[str, 
     approval, calibration = options.approval, options.calibration
     band = np.searchsorted(BANDS, decided["shown"].astype(np.float64), side="right") - 1
     found = [decided[band == number] for number in range(len(BANDS))]
-    return {
-        "bands": [
-            {
-                "from": low,
-                "to": high,
-                "decisions": len(rows),
-                "stated": round(float(rows["shown"].mean()), 4),
-                "approved": round(float(rows["approved"].mean()), 4),
-            }
+    return ApprovalReport(
+        bands=tuple(
+            ApprovalBand(
+                low=low,
+                high=high,
+                decisions=len(rows),
+                stated=round(float(rows["shown"].mean()), 4),
+                approved=round(float(rows["approved"].mean()), 4),
+            )
             for low, high, rows in zip(BANDS, (*BANDS[1:], 1.0), found, strict=True)
             if len(rows)
-        ],
-        "version": approval.version,
-        "judged": approval.judged,
-        "sites": approval.sites,
-        "decisions": calibration.decisions,
-        "slope": calibration.slope,
-        "shift": calibration.shift,
-    }
+        ),
+        version=approval.version,
+        judged=approval.judged,
+        sites=approval.sites,
+        decisions=calibration.decisions,
+        slope=calibration.slope,
+        shift=calibration.shift,
+    )
 
 
 def ended_report(
@@ -102,35 +112,39 @@ def ended_report(
     allocated: AllocatedLinks,
     saved: SavedEdges,
     stale: StaleEdges,
-) -> dict[str, Any]:
+) -> MatchReport:
     """The whole report of a run whose edges are stored; `lacking`: the acceptors that lack links, by id."""
     edges = run.project.edges.filter(run=run)
-    levels_up = params.levels(result.ranking)
-    tiers = edges.values_list("tier__name").annotate(Count("pk")).order_by()
-    report = {
-        **Run.objects.values_list("report", flat=True).get(pk=run.pk),
-        "ranking": str(result.ranking),
-        "scope": "site" if levels_up is None else levels_up,
-        "threshold": params.floor(result.ranking),
-        "candidates": len(allocated.eligible),
-        "donors_with_full_pool": _full_pools(allocated.eligible, params),
-        **result.report,
-        **_edges_report(saved),
-        "stale": stale.undecided,
-        "sensitive": edges.exclude(sensitive="").count(),
-        "tiers": {name or "below every tier": count for name, count in tiers},
-        "held_back": edges.filter(Q(tier=None) | Q(tier__held=True)).count(),
-        "allocation": _allocation_report(params, allocated, saved),
-    }
-    if stale.other_vectors:
-        report["other_vectors"] = stale.other_vectors
-    if "copies" in report:
-        report["copies"]["pairs_held_out"] = int((allocated.reason == Reason.SAME_GROUP).sum())
-    if len(lacking):
-        orphans = needs.orphans(lacking)
-        report["under_linked"] = _got(run, lacking, allocated, saved)
-        report["orphans"] = _got(run, orphans, allocated, saved) if len(orphans) else {}
-    return report
+    tiers = dict(edges.values_list("tier__name").annotate(Count("pk")).order_by())
+    bins = np.clip((saved.value * BINS).astype(np.int64), 0, BINS - 1)
+    orphans = needs.orphans(lacking)
+    copies = result.report.copies
+    return replace(
+        result.report,
+        ranking=str(result.ranking),
+        scope=SearchScope(levels_up=params.levels(result.ranking)),
+        threshold=params.floor(result.ranking),
+        candidates=len(allocated.eligible),
+        donors_with_full_pool=_full_pools(allocated.eligible, params),
+        edges=len(saved.value),
+        new=saved.new,
+        refreshed=saved.refreshed,
+        stale=stale.undecided,
+        other_vectors=stale.other_vectors or None,
+        sensitive=edges.exclude(sensitive="").count(),
+        placements={LinkPlace(place): links for place, links in saved.placements.items()},
+        generators=dict(saved.generators),
+        basis=saved.tiers.basis,
+        bounds=tuple(TierBound(name=tier.name, bound=tier.lower_bound) for tier in saved.tiers.tiers),
+        tiers=tuple(TierCount(name=name, links=links) for name, links in tiers.items() if name),
+        below_tiers=tiers.get(None),
+        held_back=edges.filter(Q(tier=None) | Q(tier__held=True)).count(),
+        histogram=tuple(np.bincount(bins, minlength=BINS).tolist()),
+        allocation=_allocation_report(params, allocated, saved),
+        copies=replace(copies, pairs_held_out=int((allocated.reason == Reason.SAME_GROUP).sum())) if copies else None,
+        under_linked=_received(run, lacking, allocated, saved) if len(lacking) else None,
+        orphans=_received(run, orphans, allocated, saved) if len(orphans) else None,
+    )
 
 
 def _full_pools(rows: NDArray[Any], params: MatchParams) -> int:
@@ -141,49 +155,29 @@ def _full_pools(rows: NDArray[Any], params: MatchParams) -> int:
     return int((sizes >= params.pool).sum())
 
 
-def _edges_report(saved: SavedEdges) -> dict[str, Any]:
-    bins = np.clip((saved.value * BINS).astype(np.int64), 0, BINS - 1)
-    return {
-        "edges": len(saved.value),
-        "new": saved.new,
-        "refreshed": saved.refreshed,
-        "placements": dict(saved.placements),
-        "generators": dict(saved.generators),
-        "basis": saved.tiers.basis.value,
-        "bounds": {tier.name: tier.lower_bound for tier in saved.tiers.tiers},
-        "histogram": np.bincount(bins, minlength=BINS).tolist(),
-    }
-
-
-def _allocation_report(params: MatchParams, allocated: AllocatedLinks, saved: SavedEdges) -> dict[str, Any]:
+def _allocation_report(params: MatchParams, allocated: AllocatedLinks, saved: SavedEdges) -> AllocationReport:
     """How the links were allocated, and what became of those that found no place."""
     allocation, rooms = allocated.allocation, allocated.rooms
-    report: dict[str, Any] = {
-        "mode": params.mode.value,
-        "target_cap": allocated.target_cap,
-        "total": round(allocation.total, 4),
-    }
-    if params.mode is not Mode.BEST:
-        report["best_first"] = round(allocation.greedy_total, 4)
-        report["against_best_first"] = round(allocation.planned - allocation.greedy_total, 6)
-    if len(allocation.for_need):
-        report["for_need"] = len(allocation.for_need)
+    compares, unplaced = params.mode is not Mode.BEST, saved.unplaced
     donors = np.array(list(rooms), dtype=np.int64)
     limited = donors[np.isin(donors, allocated.eligible["source"])].tolist()
-    if limited:
-        report["donors_with_less_room"] = len(limited)
-        report["donors_without_room"] = sum(not sum(rooms[donor]) for donor in limited)
-    if saved.unplaced.pairs:
-        report["without_place"] = len(saved.unplaced.pairs)
-        report["lost"] = round(saved.unplaced.score, 4)
-    return report
+    return AllocationReport(
+        mode=params.mode,
+        target_cap=allocated.target_cap,
+        total=round(allocation.total, 4),
+        best_first=round(allocation.greedy_total, 4) if compares else None,
+        against_best_first=round(allocation.planned - allocation.greedy_total, 6) if compares else None,
+        for_need=len(allocation.for_need) or None,
+        donors_with_less_room=len(limited) or None,
+        donors_without_room=sum(not sum(rooms[donor]) for donor in limited) if limited else None,
+        without_place=len(unplaced.pairs) or None,
+        lost=round(unplaced.score, 4) if unplaced.pairs else None,
+    )
 
 
-def _got(run: Run, lacking: NDArray[np.int64], allocated: AllocatedLinks, saved: SavedEdges) -> dict[str, int]:
-    """What pages got from a run: how many `pages` there are; of them, with a link that the queue shows (`shown`), with
-    one `in_text`; and of the rest, each page once: with a pair that would be shown and got `no_room`; with such pairs
-    alone that their donors link beside their text already (`linked`); given none but links that are `held_back`; found,
-    but `too_unlikely` to be given any; and `not_found`, by anybody or only below the lowest score."""
+def _received(run: Run, lacking: NDArray[np.int64], allocated: AllocatedLinks, saved: SavedEdges) -> ReceivedReport:
+    """What pages that lack links got from a run, each counted once: in the order of the reasons below, where it has no
+    suggestion that the queue shows. `not_found` are pages that no donor found, or only below the lowest score."""
     got = copy_out(
         "SELECT e.target_id, bool_or(coalesce(NOT t.held, false)), "
         "bool_or(coalesce(NOT t.held, false) AND e.placement = 'inline') "
@@ -192,7 +186,7 @@ def _got(run: Run, lacking: NDArray[np.int64], allocated: AllocatedLinks, saved:
         [run.project_id, run.pk, lacking.tolist()],
         [("target", ">i8"), ("shown", "?"), ("in_text", "?")],
     )
-    counts = {"pages": len(lacking), "shown": int(got["shown"].sum()), "in_text": int(got["in_text"].sum())}
+    counts: Counter[str] = Counter()
     rest = np.setdiff1d(lacking, got["target"][got["shown"]])
     chosen = allocated.allocation.chosen
     wanted = allocated.wanted[allocated.reason == 0]
@@ -209,5 +203,12 @@ def _got(run: Run, lacking: NDArray[np.int64], allocated: AllocatedLinks, saved:
         ("too_unlikely", allocated.eligible["target"]),
     ):
         there = np.isin(rest, targets)
-        counts[name], rest = counts.get(name, 0) + int(there.sum()), rest[~there]
-    return counts | {"not_found": len(rest)}
+        counts[name] += int(there.sum())
+        rest = rest[~there]
+    return ReceivedReport(
+        pages=len(lacking),
+        shown=int(got["shown"].sum()),
+        in_text=int(got["in_text"].sum()),
+        not_found=len(rest),
+        **counts,
+    )

@@ -7,7 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from linker.engine.params import Mode
-from linker.engine.roles.policy import NAMED, PageRole
+from linker.engine.roles.policy import PageRole
+from linker.matching.eligibility import REASON_WORDS, Ineligibility, IneligibleReason
 from linker.models import Basis, Side
 from linker.runs.reports import Report
 
@@ -49,28 +50,13 @@ class LinkPlace(StrEnum):
     GAP = "gap"  # beside the text, for want of words in it
 
 
-class LeftOutReason(StrEnum):
-    """Why a page takes no part in a run. See linker.matching.eligibility."""
-
-    NOT_LIVE = "not_live"
-    MISSING = "missing"
-    NO_VECTOR = "no_vector"
-    NOT_ANSWERING = "not_answering"
-    PAGINATION = "pagination"
-    PARAMETER_URL = "parameter_url"
-    NOT_INDEXABLE = "not_indexable"
-    EXCLUDED = "excluded"
-    ROLE = "role"
-    OTHER = "other"  # one that an earlier version named and this one does not know
-
-
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """How many pages take no part for a reason; on one `side` alone where the project's rules say so; `role` where it
-    is what pages of that role give or receive."""
+    """How many pages take no part for a reason, see Ineligibility. `reason` is None for one that an earlier version
+    named and this one does not know."""
 
-    reason: LeftOutReason
     pages: int
+    reason: IneligibleReason | None = None
     side: Side | None = None
     role: PageRole | None = None
 
@@ -215,43 +201,32 @@ class MatchReport(Report):
     def upgrade(cls, stored: dict[str, Any], version: int) -> dict[str, Any]:
         upgraded = {name: value for name, value in stored.items() if value not in ({}, None)}
         if "left_out" in upgraded:
-            upgraded["left_out"] = [_reason(words) | {"pages": pages} for words, pages in stored["left_out"].items()]
+            counts = stored["left_out"].items()
+            upgraded["left_out"] = [_REASONS.get(words, {}) | {"pages": pages} for words, pages in counts]
         if "scope" in upgraded:
             upgraded["scope"] = {} if stored["scope"] == "site" else {"levels_up": stored["scope"]}
         if "bounds" in upgraded:
             upgraded["bounds"] = [{"name": name, "bound": bound} for name, bound in stored["bounds"].items()]
         if "tiers" in upgraded:
-            counts = dict(stored["tiers"])
-            upgraded["below_tiers"] = counts.pop(BELOW_TIERS, None)
-            upgraded["tiers"] = [{"name": name, "links": links} for name, links in counts.items()]
+            links = dict(stored["tiers"])
+            upgraded["below_tiers"] = links.pop(BELOW_TIERS, None)
+            upgraded["tiers"] = [{"name": name, "links": number} for name, number in links.items()]
         if "approval" in upgraded:
             bands = [{**band, "low": band["from"], "high": band["to"]} for band in stored["approval"]["bands"]]
             upgraded["approval"] = stored["approval"] | {"bands": [_without(band, "from", "to") for band in bands]}
         return super().upgrade(upgraded, version)
 
 
-_REASONS = {
-    "not live": LeftOutReason.NOT_LIVE,
-    "missing from the last import": LeftOutReason.MISSING,
-    "without a vector": LeftOutReason.NO_VECTOR,
-    "not answering with 200": LeftOutReason.NOT_ANSWERING,
-    "pagination": LeftOutReason.PAGINATION,
-    "parameter URL": LeftOutReason.PARAMETER_URL,
-    "not indexable (as acceptor)": LeftOutReason.NOT_INDEXABLE,
+_REASONS: dict[str, dict[str, Any]] = {REASON_WORDS[reason]: {"reason": reason} for reason in REASON_WORDS}
+_REASONS |= {
+    why.words: {name: value for name, value in why._asdict().items() if value is not None}
+    for side in (Side.DONOR, Side.ACCEPTOR)
+    for why in (
+        Ineligibility(IneligibleReason.EXCLUDED, side),
+        *(Ineligibility(IneligibleReason.ROLE, side, role) for role in PageRole),
+    )
 }
-_ROLES = {named.partition(" ")[2]: role for role, named in NAMED.items()}
-
-
-def _reason(words: str) -> dict[str, Any]:
-    """Why pages were left out, of the words that reports from before they were types counted them under."""
-    if words in _REASONS:
-        return {"reason": _REASONS[words]}
-    what, _, side = words.rpartition(" as ")
-    if side in (Side.DONOR, Side.ACCEPTOR) and what in _ROLES:
-        return {"reason": LeftOutReason.ROLE, "side": side, "role": _ROLES[what]}
-    if side in (Side.DONOR, Side.ACCEPTOR) and what == "excluded":
-        return {"reason": LeftOutReason.EXCLUDED, "side": side}
-    return {"reason": LeftOutReason.OTHER}
+_REASONS[REASON_WORDS[IneligibleReason.NOT_INDEXABLE]]["side"] = Side.ACCEPTOR
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.matching.placing import Phrases
+    from linker.matching.report_types import MatchReport
     from linker.models import Ranker
 
 # A pair that a run found: block -1 is the whole site, `probability` that an editor approves it at its best and `beside`
@@ -40,7 +41,7 @@ class MatchResult:
     why: Callable[[dict[str, Any]], tuple[str, dict[str, float]]]
     phrases: Phrases | None
     ranker: Ranker | None
-    report: dict[str, Any]
+    report: MatchReport
     acceptors: NDArray[np.int64]
     pool: int = 0
     expand_candidates: Callable[[NDArray[np.int64]], NDArray[Any]] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import connection
 
@@ -17,6 +17,7 @@ from linker.pages.languages import read_languages
 from linker.runs import lifecycle
 
 if TYPE_CHECKING:
+    from linker.matching.report_types import MatchReport
     from linker.runs.lifecycle import Progress
 
 
@@ -61,7 +62,7 @@ def choose_ranking(project: Project, params: MatchParams) -> tuple[str, str]:
     )
 
 
-def start_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[str, Any] | None:
+def start_match(run: Run, progress: Progress = lifecycle.no_progress) -> MatchReport | None:
     """The part of a match that is one job: all of it by a ranker or the formula, else the plan, and None."""
     read_languages(run.project, progress)  # of a project that was last imported before languages were read
     ranking, reason = choose_ranking(run.project, MatchParams.from_dict(run.params))
@@ -73,7 +74,7 @@ def start_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[st
     return None
 
 
-def run_match(run: Run, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
+def run_match(run: Run, progress: Progress = lifecycle.no_progress) -> MatchReport:
     """The whole match in this process: by a ranker or the formula, or plan, every batch, finish."""
     report = start_match(run, progress)
     if report is not None:

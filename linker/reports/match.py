@@ -5,8 +5,8 @@ from __future__ import annotations
 from linker.engine.candidates.registry import label_of
 from linker.engine.params import Mode
 from linker.engine.ranking.rankers.registry import RANKERS
-from linker.engine.roles.policy import NAMED
-from linker.matching.report_types import LeftOut, LeftOutReason, MatchReport, ReceivedReport, TierBound
+from linker.matching.eligibility import Ineligibility, IneligibleReason
+from linker.matching.report_types import LeftOut, MatchReport, ReceivedReport, TierBound
 from linker.models import Basis
 from linker.pages.languages import language_name
 from linker.reports.params import levels_up
@@ -15,25 +15,16 @@ from linker.reports.table import Table, plain
 from linker.runs.reports import ReportKind, Row
 from linker.wording import are, count, listed, was
 
-REASONS = {
-    LeftOutReason.NOT_LIVE: "not live",
-    LeftOutReason.MISSING: "missing from the last import",
-    LeftOutReason.NO_VECTOR: "without a vector",
-    LeftOutReason.NOT_ANSWERING: "not answering with 200",
-    LeftOutReason.PAGINATION: "pagination",
-    LeftOutReason.PARAMETER_URL: "addresses with a query",
-    LeftOutReason.NOT_INDEXABLE: "not indexable (as acceptor)",
-    LeftOutReason.EXCLUDED: "excluded",
-    LeftOutReason.ROLE: "role",
-    LeftOutReason.OTHER: "other reasons",
-}
 MODES = {Mode.BEST: "best first", Mode.EQUAL: "equal rounds", Mode.OPTIMAL: "highest total"}
 
 
 def reason_words(left_out: LeftOut) -> str:
     """Why pages were left out, such as "home page as donor"."""
-    what = NAMED[left_out.role].partition(" ")[2] if left_out.role else REASONS[left_out.reason]
-    return f"{what} as {left_out.side}" if left_out.side else what
+    if left_out.reason is None:
+        return "other reasons"
+    if left_out.reason is IneligibleReason.PARAMETER_URL:
+        return "addresses with a query"
+    return Ineligibility(left_out.reason, left_out.side, left_out.role).words
 
 
 def against_best_first(difference: float, share: str = "") -> str:
