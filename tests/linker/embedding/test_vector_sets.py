@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from importlib import import_module
 from io import StringIO
 
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.urls import reverse
 
 from linker.embedding.service import embedding_model, run_embed
@@ -138,26 +136,6 @@ def test_the_text_of_a_recipe_changes_only_with_its_version():
         recipe.key: sha256(text_to_embed(name, **page).encode()).hexdigest()[:12] for name, recipe in RECIPES.items()
     }
     assert digests == {"full 1": "adf230251e71", "title 1": "1e978ffe3715", "body 1": "79709b0c6ca1"}
-
-
-def test_vectors_of_before_get_the_text_of_their_project_and_shared_ones_are_divided(project):
-    name_recipes = import_module("linker.migrations.0026_vector_sets").name_recipes
-    other = make_project(slug="other", text_recipe="title")
-    model = EmbeddingModel.objects.create(name="e5", version="1", dimensions=4)
-    gone = EmbeddingModel.objects.create(name="gone", version="1", dimensions=4)
-    imported = EmbeddingModel.objects.create(name="imported: x", version="as crawled", dimensions=4, project=project)
-    embed(make_page(project), [1, 0, 0, 0], model)
-    embed(make_page(project), [1, 0, 0, 0], model)
-    theirs = embed(make_page(other), [1, 0, 0, 0], model)
-    their_run, our_run = make_run(other, model=model), make_run(project, model=model)
-    with connection.cursor() as cursor:
-        name_recipes(cursor)
-    for row in (model, gone, imported, theirs, their_run, our_run):
-        row.refresh_from_db()
-    assert (model.recipe, gone.recipe, imported.recipe) == ("full 1", "", "crawler")
-    assert (theirs.model.name, theirs.model.recipe) == ("e5", "title 1")
-    assert (their_run.model, our_run.model) == (theirs.model, model)
-    assert (model.made_of, theirs.model.made_of) == (RECIPES["full"].made_of, RECIPES["title"].made_of)
 
 
 # ------------------------------------------------------------------------------------------------------- dropping

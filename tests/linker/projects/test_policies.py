@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
 import time
 
@@ -14,7 +13,7 @@ from linker.projects.members import LastManager, remove_member
 from linker.projects.policies import add_sensitive, change_tiers
 from review.decisions import decide_edges
 from review.models import Verb
-from tests.factories import make_edge, make_member, make_project
+from tests.factories import make_edge, make_member
 
 
 @pytest.mark.django_db
@@ -161,19 +160,3 @@ def test_two_managers_who_remove_each_other_leave_one(project):
     for thread in threads:
         thread.join()
     assert [membership.pk for membership in refused] == [Membership.objects.get(project=project).pk]
-
-
-@pytest.mark.django_db
-def test_an_upgrade_moves_the_bounds_that_nobody_chose_and_no_others(project):
-    migration = importlib.import_module("linker.migrations.0032_approval_bounds")
-    other = make_project("other")
-    for each, bounds in ((project, migration.BEFORE), (other, (0.6, 0.15, 0.02))):
-        for name, bound in zip(("Inline", "Related", "Reserve"), bounds, strict=True):
-            each.tiers.filter(basis="probability", name=name).update(lower_bound=bound)
-    with connection.cursor() as cursor:
-        cursor.execute(migration.moved(migration.BEFORE, migration.AFTER))
-    for each, bounds in ((project, migration.AFTER), (other, (0.6, 0.15, 0.02))):
-        assert tuple(each.tiers.filter(basis="probability").values_list("lower_bound", flat=True)) == bounds
-    assert tuple(make_project("new").tiers.filter(basis="probability").values_list("lower_bound", flat=True)) == (
-        migration.AFTER
-    )
