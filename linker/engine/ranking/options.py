@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from linker.engine.anchors.training import AnchorOptions
+from linker.engine.candidates.block_search import Tiling
 from linker.engine.limits import Limits
 from linker.engine.nearest.vectors import SearchOptions
 from linker.engine.ranking.approval import Approval, Calibration, shipped
@@ -26,7 +27,7 @@ class EngineOptions:
     training, anchors, weights    of the learned ranker, of the choice of words, of the formula
     approval       says how likely an editor is to approve; `calibration`: how this project's editors differ from that
     search         how far the nearest pages are looked for exactly
-    limits         what is held at a time
+    limits, tiling what is held at a time, and compared at a time by cosine
     """
 
     ranking: str = "learned"
@@ -43,3 +44,4 @@ class EngineOptions:
     calibration: Calibration = field(default_factory=Calibration)
     search: SearchOptions = field(default_factory=SearchOptions)
     limits: Limits = field(default_factory=Limits)
+    tiling: Tiling = field(default_factory=Tiling)

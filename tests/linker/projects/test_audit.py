@@ -16,7 +16,7 @@ from linker.models import Change, ChangeKind, ExclusionRule, Membership, Project
 from linker.projects import members, policies
 from linker.projects.create import create_project, save_project
 from linker.runs import lifecycle
-from review.releases import export
+from review.releases.create import create_release
 from tests.factories import make_category, make_edge, make_member, make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -137,7 +137,7 @@ def test_an_import_that_ended_well_is_logged_once(project, manager):
 @pytest.mark.django_db(transaction=True)
 def test_an_import_of_traffic_names_its_period_and_source(project, manager):
     run = lifecycle.start_run(project, RunKind.IMPORT_TRAFFIC, {}, manager, to_queue=False)
-    said = {"file": "May.csv", "period": "2026-05-01 to 2026-05-31", "traffic_source": "search_console", "pages": 7}
+    said = {"file": "May.csv", "period": "2026-05-01 to 2026-05-31", "traffic_source": "search_console", "traffic": 7}
     lifecycle.execute(run.pk, lambda run, progress: said)
     assert newest(project).after == said
 
@@ -161,7 +161,7 @@ def test_an_import_that_failed_is_no_change(project, manager):
 
 def test_a_release_is_logged_with_its_hash(project, editor):
     make_edge(project, status="accepted")
-    release = export.create_release(project, project.edges.all(), user=editor)
+    release = create_release(project, project.edges.all(), user=editor)
     change = newest(project)
     assert (change.kind, change.user, change.after["sha256"]) == (ChangeKind.RELEASE, editor, release.sha256)
 

@@ -89,6 +89,7 @@ class Cosine(Ranker):
             threshold=options.least_score,
             level_penalty=options.level_penalty,
             pool=options.pool,
+            tiling=options.tiling,
         )
         allowed = may_be_linked(site, donors, found.donors, found.targets, site.taken)  # copies of one page are not
         return RankedByCosine(Pairs(*(column[allowed] for column in vars(found).values())))
