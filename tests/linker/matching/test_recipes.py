@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from linker.engine.candidates.base import DonorSlice
     from linker.engine.index import Progress, SiteIndex
-    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.options import EngineOptions
     from linker.models import Page, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)  # the command's progress goes through a connection of its own
@@ -123,9 +123,7 @@ def test_a_new_generator_proposes_in_a_run_is_reported_and_can_be_filtered_by(
     order = [page.pk for page in pages]
     assert proposed
     assert proposed <= {(page, after, next_page) for page, after in zip(order, [*order[1:], order[0]], strict=True)}
-    assert [(part.label, part.value) for part in match_page(run).generators] == [
-        ("The next page", str(len(proposed)))
-    ]
+    assert [(part.label, part.value) for part in match_page(run).generators] == [("The next page", str(len(proposed)))]
     client = client_for(manager)
     assert "The next page" in client.get(reverse("run", args=[project.slug, run.pk])).content.decode()
     assert '<option value="next_page"' in shown(client, "queue", project)
