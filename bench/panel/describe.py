@@ -93,7 +93,7 @@ def describe_pairs(rows: list[Row], evidence: Evidence, ranker: TrainedRanker | 
 
 
 def describe_words(rows: list[Row], evidence: Evidence, ranker: AnchorRanker | None, page: dict[str, int]) -> None:
-    """Gives each row its `words`; None where there is no sentence, or they are no stretch of the text."""
+    """Gives each row its `words`; None where there is no sentence, or they are no span of the text."""
     finder = span_finder(evidence, ranker)
     for row in rows:
         row["words"] = None
@@ -102,7 +102,7 @@ def describe_words(rows: list[Row], evidence: Evidence, ranker: AnchorRanker | N
         target = np.array([page[row["acceptor_url"]]])
         texts = TokenizedTexts(finder.reader, np.array([page[row["donor_url"]]]))
         found = finder.find(texts, np.array([0]), target)
-        place = stretch(row, Folded(evidence.index.site.bodies[page[row["donor_url"]]]), texts, found)
+        place = span_of(row, Folded(evidence.index.site.bodies[page[row["donor_url"]]]), texts, found)
         if place is None:
             continue
         one = found.take(np.array([place]))
@@ -110,8 +110,8 @@ def describe_words(rows: list[Row], evidence: Evidence, ranker: AnchorRanker | N
         row["words"] = numbers(WORD_FEATURES, word_table(one.features, in_context(finder, texts, target, one), own)[0])
 
 
-def stretch(row: Row, body: Folded, texts: TokenizedTexts, found: CandidateSpans) -> int | None:
-    """The stretch that says the row's anchor, in its sentence where there are several."""
+def span_of(row: Row, body: Folded, texts: TokenizedTexts, found: CandidateSpans) -> int | None:
+    """The span that says the row's anchor, in its sentence where there are several."""
     inside, elsewhere = fold(row["sentence"].strip("… ")), None
     for number in range(len(found.first)):
         span = body.span(int(texts.start[found.first[number]]), int(texts.stop[found.last[number] - 1]))

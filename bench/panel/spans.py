@@ -2,7 +2,7 @@
 
     python bench/panel/spans.py SLUG NAME COUNT > bench/panel/NAME.spans.npz
 
-Of COUNT of the project's links, drawn by chance, every stretch that could have become the link, described as if the
+Of COUNT of the project's links, drawn by chance, every span that could have become the link, described as if the
 link were not there, and whether it says what the editor's anchor says. Numbers alone, no words.
 """
 
@@ -32,7 +32,7 @@ from linker.matching.eligibility import eligible_pages
 from linker.matching.ranked import load_site
 from linker.models import Project
 
-KEPT = 25  # wrong stretches kept a link
+KEPT = 25  # wrong spans kept a link
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
     order = np.lexsort((rng.random(len(found.query)), ~found.right, found.query))
     rank = np.arange(len(order)) - np.searchsorted(found.query[order], found.query[order])
     keep = np.sort(order[(rank < KEPT) & answered[order]])
-    print(f"{slug}: {len(keep)} stretches, {int(found.right[keep].sum())} right", file=sys.stderr)
+    print(f"{slug}: {len(keep)} spans, {int(found.right[keep].sum())} right", file=sys.stderr)
     np.savez_compressed(sys.stdout.buffer, features=found.features[keep].astype(np.float16), right=found.right[keep])
 
 

@@ -47,7 +47,7 @@ OF_PAIRS = {
     "feature_fraction": 0.15,
     "monotone_constraints": [(name in NEVER_LESS) - (name in NEVER_MORE) for name in PAIR_FEATURES],
 }
-# Of a stretch: what the site's visible links say of it. Left out where the model must do without links.
+# Of a span: what the site's visible links say of it. Left out where the model must do without links.
 BY_LINKS = (
     "begin", "begin_word", "begin_before", "end", "end_word", "end_after", "inside", "inside_most", "anchor_share",
     "links", "share", "keyness", "phrase_links", "edges_rank", "links_rank", "line_links",
@@ -107,8 +107,8 @@ def relevance(rows: list[Row]) -> lightgbm.Booster:
     return grow(pairs(rows), [bool(row["relevant"]) for row in rows], 2 * ROUNDS, OF_PAIRS)
 
 
-def stretches(without: list[str]) -> lightgbm.Booster:
-    """What editors link, by the stretch alone: learned on links of sites whose other links are not looked at."""
+def linked_spans(without: list[str]) -> lightgbm.Booster:
+    """What editors link, by the span alone: learned on links of sites whose other links are not looked at."""
     parts = [np.load(path) for path in sorted(HERE.glob("*.spans.npz")) if path.name.split(".")[0] not in without]
     table = blind(np.concatenate([part["features"] for part in parts]).astype(np.float32))
     return grow(
@@ -136,7 +136,7 @@ def wording(rows: list[Row], quick: lightgbm.Booster) -> lightgbm.Booster:
 
 
 def worded(rows: list[Row], quick: lightgbm.Booster) -> np.ndarray:
-    """The numbers of words; without a choice learned on the site, `site` is what the stretch alone says."""
+    """The numbers of words; without a choice learned on the site, `site` is what the span alone says."""
     table = words(rows)
     unknown = np.isnan(table[:, -1])
     table[unknown, -1] = chance(quick, table[unknown])
@@ -163,7 +163,7 @@ def held_out(rows: list[Row]) -> tuple[np.ndarray, np.ndarray]:
         of_pair[mine] = raw(relevance(others), table) + leaning(table)
         some = np.array([n for n in mine if has_words(rows[n])], dtype=np.int64)
         if len(some):
-            quick = stretches([one])
+            quick = linked_spans([one])
             of_words[some] = raw(wording(others, quick), worded([rows[n] for n in some], quick))
     return of_pair, of_words
 
@@ -172,7 +172,7 @@ def learned(rows: list[Row], without: list[str]) -> tuple[dict[str, Any], np.nda
     of_pair, of_words = held_out(rows)
     in_text = np.flatnonzero(~np.isnan(of_words))
     beside = np.array([n for n, row in enumerate(rows) if not row["in_sentence"] and not has_former_name(row)])
-    quick = stretches(without)
+    quick = linked_spans(without)
     kept = {
         "version": "approval-1",
         "judged": len(rows),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.engine.arrays.ranges import expand_ranges
 from linker.engine.phrases import H1, TITLE
 
 if TYPE_CHECKING:
@@ -39,12 +40,11 @@ def mention_rows(evidence: TextEvidence, donors: NDArray[np.int64]) -> MentionRo
     """The mentions in the donors' texts with every page they may mean; the weight says how likely, roughly."""
     phrase_mentions, phrase_targets = evidence.phrase_mentions, evidence.phrase_targets
     low, high = phrase_mentions.bounds[donors], phrase_mentions.bounds[donors + 1]
-    size = high - low
-    mention = np.repeat(low - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
+    _, mention = expand_ranges(low, high - low)
     group = phrase_mentions.group[mention]
-    first, count = phrase_targets.first[group], phrase_targets.first[group + 1] - phrase_targets.first[group]
-    phrase_target = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
-    mention = np.repeat(mention, count)
+    first, stop = phrase_targets.first[group], phrase_targets.first[group + 1]
+    row, phrase_target = expand_ranges(first, stop - first)
+    mention = mention[row]
     exact = phrase_mentions.phrase[mention] == phrase_targets.phrase[phrase_target]
     donor, target = phrase_mentions.page[mention].astype(np.int64), phrase_targets.page[phrase_target]
     named = (phrase_targets.bits[phrase_target] & (TITLE | H1)) > 0

@@ -87,7 +87,7 @@ def test_choices_are_words_of_the_text_that_carry_no_link_yet(learned: tuple[Evi
 
 
 def test_a_link_is_not_described_by_itself() -> None:
-    """Whatever one link's anchor says, the stretches of its own pair are described alike."""
+    """Whatever one link's anchor says, the spans of its own pair are described alike."""
     site = checked(worded_site())
     link = 7
     anchors = list(site.links.anchors)
@@ -111,7 +111,7 @@ def test_a_link_is_not_described_by_itself() -> None:
     assert before.links == after.links == len({*zip(site.links.src.tolist(), site.links.dst.tolist(), strict=True)})
 
 
-def test_hidden_links_change_nothing_of_the_stretches() -> None:
+def test_hidden_links_change_nothing_of_the_spans() -> None:
     site = checked(worded_site())
     hidden = np.flatnonzero(np.arange(len(site.links)) % 5 == 0)
     visible = np.setdiff1d(np.arange(len(site.links)), hidden)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from linker.engine.candidates.base import DonorSlice
     from linker.engine.index import Progress, SiteIndex
-    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.options import EngineOptions
     from linker.models import Page, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)  # the command's progress goes through a connection of its own
