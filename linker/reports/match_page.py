@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from linker.engine.candidates.registry import label_of
 from linker.engine.params import Mode
-from linker.engine.ranking.formula import TAKEN_OFF
+from linker.engine.ranking.formula import PENALTIES
 from linker.matching.report_types import (
     AllocationReport,
     ApprovalBand,
@@ -216,7 +216,7 @@ def _weights(ranker: Ranker) -> list[Part]:
     if ranker.kind == "learned":
         weights = {GROUPS.get(name, name): value for name, value in ranker.weights.items()}
         return _bars(weights, percent=True)
-    names = {name: f"{name.capitalize()}{', taken off' if name in TAKEN_OFF else ''}" for name in ranker.weights}
+    names = {name: f"{name.capitalize()}{', taken off' if name in PENALTIES else ''}" for name in ranker.weights}
     return _bars({names[name]: value for name, value in ranker.weights.items()})
 
 

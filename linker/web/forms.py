@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from linker.engine.candidates import registry as generators
 from linker.engine.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.engine.patterns import PatternError, compile_pattern
-from linker.engine.ranking.formula import TAKEN_OFF, FormulaWeights
+from linker.engine.ranking.formula import PENALTIES, FormulaWeights
 from linker.engine.ranking.rankers import registry as rankers
 from linker.engine.roles.policy import CHOICES as ROLE_CHOICES
 from linker.engine.roles.policy import LABELS as PAGE_ROLES
@@ -299,7 +299,7 @@ class FormulaForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
-        if not self.errors and not any(values[name] for name in values if name not in TAKEN_OFF):
+        if not self.errors and not any(values[name] for name in values if name not in PENALTIES):
             raise ValidationError("At least one weight that speaks for a link must be above 0.")
         return values
 

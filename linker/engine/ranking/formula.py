@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linker.engine.site import Site
 
 VERSION = "formula-1"
-TAKEN_OFF = frozenset({"density", "distance"})  # these parts speak against a link
+PENALTIES = frozenset({"density", "distance"})  # these parts speak against a link
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def formula_parts(
 
 def formula_score(parts: dict[str, NDArray[np.float64]], weights: FormulaWeights) -> NDArray[np.float64]:
     """The sum of the weighted parts, density and distance taken off, float64 [m] of six decimals."""
-    score = sum(getattr(weights, name) * (-part if name in TAKEN_OFF else part) for name, part in parts.items())
+    score = sum(getattr(weights, name) * (-part if name in PENALTIES else part) for name, part in parts.items())
     return np.asarray(np.round(score, 6), dtype=np.float64)
 
 
