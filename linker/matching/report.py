@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.db.models import Count, Q
+from django.db.models import Count
 
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import Mode
 from linker.models import EmbeddingModel, Page, PageEmbedding, Project, Run
+from linker.models.querysets import EMBEDDABLE, HIDDEN, PROPOSED, SHOWN, sql
 from linker.pages.languages import language_counts, model_advice
 from linker.storage.copy import copy_out
 
@@ -49,9 +50,11 @@ def begun_report(
 
 def _without_vector(project: Project, model: EmbeddingModel) -> int:
     """Live pages that have no vector in a run's set, and so take no part in it: embed them first."""
-    live = Page.objects.filter(project=project, status="live", missing_since=None)
-    answering = live.filter(Q(status_code=None) | Q(status_code=200))
-    return answering.exclude(pk__in=PageEmbedding.objects.filter(model=model).values("page")).count()
+    return (
+        Page.objects.filter(EMBEDDABLE, project=project)
+        .exclude(pk__in=PageEmbedding.objects.filter(model=model).values("page"))
+        .count()
+    )
 
 
 def _about_languages(project: Project, other_language: int) -> dict[str, Any]:
@@ -119,7 +122,7 @@ def ended_report(
         "stale": stale.undecided,
         "sensitive": edges.exclude(sensitive="").count(),
         "tiers": {name or "below every tier": count for name, count in tiers},
-        "held_back": edges.filter(Q(tier=None) | Q(tier__held=True)).count(),
+        "held_back": edges.filter(HIDDEN).count(),
         "allocation": _allocation_report(params, allocated, saved),
     }
     if stale.other_vectors:
@@ -184,11 +187,13 @@ def _got(run: Run, lacking: NDArray[np.int64], allocated: AllocatedLinks, saved:
     one `in_text`; and of the rest, each page once: with a pair that would be shown and got `no_room`; with such pairs
     alone that their donors link beside their text already (`linked`); given none but links that are `held_back`; found,
     but `too_unlikely` to be given any; and `not_found`, by anybody or only below the lowest score."""
+    shown = sql(SHOWN, "e", tier="t")
     got = copy_out(
-        "SELECT e.target_id, bool_or(coalesce(NOT t.held, false)), "
-        "bool_or(coalesce(NOT t.held, false) AND e.placement = 'inline') "
+        f"SELECT e.target_id, bool_or(coalesce({shown}, false)), "
+        f"bool_or(coalesce({shown}, false) AND e.placement = 'inline') "
         "FROM linker_candidateedge e LEFT JOIN linker_tier t ON t.id = e.tier_id "
-        "WHERE e.project_id = %s AND e.run_id = %s AND NOT e.stale AND e.target_id = ANY(%s) GROUP BY e.target_id",
+        f"WHERE e.project_id = %s AND e.run_id = %s AND {sql(PROPOSED, 'e')} AND e.target_id = ANY(%s) "
+        "GROUP BY e.target_id",
         [run.project_id, run.pk, lacking.tolist()],
         [("target", ">i8"), ("shown", "?"), ("in_text", "?")],
     )

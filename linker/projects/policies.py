@@ -21,7 +21,6 @@ from linker.models import (
     Basis,
     CandidateEdge,
     ChangeKind,
-    EdgeStatus,
     ExclusionRule,
     Page,
     Project,
@@ -31,7 +30,7 @@ from linker.models import (
     SensitiveState,
     Tier,
 )
-from linker.models.querysets import LIVE
+from linker.models.querysets import PRESENT, UNDECIDED
 from linker.pages.listing import addresses
 from linker.pages.roles import apply_role_rules
 from linker.pages.sensitivity import find_pages_of, mark_pages_of, mark_sensitive
@@ -143,7 +142,7 @@ def _wait_for_others(project: Project) -> None:
 
 def _lock_edges(project: Project, tiers: Sequence[Tier]) -> None:
     """Locks, in the order of their ids, what the deletion of the tiers writes and what is read anew after it."""
-    edges = CandidateEdge.objects.filter(Q(tier__in=tiers) | Q(status=EdgeStatus.SUGGESTED), project=project)
+    edges = CandidateEdge.objects.filter(Q(tier__in=tiers) | UNDECIDED, project=project)
     list(edges.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
 
 
@@ -407,7 +406,7 @@ def pattern_matches(project: Project, patterns: Sequence[str], examples: int = 3
     counts = [0] * len(compiled)
     searched = 0
     if compiled:
-        for url in itertools.islice(addresses(Page.objects.filter(LIVE, project=project)), SAMPLE):
+        for url in itertools.islice(addresses(Page.objects.filter(PRESENT, project=project)), SAMPLE):
             searched += 1
             for index, pattern in enumerate(compiled):
                 if pattern.search(url):
