@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from linker.engine.roles.policy import LABELS, NAMED
-from linker.explain import page_role as page_roles
+from linker.explain.page_role import role_in_words
 from linker.models import Category, Page, Role
 from linker.pages import listing as reads
 from linker.pages.languages import language_counts, language_name
@@ -90,7 +90,7 @@ def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
         membership,
         "pages",
         page=found,
-        role=page_roles.told(membership.project, found),
+        role=role_in_words(membership.project, found),
         role_form=PageRoleForm(initial={"role": found.role_by_hand}),
         traffic=page_traffic(found),
         links_in=reads.body_links(found, inward=True),

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from linker.engine.params import MatchParams
 from linker.engine.roles.policy import Gives, PageRole, Receives, RoleLinks, role_links
-from linker.explain.whynot import why_not_page
+from linker.explain.page import why_not_page
 from linker.matching.eligibility import eligible_pages, ineligible_pages
 from linker.matching.room import rooms_of
 from linker.models import Block, Change, ChangeKind, Page, RoleRule, Run, RunKind
