@@ -24,7 +24,7 @@ from linker.matching.tiers import keep_apart, retier
 from linker.models import CandidateEdge, EdgeStatus, ExistingLink, Placement, Project, Rel
 from linker.models.edge_columns import SEEN_COLUMNS
 from linker.models.linked import TEXT_LINK
-from linker.models.querysets import APPROVED
+from linker.models.querysets import APPROVED, DECIDED, UNDECIDED, holds
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.models import AFTER_RELEASE, Decision, Reason, Verb
 
@@ -418,7 +418,7 @@ def _read_around(edge: CandidateEdge) -> None:
 def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     undoing = decision_on(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
     edge.status = decision.status_before
-    edge.reviewed = edge.status != EdgeStatus.SUGGESTED
+    edge.reviewed = holds(DECIDED, edge)
     if edge.anchor != decision.anchor_before:  # else a run may have placed it anew since, and knows better
         edge.anchor = decision.anchor_before
         edge.anchor_source = decision.source_before or edge.anchor_source  # none is known of older decisions
@@ -435,7 +435,7 @@ def _retier(project: Project, edges: Sequence[CandidateEdge]) -> None:
     words, which too many others may say by now."""
     if not edges:
         return
-    retier(project, [edge.pk for edge in edges if edge.status == EdgeStatus.SUGGESTED])
+    retier(project, [edge.pk for edge in edges if holds(UNDECIDED, edge)])
     keep_apart(project, [edge.target_id for edge in edges])
     readings = CandidateEdge.objects.filter(pk__in=[edge.pk for edge in edges]).values_list("pk", "rel", "anchor")
     known = {pk: (rel, anchor) for pk, rel, anchor in readings}
