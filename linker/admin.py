@@ -28,7 +28,9 @@ from linker.models import (
 )
 from linker.projects import policies
 from linker.projects.create import SETTINGS, create_project, save_project
-from linker.web.forms import PatternField, TierForm, WordField, check_names_one_thing
+from linker.web.forms.fields import PatternField
+from linker.web.forms.sensitive import WordField, check_names_one_thing
+from linker.web.forms.tiers import TierForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

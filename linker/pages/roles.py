@@ -122,6 +122,12 @@ def role_counts(project: Project) -> dict[str, int]:
     return {role.value: counts[role.value] for role in LABELS if role.value in counts}
 
 
+def role_choices(project: Project) -> list[tuple[str, str, int]]:
+    """Every role with its name and how many pages have it."""
+    counts = role_counts(project)
+    return [(role.value, label, counts.get(role.value, 0)) for role, label in LABELS.items()]
+
+
 def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
     """Ids of the pages of these roles, as settings are read."""
     if not roles:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from linker import audit
 from linker.engine.patterns import compile_pattern
 from linker.engine.ranking.formula import FormulaWeights
-from linker.engine.roles.policy import LABELS, differing, role_links
+from linker.engine.roles.policy import LABELS, USUAL, differing, role_links
 from linker.engine.sensitivity.words import word_key
 from linker.matching.report_types import RetierReport, TierCount
 from linker.matching.tiers import retier
@@ -379,6 +379,11 @@ def set_role_links(project: Project, chosen: Mapping[PageRole, RoleLinks], user:
         before=_told_links(role_links(before)),
         after=_told_links(chosen),
     )
+
+
+def reset_role_links(project: Project, user: Actor) -> None:
+    """Pages of each role give and receive again what they usually do."""
+    set_role_links(project, USUAL, user)
 
 
 def _told_links(links: Mapping[PageRole, RoleLinks]) -> dict[str, Any]:
