@@ -64,7 +64,7 @@ ORDERS: dict[str, tuple[str, Any, bool]] = {
 
 
 @dataclass(frozen=True)
-class PageQuery:
+class PageListFilter:
     """The list's filters as its address holds them; values that make no sense fall back to the default, and `ignored`
     names them, with the fields that are not known."""
 
@@ -79,7 +79,7 @@ class PageQuery:
     ignored: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> PageQuery:
+    def from_query(cls, query: Mapping[str, str]) -> PageListFilter:
         show, order = query.get("show", ""), query.get("order", "")
         ignored = [name for name in ("category", "sensitive") if query.get(name) and _number(query[name]) is None]
         known_values = (("show", SHOW), ("order", ORDERS), ("role", LABELS))
@@ -116,7 +116,7 @@ def _keyset(text: str) -> tuple[int, int] | None:
     return (-number if value.startswith("-") else number), last_id
 
 
-def chosen_pages(project: Project, query: PageQuery) -> QuerySet[Page]:
+def chosen_pages(project: Project, query: PageListFilter) -> QuerySet[Page]:
     """The pages the filters leave, unordered."""
     pages = Page.objects.filter(SHOW[query.show][1], project=project)
     if query.text:
@@ -147,7 +147,7 @@ def _taken_by(pages: QuerySet[Page], rule: SensitiveRule) -> QuerySet[Page]:
     return pages.filter(pk__in=SensitivePage.objects.filter(rule=rule).values("page"))
 
 
-def page_list(project: Project, query: PageQuery, size: int = PAGE_SIZE) -> tuple[list[Page], str]:
+def page_list(project: Project, query: PageListFilter, size: int = PAGE_SIZE) -> tuple[list[Page], str]:
     """One screen of pages after the query's keyset, and the keyset of the next screen (empty at the end)."""
     _, value, descending = ORDERS[query.order]
     pages = chosen_pages(project, query).annotate(sort_value=value)

@@ -10,12 +10,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from linker.explain.page_role import role_in_words
-from linker.models import Category, Page, Role
+from linker.models import Page, Role
 from linker.pages import listing as reads
 from linker.pages.languages import language_counts, language_name
-from linker.pages.roles import role_choices
 from linker.pages.traffic import page_traffic
-from linker.projects import access, policies
+from linker.projects import access
+from linker.projects.policies.roles import set_page_role
+from linker.web.forms.pages import PageListForm
 from linker.web.forms.roles import PageRoleForm
 from linker.web.page_context import shell
 
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 def pages(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug)
     project = membership.project
-    query = reads.PageQuery.from_query(request.GET)
+    query = reads.PageListFilter.from_query(request.GET)
     rows, following = reads.page_list(project, query)
+    languages = _languages(project, query)
     context = shell(
         membership,
         "pages",
@@ -40,11 +42,8 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
         count=reads.chosen_pages(project, query).count(),
         first_query=urlencode(query.to_query()),
         next_query=urlencode({**query.to_query(), "after": following}) if following else "",
-        categories=Category.objects.filter(project=project).order_by("path"),
-        role_choices=role_choices(project),
-        show_choices=[(key, label) for key, (label, _) in reads.SHOW.items()],
-        languages=_languages(project, query),
-        order_choices=[(key, label) for key, (label, *_) in reads.ORDERS.items()],
+        languages=languages,
+        filters=PageListForm(project, query, languages),
     )
     return render(request, "linker/pages.html", context)
 
@@ -58,12 +57,12 @@ def page_role(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Choose one of the roles.")
         return redirect("page", slug, page_id)
-    policies.set_page_role(found, form.chosen(), request.user)
+    set_page_role(found, form.chosen(), request.user)
     messages.success(request, f"Saved. {form.chosen_in_words()}, from the next match run on.")
     return redirect("page", slug, page_id)
 
 
-def _languages(project: Project, query: reads.PageQuery) -> list[tuple[str, str]]:
+def _languages(project: Project, query: reads.PageListFilter) -> list[tuple[str, str]]:
     """The languages to choose from, the most common first, where there are several, or one was asked for."""
     counts = language_counts(project)
     if len(counts) < 2 and not query.language:

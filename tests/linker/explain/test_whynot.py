@@ -23,7 +23,7 @@ from linker.matching.eligibility import IneligibleReason, eligibility_of, eligib
 from linker.matching.start import run_match
 from linker.models import Block, EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveRule
 from linker.pages.listing import find_page, nearest_addresses
-from linker.projects import policies
+from linker.projects.policies.sensitive import add_sensitive
 from linker.runs import lifecycle
 from review.decisions import Ruling, decide_edges
 from review.models import Verb
@@ -208,7 +208,7 @@ def test_sensitive_is_said_with_its_rule_and_keeps_nothing_away(project):
     one = page(project, "/ticks", category=make_category(project, "Magazine", "Health", "Insects"))
     run_of(project)
     SensitiveRule.objects.create(project=project, kind="medical", category=health)
-    policies.add_sensitive(SensitiveRule(project=project, kind="legal", url_pattern="/tick"))
+    add_sensitive(SensitiveRule(project=project, kind="legal", url_pattern="/tick"))
     found = why_not_page(project, one)
     assert blocking(found) == []
     said = " ".join(one.text for one in found if one.code == "sensitive")

@@ -10,7 +10,9 @@ from django.views.decorators.http import require_http_methods
 
 from linker.models import Membership, Role, RoleRule, RunKind
 from linker.pages.roles import role_choices
-from linker.projects import access, policies
+from linker.projects import access
+from linker.projects.patterns import pattern_matches
+from linker.projects.policies.roles import add_role_rule, remove_role_rule, reset_role_links, set_role_links
 from linker.web.forms.roles import RoleLinksForm, RoleRuleForm
 from linker.web.views.settings.tab import FORM, render_tab, sent, start_or_show
 
@@ -27,13 +29,13 @@ def roles(request: HttpRequest, slug: str) -> HttpResponse:
     preview = None
     if form.is_valid():
         if "check" not in request.POST:
-            run = policies.add_role_rule(form.save(commit=False), request.user)
+            run = add_role_rule(form.save(commit=False), request.user)
             if run is not None:
                 messages.success(request, "Saved. The pages get their roles in a run, which has begun.")
                 return redirect("run", slug, run.pk)
             messages.success(request, "Saved. The pages have their roles now; they count from the next match run on.")
             return redirect("settings_roles", slug)
-        preview = policies.pattern_matches(project, [form.cleaned_data["pattern"]])[0]
+        preview = pattern_matches(project, [form.cleaned_data["pattern"]])[0]
     return _roles_page(request, membership, form, RoleLinksForm(changed=project.role_links), matches=preview)
 
 
@@ -42,7 +44,7 @@ def _roles_page(
 ) -> HttpResponse:
     project = membership.project
     rules = list(RoleRule.objects.filter(project=project).order_by("pk"))
-    found = policies.pattern_matches(project, [rule.pattern for rule in rules])
+    found = pattern_matches(project, [rule.pattern for rule in rules])
     return render_tab(
         request,
         membership,
@@ -61,13 +63,13 @@ def role_links(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     project = membership.project
     if "reset" in request.POST:
-        policies.reset_role_links(project, request.user)
+        reset_role_links(project, request.user)
         messages.success(request, "The usual settings apply again, from the next match run on.")
         return redirect("settings_roles", slug)
     links_form = RoleLinksForm(request.POST, changed=project.role_links)
     if not links_form.is_valid():
         return _roles_page(request, membership, RoleRuleForm(project=project), links_form)
-    policies.set_role_links(project, links_form.chosen(), request.user)
+    set_role_links(project, links_form.chosen(), request.user)
     messages.success(request, "Saved. It applies from the next match run on.")
     return redirect("settings_roles", slug)
 
@@ -75,7 +77,7 @@ def role_links(request: HttpRequest, slug: str) -> HttpResponse:
 @access.posts("settings_roles")
 def role_rule_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
-    if policies.remove_role_rule(membership.project, rule_id, request.user):
+    if remove_role_rule(membership.project, rule_id, request.user):
         messages.success(request, "Removed. It no longer applies from the next match run on.")
     else:
         messages.warning(request, "That rule was removed already.")

@@ -11,7 +11,14 @@ from django.views.decorators.http import require_http_methods
 
 from linker.models import Membership, Role, RunKind, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
-from linker.projects import access, overview, policies
+from linker.projects import access, overview
+from linker.projects.policies.sensitive import (
+    add_sensitive,
+    decide_sensitive,
+    leave_out_word,
+    remove_sensitive,
+    same_rule,
+)
 from linker.runs import sensitivity_checks
 from linker.web.forms.sensitive import LeaveOutForm, SensitiveForm
 from linker.web.views.settings.tab import FORM, is_id, render_tab, sent, start_or_show
@@ -27,8 +34,8 @@ def sensitive(request: HttpRequest, slug: str) -> HttpResponse:
     form = SensitiveForm(sent(request), project=membership.project)
     if form.is_valid():
         rule = form.save(commit=False)
-        known = policies.same_rule(rule)
-        marked = policies.add_sensitive(rule, request.user)
+        known = same_rule(rule)
+        marked = add_sensitive(rule, request.user)
         if known is not None and known.state == SensitiveState.CONFIRMED:
             messages.warning(request, _is_there(known, form.cleaned_data["word"]))
         elif known is not None:
@@ -100,7 +107,7 @@ def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
     if not ids:
         messages.warning(request, "Nothing was chosen.")
         return redirect("settings_sensitive", slug)
-    change = policies.decide_sensitive(membership.project, ids, state, request.user)
+    change = decide_sensitive(membership.project, ids, state, request.user)
     if not change.found:
         gone = "That rule is" if len(ids) == 1 else "Those rules are"
         messages.warning(request, f"{gone} no longer there. Nothing was changed.")
@@ -129,7 +136,7 @@ def sensitive_leave_out(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _sensitive_page(request, membership, SensitiveForm(project=membership.project), form)
     word = form.cleaned_data["word"]
-    marked = policies.leave_out_word(membership.project, form.cleaned_data["kind"], word, request.user)
+    marked = leave_out_word(membership.project, form.cleaned_data["kind"], word, request.user)
     messages.success(request, f"“{word}” is left out. {_need_a_person(marked)}")
     return redirect("settings_sensitive", slug)
 
@@ -143,7 +150,7 @@ def sensitive_look(request: HttpRequest, slug: str) -> HttpResponse:
 @access.posts("settings_sensitive")
 def sensitive_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
-    marked = policies.remove_sensitive(membership.project, rule_id, request.user)
+    marked = remove_sensitive(membership.project, rule_id, request.user)
     if marked is None:
         messages.warning(request, "That rule was removed already.")
     else:

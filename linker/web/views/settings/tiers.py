@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from linker.models import Basis, Role
-from linker.projects import access, overview, policies
+from linker.projects import access, overview
+from linker.projects.policies.tiers import TierChange, change_tiers
 from linker.query_strings import unknown_fields
 from linker.reports import tier_notice
 from linker.reports.ranking import newest_match
@@ -45,7 +46,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
         formset.save(commit=False)
         changed = [*(tier for tier, _ in formset.changed_objects), *formset.new_objects]
         use = basis if "use" in request.POST else None
-        change = policies.change_tiers(project, changed, formset.deleted_objects, request.user, basis=basis, use=use)
+        change = change_tiers(project, changed, formset.deleted_objects, request.user, basis=basis, use=use)
         messages.success(request, _moves(change))
         return redirect(f"{reverse('settings_tiers', args=[slug])}?basis={basis}")
     newest = newest_match(project)
@@ -71,7 +72,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def _moves(change: policies.TierChange) -> str:
+def _moves(change: TierChange) -> str:
     """What saving did to the open suggestions, in a sentence."""
     names = [name for name in {**change.after, **change.before} if name]
     moved = [
