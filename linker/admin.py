@@ -26,9 +26,14 @@ from linker.models import (
     SensitiveRule,
     Tier,
 )
-from linker.projects import policies
 from linker.projects.create import SETTINGS, create_project, save_project
-from linker.web.forms import PatternField, TierForm, WordField, check_names_one_thing
+from linker.projects.policies.exclusions import add_exclusion, remove_exclusion
+from linker.projects.policies.roles import add_role_rule, remove_role_rule
+from linker.projects.policies.sensitive import add_sensitive, remove_sensitive
+from linker.projects.policies.tiers import change_tiers
+from linker.web.forms.fields import PatternField
+from linker.web.forms.sensitive import WordField, check_names_one_thing
+from linker.web.forms.tiers import TierForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -154,10 +159,10 @@ class TierAdmin(OfProjectAdmin):
         return [] if obj is None else ["project", "basis"]
 
     def save_model(self, request: HttpRequest, obj: Tier, form: Any, change: bool) -> None:
-        policies.change_tiers(obj.project, [obj], user=request.user)
+        change_tiers(obj.project, [obj], user=request.user)
 
     def delete_model(self, request: HttpRequest, obj: Tier) -> None:
-        policies.change_tiers(obj.project, [], [obj], user=request.user)
+        change_tiers(obj.project, [], [obj], user=request.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Tier]) -> None:
         for tier in queryset.select_related("project"):
@@ -191,10 +196,10 @@ class SensitiveRuleAdmin(OfProjectAdmin):
     autocomplete_fields = ["project", "category"]
 
     def save_model(self, request: HttpRequest, obj: SensitiveRule, form: Any, change: bool) -> None:
-        policies.add_sensitive(obj, request.user)
+        add_sensitive(obj, request.user)
 
     def delete_model(self, request: HttpRequest, obj: SensitiveRule) -> None:
-        policies.remove_sensitive(obj.project, obj.pk, request.user)
+        remove_sensitive(obj.project, obj.pk, request.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[SensitiveRule]) -> None:
         for rule in queryset.select_related("project"):
@@ -216,10 +221,10 @@ class ExclusionRuleAdmin(OfProjectAdmin):
     search_fields = ["pattern", "note"]
 
     def save_model(self, request: HttpRequest, obj: ExclusionRule, form: Any, change: bool) -> None:
-        policies.add_exclusion(obj, request.user)
+        add_exclusion(obj, request.user)
 
     def delete_model(self, request: HttpRequest, obj: ExclusionRule) -> None:
-        policies.remove_exclusion(obj.project, obj.pk, request.user)
+        remove_exclusion(obj.project, obj.pk, request.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ExclusionRule]) -> None:
         for rule in queryset.select_related("project"):
@@ -243,10 +248,10 @@ class RoleRuleAdmin(OfProjectAdmin):
     search_fields = ["pattern", "note"]
 
     def save_model(self, request: HttpRequest, obj: RoleRule, form: Any, change: bool) -> None:
-        policies.add_role_rule(obj, request.user)
+        add_role_rule(obj, request.user)
 
     def delete_model(self, request: HttpRequest, obj: RoleRule) -> None:
-        policies.remove_role_rule(obj.project, obj.pk, request.user)
+        remove_role_rule(obj.project, obj.pk, request.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[RoleRule]) -> None:
         for rule in queryset.select_related("project"):

@@ -18,7 +18,9 @@ from linker.engine.text.fold import fold
 from linker.engine.text.generic import bare, is_address, is_generic, stop_words
 from linker.engine.text.stems import stem
 from linker.matching.anchor_use import use_of
-from linker.models import Block, ExistingLink, Page, PageQuery
+from linker.models import ExistingLink, Page, PageQuery
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import LIVE, sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -114,7 +116,7 @@ def _page_called(project: Project, words: str, target: Page) -> str | None:
         cursor.execute(
             "SELECT url FROM linker_page WHERE project_id = %s "
             "AND hashtextextended(lower(coalesce(nullif(h1, ''), title)), 0) = hashtextextended(lower(%s), 0) "
-            "AND id <> %s AND status = 'live' AND missing_since IS NULL ORDER BY id LIMIT 1",
+            f"AND id <> %s AND {sql(LIVE)} ORDER BY id LIMIT 1",
             [project.pk, words, target.pk],
         )
         row = cursor.fetchone()
@@ -142,7 +144,7 @@ def _names_of(target: Page) -> Iterator[str]:
     yield from (target.title, target.h1, target.description, *target.headings)
     yield re.sub(r"[^\w]+|_", " ", unquote(target.url.split("//", 1)[-1].partition("/")[2]))
     yield from PageQuery.objects.filter(page=target).values_list("query", flat=True)[:_ANCHORS_IN_USE]
-    links = ExistingLink.objects.filter(target=target, block=Block.CONTENT, missing_since=None).exclude(anchor="")
+    links = ExistingLink.objects.filter(TEXT_LINK, target=target).exclude(anchor="")
     yield from links.values_list("anchor", flat=True)[:_ANCHORS_IN_USE]
 
 

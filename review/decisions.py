@@ -21,8 +21,10 @@ from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.errors import UserError
 from linker.matching.anchor_use import use_of
 from linker.matching.tiers import keep_apart, retier
-from linker.models import Block, CandidateEdge, EdgeStatus, ExistingLink, Placement, Project, Rel
+from linker.models import CandidateEdge, EdgeStatus, ExistingLink, Placement, Project, Rel
 from linker.models.edge_columns import SEEN_COLUMNS
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import APPROVED, DECIDED, UNDECIDED, holds
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.models import AFTER_RELEASE, Decision, Reason, Verb
 
@@ -380,18 +382,14 @@ def _place(edge: CandidateEdge) -> tuple[int, int] | None:
     The place it has comes first, then those of its alternatives, where they read as the anchor.
     """
     body = edge.source.body
-    approved = CandidateEdge.objects.filter(
-        source=edge.source_id, status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED], span_start__isnull=False
-    )
+    approved = CandidateEdge.objects.filter(APPROVED, source=edge.source_id, span_start__isnull=False)
     rows = approved.exclude(pk=edge.pk).values_list("span_start", "span_end", "anchor")
     taken = [
         (start, end)
         for start, end, anchor in rows
         if start is not None and end is not None and reads_as(body, start, end, anchor)
     ]
-    links = ExistingLink.objects.filter(source=edge.source_id, block=Block.CONTENT, missing_since=None).exclude(
-        anchor=""
-    )
+    links = ExistingLink.objects.filter(TEXT_LINK, source=edge.source_id).exclude(anchor="")
     headings = [edge.source.h1, *edge.source.headings]
     page = LinkableText(body, links.values_list("anchor", flat=True), taken, headings)
     known = [(edge.span_start, edge.span_end)]
@@ -420,7 +418,7 @@ def _read_around(edge: CandidateEdge) -> None:
 def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     undoing = decision_on(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
     edge.status = decision.status_before
-    edge.reviewed = edge.status != EdgeStatus.SUGGESTED
+    edge.reviewed = holds(DECIDED, edge)
     if edge.anchor != decision.anchor_before:  # else a run may have placed it anew since, and knows better
         edge.anchor = decision.anchor_before
         edge.anchor_source = decision.source_before or edge.anchor_source  # none is known of older decisions
@@ -437,7 +435,7 @@ def _retier(project: Project, edges: Sequence[CandidateEdge]) -> None:
     words, which too many others may say by now."""
     if not edges:
         return
-    retier(project, [edge.pk for edge in edges if edge.status == EdgeStatus.SUGGESTED])
+    retier(project, [edge.pk for edge in edges if holds(UNDECIDED, edge)])
     keep_apart(project, [edge.target_id for edge in edges])
     readings = CandidateEdge.objects.filter(pk__in=[edge.pk for edge in edges]).values_list("pk", "rel", "anchor")
     known = {pk: (rel, anchor) for pk, rel, anchor in readings}

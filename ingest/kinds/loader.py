@@ -19,7 +19,8 @@ from ingest.kinds.pages import parse
 from ingest.kinds.queries.parse import QueryRow
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
 from linker.models import Block, Category, EmbeddingModel, TrafficPeriod
-from linker.models.linked import IN_TEXT
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import MISSING, PRESENT, sql
 from linker.pages import traffic
 from linker.pages.languages import READ_FROM
 from linker.storage.background import BackgroundCopy
@@ -239,7 +240,7 @@ def count_staged() -> dict[str, int]:
 
 def count_live(project: Project) -> int:
     """Pages of the project that the last import held."""
-    return _number("SELECT count(*) FROM linker_page WHERE project_id = %s AND missing_since IS NULL", [project.pk])
+    return _number(f"SELECT count(*) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)}", [project.pk])
 
 
 def vector_lengths() -> dict[int, int]:
@@ -330,7 +331,7 @@ def merge_pages(
     new = ", ".join(values[column] for column in columns)
     _run(
         "CREATE TEMP TABLE stage_match AS SELECT s.line, p.id AS page_id, "
-        f"ROW({old}) IS DISTINCT FROM ROW({new}) AS changed, p.missing_since IS NOT NULL AS missing FROM {staged} "
+        f"ROW({old}) IS DISTINCT FROM ROW({new}) AS changed, {sql(MISSING, 'p')} AS missing FROM {staged} "
         "LEFT JOIN linker_page p ON p.project_id = %s AND md5(p.canonical_url) = md5(s.canonical_url)",
         [project.pk],
     )
@@ -400,8 +401,7 @@ def _insert_pages(project: Project, staged: str, languages_read: bool, seen_at: 
 def mark_missing_pages(project: Project, seen_at: datetime) -> int:
     """Marks the pages that the import did not see. Returns how many were live until now."""
     return _run(
-        "UPDATE linker_page SET missing_since = %s "
-        "WHERE project_id = %s AND missing_since IS NULL AND last_seen_at < %s",
+        f"UPDATE linker_page SET missing_since = %s WHERE project_id = %s AND {sql(PRESENT)} AND last_seen_at < %s",
         [seen_at, project.pk, seen_at],
     )
 
@@ -458,7 +458,7 @@ def page_ids(project: Project, *, hold: bool = True) -> dict[str, int]:
 def leading_pages(project: Project) -> Iterator[KnownPage]:
     """What destinations() has to know of the project's pages: those that redirect, that name another address as their
     canonical, or that are gone. Streamed."""
-    gone = "(missing_since IS NOT NULL OR coalesce(status_code IN (404, 410), false))"
+    gone = f"({sql(MISSING)} OR coalesce(status_code IN (404, 410), false))"
     rows = stream(
         "leading_pages",
         f"SELECT id, url, redirect_url, canonical_link, indexable, {gone} FROM linker_page WHERE project_id = %s "
@@ -680,9 +680,7 @@ def drop_link_stage() -> None:
 
 
 def count_live_links(project: Project) -> int:
-    return _number(
-        "SELECT count(*) FROM linker_existinglink WHERE project_id = %s AND missing_since IS NULL", [project.pk]
-    )
+    return _number(f"SELECT count(*) FROM linker_existinglink WHERE project_id = %s AND {sql(PRESENT)}", [project.pk])
 
 
 def count_staged_links() -> int:
@@ -709,7 +707,7 @@ def mark_missing_links(project: Project, seen_at: datetime) -> int:
     """Marks the links that the import did not see. Returns how many were live until now."""
     return _run(
         "UPDATE linker_existinglink SET missing_since = %s "
-        "WHERE project_id = %s AND missing_since IS NULL AND last_seen_at < %s",
+        f"WHERE project_id = %s AND {sql(PRESENT)} AND last_seen_at < %s",
         [seen_at, project.pk, seen_at],
     )
 
@@ -723,7 +721,7 @@ def count_page_links(project: Project) -> None:
     """Sets every page's `inlinks` and `outlinks`: distinct pages, body links only, missing ones left out."""
     _run(
         "WITH pair AS (SELECT DISTINCT source_id, target_id FROM linker_existinglink "
-        f"WHERE project_id = %s AND {IN_TEXT} AND missing_since IS NULL), "
+        f"WHERE project_id = %s AND {sql(TEXT_LINK)}), "
         "gives AS (SELECT source_id AS id, count(*) AS n FROM pair GROUP BY 1), "
         "gets AS (SELECT target_id AS id, count(*) AS n FROM pair GROUP BY 1), "
         "counted AS (SELECT p.id, coalesce(gets.n, 0) AS inlinks, coalesce(gives.n, 0) AS outlinks FROM linker_page p "

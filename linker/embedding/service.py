@@ -16,6 +16,7 @@ from linker.engine.text.template import Template, find_template
 from linker.errors import UserError
 from linker.models import EmbeddingModel, PageEmbedding, Project, Run, RunKind, RunStatus
 from linker.models.project import VectorSource
+from linker.models.querysets import EMBEDDABLE, PRESENT, of, sql
 from linker.pages.languages import model_advice, read_languages
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
@@ -106,9 +107,7 @@ def _sample(project: Project, template: Template) -> list[str]:
         return [text for row in cursor.fetchall() if (text := _page_text(project, template, row))]
 
 
-_EMBEDDED = (
-    "project_id = %s AND status = 'live' AND missing_since IS NULL AND (status_code IS NULL OR status_code = 200)"
-)
+_EMBEDDED = f"project_id = %s AND {sql(EMBEDDABLE)}"
 _TEXT_COLUMNS = "id, title, h1, headings, left(body, 1500)"
 
 
@@ -206,5 +205,5 @@ def embedding_model(project: Project) -> EmbeddingModel:
 
 def pages_by_set(project: Project) -> dict[int, int]:
     """How many of the project's pages that are on the site have a vector, by set."""
-    stored = PageEmbedding.objects.filter(page__project=project, page__missing_since=None)
+    stored = PageEmbedding.objects.filter(of("page", PRESENT), page__project=project)
     return dict(stored.values_list("model").annotate(Count("pk")).order_by())

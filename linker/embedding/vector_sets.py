@@ -11,7 +11,8 @@ from django.db.models import Count
 from linker import audit
 from linker.embedding.service import embedding_model
 from linker.errors import UserError
-from linker.models import CandidateEdge, ChangeKind, EdgeStatus, EmbeddingModel, PageEmbedding, Project, Run, RunKind
+from linker.models import CandidateEdge, ChangeKind, EmbeddingModel, PageEmbedding, Project, Run, RunKind
+from linker.models.querysets import OPEN
 from linker.models.run import ACTIVE
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def vector_sets(project: Project) -> list[VectorSet]:
         in_use = embedding_model(project).pk
     except UserError:
         in_use = None
-    edges = CandidateEdge.objects.filter(project=project, status=EdgeStatus.SUGGESTED, stale=False)
+    edges = CandidateEdge.objects.filter(OPEN, project=project)
     suggestions = dict(edges.values_list("run__model").annotate(Count("pk")).order_by())
     return [
         VectorSet(model, *sizes[model.pk], suggestions.get(model.pk, 0), model.pk == in_use)

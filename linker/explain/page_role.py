@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ToldRole:
+class RoleInWords:
     """`label` is the role in force, `source` says where it comes from, and `effect` what follows from it; empty where
     the page gives and receives like any other."""
 
@@ -23,8 +23,8 @@ class ToldRole:
     effect: str
 
 
-def told(project: Project, page: Page) -> ToldRole:
-    return ToldRole(LABELS[PageRole(page.role_in_force)], role_source(project, page), _effect(project, page))
+def role_in_words(project: Project, page: Page) -> RoleInWords:
+    return RoleInWords(LABELS[PageRole(page.role_in_force)], role_source(project, page), _effect(project, page))
 
 
 def role_source(project: Project, page: Page) -> str:

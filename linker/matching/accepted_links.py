@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.models.linked import linked_sql
+from linker.models.querysets import APPROVED, sql
 from linker.storage.copy import copy_out
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class AcceptedLinks:
 def accepted_links(project: Project) -> AcceptedLinks:
     rows = copy_out(
         f"SELECT source_id, target_id, {linked_sql('e')} FROM linker_candidateedge e WHERE project_id = %s "
-        "AND status IN ('accepted', 'exported')",
+        f"AND {sql(APPROVED, 'e')}",
         [project.pk],
         [("source", ">i8"), ("target", ">i8"), ("on_site", "?")],
     )

@@ -13,7 +13,8 @@ from linker.matching.pair_rules import pair_rules
 from linker.matching.room import Room, rooms_of
 from linker.matching.run_tiers import RunTiers
 from linker.models import Basis
-from linker.models.linked import IN_TEXT
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import sql
 from linker.storage.copy import copy_out
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ def _allocate(
 def _links_back(project: Project, donors: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each pair's target links to its donor in its body."""
     rows = copy_out(
-        f"SELECT DISTINCT target_id, source_id FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
-        "AND missing_since IS NULL AND source_id = ANY(%s)",
+        f"SELECT DISTINCT target_id, source_id FROM linker_existinglink WHERE project_id = %s "
+        f"AND {sql(TEXT_LINK)} AND source_id = ANY(%s)",
         [project.pk, np.unique(targets).tolist()],
         [("donor", ">i8"), ("target", ">i8")],
     )

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linker.engine.anchors.diversity import AnchorUse, word_set
-from linker.models import EdgeStatus
-from linker.models.linked import IN_TEXT
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import APPROVED_STATUSES, UNDECIDED, sql
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from linker.models import Project
 
-SETTLED = (EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED)
 # By target: anchor, how many links carry it, and `settled`, the words of a counted edge of the same pair: those of a
 # link of the site are that edge's own where they are the same.
 CARRIED = """
@@ -32,7 +31,7 @@ SELECT target_id, anchor, settled, count(*) AS links FROM (
     LEFT JOIN (SELECT source_id, target_id, anchor FROM linker_candidateedge
         WHERE project_id = %(project)s AND {counted} AND {among}) e
         ON e.source_id = l.source_id AND e.target_id = l.target_id
-    WHERE l.project_id = %(project)s AND l.{in_text} AND l.missing_since IS NULL AND l.anchor <> ''
+    WHERE l.project_id = %(project)s AND {text_link} AND l.anchor <> ''
         AND l.source_id <> l.target_id AND {among_links}
 ) carried GROUP BY target_id, anchor, settled
 """
@@ -42,17 +41,17 @@ def carried_query(
     project: Project,
     targets: Sequence[int] | str | None = None,
     *,
-    statuses: Iterable[str] = SETTLED,
+    statuses: Iterable[str] = APPROVED_STATUSES,
     drafts: bool = True,
     without: Iterable[int] | str = (),
 ) -> tuple[str, dict[str, Any]]:
     """CARRIED and its parameters: see `carried`. Here `targets` and `without` may be SQL that selects the ids."""
-    counted = "(status = ANY(%(statuses)s)" + (" OR (status = 'suggested' AND edited))" if drafts else ")")
+    counted = "(status = ANY(%(statuses)s)" + (f" OR ({sql(UNDECIDED)} AND edited))" if drafts else ")")
     gone = without if isinstance(without, str) else "SELECT unnest(%(without)s::bigint[])"
     counted += f" AND NOT EXISTS (SELECT FROM ({gone}) gone (id) WHERE gone.id = linker_candidateedge.id)"
     wanted = targets if isinstance(targets, str) else "SELECT unnest(%(targets)s::bigint[])"
     query = CARRIED.format(
-        in_text=IN_TEXT,
+        text_link=sql(TEXT_LINK, "l"),
         counted=counted,
         among="true" if targets is None else f"target_id IN ({wanted})",
         among_links="true" if targets is None else f"l.target_id IN ({wanted})",
@@ -74,7 +73,7 @@ def carried(
     project: Project,
     targets: Sequence[int] | None = None,
     *,
-    statuses: Iterable[str] = SETTLED,
+    statuses: Iterable[str] = APPROVED_STATUSES,
     without: Iterable[int] = (),
 ) -> Iterator[tuple[int, str, int]]:
     """Target, anchor and number of links that lead there with it, target by target in the order of their ids.
@@ -89,7 +88,11 @@ def carried(
 
 
 def use_of(
-    project: Project, targets: Sequence[int], *, statuses: Iterable[str] = SETTLED, without: Iterable[int] = ()
+    project: Project,
+    targets: Sequence[int],
+    *,
+    statuses: Iterable[str] = APPROVED_STATUSES,
+    without: Iterable[int] = (),
 ) -> AnchorUse:
     """What `carried` counts, to ask by target and words. For as many targets as fit in memory."""
     use = AnchorUse()

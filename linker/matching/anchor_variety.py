@@ -21,6 +21,7 @@ from linker.engine.anchors.diversity import may_replace, word_set
 from linker.engine.text.fold import fold
 from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.matching.anchor_use import carried_query, is_another
+from linker.models.querysets import TO_REVIEW, sql
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ MAX_ANCHOR_ALTERNATIVES = 6
 
 # `tiers` says how an edge is read: by the tier it has, or by a reading that is about to be written.
 STORED = "LEFT JOIN linker_tier t ON t.id = e.tier_id"
-_OPEN = """
-FROM linker_candidateedge e {tiers}
-WHERE e.project_id = %(project)s AND e.status = 'suggested' AND NOT e.edited AND NOT e.stale AND NOT t.held
+_OPEN = f"""
+FROM linker_candidateedge e {{tiers}}
+WHERE e.project_id = %(project)s AND {sql(TO_REVIEW, "e", tier="t")} AND NOT e.edited
     AND (%(targets)s::bigint[] IS NULL OR e.target_id = ANY(%(targets)s::bigint[]))
 """
 # Of words in the text that a suggestion gave up, its tier may want some again.

@@ -14,6 +14,7 @@ from linker.engine.params import MatchParams, Mode
 from linker.matching.block_searcher import BlockSearcher, forbidden_pairs
 from linker.models import ExistingLink, Project, Run, RunBatch, RunBlock, RunCandidate, RunStatus
 from linker.models.linked import has_links_beside
+from linker.models.querysets import PRESENT
 from linker.runs.job_queue import JobKey, enqueue
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def searched_by(run: Run) -> MatchParams:
     """
     params = MatchParams.from_dict(run.params)
     donors = Run.objects.values_list("report__donors", flat=True).get(pk=run.pk)
-    knows_links = ExistingLink.objects.filter(project=run.project_id, missing_since=None).exists()
+    knows_links = ExistingLink.objects.filter(PRESENT, project=run.project_id).exists()
     return params if knows_links and donors and donors <= MANY_DONORS else _with_smallest_pool(params)
 
 

@@ -9,7 +9,8 @@ from django.db import connection, transaction
 
 from linker.embedding.service import site_template
 from linker.engine.anchors.paragraphs import READ, About, Donor, Question, SiteWords, names_of
-from linker.models.linked import IN_TEXT
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import OPEN, PRESENT, UNDECIDED, sql
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
 
@@ -24,15 +25,15 @@ DONORS_AT_A_TIME = 200
 MAX_KEPT_QUESTIONS = 50_000  # acceptors about whom is asked, kept for the next donors
 ANCHORS = 50  # links to an acceptor whose anchors are looked at
 
-_GAPS = """
+_GAPS = f"""
 SELECT e.source_id, e.target_id, e.id FROM linker_candidateedge e JOIN linker_page donor ON donor.id = e.source_id
-WHERE e.run_id = %s AND e.content_gap AND e.status = 'suggested' AND NOT e.stale AND donor.body <> ''
+WHERE e.run_id = %s AND e.content_gap AND {sql(OPEN, "e")} AND donor.body <> ''
 ORDER BY e.source_id, e.id
 """
-_SAMPLE = """
+_SAMPLE = f"""
 SELECT body, own_language FROM linker_page
-WHERE project_id = %(project)s AND missing_since IS NULL AND body <> '' AND id %% greatest((
-    SELECT count(*) FROM linker_page WHERE project_id = %(project)s AND missing_since IS NULL AND body <> ''
+WHERE project_id = %(project)s AND {sql(PRESENT)} AND body <> '' AND id %% greatest((
+    SELECT count(*) FROM linker_page WHERE project_id = %(project)s AND {sql(PRESENT)} AND body <> ''
 ) / %(most)s, 1) = 0
 LIMIT 2 * %(most)s
 """
@@ -40,13 +41,13 @@ LIMIT 2 * %(most)s
 _ANCHORS = f"""
 SELECT asked.id, link.anchor FROM unnest(%s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
     SELECT anchor FROM linker_existinglink
-    WHERE target_id = asked.id AND {IN_TEXT} AND missing_since IS NULL AND anchor <> '' LIMIT {ANCHORS}
+    WHERE target_id = asked.id AND {sql(TEXT_LINK)} AND anchor <> '' LIMIT {ANCHORS}
 ) link
 """
-_WRITE = """
+_WRITE = f"""
 WITH free AS (
     SELECT e.id FROM linker_candidateedge e JOIN gap_paragraphs p ON p.edge = e.id
-    WHERE e.status = 'suggested' AND e.content_gap ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED
+    WHERE {sql(UNDECIDED, "e")} AND e.content_gap ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED
 )
 UPDATE linker_candidateedge e SET paragraph_start = p.start, paragraph_end = p.stop, paragraph_heading = p.heading,
     paragraph_hash = p.body_hash
@@ -117,8 +118,8 @@ def _paragraphs(
                        [list(gaps)])  # fmt: skip
         donors = cursor.fetchall()
         cursor.execute(
-            f"SELECT source_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND {IN_TEXT} "
-            "AND missing_since IS NULL AND anchor <> ''",
+            f"SELECT source_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) "
+            f"AND {sql(TEXT_LINK)} AND anchor <> ''",
             [list(gaps)],
         )
         linked: dict[int, list[str]] = defaultdict(list)

@@ -16,6 +16,7 @@ from linker.engine.copies.groups import Groups, LeadCriteria, Rulings, find_grou
 from linker.engine.copies.pairs import KINDS, Kind
 from linker.matching.report_types import CopiesReport
 from linker.models import ApartPage, Project
+from linker.models.querysets import LINKABLE, sql
 from linker.storage.copy import analyze, copy_out, copy_rows_in
 from linker.storage.cursors import stream
 
@@ -51,8 +52,7 @@ def find_copies(run: Run, eligible: Eligible, progress: Progress) -> CopiesRepor
     project = run.project
     rows = copy_out(
         "SELECT id, inlinks::int8 AS inlinks, coalesce(clicks, 0)::int8 AS clicks, length(url)::int8 AS address "
-        "FROM linker_page WHERE project_id = %s AND status = 'live' AND missing_since IS NULL "
-        "AND coalesce(status_code, 200) = 200 AND redirect_url = '' ORDER BY id",
+        f"FROM linker_page WHERE project_id = %s AND {sql(LINKABLE)} ORDER BY id",
         [project.pk],
         [("id", ">i8"), ("inlinks", ">i8"), ("clicks", ">i8"), ("address", ">i8")],
     )

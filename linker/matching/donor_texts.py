@@ -11,7 +11,8 @@ from linker.engine.anchors.placement import Folded, LinkableText, StemPositions
 from linker.engine.text.fold import fold
 from linker.engine.text.sentences import reads_as
 from linker.matching.room import has_prose_sql
-from linker.models.linked import IN_TEXT
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import APPROVED, sql
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _accepted_places(
     for source, target, start, end, anchor in stream(
         "taken",
         "SELECT source_id, target_id, span_start, span_end, anchor FROM linker_candidateedge "
-        "WHERE source_id = ANY(%s) AND status IN ('accepted', 'exported') AND placement = 'inline' "
+        f"WHERE source_id = ANY(%s) AND {sql(APPROVED)} AND placement = 'inline' "
         "AND span_start IS NOT NULL AND span_end IS NOT NULL ORDER BY id",
         [list(bodies)],
     ):
@@ -87,8 +88,8 @@ def _linked_words(bodies: dict[int, str], accepted: set[tuple[int, int, str]]) -
     linked: dict[int, list[str]] = defaultdict(list)
     for source, target, anchor in stream(
         "linked",
-        f"SELECT source_id, target_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) AND {IN_TEXT} "
-        "AND missing_since IS NULL AND anchor <> ''",
+        f"SELECT source_id, target_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) "
+        f"AND {sql(TEXT_LINK)} AND anchor <> ''",
         [list(bodies)],
     ):
         if (source, target, fold(anchor)) not in accepted:

@@ -13,6 +13,7 @@ import numpy as np
 from django.db import connection
 
 from linker.models.edge_columns import EDGE_COLUMNS, PAIR_COLUMNS, RUN_COLUMNS, EdgeColumn, Form, Refresh
+from linker.models.querysets import UNDECIDED, sql
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import copy_text
 from linker.storage.references import lock_references
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 NULL = "\\N"  # as COPY reads it
 PAIR_NAMES, RUN_NAMES = ([column.name for column in columns] for columns in (PAIR_COLUMNS, RUN_COLUMNS))
 _NEW_EDGE_NAMES = [*PAIR_NAMES, *RUN_NAMES]
-_UNDECIDED = "linker_candidateedge.status = 'suggested'"
+_UNDECIDED = sql(UNDECIDED, "linker_candidateedge")
 _REFRESHED_WHEN = {
     Refresh.ALWAYS: "true",
     Refresh.UNDECIDED: _UNDECIDED,

@@ -15,12 +15,14 @@ from linker.engine.page_rules import is_pagination, is_parameter_url
 from linker.engine.params import MatchParams
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import NAMED, Gives, PageRole, Receives, role_links
-from linker.models import Category, EmbeddingModel, ExclusionRule, PageList, Project, Side
+from linker.models import EmbeddingModel, ExclusionRule, PageList, Project, Side
+from linker.models.querysets import ANSWERING, LIVE_STATUS, PRESENT, sql
+from linker.models.subtrees import categories_below
 from linker.pages.roles import ROLE_NOW
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -112,8 +114,7 @@ class _Facts(NamedTuple):
     url: str
     category: int
     indexable: bool
-    code: int
-    redirects: bool
+    answers: bool
     clicks: int
     inlinks: int
     role: str
@@ -122,8 +123,8 @@ class _Facts(NamedTuple):
 
 _SIDES = (Side.DONOR, Side.ACCEPTOR)
 _FACTS = (
-    "p.id, p.url, coalesce(p.category_id, 0), p.indexable, coalesce(p.status_code, 200), "
-    f"p.redirect_url <> '', coalesce(p.clicks, 0), p.inlinks, {ROLE_NOW}, "
+    f"p.id, p.url, coalesce(p.category_id, 0), p.indexable, {sql(ANSWERING, 'p')}, "
+    f"coalesce(p.clicks, 0), p.inlinks, {ROLE_NOW}, "
     "position('?' in p.canonical_url) > 0 AND EXISTS (SELECT 1 FROM linker_page q "
     "WHERE q.project_id = p.project_id AND md5(q.canonical_url) = md5(split_part(p.canonical_url, '?', 1)) "
     "AND q.id <> p.id)"
@@ -131,8 +132,8 @@ _FACTS = (
 _PAGES = "FROM linker_page p LEFT JOIN linker_pageembedding e ON e.page_id = p.id AND e.model_id = %s"
 # What must hold of a page before anything else is asked.
 _STANDS = {
-    IneligibleReason.NOT_LIVE: "p.status = 'live'",
-    IneligibleReason.MISSING: "p.missing_since IS NULL",
+    IneligibleReason.NOT_LIVE: sql(LIVE_STATUS, "p"),
+    IneligibleReason.MISSING: sql(PRESENT, "p"),
     IneligibleReason.NO_VECTOR: "e.id IS NOT NULL",
 }
 
@@ -267,7 +268,7 @@ class EligibilityRules:
             side: [(rule, found) for rule, found in rules if rule.side in (side, Side.BOTH)] for side in _SIDES
         }
         self.wanted = {Side.DONOR: params.donors, Side.ACCEPTOR: params.acceptors}
-        self.subtrees = {side: subtrees(project, wanted.categories) for side, wanted in self.wanted.items()}
+        self.subtrees = {side: categories_below(project, wanted.categories) for side, wanted in self.wanted.items()}
         self.listed = {side: _listed(project, wanted.page_list) for side, wanted in self.wanted.items()}
         self.patterns = {
             side: compile_pattern(wanted.url_pattern) if wanted.url_pattern else None
@@ -276,7 +277,7 @@ class EligibilityRules:
 
     def blocking_reasons(self, facts: _Facts) -> Iterator[IneligibleReason]:
         """Why the page takes part on neither side."""
-        if facts.code != 200 or facts.redirects:
+        if not facts.answers:
             yield IneligibleReason.NOT_ANSWERING
         if is_pagination(facts.url):
             yield IneligibleReason.PAGINATION
@@ -320,16 +321,3 @@ def _listed(project: Project, number: int | None) -> frozenset[int] | None:
         return None
     found = PageList.objects.filter(project=project, pk=number).first()
     return frozenset(np.frombuffer(found.pages, "<i8").tolist()) if found is not None else frozenset()
-
-
-def subtrees(project: Project, roots: Iterable[int]) -> set[int]:
-    """Ids of the categories and everything below them."""
-    paths = Category.objects.filter(project=project, pk__in=list(roots)).values_list("path", flat=True)
-    found: set[int] = set()
-    for path in paths:
-        found.update(
-            pk
-            for pk, other in Category.objects.filter(project=project, depth__gte=len(path)).values_list("pk", "path")
-            if other[: len(path)] == path
-        )
-    return found

@@ -23,6 +23,7 @@ from linker.matching.stale import mark_stale
 from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
 from linker.models import Category, Project, Ranker, Run, RunBatch, RunBlock
+from linker.models.querysets import OPEN
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.cursors import stream
@@ -62,7 +63,7 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress = lifecy
         )
         progress(3, STEPS, "Marking what is no longer proposed")
         stale = mark_stale(run, params)
-        if project.edges.filter(status="suggested", stale=False).exclude(run=run).exists():
+        if project.edges.filter(OPEN).exclude(run=run).exists():
             keep_apart(project)  # this run did not know the words of suggestions that it left as they are
         mark_sensitive(project)
         progress(4, STEPS, "Cleaning up")

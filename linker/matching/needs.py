@@ -10,7 +10,8 @@ import numpy as np
 from linker.engine import worth
 from linker.engine.graph.links import adjacency, page_rank
 from linker.models import ExistingLink
-from linker.models.linked import IN_TEXT
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import PRESENT, sql
 from linker.storage.copy import copy_out
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def needs_of(project: Project) -> Needs:
     """Of all pages that the last import held."""
     numbers = ", ".join(f"coalesce({name}::float8, 'NaN')" for name in _FACTS)
     rows = copy_out(
-        f"SELECT id, {numbers} FROM linker_page WHERE project_id = %s AND missing_since IS NULL ORDER BY id",
+        f"SELECT id, {numbers} FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} ORDER BY id",
         [project.pk],
         [("id", ">i8"), *((name, ">f8") for name in _FACTS)],
     )
@@ -71,7 +72,7 @@ def needs_of(project: Project) -> Needs:
     known = {name: rows[name].astype(np.float64) for name in _FACTS}
     links = _links(project, ids)
     count, rank = np.full(len(ids), np.nan), known["authority"]
-    if ExistingLink.objects.filter(project=project, missing_since=None).exists():
+    if ExistingLink.objects.filter(PRESENT, project=project).exists():
         matrix = adjacency(*links, len(ids))
         count = np.bincount(matrix.indices, minlength=len(ids)).astype(np.float64)
         if matrix.nnz and np.isnan(rank).all():
@@ -88,8 +89,8 @@ def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64],
     parts = []
     for first in range(0, len(ids), PAGES_READ):
         rows = copy_out(
-            f"SELECT source_id, target_id FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
-            "AND missing_since IS NULL AND source_id <> target_id AND source_id = ANY(%s)",
+            f"SELECT source_id, target_id FROM linker_existinglink WHERE project_id = %s "
+            f"AND {sql(TEXT_LINK)} AND source_id <> target_id AND source_id = ANY(%s)",
             [project.pk, ids[first : first + PAGES_READ].tolist()],
             [("source", ">i8"), ("target", ">i8")],
         )

@@ -12,6 +12,7 @@ from linker.matching.quota import PlacementQuota
 from linker.matching.room import Room
 from linker.models import Basis, Placement
 from linker.models.linked import already_linked
+from linker.models.querysets import APPROVED
 
 if TYPE_CHECKING:
     from linker.engine.params import MatchParams
@@ -104,7 +105,7 @@ def _wanted(tier: Tier | None) -> str:
 
 
 def _quota(project: Project, params: MatchParams, allocated: AllocatedLinks) -> PlacementQuota:
-    accepted = project.edges.filter(status__in=["accepted", "exported"]).order_by()
+    accepted = project.edges.filter(APPROVED).order_by()
     waiting = accepted.exclude(pk__in=already_linked(accepted).values("pk"))
     return PlacementQuota(
         Room(params.inline_per_donor, params.related_per_donor),

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.engine.sampling import draw
-from linker.matching.eligibility import Eligible, subtrees
+from linker.matching.eligibility import Eligible
 from linker.models import Category, Pilot, Run
+from linker.models.subtrees import categories_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +37,7 @@ def _drawn(project: Project, wanted: Sample, categories: NDArray[np.int64]) -> N
     """Positions of the donors that are drawn, of which `categories` [n] are given."""
     among = np.arange(len(categories))
     if wanted.categories:
-        among = among[np.isin(categories, list(subtrees(project, wanted.categories)))]
+        among = among[np.isin(categories, list(categories_below(project, wanted.categories)))]
     if not wanted.pages:
         return among
     strata = _strata(project, categories[among]) if wanted.spread else np.zeros(len(among), dtype=np.int64)

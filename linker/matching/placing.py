@@ -16,6 +16,7 @@ from linker.matching.anchor_variety import MAX_ANCHOR_ALTERNATIVES
 from linker.matching.donor_texts import DonorText, read_donor_texts
 from linker.matching.room import silent_roles
 from linker.matching.target_names import TargetNames
+from linker.models.querysets import APPROVED, sql
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _human_anchors(project: Project) -> dict[tuple[int, int], str]:
     rows = stream(
         "human_anchors",
         "SELECT source_id, target_id, anchor FROM linker_candidateedge WHERE project_id = %s "
-        "AND (status IN ('accepted', 'exported') OR edited) ORDER BY id",
+        f"AND ({sql(APPROVED)} OR edited) ORDER BY id",
         [project.pk],
     )
     return {(source, target): anchor for source, target, anchor in rows}

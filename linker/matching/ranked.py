@@ -31,7 +31,8 @@ from linker.matching.pilots import limited_to_pilot
 from linker.matching.report import approval_report, begun_report
 from linker.matching.result import FOUND, MatchResult
 from linker.models import EmbeddingModel, Project, Ranker, Run
-from linker.models.linked import IN_TEXT
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import APPROVED, sql
 from linker.pages.languages import tongues, trusts_crawl
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
@@ -157,7 +158,7 @@ def _decisions(project: Project) -> NDArray[Any]:
     return copy_out(
         f"SELECT (evidence->>'{STATED}')::float8, probability, status <> 'rejected' AND NOT edited "
         "FROM linker_candidateedge "
-        "WHERE project_id = %s AND reviewed AND status IN ('accepted', 'exported', 'rejected') "
+        f"WHERE project_id = %s AND reviewed AND ({sql(APPROVED)} OR status = 'rejected') "
         f"AND evidence ? '{STATED}' AND (status <> 'rejected' OR {OF_THE_PAIR} OR rejected_for = 'bad_anchor')",
         [project.pk],
         [("stated", ">f8"), ("shown", ">f8"), ("approved", "?")],
@@ -267,7 +268,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             forbidden=Pairs(
                 np.concatenate([forbidden.src, repeated.src]), np.concatenate([forbidden.dst, repeated.dst])
             ),
-            accepted=_decided(project, ids, "status IN ('accepted', 'exported')"),
+            accepted=_decided(project, ids, sql(APPROVED)),
             rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
             impressions=impressions if impressions.any() else None,
             asked=eligible.chosen_donor,
@@ -287,8 +288,8 @@ def _links(project: Project, ids: NDArray[np.int64]) -> tuple[Links, Pairs]:
     once: dict[str, int] = {}  # most anchors are there many times
     for source, target, anchor in stream(
         "links",
-        f"SELECT source_id, target_id, anchor FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
-        "AND missing_since IS NULL AND source_id <> target_id ORDER BY source_id, target_id, id",
+        f"SELECT source_id, target_id, anchor FROM linker_existinglink WHERE project_id = %s "
+        f"AND {sql(TEXT_LINK)} AND source_id <> target_id ORDER BY source_id, target_id, id",
         [project.pk],
     ):
         sources.append(source)

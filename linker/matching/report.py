@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.db.models import Count, Q
+from django.db.models import Count
 
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import Mode
@@ -28,6 +28,7 @@ from linker.matching.report_types import (
     TierCount,
 )
 from linker.models import EmbeddingModel, Page, PageEmbedding, Project, Run
+from linker.models.querysets import EMBEDDABLE, HIDDEN, PROPOSED, SHOWN, sql
 from linker.pages.languages import language_counts, model_advice
 from linker.storage.copy import copy_out
 
@@ -69,9 +70,11 @@ def begun_report(
 
 def _without_vector(project: Project, model: EmbeddingModel) -> int:
     """Live pages that have no vector in a run's set, and so take no part in it: embed them first."""
-    live = Page.objects.filter(project=project, status="live", missing_since=None)
-    answering = live.filter(Q(status_code=None) | Q(status_code=200))
-    return answering.exclude(pk__in=PageEmbedding.objects.filter(model=model).values("page")).count()
+    return (
+        Page.objects.filter(EMBEDDABLE, project=project)
+        .exclude(pk__in=PageEmbedding.objects.filter(model=model).values("page"))
+        .count()
+    )
 
 
 def approval_report(options: EngineOptions, decided: NDArray[Any]) -> ApprovalReport:
@@ -138,7 +141,7 @@ def ended_report(
         bounds=tuple(TierBound(name=tier.name, bound=tier.lower_bound) for tier in saved.tiers.tiers),
         tiers=tuple(TierCount(name=name, links=links) for name, links in tiers.items() if name),
         below_tiers=tiers.get(None),
-        held_back=edges.filter(Q(tier=None) | Q(tier__held=True)).count(),
+        held_back=edges.filter(HIDDEN).count(),
         histogram=tuple(np.bincount(bins, minlength=BINS).tolist()),
         allocation=_allocation_report(params, allocated, saved),
         copies=replace(copies, pairs_held_out=int((allocated.reason == Reason.SAME_GROUP).sum())) if copies else None,
@@ -178,11 +181,13 @@ def _allocation_report(params: MatchParams, allocated: AllocatedLinks, saved: Sa
 def _received(run: Run, lacking: NDArray[np.int64], allocated: AllocatedLinks, saved: SavedEdges) -> ReceivedReport:
     """What pages that lack links got from a run, each counted once: in the order of the reasons below, where it has no
     suggestion that the queue shows. `not_found` are pages that no donor found, or only below the lowest score."""
+    shown = sql(SHOWN, "e", tier="t")
     got = copy_out(
-        "SELECT e.target_id, bool_or(coalesce(NOT t.held, false)), "
-        "bool_or(coalesce(NOT t.held, false) AND e.placement = 'inline') "
+        f"SELECT e.target_id, bool_or(coalesce({shown}, false)), "
+        f"bool_or(coalesce({shown}, false) AND e.placement = 'inline') "
         "FROM linker_candidateedge e LEFT JOIN linker_tier t ON t.id = e.tier_id "
-        "WHERE e.project_id = %s AND e.run_id = %s AND NOT e.stale AND e.target_id = ANY(%s) GROUP BY e.target_id",
+        f"WHERE e.project_id = %s AND e.run_id = %s AND {sql(PROPOSED, 'e')} AND e.target_id = ANY(%s) "
+        "GROUP BY e.target_id",
         [run.project_id, run.pk, lacking.tolist()],
         [("target", ">i8"), ("shown", "?"), ("in_text", "?")],
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from linker.engine.roles.policy import Gives, PageRole, role_links
-from linker.models import Block
+from linker.models.linked import ASIDE_LINK
+from linker.models.querysets import sql
 from linker.pages.roles import ROLE_NOW, role_now_sql
 from linker.storage.cursors import stream
 
@@ -68,7 +69,7 @@ def rooms_of(project: Project, params: MatchParams, pages: Sequence[int] | None 
         f"""
         WITH beside AS (
             SELECT source_id, count(DISTINCT target_id) AS links FROM linker_existinglink
-            WHERE project_id = %(project)s AND block = {Block.ASIDE.value} AND missing_since IS NULL
+            WHERE project_id = %(project)s AND {sql(ASIDE_LINK)}
                 AND (%(pages)s::bigint[] IS NULL OR source_id = ANY(%(pages)s::bigint[]))
             GROUP BY source_id HAVING %(related_in_all)s > 0
                 AND count(DISTINCT target_id) > %(related_in_all)s - %(related)s

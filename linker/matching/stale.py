@@ -8,6 +8,7 @@ from django.db import connection
 
 from linker.matching.eligibility import eligible_pages
 from linker.matching.pilots import limited_to_pilot
+from linker.models.querysets import PROPOSED, UNDECIDED, sql
 from linker.storage.copy import copy_in
 
 if TYPE_CHECKING:
@@ -24,23 +25,23 @@ class StaleEdges(NamedTuple):
 
 # What was proposed before: the run could have proposed it, or nobody can any more; or it is an open suggestion of two
 # pages that are one, or one made with other vectors, whose similarities say something else.
-_MARK_STALE = """
+_MARK_STALE = f"""
 WITH old AS (
     SELECT o.id, s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
         OR (s.chosen_donor AND t.chosen_target)
-        OR o.status = 'suggested' AND (NOT theirs.receives OR mine.group_id = theirs.group_id) IS TRUE AS gone,
-        o.status = 'suggested' AND r.model_id <> %(model)s AS other_set
+        OR {sql(UNDECIDED, "o")} AND (NOT theirs.receives OR mine.group_id = theirs.group_id) IS TRUE AS gone,
+        {sql(UNDECIDED, "o")} AND r.model_id <> %(model)s AS other_set
     FROM linker_candidateedge o JOIN linker_run r ON r.id = o.run_id
     LEFT JOIN linker_pagetwin mine ON mine.page_id = o.source_id
     LEFT JOIN linker_pagetwin theirs ON theirs.page_id = o.target_id
     LEFT JOIN taking_part s ON s.page = o.source_id LEFT JOIN taking_part t ON t.page = o.target_id
-    WHERE o.project_id = %(project)s AND o.run_id <> %(run)s AND NOT o.stale
+    WHERE o.project_id = %(project)s AND o.run_id <> %(run)s AND {sql(PROPOSED, "o")}
     AND NOT EXISTS (SELECT 1 FROM new_edges n WHERE n.source_id = o.source_id AND n.target_id = o.target_id)
 ), marked AS (
     UPDATE linker_candidateedge e SET stale = true FROM old
     WHERE e.id = old.id AND (old.gone OR old.other_set) RETURNING old.gone, e.status
 )
-SELECT count(*) FILTER (WHERE status = 'suggested'), count(*) FILTER (WHERE NOT gone) FROM marked
+SELECT count(*) FILTER (WHERE {sql(UNDECIDED)}), count(*) FILTER (WHERE NOT gone) FROM marked
 """
 
 
@@ -53,7 +54,7 @@ def mark_stale(run: Run, params: MatchParams) -> StaleEdges:
     model = run.model
     if model is None:
         raise RuntimeError(f"run {run.pk} was not planned")
-    if not run.project.edges.filter(stale=False).exclude(run=run).exists():
+    if not run.project.edges.filter(PROPOSED).exclude(run=run).exists():
         return StaleEdges(0, 0)
     eligible = limited_to_pilot(run, params, eligible_pages(run.project, model, params))
     with connection.cursor() as cursor:

@@ -12,7 +12,8 @@ from linker.matching.batches import batches_left, run_batch, still_running
 from linker.matching.finish import finish_match
 from linker.matching.plan import plan_match
 from linker.models import Project, Run
-from linker.models.linked import IN_TEXT
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import APPROVED, LIVE, sql
 from linker.pages.languages import read_languages
 from linker.runs import lifecycle
 
@@ -37,17 +38,17 @@ def choose_ranking(project: Project, params: MatchParams) -> tuple[str, str]:
         return params.ranking, "The run’s settings say so."
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM linker_page WHERE project_id = %s AND status = 'live' AND missing_since IS NULL",
+            f"SELECT count(*) FROM linker_page WHERE project_id = %s AND {sql(LIVE)}",
             [project.pk],
         )
         (pages,) = cursor.fetchone()
         cursor.execute(
             "SELECT count(*) FROM (SELECT DISTINCT source_id, target_id FROM linker_existinglink WHERE project_id = %s "
-            f"AND {IN_TEXT} AND missing_since IS NULL AND source_id <> target_id LIMIT %s) links",
+            f"AND {sql(TEXT_LINK)} AND source_id <> target_id LIMIT %s) links",
             [project.pk, MIN_LABELS],
         )
         (links,) = cursor.fetchone()
-    decided = project.edges.filter(status__in=["accepted", "exported"], reviewed=True)
+    decided = project.edges.filter(APPROVED, reviewed=True)
     accepted = decided.count() if links < MIN_LABELS else 0
     if pages > MAX_RANKED_PAGES:
         return (

@@ -13,6 +13,7 @@ from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import Receives, role_links
 from linker.matching.search_queries import target_queries
 from linker.matching.spool import Spool
+from linker.models.querysets import PRESENT, sql
 from linker.pages.languages import usual_language
 from linker.pages.roles import pages_that
 from linker.storage.cursors import stream
@@ -107,7 +108,7 @@ def _shared_names(project: Project) -> frozenset[str]:
     for column in ("title", "h1"):
         rows = stream(
             "shared",
-            f"SELECT {column} FROM linker_page WHERE project_id = %s AND missing_since IS NULL AND {column} <> '' "
+            f"SELECT {column} FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} AND {column} <> '' "
             f"GROUP BY {column} HAVING count(*) > 1",
             [project.pk],
         )

@@ -12,6 +12,7 @@ from linker.matching.anchor_variety import STORED, reworded
 from linker.matching.room import has_prose_sql, silent_roles, text_room_sql
 from linker.models import CandidateEdge, Project, Tier
 from linker.models.linked import linked_sql
+from linker.models.querysets import APPROVED, DECIDED, OPEN, PROPOSED, UNDECIDED, sql
 from linker.storage.copy import copy_rows_in
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ TEXT_ROOM = text_room_sql("s", *map(_of_run, ("inline_per_donor", "inline_in_all
 _READINGS = f"""
 CREATE TEMP TABLE readings ON COMMIT DROP AS
 WITH value AS (
-    SELECT o.id, o.source_id, o.target_id, o.score, o.stale, o.status <> 'suggested' AS decided,
+    SELECT o.id, o.source_id, o.target_id, o.score, o.stale, {sql(DECIDED, "o")} AS decided,
         o.placement, o.span_start IS NOT NULL AS has_place,
         {TEXT_ROOM} AS room, {has_prose_sql("s", "%(silent)s")} AS has_prose,
         CASE WHEN %(basis)s = 'probability' AND o.probability IS NULL THEN 'cosine' ELSE %(basis)s END AS basis,
@@ -36,7 +37,7 @@ WITH value AS (
             ELSE coalesce(o.probability, o.similarity) END AS value
     FROM linker_candidateedge o JOIN linker_run run ON run.id = o.run_id JOIN linker_page s ON s.id = o.source_id
     WHERE o.project_id = %(project)s
-        AND (o.status = 'suggested' OR o.status IN ('accepted', 'exported') AND NOT {linked_sql("o")})
+        AND ({sql(UNDECIDED, "o")} OR {sql(APPROVED, "o")} AND NOT {linked_sql("o")})
         AND (%(ids)s::bigint[] IS NULL OR o.source_id IN (
             SELECT source_id FROM linker_candidateedge WHERE id = ANY(%(ids)s::bigint[])))
 )
@@ -54,7 +55,7 @@ _NEW_TIERS = (
 )
 BELOW_EVERY_TIER = "below every tier"
 _REWORDED = ("edge", "source", "anchor", "origin", "others", "start", "stop", "sentence", "heading", "body_hash")
-_WRITTEN = """
+_WRITTEN = f"""
 WITH read AS (
     SELECT r.*, w.edge IS NOT NULL AS is_reworded,
         CASE WHEN w.edge IS NULL THEN r.has_place ELSE w.start IS NOT NULL END AS placed
@@ -68,7 +69,7 @@ WITH read AS (
     SELECT o.id, p.tier, p.rel, p.is_reworded, p.wanted AND NOT p.placed AND p.has_prose AS gap,
         CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END AS placement
     FROM turns p JOIN linker_candidateedge o ON o.id = p.id
-    WHERE o.status = 'suggested' AND p.asked AND (p.is_reworded OR
+    WHERE {sql(UNDECIDED, "o")} AND p.asked AND (p.is_reworded OR
         (o.tier_id, o.rel, o.content_gap, o.placement) IS DISTINCT FROM (p.tier, p.rel,
             p.wanted AND NOT p.placed AND p.has_prose,
             CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END))
@@ -135,7 +136,8 @@ def _mark_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:
             WHERE project_id = %(project)s AND kind = 'match' AND status = 'succeeded'
         ), r AS (
             SELECT o.id, {linked_sql("o")} AS linked FROM linker_candidateedge o, newest
-            WHERE o.project_id = %(project)s AND o.status = 'suggested' AND (NOT o.stale OR o.run_id = newest.run)
+            WHERE o.project_id = %(project)s AND {sql(UNDECIDED, "o")}
+                AND ({sql(PROPOSED, "o")} OR o.run_id = newest.run)
                 AND (%(ids)s::bigint[] IS NULL OR o.id = ANY(%(ids)s::bigint[]))
                 AND o.stale <> {linked_sql("o")}
             ORDER BY o.id FOR NO KEY UPDATE OF o
@@ -149,9 +151,9 @@ def _mark_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:
 def _undecided_by_tier(cursor: Any, project: Project, ids: list[int] | None) -> dict[str, int]:
     """How many undecided edges, of all or of some, each tier of the project's basis has, by its name."""
     cursor.execute(
-        """
+        f"""
         SELECT tier_id, count(*) FROM linker_candidateedge
-        WHERE project_id = %(project)s AND status = 'suggested' AND NOT stale
+        WHERE project_id = %(project)s AND {sql(OPEN)}
             AND (%(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s::bigint[]))
         GROUP BY tier_id
         """,
@@ -176,7 +178,7 @@ def keep_apart(project: Project, targets: Sequence[int] | None = None) -> int:
     if not ids:
         return 0
     with transaction.atomic():
-        free = CandidateEdge.objects.filter(pk__in=ids, status="suggested").order_by("pk")
+        free = CandidateEdge.objects.filter(UNDECIDED, pk__in=ids).order_by("pk")
         free = free.select_for_update(of=("self",), no_key=True, skip_locked=True)
         locked = list(free.values_list("pk", flat=True))
         if locked:

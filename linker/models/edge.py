@@ -8,6 +8,7 @@ from django.db import models
 from linker.models.page import Category, Page
 from linker.models.policy import Placement, Rel, Tier
 from linker.models.project import Project
+from linker.models.querysets import HIDDEN, UNDECIDED, holds
 from linker.models.run import Run, RunBatch
 
 
@@ -155,7 +156,7 @@ class CandidateEdge(models.Model):
     def is_held(self) -> bool:
         """Whether nobody has decided on it and the queue shows it only when it is asked to: its tier is held back, or
         it scores below every tier."""
-        return self.status == EdgeStatus.SUGGESTED and (self.tier is None or self.tier.held)
+        return holds(UNDECIDED & HIDDEN, self)
 
 
 class RunCandidate(models.Model):

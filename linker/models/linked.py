@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from django.db.models import Exists, OuterRef, Q
 
 from linker.models import Block, CandidateEdge, ExistingLink, Placement
+from linker.models.querysets import PRESENT, sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from django.db.models import QuerySet
 
@@ -35,14 +36,12 @@ IN_BLOCK = {
     Block.UNKNOWN: "in a block that the crawl does not name",
 }
 
-
-def _one_of(blocks: Sequence[Block]) -> str:
-    return f"block IN ({', '.join(str(block.value) for block in blocks)})"
-
-
-# Conditions for SQL on rows of linker_existinglink.
-IN_TEXT = _one_of(LINKED_IN[Placement.INLINE])
-BESIDE_TEXT = _one_of(BESIDE_ALONE)
+# Links of the site, by what they stand in the way of; linker.models.querysets.sql writes them as SQL.
+TEXT_LINK = PRESENT & Q(block__in=LINKED_IN[Placement.INLINE])
+BESIDE_LINK = PRESENT & Q(block__in=BESIDE_ALONE)
+# What uses up the room beside a page's text. A link of the header or of a block without a name keeps its pair from
+# being linked there once more, and takes no room from others.
+ASIDE_LINK = PRESENT & Q(block=Block.ASIDE)
 
 
 def linked_sql(edge: str, placement: str = "placement") -> str:
@@ -51,19 +50,18 @@ def linked_sql(edge: str, placement: str = "placement") -> str:
     return (
         "EXISTS (SELECT 1 FROM linker_existinglink there "
         f"WHERE there.source_id = {edge}.source_id AND there.target_id = {edge}.target_id "
-        f"AND there.missing_since IS NULL AND (there.{IN_TEXT} OR {edge}.{placement} = 'related' "
-        f"AND there.{BESIDE_TEXT}))"
+        f"AND ({sql(TEXT_LINK, 'there')} OR {edge}.{placement} = 'related' AND {sql(BESIDE_LINK, 'there')}))"
     )
 
 
 def has_links_beside(project: Project) -> bool:
     """Whether any page of the project links to another beside its text."""
-    return ExistingLink.objects.filter(project=project, block__in=BESIDE_ALONE, missing_since=None).exists()
+    return ExistingLink.objects.filter(BESIDE_LINK, project=project).exists()
 
 
 def already_linked(edges: QuerySet[CandidateEdge]) -> QuerySet[CandidateEdge]:
     """Those of the edges whose donor links to the acceptor already where their link would stand."""
-    links = ExistingLink.objects.filter(source=OuterRef("source"), target=OuterRef("target"), missing_since=None)
+    links = ExistingLink.objects.filter(PRESENT, source=OuterRef("source"), target=OuterRef("target"))
     conditions = [
         Q(placement=placement) & Q(Exists(links.filter(block__in=blocks))) for placement, blocks in LINKED_IN.items()
     ]
@@ -76,7 +74,7 @@ def links_in_place(edges: Iterable[CandidateEdge]) -> dict[int, ExistingLink]:
     edges = list(edges)
     pairs = {(edge.source_id, edge.target_id) for edge in edges}
     links = ExistingLink.objects.filter(
-        source__in={source for source, _ in pairs}, target__in={target for _, target in pairs}, missing_since=None
+        PRESENT, source__in={source for source, _ in pairs}, target__in={target for _, target in pairs}
     ).order_by("pk")
     there: dict[tuple[int, int], list[ExistingLink]] = {}
     for link in links if pairs else ():

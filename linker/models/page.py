@@ -13,6 +13,7 @@ from pgvector.django import HalfVectorField
 from linker.engine.roles.policy import CHOICES, LABELS, PageRole
 from linker.engine.text.languages import SURE
 from linker.models.project import Project
+from linker.models.querysets import PRESENT
 
 
 class Category(models.Model):
@@ -143,7 +144,7 @@ class Page(models.Model):
             # Counted and listed by role, without the rows.
             models.Index(
                 fields=["project", "role_in_force", "id"],
-                condition=Q(missing_since__isnull=True),
+                condition=PRESENT,
                 name="page_by_role",
             ),
             # Led by the category, it also finds the pages of one that goes.
@@ -151,7 +152,7 @@ class Page(models.Model):
             # Counted and listed by language, without the rows.
             models.Index(
                 fields=["project", "own_language", "id"],
-                condition=Q(missing_since__isnull=True),
+                condition=PRESENT,
                 name="page_by_language",
             ),
             # Whether other pages are called so: review.anchor_warnings. In eight bytes, whatever the name.

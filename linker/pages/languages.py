@@ -20,6 +20,7 @@ from django.db import connection, transaction
 from linker.engine.text.languages import ALIKE, AT_A_TIME, READ, SURE, agreed, detect, kin
 from linker.engine.text.model_languages import MULTILINGUAL, knows, trained_on
 from linker.models.project import VectorSource
+from linker.models.querysets import PRESENT, sql
 from linker.storage.copy import copy_out, copy_rows_in
 from linker.storage.cursors import stream
 
@@ -97,7 +98,7 @@ def language_counts(project: Project) -> dict[str, int]:
     """Pages of the last import by the language they count as, the most common first; "" where none is known."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT own_language, count(*) FROM linker_page WHERE project_id = %s AND missing_since IS NULL "
+            f"SELECT own_language, count(*) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} "
             "GROUP BY 1 ORDER BY 2 DESC, 1",
             [project.pk],
         )
@@ -151,7 +152,7 @@ def trusts_crawl(project: Project) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT detected_language, language, count(*) FROM linker_page WHERE project_id = %s "
-            f"AND language_sureness >= {SURE} AND language <> '' AND missing_since IS NULL GROUP BY 1, 2",
+            f"AND language_sureness >= {SURE} AND language <> '' AND {sql(PRESENT)} GROUP BY 1, 2",
             [project.pk],
         )
         rows = cursor.fetchall()

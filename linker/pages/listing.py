@@ -19,18 +19,18 @@ from django.db.models.functions import MD5, Coalesce
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import LABELS
 from linker.models import (
-    Block,
     CandidateEdge,
     Category,
     ExistingLink,
     Page,
     PageList,
-    PageStatus,
     Project,
     SensitivePage,
     SensitiveRule,
 )
-from linker.models.querysets import LIVE, ORPHAN
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import INDEXABLE, LINKABLE, MISSING, NOT_INDEXABLE, ORPHAN, PRESENT, PROPOSED
+from linker.models.subtrees import subtree, subtrees
 from linker.pages.lists import page_ids
 from linker.query_strings import unknown_fields
 
@@ -48,11 +48,11 @@ UNKNOWN = "none"  # what stands for no language in addresses
 WIDE = ("body", "headings", "description")
 
 SHOW = {
-    "live": ("All pages", LIVE),
-    "indexable": ("Indexable", LIVE & Q(indexable=True)),
-    "not-indexable": ("Not indexable", LIVE & Q(indexable=False)),
+    "live": ("All pages", PRESENT),
+    "indexable": ("Indexable", INDEXABLE),
+    "not-indexable": ("Not indexable", NOT_INDEXABLE),
     "orphans": ("Orphans", ORPHAN),
-    "missing": ("Missing from the last import", ~LIVE),
+    "missing": ("Missing from the last import", MISSING),
 }
 # The value sorted by is never null; ties are broken by id, in the same direction.
 ORDERS: dict[str, tuple[str, Any, bool]] = {
@@ -64,7 +64,7 @@ ORDERS: dict[str, tuple[str, Any, bool]] = {
 
 
 @dataclass(frozen=True)
-class PageQuery:
+class PageListFilter:
     """The list's filters as its address holds them; values that make no sense fall back to the default, and `ignored`
     names them, with the fields that are not known."""
 
@@ -79,7 +79,7 @@ class PageQuery:
     ignored: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> PageQuery:
+    def from_query(cls, query: Mapping[str, str]) -> PageListFilter:
         show, order = query.get("show", ""), query.get("order", "")
         ignored = [name for name in ("category", "sensitive") if query.get(name) and _number(query[name]) is None]
         known_values = (("show", SHOW), ("order", ORDERS), ("role", LABELS))
@@ -116,13 +116,7 @@ def _keyset(text: str) -> tuple[int, int] | None:
     return (-number if value.startswith("-") else number), last_id
 
 
-def subtree(category: Category) -> QuerySet[Category]:
-    """The category and everything below it."""
-    below = {f"path__0_{category.depth}": category.path}
-    return Category.objects.filter(project=category.project_id, **below)
-
-
-def chosen_pages(project: Project, query: PageQuery) -> QuerySet[Page]:
+def chosen_pages(project: Project, query: PageListFilter) -> QuerySet[Page]:
     """The pages the filters leave, unordered."""
     pages = Page.objects.filter(SHOW[query.show][1], project=project)
     if query.text:
@@ -153,7 +147,7 @@ def _taken_by(pages: QuerySet[Page], rule: SensitiveRule) -> QuerySet[Page]:
     return pages.filter(pk__in=SensitivePage.objects.filter(rule=rule).values("page"))
 
 
-def page_list(project: Project, query: PageQuery, size: int = PAGE_SIZE) -> tuple[list[Page], str]:
+def page_list(project: Project, query: PageListFilter, size: int = PAGE_SIZE) -> tuple[list[Page], str]:
     """One screen of pages after the query's keyset, and the keyset of the next screen (empty at the end)."""
     _, value, descending = ORDERS[query.order]
     pages = chosen_pages(project, query).annotate(sort_value=value)
@@ -238,9 +232,9 @@ def nearest_addresses(project: Project, address: str, limit: int = 5, searched: 
 
 
 def body_links(page: Page, *, inward: bool, limit: int = 50) -> tuple[list[ExistingLink], int]:
-    """The page's live links in the body text, inward or outward, by id; the first `limit`, and how many in all."""
+    """The page's links in the body text, inward or outward, by id; the first `limit`, and how many in all."""
     side, other = ("target", "source") if inward else ("source", "target")
-    links = ExistingLink.objects.filter(**{side: page}, block=Block.CONTENT, missing_since__isnull=True)
+    links = ExistingLink.objects.filter(TEXT_LINK, **{side: page})
     rows = links.select_related(other).defer(*(f"{other}__{name}" for name in WIDE)).order_by("pk")
     return list(rows[:limit]), links.count()
 
@@ -248,7 +242,7 @@ def body_links(page: Page, *, inward: bool, limit: int = 50) -> tuple[list[Exist
 def suggestions(page: Page, *, as_donor: bool, limit: int = 50) -> tuple[list[CandidateEdge], int]:
     """The page's suggestions on one side, best first; the first `limit`, and how many in all."""
     side, other = ("source", "target") if as_donor else ("target", "source")
-    edges = CandidateEdge.objects.filter(**{side: page}, stale=False)
+    edges = CandidateEdge.objects.filter(PROPOSED, **{side: page})
     rows = edges.select_related(other, "tier").defer(*(f"{other}__{name}" for name in WIDE)).order_by("-score", "pk")
     return list(rows[:limit]), edges.count()
 
@@ -256,15 +250,11 @@ def suggestions(page: Page, *, as_donor: bool, limit: int = 50) -> tuple[list[Ca
 def count_chosen(project: Project, chosen: PageFilter, section: Collection[int] = ()) -> int:
     """How many pages that answer one side's filters of a match run leave, before exclusions; where a `section` of
     categories is given, those of them that lie in it. Raises PatternError."""
-    answers = Q(status=PageStatus.LIVE, redirect_url="") & (Q(status_code=None) | Q(status_code=200))
-    pages = Page.objects.filter(LIVE & answers, project=project)
+    pages = Page.objects.filter(LINKABLE, project=project)
     if chosen.indexable_only:
         pages = pages.filter(indexable=True)
     for categories in filter(None, (chosen.categories, section)):
-        inside = Q()
-        for category in Category.objects.filter(project=project, pk__in=categories):
-            inside |= Q(category__in=subtree(category))
-        pages = pages.filter(inside) if inside else pages.none()
+        pages = pages.filter(category__in=subtrees(project, categories))
     if chosen.page_list is not None:
         listed = PageList.objects.filter(project=project, pk=chosen.page_list).first()
         ids = page_ids(listed).tolist() if listed is not None else []

@@ -17,6 +17,8 @@ from linker.engine.roles.finder import IN_MENUS, PRODUCT_PARTS, PageFacts, SiteF
 from linker.engine.roles.policy import LABELS, PageRole
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import PRESENT, sql
 from linker.pages.report import RolesReport
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import copy_rows_in
@@ -113,12 +115,17 @@ def role_counts(project: Project) -> dict[str, int]:
     """Live pages by the role in force, in the order in which roles are listed."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT role_in_force, count(*) FROM linker_page WHERE project_id = %s AND missing_since IS NULL "
-            "GROUP BY 1",
+            f"SELECT role_in_force, count(*) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} GROUP BY 1",
             [project.pk],
         )
         counts = dict(cursor.fetchall())
     return {role.value: counts[role.value] for role in LABELS if role.value in counts}
+
+
+def role_choices(project: Project) -> list[tuple[str, str, int]]:
+    """Every role with its name and how many pages have it."""
+    counts = role_counts(project)
+    return [(role.value, label, counts.get(role.value, 0)) for role, label in LABELS.items()]
 
 
 def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
@@ -135,13 +142,13 @@ def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
 
 # ---------------------------------------------------------------------------------------------------------- reading
 
-_FACTS = """
+_FACTS = f"""
 SELECT p.id, p.role, p.role_why, p.event_day, p.role_by_rule, p.url, p.title, p.h1, p.own_language,
     left(p.body, %(read)s),
     octet_length(p.body), p.word_count, p.outlinks, p.inlinks, coalesce(l.said, 0), coalesce(l.menus, 0),
     coalesce(p.category_id, 0)
 FROM linker_page p LEFT JOIN role_links l ON l.page = p.id
-WHERE p.project_id = %(project)s AND p.missing_since IS NULL ORDER BY p.id
+WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")} ORDER BY p.id
 """
 _MENUS = (Block.HEADER, Block.FOOTER, Block.NAVIGATION)
 
@@ -151,12 +158,12 @@ def _site(project: Project, *, menus_tell: bool) -> SiteFacts:
         cursor.execute(
             "SELECT count(*), count(*) FILTER (WHERE body <> ''), "
             "count(*) FILTER (WHERE body <> '' AND octet_length(body) < %s) "
-            "FROM linker_page WHERE project_id = %s AND missing_since IS NULL",
+            f"FROM linker_page WHERE project_id = %s AND {sql(PRESENT)}",
             [THIN_BYTES, project.pk],
         )
         pages, with_text, thin = cursor.fetchone()
         cursor.execute(
-            "SELECT url, left(body, %s) FROM linker_page WHERE project_id = %s AND missing_since IS NULL "
+            f"SELECT url, left(body, %s) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} "
             "AND body <> '' AND url LIKE ANY(%s) LIMIT %s",
             [READ, project.pk, [f"%/{part}/%" for part in PRODUCT_PARTS], SAMPLE],
         )
@@ -180,10 +187,10 @@ def _count_links(project: Project) -> tuple[int, int]:
             CREATE TEMP TABLE role_links ON COMMIT DROP AS
             SELECT page, sum(said)::bigint AS said, max(pages)::bigint AS menus FROM (
                 SELECT source_id AS page, sum(length(anchor)) AS said, 0 AS pages FROM linker_existinglink
-                WHERE project_id = %(project)s AND block = {Block.CONTENT.value} AND missing_since IS NULL GROUP BY 1
+                WHERE project_id = %(project)s AND {sql(TEXT_LINK)} GROUP BY 1
                 UNION ALL
                 SELECT target_id, 0, count(*) FROM linker_existinglink
-                WHERE project_id = %(project)s AND block IN ({menus}) AND missing_since IS NULL
+                WHERE project_id = %(project)s AND block IN ({menus}) AND {sql(PRESENT)}
                     AND source_id <> target_id
                 GROUP BY target_id, block
             ) counted GROUP BY page
@@ -191,7 +198,7 @@ def _count_links(project: Project) -> tuple[int, int]:
             {"project": project.pk},
         )
         cursor.execute("ANALYZE role_links")
-        pages = Page.objects.filter(project=project, missing_since=None).count()
+        pages = Page.objects.filter(PRESENT, project=project).count()
         cursor.execute("SELECT count(*) FROM role_links WHERE menus >= %s", [max(1, IN_MENUS * pages)])
         return pages, cursor.fetchone()[0]
 
@@ -227,7 +234,7 @@ class _Below:
 
     def __init__(self, project: Project) -> None:
         parents = array("q")
-        query = "SELECT url FROM linker_page WHERE project_id = %s AND missing_since IS NULL"
+        query = f"SELECT url FROM linker_page WHERE project_id = %s AND {sql(PRESENT)}"
         for (url,) in stream("addresses", query, [project.pk]):
             above = _trunk(url).rpartition("/")[0]
             while "/" in above:
@@ -247,7 +254,7 @@ def _pages_of_categories(project: Project) -> dict[tuple[int, str], int]:
 
     A page in the one and called like the other is the page of that category.
     """
-    pages = Page.objects.filter(project=project, missing_since=None, category__isnull=False).order_by()
+    pages = Page.objects.filter(PRESENT, project=project, category__isnull=False).order_by()
     counts = Counter(dict(pages.values_list("category").annotate(Count("pk"))))
     found: Counter[tuple[int, str]] = Counter()
     for category, parent, name in (

@@ -18,6 +18,8 @@ from linker.engine.patterns import compile_pattern
 from linker.engine.sensitivity.matcher import Matcher, Place
 from linker.engine.sensitivity.words import KINDS, entries, likely_language, own_entry, word_key
 from linker.models import CandidateEdge, Category, Page, Project, SensitiveRule, SensitiveState
+from linker.models.querysets import PRESENT, sql
+from linker.models.subtrees import tree_sql
 from linker.pages.languages import usual_language
 from linker.pages.report import SensitiveReport
 from linker.runs.lifecycle import no_progress
@@ -41,14 +43,11 @@ SAYS = {Place.TITLE: "title says", Place.H1: "H1 says", Place.ADDRESS: "address 
 
 # Every reason for every page of the common table `page`: (page, rule, place, turn), of which the lowest turn is told.
 # Rules of `counted` give reasons even where they were dismissed.
-_REASONS = """
+_REASONS = f"""
 rule AS (
     SELECT id, category_id, whole_site FROM linker_sensitiverule
     WHERE project_id = %(project)s AND (state <> 'dismissed' OR id = ANY(%(counted)s::bigint[]))
-), tree(rule, category) AS (
-    SELECT id, category_id FROM rule WHERE category_id IS NOT NULL
-    UNION SELECT tree.rule, c.id FROM tree JOIN linker_category c ON c.parent_id = tree.category
-), found AS (
+), {tree_sql("tree", "SELECT id, category_id FROM rule WHERE category_id IS NOT NULL", key="rule")}, found AS (
     SELECT p.id AS page, tree.rule, '' AS place, 1 AS turn
     FROM page JOIN linker_page p ON p.id = page.id JOIN tree ON tree.category = p.category_id
     UNION ALL SELECT s.page_id, s.rule_id, s.place, CASE s.place WHEN 'title' THEN 2 WHEN 'h1' THEN 3 ELSE 4 END
@@ -81,11 +80,11 @@ def mark_sensitive(project: Project, among: QuerySet[CandidateEdge] | None = Non
 
 
 # The pages that the rules of `counted` take, dismissed or not.
-_TAKEN = """
-taken(category) AS (
-    SELECT category_id FROM linker_sensitiverule WHERE id = ANY(%(counted)s::bigint[]) AND category_id IS NOT NULL
-    UNION SELECT c.id FROM taken JOIN linker_category c ON c.parent_id = taken.category
-), page AS MATERIALIZED (
+_COUNTED = (
+    "SELECT category_id FROM linker_sensitiverule WHERE id = ANY(%(counted)s::bigint[]) AND category_id IS NOT NULL"
+)
+_TAKEN = f"""
+{tree_sql("taken", _COUNTED)}, page AS MATERIALIZED (
     SELECT p.id FROM taken JOIN linker_page p ON p.category_id = taken.category
     UNION SELECT page_id FROM linker_sensitivepage WHERE rule_id = ANY(%(counted)s::bigint[])
     UNION SELECT p.id FROM linker_sensitiverule r JOIN linker_page p ON p.project_id = r.project_id
@@ -350,7 +349,7 @@ class _Look:
 
     def propose_site(self) -> int:
         """Proposes the whole site where most of it is about a subject. Returns how many live pages are sensitive."""
-        live = Page.objects.filter(project=self.project, missing_since=None).count()
+        live = Page.objects.filter(PRESENT, project=self.project).count()
         known = {rule.kind for rule in self.rules if rule.whole_site}
         home = self._home_kinds()
         counts = _sensitive_counts(self.project)
@@ -383,7 +382,7 @@ def _language(project: Project) -> str | None:
 
 def _filled_categories(project: Project, categories: Iterable[Category]) -> set[int]:
     """Those with a live page in them or below."""
-    live = Page.objects.filter(project=project, missing_since=None, category__isnull=False)
+    live = Page.objects.filter(PRESENT, project=project, category__isnull=False)
     filled = set(live.order_by().values_list("category_id", flat=True).distinct())
     for category in sorted(categories, key=lambda one: -one.depth):
         if category.pk in filled and category.parent_id is not None:
@@ -399,7 +398,7 @@ def _sensitive_counts(project: Project) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(
             "WITH RECURSIVE page AS (SELECT id FROM linker_page WHERE project_id = %(project)s "
-            f"AND missing_since IS NULL), {_REASONS} SELECT coalesce(r.kind, ''), count(DISTINCT page) FROM found "
+            f"AND {sql(PRESENT)}), {_REASONS} SELECT coalesce(r.kind, ''), count(DISTINCT page) FROM found "
             "JOIN linker_sensitiverule r ON r.id = found.rule GROUP BY GROUPING SETS ((r.kind), ())",
             {"project": project.pk, "counted": []},
         )
@@ -411,7 +410,7 @@ def count_pages(rules: Sequence[SensitiveRule]) -> None:
     if not rules:
         return
     counted = _counted_words(rules) | _counted_categories(rules)
-    live = Page.objects.filter(project=rules[0].project_id, missing_since=None)
+    live = Page.objects.filter(PRESENT, project=rules[0].project_id)
     for rule in rules:
         if rule.whole_site:
             rule.pages, rule.places, rule.examples = live.count(), {}, _titles(live)
@@ -431,19 +430,19 @@ _Counted = dict[int, tuple[int, dict[str, int], list[str]]]
 def _counted_words(rules: Sequence[SensitiveRule]) -> _Counted:
     with connection.cursor() as cursor:
         cursor.execute(
-            """
+            f"""
             SELECT rule.id, c.pages, c.places, e.titles FROM unnest(%s::bigint[]) AS rule(id)
             JOIN LATERAL (
                 SELECT sum(n)::bigint AS pages, jsonb_object_agg(place, n)::text AS places FROM (
                     SELECT s.place, count(*) AS n FROM linker_sensitivepage s JOIN linker_page p ON p.id = s.page_id
-                    WHERE s.rule_id = rule.id AND p.missing_since IS NULL GROUP BY 1
+                    WHERE s.rule_id = rule.id AND {sql(PRESENT, "p")} GROUP BY 1
                 ) by_place
             ) c ON c.pages > 0
             JOIN LATERAL (
                 SELECT array_agg(title) AS titles FROM (
                     SELECT left(coalesce(nullif(p.title, ''), p.url), 200) AS title
                     FROM linker_sensitivepage s JOIN linker_page p ON p.id = s.page_id
-                    WHERE s.rule_id = rule.id AND p.missing_since IS NULL ORDER BY s.page_id LIMIT %s
+                    WHERE s.rule_id = rule.id AND {sql(PRESENT, "p")} ORDER BY s.page_id LIMIT %s
                 ) first
             ) e ON true
             """,
@@ -453,15 +452,13 @@ def _counted_words(rules: Sequence[SensitiveRule]) -> _Counted:
 
 
 def _counted_categories(rules: Sequence[SensitiveRule]) -> _Counted:
+    chosen = "SELECT id, category_id FROM linker_sensitiverule WHERE id = ANY(%s::bigint[])"
     with connection.cursor() as cursor:
         cursor.execute(
-            """
-            WITH RECURSIVE tree(rule, category) AS (
-                SELECT id, category_id FROM linker_sensitiverule WHERE id = ANY(%s::bigint[])
-                UNION SELECT tree.rule, c.id FROM tree JOIN linker_category c ON c.parent_id = tree.category
-            )
+            f"""
+            WITH RECURSIVE {tree_sql("tree", chosen, key="rule")}
             SELECT tree.rule, count(*), (array_agg(p.id ORDER BY p.id))[1:%s] FROM tree
-            JOIN linker_page p ON p.category_id = tree.category AND p.missing_since IS NULL GROUP BY 1
+            JOIN linker_page p ON p.category_id = tree.category AND {sql(PRESENT, "p")} GROUP BY 1
             """,
             [[rule.pk for rule in rules if rule.category_id is not None], EXAMPLES],
         )

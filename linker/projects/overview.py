@@ -12,7 +12,6 @@ from linker.embedding.service import embedding_model
 from linker.errors import UserError
 from linker.models import (
     Basis,
-    Block,
     CandidateEdge,
     Category,
     EdgeStatus,
@@ -28,9 +27,10 @@ from linker.models import (
     SensitiveState,
     Tier,
 )
+from linker.models.linked import TEXT_LINK
 from linker.models.policy import Sensitivity
 from linker.models.project import VectorSource
-from linker.models.querysets import LIVE, ORPHAN
+from linker.models.querysets import HELD, INDEXABLE, MISSING, OPEN, ORPHAN, PRESENT, TO_REVIEW, of
 from linker.models.run import IMPORTS
 from linker.runs import sensitivity_checks
 from linker.runs.reports import report_of
@@ -41,11 +41,6 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
     from django.db.models import QuerySet
-
-OPEN = Q(status=EdgeStatus.SUGGESTED, stale=False)
-# As the queue has it: what scores below every tier is held back too.
-HELD = OPEN & (Q(tier__held=True) | Q(tier__isnull=True))
-TO_REVIEW = OPEN & Q(tier__held=False)
 
 
 @dataclass(frozen=True)
@@ -72,9 +67,9 @@ class SiteFigures:
 def site_figures(project: Project) -> SiteFigures:
     # Names of their own: an aggregate named like a column would stand for it in the filters that follow.
     pages = Page.objects.filter(project=project).aggregate(
-        live_count=Count("pk", filter=LIVE),
-        missing_count=Count("pk", filter=~LIVE),
-        indexable_count=Count("pk", filter=LIVE & Q(indexable=True)),
+        present_count=Count("pk", filter=PRESENT),
+        missing_count=Count("pk", filter=MISSING),
+        indexable_count=Count("pk", filter=INDEXABLE),
         orphan_count=Count("pk", filter=ORPHAN),
     )
     edges = CandidateEdge.objects.filter(project=project).aggregate(
@@ -84,9 +79,9 @@ def site_figures(project: Project) -> SiteFigures:
         rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
         exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
     )
-    body_links = ExistingLink.objects.filter(project=project, block=Block.CONTENT, missing_since__isnull=True).count()
+    body_links = ExistingLink.objects.filter(TEXT_LINK, project=project).count()
     return SiteFigures(
-        pages=pages["live_count"],
+        pages=pages["present_count"],
         missing=pages["missing_count"],
         indexable=pages["indexable_count"],
         orphans=pages["orphan_count"],
@@ -97,12 +92,12 @@ def site_figures(project: Project) -> SiteFigures:
 
 
 def _with_vectors(project: Project) -> int:
-    """Live pages that have a vector a match of the project would use."""
+    """Pages of the newest import that have a vector a match of the project would use."""
     try:
         model = embedding_model(project)
     except UserError:
         return 0
-    return PageEmbedding.objects.filter(page__project=project, page__missing_since__isnull=True, model=model).count()
+    return PageEmbedding.objects.filter(of("page", PRESENT), page__project=project, model=model).count()
 
 
 def tiers_in_use(project: Project) -> QuerySet[Tier]:
@@ -155,7 +150,7 @@ class CategoryFigures:
 
 def top_categories(project: Project, limit: int = 30) -> list[CategoryFigures]:
     """The top of the tree, most pages first, ties by name; suggestions are counted by their donor."""
-    pages = _by_top_name(Page.objects.filter(LIVE, project=project), "category__path")
+    pages = _by_top_name(Page.objects.filter(PRESENT, project=project), "category__path")
     edges = _by_top_name(CandidateEdge.objects.filter(TO_REVIEW, project=project), "source__category__path")
     tops = {category.name: category for category in Category.objects.filter(project=project, depth=1)}
     names = sorted(pages, key=lambda name: (-pages[name], name))
@@ -176,7 +171,7 @@ def project_cards(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Membership
         Membership.objects.filter(user_id=user.pk or 0)
         .select_related("project")
         .annotate(
-            page_count=_count(Page.objects.filter(LIVE)),
+            page_count=_count(Page.objects.filter(PRESENT)),
             to_review=_count(CandidateEdge.objects.filter(TO_REVIEW)),
             accepted=_count(CandidateEdge.objects.filter(status=EdgeStatus.ACCEPTED)),
             last_run_at=Subquery(last_run.values("created_at")[:1]),

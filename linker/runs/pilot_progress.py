@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Q
 
 from linker.models import CandidateEdge, EdgeStatus, Pilot, Run, RunKind, RunStatus
+from linker.models.querysets import ONCE_APPROVED, TO_REVIEW
 
 if TYPE_CHECKING:
     from linker.models import Project
-
-APPROVED = (EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED, EdgeStatus.WITHDRAWN)
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,10 @@ def pilot_figures(run: Run) -> PilotFigures | None:
     pilot = Pilot.objects.filter(run=run).defer("pages").first()
     if pilot is None:
         return None
-    # Suggestions below every tier or held back wait for nobody.
-    shown = Q(stale=False, tier__isnull=False, tier__held=False)
     counts = CandidateEdge.objects.filter(run=run).aggregate(
-        accepted=Count("pk", filter=Q(status__in=APPROVED, reviewed=True)),
+        accepted=Count("pk", filter=ONCE_APPROVED & Q(reviewed=True)),
         rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
-        waiting=Count("pk", filter=Q(status=EdgeStatus.SUGGESTED) & shown),
+        waiting=Count("pk", filter=TO_REVIEW),
     )
     newest = open_pilot(run.project)
     return PilotFigures(pilot.size, pilot.out_of, **counts, is_open=newest is not None and newest.pk == run.pk)

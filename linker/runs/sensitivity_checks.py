@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Exists, OuterRef, Q
 
 from linker.models import Page, Project, Run, RunKind, RunStatus
+from linker.models.querysets import PRESENT
 from linker.models.run import ACTIVE
 from linker.runs import lifecycle
 
@@ -38,7 +39,7 @@ def start_missing() -> list[Run]:
     """
     of_project = Run.objects.filter(project=OuterRef("pk"))
     unseen = Project.objects.filter(
-        Exists(Page.objects.filter(project=OuterRef("pk"), missing_since=None)),
+        Exists(Page.objects.filter(PRESENT, project=OuterRef("pk"))),
         ~Exists(of_project.filter(kind=RunKind.SENSITIVE)),
         ~Exists(of_project.filter(kind=RunKind.IMPORT_PAGES, status__in=ACTIVE)),
         ~Exists(_looks().filter(project=OuterRef("pk"))),

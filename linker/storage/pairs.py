@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.models.linked import BESIDE_TEXT, IN_TEXT
+from linker.models.linked import BESIDE_LINK, TEXT_LINK
+from linker.models.querysets import REFUSED, sql
 from linker.storage.copy import copy_out
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ def load_forbidden_pairs(source_ids: NDArray[np.int64]) -> tuple[NDArray[np.int6
     """
     rows = copy_out(
         "WITH known AS (SELECT source_id, target_id FROM linker_existinglink "
-        f"WHERE {IN_TEXT} AND missing_since IS NULL AND source_id = ANY(%(sources)s) "
+        f"WHERE {sql(TEXT_LINK)} AND source_id = ANY(%(sources)s) "
         "UNION ALL SELECT source_id, target_id FROM linker_candidateedge "
-        "WHERE status IN ('rejected', 'withdrawn') AND source_id = ANY(%(sources)s)) "
+        f"WHERE {sql(REFUSED)} AND source_id = ANY(%(sources)s)) "
         "SELECT source_id, target_id FROM known UNION ALL SELECT k.source_id, other.page_id FROM (SELECT * FROM known "
         "UNION ALL SELECT page_id, page_id FROM linker_pagetwin WHERE page_id = ANY(%(sources)s)) k "
         "JOIN linker_pagetwin mine ON mine.page_id = k.target_id "
@@ -43,7 +44,7 @@ def load_pairs_linked_beside_text(source_ids: NDArray[np.int64]) -> tuple[NDArra
     """
     rows = copy_out(
         "SELECT DISTINCT source_id, target_id FROM linker_existinglink "
-        f"WHERE {BESIDE_TEXT} AND missing_since IS NULL AND source_id = ANY(%s)",
+        f"WHERE {sql(BESIDE_LINK)} AND source_id = ANY(%s)",
         [source_ids.tolist()],
         [("source", ">i8"), ("target", ">i8")],
     )

@@ -12,7 +12,7 @@ from django.utils.text import slugify
 from linker.models import RunKind
 from linker.pages import lists
 from linker.pages.languages import language_name
-from linker.web.forms import form_labels
+from linker.web.forms.change_log import form_labels
 from linker.web.glossary import TERMS
 
 if TYPE_CHECKING:

@@ -1,7 +1,18 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
-from linker.web.views import copies, health, match, pages, projects, runs, settings, whynot
+from linker.web.views import copies, health, match, pages, projects, runs, whynot
+from linker.web.views.settings import (
+    change_log,
+    exclusions,
+    general,
+    members,
+    ranking,
+    roles,
+    sensitive,
+    tiers,
+    vectors,
+)
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
@@ -29,25 +40,27 @@ urlpatterns = [
     path("p/<slug:slug>/match/lists/<int:list_id>/", match.page_list, name="page_list"),
     path("p/<slug:slug>/runs/<int:run_id>/whole/", match.match_whole, name="match_whole"),
     path("p/<slug:slug>/match/embed/", match.embed, name="embed"),
-    path("p/<slug:slug>/settings/", settings.general, name="settings"),
-    path("p/<slug:slug>/settings/vectors/", settings.vector_list, name="settings_vectors"),
-    path("p/<slug:slug>/settings/vectors/<int:model_id>/drop/", settings.vectors_drop, name="vectors_drop"),
-    path("p/<slug:slug>/settings/tiers/", settings.tiers, name="settings_tiers"),
-    path("p/<slug:slug>/settings/ranking/", settings.ranking, name="settings_ranking"),
-    path("p/<slug:slug>/settings/sensitive/", settings.sensitive, name="settings_sensitive"),
-    path("p/<slug:slug>/settings/sensitive/decide/", settings.sensitive_decide, name="sensitive_decide"),
-    path("p/<slug:slug>/settings/sensitive/leave-out/", settings.sensitive_leave_out, name="sensitive_leave_out"),
-    path("p/<slug:slug>/settings/sensitive/look/", settings.sensitive_look, name="sensitive_look"),
-    path("p/<slug:slug>/settings/sensitive/<int:rule_id>/remove/", settings.sensitive_remove, name="sensitive_remove"),
-    path("p/<slug:slug>/settings/exclusions/", settings.exclusions, name="settings_exclusions"),
-    path("p/<slug:slug>/settings/exclusions/matches/", settings.exclusion_preview, name="exclusion_preview"),
-    path("p/<slug:slug>/settings/exclusions/<int:rule_id>/remove/", settings.exclusion_remove, name="exclusion_remove"),
-    path("p/<slug:slug>/settings/roles/", settings.roles, name="settings_roles"),
-    path("p/<slug:slug>/settings/roles/links/", settings.role_links, name="role_links"),
-    path("p/<slug:slug>/settings/roles/find/", settings.roles_find, name="roles_find"),
-    path("p/<slug:slug>/settings/roles/<int:rule_id>/remove/", settings.role_rule_remove, name="role_rule_remove"),
-    path("p/<slug:slug>/settings/log/", settings.log, name="settings_log"),
-    path("p/<slug:slug>/settings/members/", settings.member_list, name="settings_members"),
-    path("p/<slug:slug>/settings/members/<int:membership_id>/", settings.member_change, name="member_change"),
-    path("p/<slug:slug>/settings/members/<int:membership_id>/remove/", settings.member_remove, name="member_remove"),
+    path("p/<slug:slug>/settings/", general.general, name="settings"),
+    path("p/<slug:slug>/settings/vectors/", vectors.vector_list, name="settings_vectors"),
+    path("p/<slug:slug>/settings/vectors/<int:model_id>/drop/", vectors.vectors_drop, name="vectors_drop"),
+    path("p/<slug:slug>/settings/tiers/", tiers.tiers, name="settings_tiers"),
+    path("p/<slug:slug>/settings/ranking/", ranking.ranking, name="settings_ranking"),
+    path("p/<slug:slug>/settings/sensitive/", sensitive.sensitive, name="settings_sensitive"),
+    path("p/<slug:slug>/settings/sensitive/decide/", sensitive.sensitive_decide, name="sensitive_decide"),
+    path("p/<slug:slug>/settings/sensitive/leave-out/", sensitive.sensitive_leave_out, name="sensitive_leave_out"),
+    path("p/<slug:slug>/settings/sensitive/look/", sensitive.sensitive_look, name="sensitive_look"),
+    path("p/<slug:slug>/settings/sensitive/<int:rule_id>/remove/", sensitive.sensitive_remove, name="sensitive_remove"),
+    path("p/<slug:slug>/settings/exclusions/", exclusions.exclusions, name="settings_exclusions"),
+    path("p/<slug:slug>/settings/exclusions/matches/", exclusions.exclusion_preview, name="exclusion_preview"),
+    path(
+        "p/<slug:slug>/settings/exclusions/<int:rule_id>/remove/", exclusions.exclusion_remove, name="exclusion_remove"
+    ),
+    path("p/<slug:slug>/settings/roles/", roles.roles, name="settings_roles"),
+    path("p/<slug:slug>/settings/roles/links/", roles.role_links, name="role_links"),
+    path("p/<slug:slug>/settings/roles/find/", roles.roles_find, name="roles_find"),
+    path("p/<slug:slug>/settings/roles/<int:rule_id>/remove/", roles.role_rule_remove, name="role_rule_remove"),
+    path("p/<slug:slug>/settings/log/", change_log.log, name="settings_log"),
+    path("p/<slug:slug>/settings/members/", members.member_list, name="settings_members"),
+    path("p/<slug:slug>/settings/members/<int:membership_id>/", members.member_change, name="member_change"),
+    path("p/<slug:slug>/settings/members/<int:membership_id>/remove/", members.member_remove, name="member_remove"),
 ]

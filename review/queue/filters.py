@@ -9,12 +9,14 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
-from django.db.models import BooleanField, Model, Q, QuerySet, TextChoices
+from django.db.models import BooleanField, Q, QuerySet, TextChoices
 from django.db.models.expressions import RawSQL
 
 from linker.engine.candidates import registry as generators
-from linker.models import Basis, CandidateEdge, Category, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
+from linker.models import Basis, CandidateEdge, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
 from linker.models import QueueOrder as Order
+from linker.models.querysets import DECIDED, PROPOSED, SHOWN
+from linker.models.subtrees import subtrees
 from linker.query_strings import unknown_fields
 
 if TYPE_CHECKING:
@@ -194,7 +196,7 @@ class QueueFilter:
             named = Tier.objects.filter(project=project, pk=self.tier).values("name")
             edges = edges.filter(tier__in=Tier.objects.filter(project=project, name__in=named))
         if self.category is not None:
-            edges = edges.filter(source__category__in=_subtree(project, self.category))
+            edges = edges.filter(source__category__in=subtrees(project, [self.category]))
         if self.sensitive == Sensitive.ONLY:
             edges = edges.exclude(sensitive="")
         if self.sensitive == Sensitive.NOT:
@@ -227,12 +229,11 @@ class QueueFilter:
 
     def hidden_left_out(self) -> Q:
         """The condition that keeps back what the queue does not show unasked."""
-        decided = ~Q(status=EdgeStatus.SUGGESTED)
         condition = Q()
         if not self.held and self.tier is None:
-            condition &= decided | Q(tier__isnull=False, tier__held=False)
+            condition &= DECIDED | SHOWN
         if not self.stale:
-            condition &= decided | Q(stale=False)
+            condition &= DECIDED | PROPOSED
         return condition
 
     def after(self, cursor: Cursor) -> Q:
@@ -307,11 +308,3 @@ def tier_choices(project: Project) -> list[Tier]:
         for tier in Tier.objects.filter(project=project, basis=basis):
             known.setdefault(tier.name, tier)
     return list(known.values())
-
-
-def _subtree(project: Project, category_id: int) -> QuerySet[Model]:
-    """The category and everything under it; nothing where the project has no such category."""
-    top = Category.objects.filter(project=project, pk=category_id).first()
-    if top is None:
-        return Category.objects.none()
-    return Category.objects.filter(Q((f"path__0_{top.depth}", top.path)), project=project, depth__gte=top.depth)

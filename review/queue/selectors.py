@@ -25,6 +25,7 @@ from linker.models import (
     RunKind,
 )
 from linker.models.linked import IN_BLOCK, links_in_place
+from linker.models.querysets import ACTIVE, APPROVED, DECIDED, PROPOSED, STALE, UNDECIDED, holds
 from linker.runs.pilot_progress import open_pilot
 from review import anchor_warnings
 from review.decisions import decisions_in_force
@@ -115,7 +116,7 @@ class Card:
 
     @property
     def is_open(self) -> bool:
-        return self.edge.status == EdgeStatus.SUGGESTED
+        return holds(UNDECIDED, self.edge)
 
     @property
     def is_related(self) -> bool:
@@ -282,7 +283,7 @@ def cards_of(project: Project, edge_ids: Sequence[int]) -> list[Card]:
 
 def next_edge(project: Project, chosen: QueueFilter, edge: CandidateEdge) -> CandidateEdge | None:
     """The open suggestion that follows `edge` in the filter's order, or else the first of the list."""
-    suggestions = chosen.queryset(project).filter(status=EdgeStatus.SUGGESTED).exclude(pk=edge.pk)
+    suggestions = chosen.queryset(project).filter(UNDECIDED).exclude(pk=edge.pk)
     following = suggestions.filter(chosen.after(Cursor.of(edge, chosen.order, 0)))
     pilot = _put_first(project, chosen)
     if pilot is None:
@@ -303,15 +304,14 @@ def _put_first(project: Project, chosen: QueueFilter) -> Run | None:
 
 def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
     """Counts under every field of the filter but its status; what is held or stale counts where it is shown."""
-    suggested = Q(status=EdgeStatus.SUGGESTED)
-    shown = suggested & chosen.hidden_left_out()
+    shown = UNDECIDED & chosen.hidden_left_out()
     # An empty condition hides nothing, and its negation is empty as well.
-    hidden = suggested & ~chosen.hidden_left_out() if chosen.hidden_left_out() else Q(pk__in=[])
+    hidden = UNDECIDED & ~chosen.hidden_left_out() if chosen.hidden_left_out() else Q(pk__in=[])
     sums = chosen.scope(project).aggregate(
         to_review=Count("pk", filter=shown),
         sensitive=Count("pk", filter=shown & ~Q(sensitive="")),
-        held=Count("pk", filter=hidden & Q(stale=False)),
-        stale=Count("pk", filter=hidden & Q(stale=True)),
+        held=Count("pk", filter=hidden & PROPOSED),
+        stale=Count("pk", filter=hidden & STALE),
         accepted=Count("pk", filter=Q(status=EdgeStatus.ACCEPTED)),
         rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
         exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
@@ -325,14 +325,12 @@ def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
 def quotas(project: Project, donor_ids: Sequence[int]) -> dict[int, Quota]:
     """How many links each donor gives and could give, over the whole project whatever the filter."""
     rows = (
-        CandidateEdge.objects.filter(project=project, source__in=donor_ids)
-        .exclude(status__in=[EdgeStatus.REJECTED, EdgeStatus.WITHDRAWN])
-        .exclude(status=EdgeStatus.SUGGESTED, stale=True)
+        CandidateEdge.objects.filter(ACTIVE, project=project, source__in=donor_ids)
         .values("source_id")
         .annotate(
             total=Count("pk"),
-            accepted=Count("pk", filter=Q(status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED])),
-            open=Count("pk", filter=Q(status=EdgeStatus.SUGGESTED)),
+            accepted=Count("pk", filter=APPROVED),
+            open=Count("pk", filter=UNDECIDED),
         )
     )
     known = {row["source_id"]: Quota(row["accepted"], row["total"], row["open"]) for row in rows}
@@ -343,7 +341,7 @@ def group_suggestions(project: Project, chosen: QueueFilter, donor_id: int) -> l
     """What "accept the group" would accept: the donor's open suggestions under the filter, best first."""
     edges = (
         chosen.queryset(project)
-        .filter(status=EdgeStatus.SUGGESTED, source_id=donor_id)
+        .filter(UNDECIDED, source_id=donor_id)
         .order_by("-score", "id")
         .select_related(*_JOINED)
         .defer(*_LONG)
@@ -371,7 +369,7 @@ def statuses() -> list[tuple[str, str]]:
 
 def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> list[Card]:
     bodies = dict(Page.objects.filter(pk__in={edge.source_id for edge in edges}).values_list("pk", "body"))
-    decided = [edge.pk for edge in edges if edge.status != EdgeStatus.SUGGESTED]
+    decided = [edge.pk for edge in edges if holds(DECIDED, edge)]
     last, warned = {}, {}
     if edges:
         project = edges[0].project
@@ -379,7 +377,7 @@ def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> l
             edge.project = project  # else each would ask for it
         found = decisions_in_force(project).filter(edge__in=decided).select_related("user")
         last = {decision.edge_id: decision for decision in found}
-        warned = anchor_warnings.beforehand(project, [edge for edge in edges if edge.status == EdgeStatus.SUGGESTED])
+        warned = anchor_warnings.beforehand(project, [edge for edge in edges if holds(UNDECIDED, edge)])
     there = links_in_place(edge for edge in edges if edge.status in (EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED))
     return [
         Card(

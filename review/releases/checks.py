@@ -26,8 +26,9 @@ from linker.engine.params import MatchParams
 from linker.matching.anchor_use import carried_query, is_another
 from linker.matching.eligibility import ineligible_pages
 from linker.matching.room import text_room_sql
-from linker.models import Block, CandidateEdge, EdgeStatus, Placement
-from linker.models.linked import linked_sql
+from linker.models import CandidateEdge, EdgeStatus, Placement
+from linker.models.linked import ASIDE_LINK, linked_sql
+from linker.models.querysets import DECIDED, LIVE_STATUS, MISSING, PRESENT, TO_REVIEW, sql
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import sensitivity_checks
 from linker.storage.copy import analyze, copy_rows_in
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 
 APPROVED = Q(status=EdgeStatus.ACCEPTED)
-MAY_GO_UNREVIEWED = Q(status=EdgeStatus.SUGGESTED, stale=False, tier__export_unreviewed=True, tier__held=False)
+MAY_GO_UNREVIEWED = TO_REVIEW & Q(tier__export_unreviewed=True)
 
 # What an editor can do about it.
 ADVICE = {
@@ -132,7 +133,7 @@ def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterabl
         )
         cursor.execute(
             "INSERT INTO leaving (edge, source_id, target_id, decided, placement, score, operation) "
-            "SELECT e.id, e.source_id, e.target_id, e.status <> 'suggested', e.placement, e.score, r.operation "
+            f"SELECT e.id, e.source_id, e.target_id, {sql(DECIDED, 'e')}, e.placement, e.score, r.operation "
             "FROM linker_candidateedge e JOIN ready r ON r.id = e.id AND r.status = e.status "
             + ("ORDER BY e.id FOR NO KEY UPDATE OF e" if lock else "")
         )
@@ -172,12 +173,12 @@ def _execute(statement: str, params: dict[str, Any] | None = None) -> None:
 
 # ---------------------------------------------------------------------------------------------------------- pages
 
-_OF_INELIGIBLE_PAGES = """
+_OF_INELIGIBLE_PAGES = f"""
 UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
     SELECT b.page, b.side, b.why, CASE
         WHEN b.why IN ('excluded', 'role') THEN 'excluded'
         WHEN b.why = 'not indexable (as acceptor)' THEN 'not_indexable'
-        WHEN p.missing_since IS NULL AND p.status NOT IN ('merged', 'killed')
+        WHEN {sql(PRESENT, "p")} AND p.status NOT IN ('merged', 'killed')
             AND (p.redirect_url <> '' OR p.status = 'redirected' OR p.status_code BETWEEN 300 AND 399) THEN 'redirected'
         ELSE 'gone' END AS reason,
         'The ' || b.side || CASE
@@ -188,8 +189,8 @@ UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
             THEN ' names another address as its canonical: ' || p.canonical_link
         WHEN b.why = 'not indexable (as acceptor)'
             THEN ' is not indexable' || coalesce(': ' || nullif(p.indexability_status, ''), '') || '.'
-        WHEN p.missing_since IS NOT NULL THEN ' is missing from the newest import.'
-        WHEN p.status <> 'live' THEN ' was ' || p.status || '.'
+        WHEN {sql(MISSING, "p")} THEN ' is missing from the newest import.'
+        WHEN NOT ({sql(LIVE_STATUS, "p")}) THEN ' was ' || p.status || '.'
         WHEN p.redirect_url <> '' THEN ' redirects to ' || p.redirect_url
         ELSE ' answered the crawl with ' || p.status_code || '.' END AS detail
     FROM ineligible b JOIN linker_page p ON p.id = b.page
@@ -315,7 +316,7 @@ SELECT l.edge, l.source_id, l.placement, l.target_id, repeated.words, repeated.s
     CASE l.placement WHEN 'inline' THEN {_TEXT_ROOM}
         WHEN 'related' THEN greatest(0, {_RELATED} - CASE WHEN {_BESIDE} > 0 THEN greatest(0, (
             SELECT count(DISTINCT there.target_id) FROM linker_existinglink there WHERE there.source_id = l.source_id
-            AND there.block = {Block.ASIDE.value} AND there.missing_since IS NULL
+            AND {sql(ASIDE_LINK, "there")}
         ) - ({_BESIDE} - {_RELATED})) ELSE 0 END) END AS room,
     coalesce((run.report #>> '{{allocation,target_cap}}')::int, {_of_run("per_target")}) AS most
 FROM leaving l

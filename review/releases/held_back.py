@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from django.db import connection
 
-from linker.models import CandidateEdge, EdgeStatus
+from linker.models import CandidateEdge
+from linker.models.querysets import UNDECIDED, holds, sql
 from linker.storage.cells import safe_cell_sql
 from review.models import Held, Operation
 from review.releases.checks import ADVICE, CHANGE_ADVICE, UNDECIDED_ADVICE
@@ -67,14 +68,14 @@ class Row:
 
     @property
     def is_open(self) -> bool:
-        return self.edge.status == EdgeStatus.SUGGESTED
+        return holds(UNDECIDED, self.edge)
 
 
 def groups(source: str) -> list[Group]:
     """By reason, the most final first."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT held.reason, count(*), count(*) FILTER (WHERE e.status = 'suggested'), "
+            f"SELECT held.reason, count(*), count(*) FILTER (WHERE {sql(UNDECIDED, 'e')}), "
             "count(*) FILTER (WHERE held.operation = 'change') "
             f"FROM ({source}) held JOIN linker_candidateedge e ON e.id = held.edge GROUP BY 1"
         )

@@ -16,6 +16,7 @@ from django.db.models import Q, QuerySet
 
 from linker.models import CandidateEdge, EdgeStatus
 from linker.models.edge_columns import EDGE_COLUMNS, Form
+from linker.models.querysets import ACTIVE, DECIDED, OPEN, sql
 from review.models import ReleaseFormat
 from review.releases import checks
 from review.releases.checks import sql_of
@@ -44,12 +45,11 @@ class Choice(StrEnum):
     ALL = "all"
 
 
-_OPEN = Q(status=EdgeStatus.SUGGESTED, stale=False)
 _CHOSEN = {
     Choice.ACCEPTED: checks.APPROVED | checks.MAY_GO_UNREVIEWED,
-    Choice.SUGGESTED: _OPEN,
+    Choice.SUGGESTED: OPEN,
     Choice.EXPORTED: Q(status=EdgeStatus.EXPORTED),
-    Choice.ALL: _OPEN | Q(status__in=[EdgeStatus.ACCEPTED, EdgeStatus.EXPORTED]),
+    Choice.ALL: ACTIVE,
 }
 ORDER = ("-donor_best", "source", "-score", "pk")
 
@@ -89,12 +89,12 @@ JOIN (
 LEFT JOIN (SELECT t.id, t.name FROM linker_tier t OFFSET 0) tier ON tier.id = e.tier_id
 LEFT JOIN linker_category category ON category.id = donor.category_id
 """
-_DECIDED = """
+_DECIDED = f"""
 LEFT JOIN LATERAL (
     SELECT u.username, d.at
     FROM review_decision d
     JOIN auth_user u ON u.id = d.user_id
-    WHERE e.status <> 'suggested' AND d.edge_id = e.id AND d.verb <> 'undo'
+    WHERE {sql(DECIDED, "e")} AND d.edge_id = e.id AND d.verb <> 'undo'
       AND NOT EXISTS (SELECT FROM review_decision u WHERE u.undoes_id = d.id)
     ORDER BY d.id DESC LIMIT 1
 ) decision ON true

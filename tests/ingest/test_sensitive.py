@@ -11,7 +11,7 @@ from linker.engine.params import MatchParams, Ranking
 from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page, RunKind, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
-from linker.projects import policies
+from linker.projects.policies.sensitive import decide_sensitive
 from linker.reports.words import report_rows
 from linker.runs import lifecycle
 from review.releases import create
@@ -75,7 +75,7 @@ def test_nothing_sensitive_leaves_unreviewed_from_the_first_import_on_until_a_ma
     with pytest.raises(NothingToExport):
         create.create_release(project, edges)
 
-    policies.decide_sensitive(project, [SensitiveRule.objects.get().pk], SensitiveState.DISMISSED, manager)
+    decide_sensitive(project, [SensitiveRule.objects.get().pk], SensitiveState.DISMISSED, manager)
     assert load(project, tmp_path, "Finding a chiropractor", "A chiropractor near you")["sensitive_proposed"] == {}
     assert create.create_release(project, edges).release_links.count() == len(edges) > 0
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from linker.engine.anchors.diversity import word_set
 from linker.matching.tiers import retier
 from linker.models import CandidateEdge, PageQuery, Project, Tier
-from linker.projects.policies import change_tiers
+from linker.projects.policies.tiers import change_tiers
 from review.anchor_warnings import CODES
 from review.decisions import NothingToUndo, Outcome, Ruling, Shown, decide_edges, undo
 from review.models import Decision, Verb

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from linker.errors import UserError
 from linker.models import CandidateEdge, EdgeStatus, Project, Rel, SensitiveRule, Tier
-from linker.projects.policies import add_sensitive, change_tiers, remove_sensitive
+from linker.projects.policies.sensitive import add_sensitive, remove_sensitive
+from linker.projects.policies.tiers import change_tiers
 from review.anchor_warnings import CODES
 from review.decisions import AnchorError, NothingToUndo, Outcome, Ruling, Shown, decide_edges, undo
 from review.models import Decision, Verb

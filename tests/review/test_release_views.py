@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from linker.models import CandidateEdge, EdgeStatus, SensitiveRule
-from linker.projects.policies import add_sensitive
+from linker.projects.policies.sensitive import add_sensitive
 from review.models import Release
 from review.releases import outgoing
 from tests.factories import lenient_tiers, make_category, make_edge, make_page

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
-from linker.explain.whynot import why_not_page, why_not_pair
+from linker.explain.page import why_not_page
+from linker.explain.pair import why_not_pair
 from linker.management.commands._cli import ProjectCommand
 from linker.pages.listing import find_page, nearest_addresses
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterable
 
-    from linker.explain.whynot import Finding
+    from linker.explain.findings import Finding
     from linker.models import Page, Project
 
 
@@ -57,5 +58,5 @@ class Command(ProjectCommand):
     def _write(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
             side = f"{finding.side}: " if finding.side else ""
-            kind = finding.code if finding.stops else f"({finding.code})"
+            kind = finding.code if finding.blocking else f"({finding.code})"
             self.stdout.write(f"{kind} {side}{finding.text} {finding.todo}".rstrip())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
@@ -15,54 +14,19 @@ from django.views.decorators.http import require_http_methods, require_safe
 from linker.models import PageList, Project, Role, Run, RunKind, RunStatus
 from linker.pages import listing as reads
 from linker.pages.languages import model_advice
-from linker.pages.lists import SIDES, addresses
+from linker.pages.lists import addresses
 from linker.projects import access, overview
 from linker.runs.lifecycle import RunIsActive, start_run
-from linker.web.forms import MatchForm, PageFilterForm, PilotForm, match_initial, sent_to
+from linker.web.forms.match import RunForms, run_forms, sent_to
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse, QueryDict
+    from django.http import HttpRequest, HttpResponse
 
-    from linker.engine.params import MatchParams
     from linker.models import Membership
 
 
-@dataclass(frozen=True)
-class _Forms:
-    """The forms that make a match run: its numbers, its two sides, and whether it is a pilot."""
-
-    match: MatchForm
-    sides: dict[str, PageFilterForm]
-    pilot: PilotForm
-
-    @property
-    def all(self) -> list[MatchForm | PageFilterForm | PilotForm]:
-        return [self.match, *self.sides.values(), self.pilot]
-
-    def are_valid(self) -> bool:
-        """Every form is asked, so that each shows what is wrong with it."""
-        return not [form for form in self.all if not form.is_valid()]
-
-    def params(self, project: Project) -> MatchParams:
-        """Raises ValueError where the numbers do not go together."""
-        donors, acceptors = (self.sides[side].chosen() for side in SIDES)
-        return self.match.params(project, donors, acceptors, self.pilot.chosen())
-
-
-def _forms(project: Project, data: QueryDict | None) -> _Forms:
-    initial = match_initial(project)
-    sides = {
-        side: PageFilterForm(
-            data, prefix=side, project=project, initial=initial.get(side), use_required_attribute=False
-        )
-        for side in SIDES
-    }
-    pilot = PilotForm(data, prefix="pilot", project=project, initial=initial["pilot"], use_required_attribute=False)
-    return _Forms(MatchForm(data, initial=initial), sides, pilot)
-
-
-def _counts(project: Project, forms: _Forms) -> dict[str, int | None]:
+def _counts(project: Project, forms: RunForms) -> dict[str, int | None]:
     """Pages that each side's filters leave, and of the donors those that a pilot takes; None where they cannot be
     read."""
     counts = {
@@ -80,7 +44,7 @@ def _counts(project: Project, forms: _Forms) -> dict[str, int | None]:
 def match(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     project = membership.project
-    forms = _forms(project, request.POST if request.method == "POST" else None)
+    forms = run_forms(project, request.POST if request.method == "POST" else None)
     if "kept" in request.GET:  # back from reading a list
         for form in forms.all:
             form.initial = {**form.initial, **sent_to(form, request.GET)}
@@ -110,7 +74,7 @@ def match(request: HttpRequest, slug: str) -> HttpResponse:
 def match_count(request: HttpRequest, slug: str) -> HttpResponse:
     """How many donors and acceptors the filters in the query leave."""
     membership = access.member(request, slug, needs=Role.MANAGER)
-    context = shell(membership, "match", counts=_counts(membership.project, _forms(membership.project, request.GET)))
+    context = shell(membership, "match", counts=_counts(membership.project, run_forms(membership.project, request.GET)))
     return render(request, "linker/_match_count.html", context)
 
 

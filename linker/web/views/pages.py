@@ -9,15 +9,15 @@ from django.contrib import messages
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
-from linker.engine.roles.policy import LABELS, NAMED
-from linker.explain import page_role as page_roles
-from linker.models import Category, Page, Role
+from linker.explain.page_role import role_in_words
+from linker.models import Page, Role
 from linker.pages import listing as reads
 from linker.pages.languages import language_counts, language_name
-from linker.pages.roles import role_counts
 from linker.pages.traffic import page_traffic
-from linker.projects import access, policies
-from linker.web.forms import PageRoleForm
+from linker.projects import access
+from linker.projects.policies.roles import set_page_role
+from linker.web.forms.pages import PageListForm
+from linker.web.forms.roles import PageRoleForm
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 def pages(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug)
     project = membership.project
-    query = reads.PageQuery.from_query(request.GET)
+    query = reads.PageListFilter.from_query(request.GET)
     rows, following = reads.page_list(project, query)
+    languages = _languages(project, query)
     context = shell(
         membership,
         "pages",
@@ -41,19 +42,10 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
         count=reads.chosen_pages(project, query).count(),
         first_query=urlencode(query.to_query()),
         next_query=urlencode({**query.to_query(), "after": following}) if following else "",
-        categories=Category.objects.filter(project=project).order_by("path"),
-        role_choices=_role_choices(project),
-        show_choices=[(key, label) for key, (label, _) in reads.SHOW.items()],
-        languages=_languages(project, query),
-        order_choices=[(key, label) for key, (label, *_) in reads.ORDERS.items()],
+        languages=languages,
+        filters=PageListForm(project, query, languages),
     )
     return render(request, "linker/pages.html", context)
-
-
-def _role_choices(project: Project) -> list[tuple[str, str, int]]:
-    """Roles that pages have, with how many live pages have each."""
-    counts = role_counts(project)
-    return [(role.value, label, counts.get(role.value, 0)) for role, label in LABELS.items()]
 
 
 @access.posts("pages")
@@ -65,14 +57,12 @@ def page_role(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Choose one of the roles.")
         return redirect("page", slug, page_id)
-    chosen = form.chosen()
-    policies.set_page_role(found, chosen, request.user)
-    said = f"It counts as {NAMED[chosen]} now" if chosen else "The role is the one that was found again"
-    messages.success(request, f"Saved. {said}, from the next match run on.")
+    set_page_role(found, form.chosen(), request.user)
+    messages.success(request, f"Saved. {form.chosen_in_words()}, from the next match run on.")
     return redirect("page", slug, page_id)
 
 
-def _languages(project: Project, query: reads.PageQuery) -> list[tuple[str, str]]:
+def _languages(project: Project, query: reads.PageListFilter) -> list[tuple[str, str]]:
     """The languages to choose from, the most common first, where there are several, or one was asked for."""
     counts = language_counts(project)
     if len(counts) < 2 and not query.language:
@@ -90,7 +80,7 @@ def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
         membership,
         "pages",
         page=found,
-        role=page_roles.told(membership.project, found),
+        role=role_in_words(membership.project, found),
         role_form=PageRoleForm(initial={"role": found.role_by_hand}),
         traffic=page_traffic(found),
         links_in=reads.body_links(found, inward=True),

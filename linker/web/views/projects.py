@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from linker.models import Role, Run
 from linker.pages.languages import model_advice
 from linker.projects import access, overview
-from linker.web.forms import ProjectCreateForm
+from linker.web.forms.projects import ProjectCreateForm
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:

@@ -8,7 +8,9 @@ from urllib.parse import urlencode
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from linker.explain.whynot import BOTH, why_not_page, why_not_pair
+from linker.explain.findings import BOTH
+from linker.explain.page import why_not_page
+from linker.explain.pair import why_not_pair
 from linker.models import Side
 from linker.pages.listing import find_page, nearest_addresses
 from linker.projects import access
@@ -17,7 +19,7 @@ from linker.web.page_context import shell
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
-    from linker.explain.whynot import Finding
+    from linker.explain.findings import Finding
     from linker.models import Page, Project
 
 LONGEST = 2000
@@ -64,8 +66,8 @@ def _unknown(project: Project, typed: dict[str, str], pages: dict[str, Page | No
 def _by_side(findings: list[Finding]) -> list[tuple[str, str, bool, list[Finding]]]:
     """Label, verdict, whether anything stands in the way, and the findings of each side."""
     sides = []
-    for side, (label, barred, free) in SIDES.items():
+    for side, (label, blocked, free) in SIDES.items():
         mine = [finding for finding in findings if finding.side in (side, BOTH)]
-        stops = any(finding.stops for finding in mine)
-        sides.append((label, barred if stops else free, stops, mine))
+        is_blocked = any(finding.blocking for finding in mine)
+        sides.append((label, blocked if is_blocked else free, is_blocked, mine))
     return sides

@@ -16,12 +16,14 @@ from django.utils import timezone
 
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import MatchParams, PageFilter, Ranking, Scope
-from linker.explain.whynot import Answer, Finding, why_not_page, why_not_pair
+from linker.explain.findings import Finding, PairAnswer
+from linker.explain.page import why_not_page
+from linker.explain.pair import why_not_pair
 from linker.matching.eligibility import IneligibleReason, eligibility_of, eligible_pages
 from linker.matching.start import run_match
 from linker.models import Block, EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveRule
 from linker.pages.listing import find_page, nearest_addresses
-from linker.projects import policies
+from linker.projects.policies.sensitive import add_sensitive
 from linker.runs import lifecycle
 from review.decisions import Ruling, decide_edges
 from review.models import Verb
@@ -61,15 +63,15 @@ def run_of(project: Project, ranking: str = "cosine", report: dict | None = None
     return make_run(project, params=values.to_dict(), report=said, started_at=now, finished_at=now)
 
 
-def stops(findings: list[Finding], side: str = "") -> list[str]:
-    return [one.code for one in findings if one.stops and (not side or one.side in (side, "both"))]
+def blocking(findings: list[Finding], side: str = "") -> list[str]:
+    return [one.code for one in findings if one.blocking and (not side or one.side in (side, "both"))]
 
 
 def finding(findings: list[Finding], code: str) -> Finding:
     return next(one for one in findings if one.code == code)
 
 
-def ask(donor: Page, acceptor: Page) -> Answer:
+def ask(donor: Page, acceptor: Page) -> PairAnswer:
     """As the page asks, for the pages as they are stored."""
     fresh = [Page.objects.get(pk=one.pk) for one in (donor, acceptor)]
     return why_not_pair(donor.project, *fresh)
@@ -87,7 +89,7 @@ def test_nothing_keeps_a_good_page_away_and_its_shares_are_named(project):
     make_edge(project, good, stale=True)
     make_edge(project, None, good)
     found = why_not_page(project, good)
-    assert stops(found) == []
+    assert blocking(found) == []
     assert "gives 2 of 15 new links: 1 of 5 in the text, 1 of 10 beside it" in finding(found, "donor-links").text
     assert "receives 1 of 20 new links" in finding(found, "acceptor-links").text
 
@@ -110,7 +112,7 @@ def test_what_bars_a_page_bars_it_on_both_sides(path, fields, code, said, projec
     found = why_not_page(project, page(project, path, **{"first_seen_at": timezone.now(), **fields}))
     assert said in finding(found, code).text
     assert finding(found, code).side == "both"
-    assert finding(found, code).stops
+    assert finding(found, code).blocking
 
 
 @pytest.mark.parametrize(
@@ -124,9 +126,9 @@ def test_what_search_engines_leave_out_receives_nothing_but_may_give(fields, cod
     one = page(project, "/a", **fields)
     run_of(project, donors=PageFilter(indexable_only=False))
     found = why_not_page(project, one)
-    assert stops(found, "acceptor") == [code]
+    assert blocking(found, "acceptor") == [code]
     assert said in finding(found, code).text
-    assert stops(found, "donor") == []
+    assert blocking(found, "donor") == []
 
 
 def test_an_exclusion_rule_is_named_with_its_note_and_side(project):
@@ -134,8 +136,8 @@ def test_an_exclusion_rule_is_named_with_its_note_and_side(project):
     run_of(project)
     ExclusionRule.objects.create(project=project, pattern="/legal/", side="donor", note="by counsel")
     found = why_not_page(project, one)
-    assert stops(found, "donor") == ["excluded"]
-    assert stops(found, "acceptor") == []
+    assert blocking(found, "donor") == ["excluded"]
+    assert blocking(found, "acceptor") == []
     assert "“/legal/” (by counsel)" in finding(found, "excluded").text
 
 
@@ -153,31 +155,31 @@ def test_the_filter_of_the_newest_run_that_left_a_page_out_is_named(wanted, said
     one = page(project, "/a", clicks=5, inlinks=1)
     run_of(project, donors=PageFilter(**wanted))
     found = why_not_page(project, one)
-    assert stops(found, "donor") == ["outside-run"]
+    assert blocking(found, "donor") == ["outside-run"]
     assert said in finding(found, "outside-run").text
-    assert stops(found, "acceptor") == []
+    assert blocking(found, "acceptor") == []
 
 
 def test_a_filter_by_category_names_the_category(project):
     one = page(project, "/a", category=make_category(project, "Shop"))
     run_of(project, acceptors=PageFilter(categories=(make_category(project, "Magazine", "Health").pk,)))
     found = why_not_page(project, one)
-    assert stops(found, "acceptor") == ["outside-run"]
+    assert blocking(found, "acceptor") == ["outside-run"]
     assert "Magazine › Health" in finding(found, "outside-run").text
 
 
 def test_without_vectors_at_all_the_answer_says_to_embed(project):
     found = why_not_page(project, page(project, vector=None))
     assert "Embed them first" in finding(found, "no-vector").text
-    assert "no-run" in stops(found)
+    assert "no-run" in blocking(found)
 
 
 def test_a_page_without_text_is_told_and_still_gives(project):
     one = page(project, body="")
     run_of(project)
     found = why_not_page(project, one)
-    assert not finding(found, "no-text").stops
-    assert stops(found) == []
+    assert not finding(found, "no-text").blocking
+    assert blocking(found) == []
 
 
 def test_a_page_at_its_cap_is_told_so(project):
@@ -186,18 +188,18 @@ def test_a_page_at_its_cap_is_told_so(project):
     make_edge(project, one)
     make_edge(project, None, one)
     found = why_not_page(project, one)
-    assert stops(found, "donor") == ["donor-full"]
-    assert stops(found, "acceptor") == ["acceptor-full"]
+    assert blocking(found, "donor") == ["donor-full"]
+    assert blocking(found, "acceptor") == ["acceptor-full"]
 
 
 def test_a_page_newer_than_the_newest_run_waits_for_the_next(project):
     run = run_of(project)
     one = page(project)
-    assert stops(why_not_page(project, one)) == ["newer"]
+    assert blocking(why_not_page(project, one)) == ["newer"]
     Page.objects.filter(pk=one.pk).update(first_seen_at=run.started_at - timedelta(days=1))
     one.refresh_from_db()
     found = why_not_page(project, one)
-    assert stops(found) == []
+    assert blocking(found) == []
     assert finding(found, "text-newer")
 
 
@@ -206,9 +208,9 @@ def test_sensitive_is_said_with_its_rule_and_keeps_nothing_away(project):
     one = page(project, "/ticks", category=make_category(project, "Magazine", "Health", "Insects"))
     run_of(project)
     SensitiveRule.objects.create(project=project, kind="medical", category=health)
-    policies.add_sensitive(SensitiveRule(project=project, kind="legal", url_pattern="/tick"))
+    add_sensitive(SensitiveRule(project=project, kind="legal", url_pattern="/tick"))
     found = why_not_page(project, one)
-    assert stops(found) == []
+    assert blocking(found) == []
     said = " ".join(one.text for one in found if one.code == "sensitive")
     assert "medical (Magazine › Health)" in said
     assert "legal (address has /tick)" in said
@@ -262,7 +264,7 @@ def pair(project) -> tuple[Page, Page]:
 
 def test_a_page_is_not_linked_to_itself(project):
     one = page(project)
-    assert stops(ask(one, one).findings) == ["same-page"]
+    assert blocking(ask(one, one).findings) == ["same-page"]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +277,7 @@ def test_a_suggestion_is_answered_with_its_card_and_state(status, words, pair, p
     answer = ask(*pair)
     assert answer.edge == edge
     assert words in answer.headline
-    assert stops(answer.findings) == []
+    assert blocking(answer.findings) == []
 
 
 def test_a_suggestion_that_is_held_back_or_lacks_words_says_so(pair, project):
@@ -293,7 +295,7 @@ def test_a_suggestion_of_a_page_that_may_no_longer_give_says_it_will_go(pair, pr
     answer = ask(*pair)
     assert answer.edge is not None
     assert "withdraw" in answer.headline
-    assert stops(answer.findings) == ["excluded"]
+    assert blocking(answer.findings) == ["excluded"]
 
 
 def test_either_page_that_is_out_is_named_with_its_side(pair, project):
@@ -304,24 +306,24 @@ def test_either_page_that_is_out_is_named_with_its_side(pair, project):
     found = ask(*pair).findings
     assert finding(found, "status-code").side == "donor"
     assert finding(found, "not-indexable").side == "acceptor"
-    assert stops(found)[:2] == ["status-code", "not-indexable"]
+    assert blocking(found)[:2] == ["status-code", "not-indexable"]
 
 
 def test_a_donor_that_is_not_indexable_is_not_told_off_for_what_only_acceptors_must_be(pair, project):
     run_of(project, donors=PageFilter(indexable_only=False), threshold=0.5)
     Page.objects.filter(pk=pair[0].pk).update(indexable=False)
-    assert stops(ask(*pair).findings) == ["not-found"]
+    assert blocking(ask(*pair).findings) == ["not-found"]
 
 
 def test_a_link_in_the_text_is_named_with_its_anchor_and_one_in_the_navigation_does_not_count(pair, project):
     run_of(project, threshold=0.0)
     make_link(*pair, anchor="the menu", block=Block.NAVIGATION)
     found = ask(*pair).findings
-    assert "linked" not in stops(found)
+    assert "linked" not in blocking(found)
     assert "does not count" in finding(found, "navigation-link").text
     make_link(*pair, anchor="warm boots")
     found = ask(*pair).findings
-    assert stops(found) == ["linked"]
+    assert blocking(found) == ["linked"]
     assert "“warm boots”" in finding(found, "linked").text
 
 
@@ -329,7 +331,7 @@ def test_a_link_that_went_after_the_run_began_asks_for_the_next_run(pair, projec
     link = make_link(*pair)
     run_of(project, threshold=0.0)
     type(link).objects.update(missing_since=timezone.now())
-    assert stops(ask(*pair).findings) == ["link-gone"]
+    assert blocking(ask(*pair).findings) == ["link-gone"]
 
 
 def test_a_rejection_is_named_with_who_when_and_why_until_it_is_undone(pair, project):
@@ -345,7 +347,7 @@ def test_a_rejection_is_named_with_who_when_and_why_until_it_is_undone(pair, pro
         ruling=Ruling(reason="wrong_target", note="see the other"),
     )
     said = finding(ask(*pair).findings, "rejected")
-    assert said.stops
+    assert said.blocking
     assert "mara rejected it on" in said.text
     assert "Wrong acceptor" in said.text
     assert "see the other" in said.text
@@ -353,13 +355,13 @@ def test_a_rejection_is_named_with_who_when_and_why_until_it_is_undone(pair, pro
 
 
 def test_before_any_run_the_answer_is_that_there_is_none(pair):
-    assert stops(ask(*pair).findings) == ["no-run"]
+    assert blocking(ask(*pair).findings) == ["no-run"]
 
 
 def test_a_pair_outside_the_newest_run_is_told_which_side_was(pair, project):
     run_of(project, threshold=0.0, donors=PageFilter(url_pattern="/blog"), acceptors=PageFilter(min_clicks=1))
     found = ask(*pair).findings
-    assert [(one.code, one.side) for one in found if one.stops] == [
+    assert [(one.code, one.side) for one in found if one.blocking] == [
         ("outside-run", "donor"),
         ("outside-run", "acceptor"),
     ]
@@ -370,7 +372,7 @@ def test_a_suggestion_of_an_earlier_run_is_mentioned(pair, project):
     run_of(project, threshold=0.7)
     found = ask(*pair).findings
     assert "0.610" in finding(found, "stale").text
-    assert stops(found) == ["below-floor"]
+    assert blocking(found) == ["below-floor"]
 
 
 LEFT = [
@@ -391,7 +393,7 @@ def test_what_a_ranked_run_left_out_is_answered_with_its_score_and_what_was_need
     make_edge(project, None, acceptor, score=0.44, run=run)
     LeftOut.objects.create(run=run, source=donor.pk, targets=[7, acceptor.pk], scores=[0.5, 0.12], reasons=[2, reason])
     found = ask(*pair).findings
-    assert stops(found) == [code]
+    assert blocking(found) == [code]
     for words in said:
         assert words in finding(found, code).text
 
@@ -414,7 +416,7 @@ def test_without_room_in_the_block_the_tier_tells_whether_words_were_missing(bas
     LeftOut.objects.create(
         run=run, source=pair[0].pk, targets=[pair[1].pk], scores=[score], reasons=[Reason.RELATED_FULL]
     )
-    assert stops(ask(*pair).findings) == [code]
+    assert blocking(ask(*pair).findings) == [code]
 
 
 @pytest.mark.parametrize(
@@ -440,7 +442,7 @@ def test_what_a_ranked_run_never_found_was_no_candidate(pair, project):
     make_edge(project, pair[0], run=run)
     LeftOut.objects.create(run=run, source=pair[0].pk, targets=[7, 8], scores=[0.1, 0.1], reasons=[1, 2])
     found = ask(*pair).findings
-    assert stops(found) == ["not-a-candidate"]
+    assert blocking(found) == ["not-a-candidate"]
     assert "the 3 candidates" in finding(found, "not-a-candidate").text
     assert "0.600" in finding(found, "not-a-candidate").text
 
@@ -451,7 +453,7 @@ def test_below_the_floor_of_a_run_by_cosine_the_sum_is_shown(pair, project):
     Page.objects.filter(pk=acceptor.pk).update(category=make_category(project, "Shop", "Stoves"))
     run_of(project, threshold=0.6, level_penalty=0.02)
     found = ask(*pair).findings
-    assert stops(found) == ["below-floor"]
+    assert blocking(found) == ["below-floor"]
     text = finding(found, "below-floor").text
     assert "similarity is 0.600, less 0.020 for 1 level up the tree: 0.580" in text
     assert "kept 0.600 and above" in text
@@ -463,7 +465,7 @@ def test_an_acceptor_too_far_up_the_tree_says_how_many_levels_it_takes(pair, pro
     Page.objects.filter(pk=acceptor.pk).update(category=make_category(project, "News"))
     run_of(project, threshold=0.1, levels_up=1)
     found = ask(*pair).findings
-    assert stops(found) == ["too-far"]
+    assert blocking(found) == ["too-far"]
     assert "outside the run’s scope: the acceptor is 3 levels up" in finding(found, "too-far").text
     assert "looked 1 level up" in finding(found, "too-far").text
 
@@ -475,11 +477,11 @@ def test_a_pair_outside_the_scope_of_a_ranked_run_is_told_so_and_over_the_whole_
     Page.objects.filter(pk=acceptor.pk).update(category=make_category(project, "News"))
     run_of(project, ranking, scope=Scope.LEVELS, levels_up=0)
     found = ask(*pair).findings
-    assert stops(found) == ["too-far"]
+    assert blocking(found) == ["too-far"]
     assert "2 levels up the category tree from the donor’s category" in finding(found, "too-far").text
     assert "looked at the donor’s own category alone" in finding(found, "too-far").text
     run_of(project, ranking, levels_up=0)
-    assert stops(ask(*pair).findings) == ["not-a-candidate"]
+    assert blocking(ask(*pair).findings) == ["not-a-candidate"]
 
 
 @pytest.mark.parametrize(
@@ -497,7 +499,7 @@ def test_above_the_floor_of_a_run_by_cosine_the_caps_are_looked_at(params, code,
     make_edge(project, donor, score=0.9, run=run, placement="inline")
     make_edge(project, donor, score=0.7, run=run, placement="related")
     make_edge(project, None, acceptor, score=0.8, run=run)
-    assert stops(ask(*pair).findings) == [code]
+    assert blocking(ask(*pair).findings) == [code]
 
 
 def test_an_import_after_the_newest_run_is_mentioned(pair, project):
@@ -560,7 +562,7 @@ def test_after_a_run_every_pair_is_a_suggestion_or_has_a_reason(params, expected
                 continue
             answer = why_not_pair(project, donor, acceptor)
             assert answer.has_suggestion == ((donor.pk, acceptor.pk) in edges)
-            codes = stops(answer.findings)
+            codes = blocking(answer.findings)
             assert bool(codes) != answer.has_suggestion, (donor, acceptor, codes)
             assert "not-found" not in codes
             seen |= set(codes)

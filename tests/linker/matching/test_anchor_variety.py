@@ -13,7 +13,7 @@ from linker.engine.params import PageFilter
 from linker.matching.placing import Placer
 from linker.matching.tiers import keep_apart, retier
 from linker.models import CandidateEdge, Project, Tier
-from linker.projects.policies import change_tiers
+from linker.projects.policies.tiers import change_tiers
 from tests.factories import embed, make_edge, make_link, make_page
 from tests.linker.matching.test_match import match
 

@@ -11,7 +11,8 @@ import pytest
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import MatchParams, PageFilter, Ranking
 from linker.errors import UserError
-from linker.explain.whynot import why_not_page, why_not_pair
+from linker.explain.page import why_not_page
+from linker.explain.pair import why_not_pair
 from linker.matching.start import run_match
 from linker.models import CandidateEdge, Change, LeftOut, PageGroup, PageTwin, RunKind
 from linker.pages import copies
@@ -146,7 +147,7 @@ def test_why_not_says_what_the_page_is_and_of_which(project, shop):
     match(project)
     of_page = {finding.code: finding for finding in why_not_page(project, shop["jacket-red"])}
     assert f"a variant of {shop['jacket-blue'].url}" in of_page["variant"].text
-    assert of_page["variant"].stops
+    assert of_page["variant"].blocking
     lead = {finding.code: finding for finding in why_not_page(project, shop["jacket-blue"])}
     assert "2 other pages" in lead["lead"].text
     pair = why_not_pair(project, shop["jacket-red"], shop["jacket-green"]).findings

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from linker.engine.params import MatchParams, PageFilter, Ranking, Sample, Scope
 from linker.engine.sampling import draw
-from linker.explain.whynot import why_not_page
+from linker.explain.page import why_not_page
 from linker.matching.eligibility import eligible_pages
 from linker.matching.pilots import limited_to_pilot
 from linker.matching.start import run_match

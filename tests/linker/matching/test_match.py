@@ -28,7 +28,7 @@ from linker.models import (
     SensitiveRule,
 )
 from linker.pages.sensitivity import mark_sensitive
-from linker.projects import policies
+from linker.projects.policies.sensitive import add_sensitive
 from linker.reports.match import reason_words
 from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_edge, make_link, make_model, make_page
@@ -507,7 +507,7 @@ def test_an_edge_touching_a_sensitive_subtree_or_address_says_why(project):
     plain = make_edge(project)
     SensitiveRule.objects.create(project=project, category=health, kind="medical")
     rule = SensitiveRule(project=project, url_pattern="/loans/", kind="financial")
-    policies.add_sensitive(rule)
+    add_sensitive(rule)
     assert mark_sensitive(project) == 2
     for edge in (to_pills, from_loans, plain):
         edge.refresh_from_db()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from linker.engine.allocation.allocate import Reason, beyond
 from linker.engine.params import Ranking
-from linker.explain.whynot import why_not_pair
+from linker.explain.pair import why_not_pair
 from linker.matching.pair_rules import MAX_ALTERNATIVE_PRODUCTS, MAX_COMPLEMENTARY_PRODUCTS
 from linker.models import CandidateEdge, LeftOut, Page
 from tests.factories import embed, make_category, make_edge, make_model, make_page

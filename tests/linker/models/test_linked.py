@@ -10,7 +10,8 @@ from django.db import connection
 
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import Mode, Ranking
-from linker.explain.whynot import why_not_page, why_not_pair
+from linker.explain.page import why_not_page
+from linker.explain.pair import why_not_pair
 from linker.matching.room import Room, rooms_of
 from linker.matching.tiers import retier
 from linker.models import Block, CandidateEdge, ExistingLink, LeftOut, Page, Placement, Tier
@@ -42,7 +43,7 @@ def ask(*pair: Page):
 
 
 def codes(answer) -> list[str]:
-    return [finding.code for finding in answer.findings if finding.stops]
+    return [finding.code for finding in answer.findings if finding.blocking]
 
 
 # ------------------------------------------------------------------------------------------------------- the rule

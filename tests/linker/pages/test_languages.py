@@ -10,7 +10,7 @@ from ingest import services as ingest
 from linker.embedding.service import run_embed
 from linker.engine.params import MatchParams, Ranking
 from linker.engine.text.model_languages import knows
-from linker.explain import whynot
+from linker.explain.pair import why_not_pair
 from linker.matching.start import run_match
 from linker.models import CandidateEdge, Change, Page, RunKind
 from linker.pages.languages import (
@@ -202,7 +202,7 @@ def test_a_crawl_that_says_one_language_of_all_keeps_no_page_apart(project):
         embed(page, [1, 0.001 * page.pk % 1])
     match(project, Ranking.COSINE)
     assert CandidateEdge.objects.filter(target=bare).exists()
-    answer = whynot.why_not_pair(project, Page.objects.get(pk=pages[0].pk), Page.objects.get(pk=bare.pk))
+    answer = why_not_pair(project, Page.objects.get(pk=pages[0].pk), Page.objects.get(pk=bare.pk))
     assert "other-language" not in [finding.code for finding in answer.findings]
 
 
@@ -218,12 +218,12 @@ def test_a_crawl_that_is_right_elsewhere_keeps_pages_of_few_words_apart(project)
 def test_why_not_names_the_languages_and_the_setting(project, bilingual):
     match(project, Ranking.COSINE)
     donor, acceptor = Page.objects.get(pk=bilingual[0].pk), Page.objects.get(pk=bilingual[1].pk)
-    answer = whynot.why_not_pair(project, donor, acceptor)
+    answer = why_not_pair(project, donor, acceptor)
     assert answer.findings[0].code == "other-language"
     assert "The donor is in German and the acceptor in English" in answer.findings[0].text
     project.link_languages = True
     project.save()
-    codes = [finding.code for finding in whynot.why_not_pair(project, donor, acceptor).findings]
+    codes = [finding.code for finding in why_not_pair(project, donor, acceptor).findings]
     assert "other-language" not in codes
 
 

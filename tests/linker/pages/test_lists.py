@@ -8,7 +8,7 @@ from django.utils import timezone
 from linker.engine.params import MatchParams, PageFilter
 from linker.engine.patterns import PatternError
 from linker.matching.eligibility import eligible_pages
-from linker.pages.listing import PageQuery, chosen_pages, count_chosen
+from linker.pages.listing import PageListFilter, chosen_pages, count_chosen
 from tests.factories import embed, make_category, make_model, make_page, make_project
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def site(project):
 def names(project, **query: str) -> set[str]:
     if "category" in query:
         query["category"] = str(project.categories.get(path=query["category"].split("/")).pk)
-    found = chosen_pages(project, PageQuery.from_query(query))
+    found = chosen_pages(project, PageListFilter.from_query(query))
     return {page.url.rsplit("/", 1)[-1] for page in found}
 
 
@@ -90,7 +90,7 @@ def test_what_a_list_knows_is_no_cause_for_a_notice(address, site, client_for, m
 
 def test_a_category_of_another_project_holds_nothing(site):
     foreign = make_category(make_project("third"), "Shop")
-    assert not chosen_pages(site, PageQuery(category=foreign.pk)).exists()
+    assert not chosen_pages(site, PageListFilter(category=foreign.pk)).exists()
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from linker.engine.params import MatchParams
 from linker.engine.roles.policy import Gives, PageRole, Receives, RoleLinks, role_links
-from linker.explain.whynot import why_not_page
+from linker.explain.page import why_not_page
 from linker.matching.eligibility import eligible_pages, ineligible_pages
 from linker.matching.room import rooms_of
 from linker.models import Block, Change, ChangeKind, Page, RoleRule, Run, RunKind
 from linker.pages.roles import apply_role_rules, find_roles, run_find_roles
-from linker.projects import policies
+from linker.projects.policies.roles import add_role_rule, remove_role_rule, set_page_role, set_role_links
 from tests.factories import embed, make_category, make_link, make_model, make_page, make_project, make_run
 from tests.linker.matching.test_match import match
 
@@ -131,7 +131,7 @@ def test_a_project_says_otherwise_and_the_log_has_it(project, manager):
     page(project, "/impressum")
     find_roles(project)
     links = role_links({}) | {PageRole.UTILITY: RoleLinks(Gives.YES, Receives.NO)}
-    policies.set_role_links(project, links, manager)
+    set_role_links(project, links, manager)
     assert project.role_links == {"utility": {"gives": "yes"}}
     eligible = eligible_pages(project, make_model(), MatchParams())
     assert (eligible.is_donor.tolist(), eligible.is_target.tolist()) == ([True], [False])
@@ -171,15 +171,15 @@ def test_a_hub_is_linked_to_under_its_own_name_alone(project, receives, anchors)
 def test_by_hand_goes_before_a_rule_and_a_rule_before_what_was_found(project, manager):
     one = page(project, "/impressum")
     find_roles(project)
-    policies.add_role_rule(RoleRule(project=project, pattern="/imp", role="article"), manager)
+    add_role_rule(RoleRule(project=project, pattern="/imp", role="article"), manager)
     one.refresh_from_db()
     assert (one.role, one.role_in_force, one.role_from) == ("utility", "article", "rule")
-    policies.set_page_role(one, PageRole.HUB, manager)
+    set_page_role(one, PageRole.HUB, manager)
     find_roles(project)
     one.refresh_from_db()
     assert (one.role_in_force, one.role_from) == ("hub", "hand")
-    policies.set_page_role(one, None, manager)
-    policies.remove_role_rule(project, RoleRule.objects.get().pk, manager)
+    set_page_role(one, None, manager)
+    remove_role_rule(project, RoleRule.objects.get().pk, manager)
     one.refresh_from_db()
     assert (one.role_in_force, one.role_from) == ("utility", "found")
     told = [(change.subject, change.before, change.after) for change in Change.objects.order_by("pk")]
@@ -194,16 +194,16 @@ def test_by_hand_goes_before_a_rule_and_a_rule_before_what_was_found(project, ma
 def test_the_first_rule_that_matches_counts(project, manager):
     one = page(project, "/shop/tents")
     for pattern, role in (("/shop/", "hub"), ("tents$", "product")):
-        policies.add_role_rule(RoleRule(project=project, pattern=pattern, role=role), manager)
+        add_role_rule(RoleRule(project=project, pattern=pattern, role=role), manager)
     one.refresh_from_db()
     assert one.role_in_force == "hub"
     assert apply_role_rules(project) == 0
 
 
 def test_a_large_site_gets_its_roles_in_a_run(project, manager, monkeypatch):
-    monkeypatch.setattr(policies, "ROLES_AT_ONCE", 1)
+    monkeypatch.setattr("linker.projects.policies.roles.ROLES_AT_ONCE", 1)
     one, _ = page(project, "/a"), page(project, "/b")
-    run = policies.add_role_rule(RoleRule(project=project, pattern="/a", role="hub"), manager)
+    run = add_role_rule(RoleRule(project=project, pattern="/a", role="hub"), manager)
     assert run is not None
     assert run.kind == RunKind.ROLES
     report = run_find_roles(run, lambda *args, **kwargs: None)
@@ -213,7 +213,7 @@ def test_a_large_site_gets_its_roles_in_a_run(project, manager, monkeypatch):
 
 def test_an_event_chosen_by_hand_is_past_where_no_day_is_known(project, manager):
     one = page(project, "/party")
-    policies.set_page_role(one, PageRole.EVENT, manager)
+    set_page_role(one, PageRole.EVENT, manager)
     assert eligible_pages(project, make_model(), MatchParams()).is_target.tolist() == [False]
 
 

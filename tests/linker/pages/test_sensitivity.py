@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from linker.models import CandidateEdge, Change, Page, Run, SensitivePage, SensitiveRule, SensitiveState
 from linker.pages.sensitivity import find_sensitive, mark_sensitive, why_sensitive
-from linker.projects import overview, policies
+from linker.projects import overview
+from linker.projects.policies.sensitive import add_sensitive, decide_sensitive, leave_out_word, remove_sensitive
 from tests.factories import make_category, make_edge, make_page, make_project
 
 if TYPE_CHECKING:
@@ -122,14 +123,14 @@ def test_a_proposal_counts_until_it_is_dismissed_and_again_when_it_is_confirmed(
     edge.refresh_from_db()
     assert edge.sensitive == "The acceptor is financial (title says “mortgage”)"
     [rule] = rules(project).values()
-    change = policies.decide_sensitive(project, [rule.pk], DISMISSED, manager)
+    change = decide_sensitive(project, [rule.pk], DISMISSED, manager)
     assert (change.decided, change.marked) == (1, 0)
     edge.refresh_from_db()
     assert edge.sensitive == ""
     rule.refresh_from_db()
     assert (rule.state, rule.decided_by, rule.decided_at is None) == (DISMISSED, manager, False)
-    assert policies.decide_sensitive(project, [rule.pk], DISMISSED, manager).decided == 0
-    assert policies.decide_sensitive(project, [rule.pk], CONFIRMED, manager).marked == 1
+    assert decide_sensitive(project, [rule.pk], DISMISSED, manager).decided == 0
+    assert decide_sensitive(project, [rule.pk], CONFIRMED, manager).marked == 1
 
 
 def test_what_was_dismissed_is_not_proposed_again_and_new_pages_of_the_others_count_at_once(project, manager):
@@ -137,7 +138,7 @@ def test_what_was_dismissed_is_not_proposed_again_and_new_pages_of_the_others_co
     make_page(project, "/law", title="Law", category=make_category(project, "Law"))
     find_sensitive(project)
     gone = [rule.pk for name, rule in rules(project).items() if name in ("“law”", "Law")]
-    policies.decide_sensitive(project, gone, DISMISSED, manager)
+    decide_sensitive(project, gone, DISMISSED, manager)
     make_page(project, "/law/2", title="Law again")
     taxed = make_page(project, "/tax/2", title="Tax again")
     report = find_sensitive(project)
@@ -160,7 +161,7 @@ def test_a_page_that_no_longer_says_it_is_no_longer_sensitive(project):
 def test_each_decision_is_in_the_log(project, manager):
     make_page(project, "/x", title="Hospital")
     find_sensitive(project)
-    policies.decide_sensitive(project, [rules(project)["“hospital”"].pk], DISMISSED, manager)
+    decide_sensitive(project, [rules(project)["“hospital”"].pk], DISMISSED, manager)
     row = Change.objects.filter(project=project).latest("pk")
     assert (row.user, row.subject) == (manager, "Medical: “hospital”")
     assert (row.before, row.after) == ({"state": "proposed"}, {"state": "dismissed"})
@@ -172,7 +173,7 @@ def test_a_confirmed_rule_on_the_whole_site_settles_the_words_of_its_kind(projec
     make_page(project, "/tax", title="Tax")
     find_sensitive(project)
     assert overview.sensitive_to_check(project).count() == 3
-    policies.decide_sensitive(project, [rules(project)["the whole site"].pk], CONFIRMED, manager)
+    decide_sensitive(project, [rules(project)["the whole site"].pk], CONFIRMED, manager)
     assert [rule.word for rule in overview.sensitive_to_check(project)] == ["tax"]
 
 
@@ -180,30 +181,30 @@ def test_a_managers_own_word_is_looked_for_at_once_and_in_every_import(project, 
     page = make_page(project, "/x", title="Hypnotherapy for all")
     edge = make_edge(project, page, None)
     rule = SensitiveRule(project=project, kind="other", word="hypnosis, hypnother*")
-    assert policies.add_sensitive(rule, manager) == 1
+    assert add_sensitive(rule, manager) == 1
     edge.refresh_from_db()
     assert edge.sensitive == "The donor is sensitive (title says “hypnosis”)"
     assert (rule.pages, rule.state, rule.decided_by) == (1, CONFIRMED, manager)
     later = make_page(project, "/y", title="Hypnosis")
     find_sensitive(project)
     assert why(later) == ["sensitive (title says “hypnosis”)"]
-    assert policies.remove_sensitive(project, rule.pk, manager) == 0
+    assert remove_sensitive(project, rule.pk, manager) == 0
     assert not SensitiveRule.objects.exists()
 
 
 def test_a_word_of_the_lists_can_be_left_out_before_it_is_met(project, manager):
-    assert policies.leave_out_word(project, "medical", "clinic", manager) == 0
+    assert leave_out_word(project, "medical", "clinic", manager) == 0
     page = make_page(project, "/x", title="Ski clinics")
     assert find_sensitive(project)["sensitive_proposed"] == {}
     assert why(page) == []
-    policies.add_sensitive(SensitiveRule(project=project, kind="medical", word="clinic"), manager)
+    add_sensitive(SensitiveRule(project=project, kind="medical", word="clinic"), manager)
     assert why(page) == ["medical (title says “clinic”)"]
 
 
 def test_removing_a_proposal_dismisses_it_so_that_it_stays_away(project, manager):
     make_page(project, "/x", title="Hospital")
     find_sensitive(project)
-    policies.remove_sensitive(project, rules(project)["“hospital”"].pk, manager)
+    remove_sensitive(project, rules(project)["“hospital”"].pk, manager)
     find_sensitive(project)
     assert rules(project)["“hospital”"].state == DISMISSED
 
@@ -260,7 +261,7 @@ def test_the_settings_show_each_rule_with_its_pages_and_lead_to_them(project, ma
 def test_the_pages_of_a_rule_of_no_named_kind_are_just_sensitive(project, manager, client_for):
     make_page(project, "/x", title="Hypnosis")
     rule = SensitiveRule(project=project, kind="other", word="hypnosis")
-    policies.add_sensitive(rule, manager)
+    add_sensitive(rule, manager)
     page = client_for(manager).get(f"{url('pages', project)}?sensitive={rule.pk}").content.decode()
     assert "These pages are sensitive by the word “hypnosis”" in page
 
@@ -346,7 +347,7 @@ def test_all_of_a_page_that_does_not_say_what_it_showed_decides_nothing(project,
 )
 def test_a_decision_on_a_rule_that_is_not_there_says_so(project, manager, client_for, found, data, said):
     other = SensitiveRule.objects.create(project=make_project("other"), url_pattern="x")
-    policies.decide_sensitive(project, [found["“tax”"].pk], DISMISSED, manager)
+    decide_sensitive(project, [found["“tax”"].pk], DISMISSED, manager)
     data["do"] = data["do"].format(other=other.pk, dismissed=found["“tax”"].pk)
     page = client_for(manager).post(url("sensitive_decide", project), data, follow=True).content.decode()
     assert said in page
@@ -392,7 +393,7 @@ def test_words_are_added_and_left_out_in_the_browser(project, manager, client_fo
 )
 def test_a_word_that_is_there_already_is_not_said_to_be_saved(project, manager, client_for, found, state, word, said):
     if state != PROPOSED:
-        policies.decide_sensitive(project, [found["“hospital”"].pk], state, manager)
+        decide_sensitive(project, [found["“hospital”"].pk], state, manager)
     data = {"kind": "medical", "word": word, "url_pattern": ""}
     page = client_for(manager).post(url("settings_sensitive", project), data, follow=True).content.decode()
     assert said in page
@@ -511,18 +512,18 @@ def test_a_decision_touches_only_edges_of_pages_whose_reason_it_changes(project,
         return ids
 
     word = rules(project)["“hospital”"].pk
-    policies.decide_sensitive(project, [word], CONFIRMED, manager)
+    decide_sensitive(project, [word], CONFIRMED, manager)
     assert touched() == set()
-    policies.decide_sensitive(project, [word], DISMISSED, manager)
+    decide_sensitive(project, [word], DISMISSED, manager)
     assert touched() == {to_it.pk, from_it.pk}
-    policies.decide_sensitive(project, [word], CONFIRMED, manager)
+    decide_sensitive(project, [word], CONFIRMED, manager)
     assert touched() == {to_it.pk, from_it.pk}
     own = SensitiveRule(project=project, kind="other", url_pattern=f"{other.target.url}$")
-    policies.add_sensitive(own, manager)
+    add_sensitive(own, manager)
     assert touched() == {other.pk}
-    policies.remove_sensitive(project, own.pk, manager)
+    remove_sensitive(project, own.pk, manager)
     assert touched() == {other.pk}
-    policies.decide_sensitive(project, [rules(project)["Health"].pk], DISMISSED, manager)
+    decide_sensitive(project, [rules(project)["Health"].pk], DISMISSED, manager)
     assert touched() == {to_both.pk}
 
 
@@ -540,14 +541,14 @@ def test_marking_the_edges_that_a_decision_changes_leaves_them_as_marking_all_wo
     site = SensitiveRule(project=project, kind="legal", whole_site=True)
     found = rules(project)
     steps = [
-        lambda: policies.decide_sensitive(project, [found["Health"].pk], DISMISSED, manager),
-        lambda: policies.decide_sensitive(project, [rule.pk for rule in found.values()], DISMISSED, manager),
-        lambda: policies.decide_sensitive(project, [found["“tax”"].pk, found["Health"].pk], CONFIRMED, manager),
-        lambda: policies.add_sensitive(own, manager),
-        lambda: policies.add_sensitive(site, manager),
-        lambda: policies.remove_sensitive(project, site.pk, manager),
-        lambda: policies.leave_out_word(project, "financial", "tax", manager),
-        lambda: policies.remove_sensitive(project, own.pk, manager),
+        lambda: decide_sensitive(project, [found["Health"].pk], DISMISSED, manager),
+        lambda: decide_sensitive(project, [rule.pk for rule in found.values()], DISMISSED, manager),
+        lambda: decide_sensitive(project, [found["“tax”"].pk, found["Health"].pk], CONFIRMED, manager),
+        lambda: add_sensitive(own, manager),
+        lambda: add_sensitive(site, manager),
+        lambda: remove_sensitive(project, site.pk, manager),
+        lambda: leave_out_word(project, "financial", "tax", manager),
+        lambda: remove_sensitive(project, own.pk, manager),
     ]
     for step in steps:
         step()

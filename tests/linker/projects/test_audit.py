@@ -13,8 +13,12 @@ from django.urls import reverse
 
 from linker import audit
 from linker.models import Change, ChangeKind, ExclusionRule, Membership, Project, RunKind, SensitiveRule, Tier
-from linker.projects import members, policies
+from linker.projects import members
 from linker.projects.create import create_project, save_project
+from linker.projects.policies.exclusions import add_exclusion, remove_exclusion
+from linker.projects.policies.ranking import set_formula_weights
+from linker.projects.policies.sensitive import add_sensitive, remove_sensitive
+from linker.projects.policies.tiers import change_tiers
 from linker.runs import lifecycle
 from review.releases.create import create_release
 from tests.factories import make_category, make_edge, make_member, make_project, make_user
@@ -38,9 +42,9 @@ def test_a_model_chosen_by_command_is_in_the_log(project):
 def test_a_sensitive_category_is_in_the_log_by_its_path(project, manager):
     category = make_category(project, "Magazine", "Health")
     rule = SensitiveRule(project=project, kind="medical", category=category)
-    policies.add_sensitive(rule, manager)
+    add_sensitive(rule, manager)
     assert newest(project).after["category"] == "Magazine › Health"
-    policies.remove_sensitive(project, rule.pk, manager)
+    remove_sensitive(project, rule.pk, manager)
     assert newest(project).before["category"] == "Magazine › Health"
 
 
@@ -81,7 +85,7 @@ def test_another_host_warns_that_the_pages_there_are_will_not_be_found(project, 
 def test_tiers_name_the_bound_that_moved_and_nothing_else(project, manager):
     tier = Tier.objects.get(project=project, basis="cosine", name="Related")
     tier.lower_bound = 0.61
-    policies.change_tiers(project, [tier], user=manager)
+    change_tiers(project, [tier], user=manager)
     change = newest(project)
     assert (change.kind, change.user) == (ChangeKind.TIERS, manager)
     [(name, before)] = change.before.items()
@@ -91,15 +95,15 @@ def test_tiers_name_the_bound_that_moved_and_nothing_else(project, manager):
 
 def test_exclusions_and_sensitive_rules_are_logged_when_they_come_and_go(project, manager):
     rule = ExclusionRule(project=project, pattern="/basket", side="both")
-    policies.add_exclusion(rule, manager)
+    add_exclusion(rule, manager)
     assert newest(project).after == {"pattern": "/basket", "side": "both", "note": ""}
-    assert policies.remove_exclusion(project, rule.pk, manager)
+    assert remove_exclusion(project, rule.pk, manager)
     assert (newest(project).before["pattern"], newest(project).after) == ("/basket", {})
-    assert not policies.remove_exclusion(project, rule.pk, manager)
+    assert not remove_exclusion(project, rule.pk, manager)
     sensitive = SensitiveRule(project=project, url_pattern="/health")
-    policies.add_sensitive(sensitive, manager)
+    add_sensitive(sensitive, manager)
     assert newest(project).kind == ChangeKind.SENSITIVE
-    policies.remove_sensitive(project, sensitive.pk, manager)
+    remove_sensitive(project, sensitive.pk, manager)
     assert newest(project).before["url_pattern"] == "/health"
     assert Change.objects.filter(project=project).exclude(kind=ChangeKind.PROJECT).count() == 4
 
@@ -143,9 +147,9 @@ def test_an_import_of_traffic_names_its_period_and_source(project, manager):
 
 
 def test_weights_at_their_default_have_a_before(project, manager):
-    policies.set_formula_weights(project, {"words": 0.9, "mention": 1.5}, manager)
+    set_formula_weights(project, {"words": 0.9, "mention": 1.5}, manager)
     assert (newest(project).before, newest(project).after) == ({"mention": 1.0}, {"mention": 1.5})
-    policies.set_formula_weights(project, {}, manager)
+    set_formula_weights(project, {}, manager)
     assert (newest(project).before, newest(project).after) == ({"mention": 1.5}, {"mention": 1.0})
 
 
@@ -237,19 +241,19 @@ def test_the_log_calls_fields_what_their_forms_call_them(project, manager, clien
     client = client_for(manager)
     audit.record(project, ChangeKind.SETTINGS, user=manager, before={"www": "same"}, after={"www": "apart"})
     assert "<dt>With and without www. are</dt>" in shown(client, project)
-    policies.set_formula_weights(project, {"deficit": 0.2, "distance": 0.3}, manager)
+    set_formula_weights(project, {"deficit": 0.2, "distance": 0.3}, manager)
     page = shown(client, project)
     assert "<dt>Deficit</dt>" in page
     assert "<dt>Distance, taken off</dt>" in page
     tier = Tier.objects.get(project=project, basis="cosine", name="Related")
     tier.lower_bound, tier.confirmed_rel = 0.61, "ugc"
-    policies.change_tiers(project, [tier], user=manager)
+    change_tiers(project, [tier], user=manager)
     page = shown(client, project)
     assert "<dt>Similarity, Related: Rel once accepted</dt>" in page
     assert "lower_bound" not in page
-    policies.add_exclusion(ExclusionRule(project=project, pattern="/basket", side="donor"), manager)
+    add_exclusion(ExclusionRule(project=project, pattern="/basket", side="donor"), manager)
     assert "<dt>Leave them out as</dt>" in shown(client, project)
-    policies.add_sensitive(SensitiveRule(project=project, kind="legal", word="tents"), manager)
+    add_sensitive(SensitiveRule(project=project, kind="legal", word="tents"), manager)
     page = shown(client, project)
     assert "<dt>Word in titles, H1 and addresses</dt>" in page
     assert "<dt>Decision</dt>" in page
@@ -267,7 +271,7 @@ def test_two_managers_who_save_at_once_keep_each_others_settings(project, manage
     theirs = Project.objects.get(pk=project.pk)
     theirs.query_blend = 0.9
     save_project(theirs, manager, ["query_blend"])
-    policies.set_formula_weights(theirs, {"words": 0.9}, manager)
+    set_formula_weights(theirs, {"words": 0.9}, manager)
     mine.anchor_max_length = 40
     save_project(mine, manager, ["anchor_max_length"])
     project.refresh_from_db()

@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from linker.models import EdgeStatus, EmbeddingModel, RunKind, SensitiveRule
 from linker.pages.sensitivity import find_sensitive
-from linker.projects import overview, policies
+from linker.projects import overview
+from linker.projects.policies.sensitive import decide_sensitive
 from tests.factories import embed, make_edge, make_page, make_run
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def test_what_was_proposed_as_sensitive_waits_for_a_manager(worked, manager):
     find_sensitive(worked)
     assert undone(worked) == ["Check what is sensitive"]
     assert steps(worked)["Check what is sensitive"].text.startswith("1 rule proposed")
-    policies.decide_sensitive(worked, [SensitiveRule.objects.get().pk], "dismissed", manager)
+    decide_sensitive(worked, [SensitiveRule.objects.get().pk], "dismissed", manager)
     assert undone(worked) == []
 
 

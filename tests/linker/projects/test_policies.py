@@ -10,7 +10,8 @@ from django.db import connection, transaction
 
 from linker.models import Basis, CandidateEdge, Membership, Project, Run, RunKind, SensitiveRule, Tier
 from linker.projects.members import LastManager, remove_member
-from linker.projects.policies import add_sensitive, change_tiers
+from linker.projects.policies.sensitive import add_sensitive
+from linker.projects.policies.tiers import change_tiers
 from review.decisions import decide_edges
 from review.models import Verb
 from tests.factories import make_edge, make_member

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from linker.models import Project, Ranker, Run, RunKind, RunStatus
-from linker.projects.policies import change_tiers
+from linker.projects.policies.tiers import change_tiers
 from linker.reports.match_page import match_page
 from linker.reports.params import param_rows
 from linker.reports.tier_notice import tier_notice

@@ -1,0 +1,113 @@
+"""What all questions about some pages of a project need, read once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+import numpy as np
+from django.db.models import Q
+from django.urls import reverse
+
+from linker.embedding.service import embedding_model
+from linker.engine.params import MatchParams
+from linker.errors import UserError
+from linker.explain.findings import Link
+from linker.explain.wording import links_text
+from linker.matching.eligibility import eligibility_of
+from linker.matching.report_types import MatchReport
+from linker.matching.room import Room, rooms_of
+from linker.models import (
+    CandidateEdge,
+    ExistingLink,
+    Page,
+    PageEmbedding,
+    PageTwin,
+    Pilot,
+    Project,
+    Run,
+    RunKind,
+    RunStatus,
+)
+from linker.models.linked import ASIDE_LINK, already_linked
+from linker.models.querysets import ACTIVE, APPROVED
+from linker.pages.sensitivity import why_sensitive
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.db.models import QuerySet
+
+
+class WhyNotContext:
+    """The newest run, what the rules say of the pages, and the room they have: see the module."""
+
+    def __init__(self, project: Project, pages: Sequence[Page]) -> None:
+        self.project = project
+        ids = [page.pk for page in pages]
+        runs = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED)
+        self.run = runs.select_related("model").order_by("-pk").first()
+        self.params = MatchParams.from_dict(self.run.params) if self.run else MatchParams()
+        self.rooms: dict[int, Room] = {}
+        self.no_vectors = ""
+        self.model = None
+        try:
+            self.model = embedding_model(project)
+        except UserError as error:
+            self.no_vectors = str(error)
+        self.eligibility = eligibility_of(project, self.model, self.params, ids)
+        pilot = Pilot.objects.filter(run=self.run).first() if self.run else None
+        self.drawn = frozenset(np.frombuffer(pilot.pages, "<i8").tolist()) if pilot is not None else None
+        self.with_text = set(Page.objects.filter(pk__in=ids).exclude(body="").values_list("pk", flat=True))
+        self.embedded = dict(
+            PageEmbedding.objects.filter(model=self.model, page__in=ids).values_list("page_id", "created_at")
+        )
+        self.sensitive = why_sensitive(project, ids)
+        twins = PageTwin.objects.filter(page__in=ids).select_related("group")
+        self.twins = {twin.page_id: twin for twin in twins}
+
+    def edge(self, donor: Page, acceptor: Page) -> CandidateEdge | None:
+        edges = CandidateEdge.objects.filter(project=self.project, source=donor, target=acceptor)
+        return edges.select_related("tier", "run").first()
+
+    def link(self, label: str, name: str, *args: Any, manager: bool = False, **query: Any) -> Link:
+        href = reverse(name, args=[self.project.slug, *args])
+        return Link(label, f"{href}?{urlencode(query)}" if query else href, manager)
+
+    def match_again(self) -> Link:
+        return self.link("Match", "match", manager=True)
+
+    def counted(self, edges: QuerySet[CandidateEdge]) -> QuerySet[CandidateEdge]:
+        """The project's edges that use up caps on new links: not those that the site has by now."""
+        return edges.filter(ACTIVE, project=self.project).exclude(
+            APPROVED & Q(pk__in=already_linked(edges).values("pk"))
+        )
+
+    def room(self, page: Page) -> Room:
+        """New links that the page may give under the newest run's caps."""
+        if page.pk not in self.rooms:
+            usual = Room(self.params.inline_per_donor, self.params.related_per_donor)
+            self.rooms[page.pk] = rooms_of(self.project, self.params, [page.pk]).get(page.pk, usual)
+        return self.rooms[page.pk]
+
+    def less_room(self, page: Page) -> str:
+        """What leaves the page less room than others, in a sentence with a space before; empty where nothing does."""
+        room, params, said = self.room(page), self.params, []
+        if room.inline < params.inline_per_donor:
+            caps = [f"{params.inline_in_all} in all"] if params.inline_in_all else []
+            caps += [f"{params.per_1000_words} for each 1,000 words"] if params.per_1000_words else []
+            said.append(f"its text has {links_text(page.outlinks)} already, of {' and '.join(caps)} at most")
+        if room.related < params.related_per_donor:
+            aside = ExistingLink.objects.filter(ASIDE_LINK, source=page)
+            links = aside.values("target").distinct().count()
+            said.append(f"beside its text there are {links} already, of {params.related_in_all} in all at most")
+        return f" There is less room than on other pages: {'; '.join(said)}." if said else ""
+
+    def this_run(self) -> Link | None:
+        return self.link(f"Run {self.run.pk}", "run", self.run.pk) if self.run else None
+
+    @property
+    def target_cap(self) -> int:
+        """Most links an acceptor received in the newest run, 0 for no cap."""
+        allocation = MatchReport.from_json(self.run.report).allocation if self.run else None
+        return allocation.target_cap if allocation else 0

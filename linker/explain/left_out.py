@@ -1,0 +1,263 @@
+"""Reads: why a pair that the newest match run found, or could have found, was not proposed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from django.db.models import Count, Min, Q
+
+from linker.engine.allocation.allocate import Reason
+from linker.engine.params import MatchParams, Ranking
+from linker.engine.tiers import read_tiers
+from linker.explain.findings import Finding, Link
+from linker.explain.wording import links_text, new_links_text, places_text, score_text
+from linker.matching.pair_rules import MAX_ALTERNATIVE_PRODUCTS, MAX_COMPLEMENTARY_PRODUCTS
+from linker.matching.report_types import MatchReport
+from linker.models import Basis, CandidateEdge, ExistingLink, Placement, Run
+from linker.models.linked import BESIDE_ALONE, BESIDE_LINK
+from linker.models.querysets import APPROVED
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from linker.explain.context import WhyNotContext
+    from linker.matching.room import Room
+    from linker.models import Page
+
+MORE_LINKS = "Allow more links a page, in the text or beside it, and match again."
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The pair as a run by cosine sees it. `level` is -1 further up than any run looks."""
+
+    similarity: float
+    level: int
+    score: float
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """A pair and what the newest run saw in it: `score` is the run's, `compared` is missing where a vector is."""
+
+    context: WhyNotContext
+    run: Run
+    donor: Page
+    acceptor: Page
+    score: float
+    compared: Compared | None
+
+    @property
+    def scored(self) -> str:
+        return f"It scored {score_text(self.score)} in the newest match run ({self.run.pk})"
+
+    @property
+    def room(self) -> Room:
+        return self.context.room(self.donor)
+
+    def given(self) -> QuerySet[CandidateEdge]:
+        """The donor's edges that use up its caps."""
+        return self.context.counted(CandidateEdge.objects.filter(source=self.donor))
+
+    def received(self) -> QuerySet[CandidateEdge]:
+        """The acceptor's edges that use up its caps."""
+        return self.context.counted(CandidateEdge.objects.filter(target=self.acceptor))
+
+    def donors_suggestions(self) -> Link:
+        return self.context.link("The donor’s suggestions", "queue", donor=self.donor.pk, status="all", held=1)
+
+
+def ranking_of(run: Run, params: MatchParams) -> str:
+    """How the run ranked; its report says what `auto` became."""
+    ranking = MatchReport.from_json(run.report).ranking or params.ranking
+    return Ranking.COSINE if ranking == Ranking.AUTO else ranking
+
+
+def left_out(pair: RunPair, reason: Reason) -> Finding:
+    """Why a pair that the run found was not proposed, with what it would have taken."""
+    if reason is Reason.BELOW_FLOOR:
+        floor = pair.context.params.floor(ranking_of(pair.run, pair.context.params))
+        return below_floor(pair, floor, f"It scored {score_text(pair.score)}")
+    if reason is Reason.LINKED_BESIDE:
+        return _text_alone(pair)
+    if reason is Reason.DONOR_FULL and _found_no_place(pair):
+        return _no_room(pair, was_placed=False)
+    if reason is Reason.DONOR_FULL:
+        return _donor_full(pair)
+    if reason is Reason.TARGET_FULL:
+        return _acceptor_full(pair)
+    if reason is Reason.SAME_GROUP:
+        return Finding(
+            "other-of-group",
+            f"{pair.scored}. Of its near-copies, variants and translations one is suggested to a donor, and another of "
+            "them is the better target for this one.",
+            link=pair.context.link("Copies and variants", "copies", q=pair.acceptor.url),
+        )
+    if reason is Reason.PRODUCTS_FULL:
+        return _enough_products(pair)
+    if reason is Reason.RECIPROCAL:
+        return Finding(
+            "reciprocal",
+            f"{pair.scored}. The acceptor links back to the donor, or is to, and one of the two has "
+            f"its {links_text(pair.context.params.reciprocal or 0)} of that kind.",
+            "Match again with more reciprocal links a page.",
+            pair.context.match_again(),
+        )
+    return _no_room(pair)
+
+
+def not_kept(pair: RunPair, sum_text: str) -> Finding:
+    """Why a pair above the floor is no suggestion: nothing was kept of it, so the caps are looked at."""
+    context, given = pair.context, pair.given()
+    if ExistingLink.objects.filter(BESIDE_LINK, source=pair.donor, target=pair.acceptor).exists():
+        return left_out(pair, Reason.LINKED_BESIDE)
+    if given.count() >= sum(pair.room):
+        return left_out(pair, Reason.DONOR_FULL)
+    if context.target_cap and pair.received().count() >= context.target_cap:
+        return left_out(pair, Reason.TARGET_FULL)
+    if given.filter(placement=Placement.RELATED).count() >= pair.room.related:
+        return left_out(pair, Reason.RELATED_FULL)
+    return Finding(
+        "not-found",
+        f"{sum_text}, above the {score_text(context.params.floor(Ranking.COSINE))} that the newest match run "
+        f"({pair.run.pk}) kept, and both pages have room. It was not among the donor’s best {context.params.pool} "
+        "then, or a page has changed since.",
+        "Match again.",
+        context.match_again(),
+    )
+
+
+def below_floor(pair: RunPair, floor: float, scored: str) -> Finding:
+    lowest = score_text(np.floor(pair.score * 10_000) / 10_000)
+    return Finding(
+        "below-floor",
+        f"{scored}. The newest match run ({pair.run.pk}) kept {score_text(floor)} and above.",
+        f"Match again with a lowest score of {lowest} or less to have it looked at.",
+        pair.context.match_again(),
+    )
+
+
+def _donor_full(pair: RunPair) -> Finding:
+    full = _lowest(pair.given(), "the donor gives", sum(pair.room), pair.score)
+    return Finding(
+        "donor-full",
+        f"{pair.scored}. {full}{pair.context.less_room(pair.donor)}",
+        "Reject what fits less there, or allow more links a page, and match again.",
+        pair.donors_suggestions(),
+    )
+
+
+def _acceptor_full(pair: RunPair) -> Finding:
+    return Finding(
+        "acceptor-full",
+        f"{pair.scored}. {_lowest(pair.received(), 'the acceptor receives', pair.context.target_cap, pair.score)}",
+        "Allow an acceptor more links, and match again.",
+        pair.context.link("The acceptor’s suggestions", "page", pair.acceptor.pk),
+    )
+
+
+def _enough_products(pair: RunPair) -> Finding:
+    same = pair.donor.category_id == pair.acceptor.category_id
+    kind, most = ("alternatives", MAX_ALTERNATIVE_PRODUCTS) if same else ("complements", MAX_COMPLEMENTARY_PRODUCTS)
+    where = "its own category" if same else "other categories"
+    return Finding(
+        "products-full",
+        f"{pair.scored}. Both are products, and a product gets at most {most} suggestions of {kind}, products of "
+        f"{where}; those that it got score more.",
+        "Reject what fits less there, and match again.",
+        pair.donors_suggestions(),
+    )
+
+
+def _text_alone(pair: RunPair) -> Finding:
+    """Why a pair that is linked beside the text, and may only be linked in it, was not."""
+    links = ExistingLink.objects.filter(source=pair.donor, target=pair.acceptor, block__in=BESIDE_ALONE).order_by("pk")
+    where = f"The donor links to it {places_text(list(links))}" if links else "The donor linked to it beside its text"
+    inline = pair.given().filter(placement=Placement.INLINE).count()
+    room = pair.room.inline
+    if _wanted(pair) != Placement.INLINE:
+        why, todo = "that score belongs beside the text", "Have a tier of lower scores placed in the text, or leave it."
+    elif pair.donor.pk not in pair.context.with_text:
+        why, todo = "the import brought no text of the donor", "Import a crawl that extracts the main text."
+    elif inline >= room:
+        why = f"the donor’s text has its {new_links_text(room)}"
+        todo = "Allow more links in a page’s text, and match again."
+    else:
+        why, todo = (
+            "the donor’s text has no words for it",
+            "Write a sentence that names the acceptor into the donor’s text, import it and match again.",
+        )
+    return Finding(
+        "linked-beside",
+        f"{pair.scored}. {where}, so only its text could take one more; and {why}.{pair.context.less_room(pair.donor)}",
+        todo,
+        pair.context.link("The donor", "page", pair.donor.pk),
+    )
+
+
+def _found_no_place(pair: RunPair) -> bool:
+    """Whether links given to the donor found no place: the block beside the text is full, and it has fewer than it
+    may have."""
+    figures = pair.given().aggregate(all=Count("pk"), beside=Count("pk", filter=Q(placement=Placement.RELATED)))
+    return bool(figures["all"] < sum(pair.room) and figures["beside"] >= pair.room.related)
+
+
+def _no_room(pair: RunPair, *, was_placed: bool = True) -> Finding:
+    """Why the donor had neither a place in the text nor one beside it for the link.
+
+    `was_placed`: its words were looked for in the text; else the donor's links went to others before that.
+    """
+    room, again = pair.room, pair.context.match_again()
+    beside = f"the block beside the text has its {new_links_text(room.related)}"
+    if _wanted(pair) != Placement.INLINE:
+        return Finding("related-full", f"{pair.scored}. That belongs beside the text, and {beside}.", MORE_LINKS, again)
+    if pair.given().filter(placement=Placement.INLINE).count() >= room.inline:
+        full = f"The donor’s text has its {new_links_text(room.inline)}, and {beside}."
+        less = pair.context.less_room(pair.donor)
+        return Finding("donor-full", f"{pair.scored}. {full}{less}", MORE_LINKS, again)
+    if not was_placed:
+        others = (
+            f"The donor’s {new_links_text(sum(room))} went to others, and not each of those found words in the text"
+        )
+        return Finding("donor-full", f"{pair.scored}. {others}; {beside}.", MORE_LINKS, again)
+    return Finding(
+        "no-phrase",
+        f"{pair.scored}. The donor’s text has no words for it, a content gap, and {beside}.",
+        "Write a sentence that names the acceptor into the donor’s text, import it and match again.",
+        pair.context.link("The donor", "page", pair.donor.pk),
+    )
+
+
+def _wanted(pair: RunPair) -> str:
+    """Where the tiers that the run's edges are read by want a pair of that score; empty where none does."""
+    basis = MatchReport.from_json(pair.run.report).basis or Basis.COSINE
+    value = pair.compared.similarity if pair.compared is not None else pair.score
+    if basis == Basis.PROBABILITY:
+        value = pair.score
+    elif basis == Basis.QUANTILE:
+        edges = CandidateEdge.objects.filter(run=pair.run).aggregate(
+            all=Count("pk"), lower=Count("pk", filter=Q(score__lte=pair.score))
+        )
+        value = edges["lower"] / max(edges["all"], 1)
+    tiers = list(pair.context.project.tiers.filter(basis=basis))
+    place = int(read_tiers(np.array([value]), np.array([tier.lower_bound for tier in tiers]))[0])
+    return tiers[place].placement if place >= 0 else ""
+
+
+def _lowest(edges: QuerySet[CandidateEdge], who: str, cap: int, score: float) -> str:
+    """How full one side is, and the score it would have taken to get in."""
+    figures = edges.aggregate(links=Count("pk"), lowest=Min("score", filter=~APPROVED))
+    text = f"{who.capitalize()} {new_links_text(cap)} at most, and others came first"
+    if figures["lowest"] is None:
+        return f"{text}."
+    text += (
+        f"; of the {figures['links']} it has, the lowest that waits for review scored {score_text(figures['lowest'])}."
+    )
+    if figures["lowest"] < score:
+        text += (
+            " Links are given out over the whole site, and pages that few link to choose first, so the best of one "
+            "page may have to give way."
+        )
+    return text

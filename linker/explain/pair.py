@@ -1,0 +1,210 @@
+"""Reads: the suggestion that a pair of pages has, or why it has none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from linker.explain.context import WhyNotContext
+from linker.explain.findings import Finding, PairAnswer, blocking_first
+from linker.explain.newest_run import made_of_pair
+from linker.explain.page import after_run, findings_of, no_run, outside_run
+from linker.explain.wording import TWIN, day_text, places_text, score_text
+from linker.models import CandidateEdge, EdgeStatus, ExistingLink, PageTwin, Placement, Side
+from linker.models.linked import BESIDE_LINK, LINKED_IN, TEXT_LINK
+from linker.models.querysets import DECIDED, HIDDEN, MISSING, PRESENT, PROPOSED, REFUSED, UNDECIDED, holds
+from linker.pages.languages import keeps_apart, language_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from linker.models import Page, Project
+
+
+def why_not_pair(project: Project, donor: Page, acceptor: Page) -> PairAnswer:
+    """The suggestion that the pair has, or every reason why it has none, the most final first."""
+    if donor == acceptor:
+        same = Finding("same-page", "Both addresses are the same page, and a page is not linked to itself.")
+        return PairAnswer("There is no suggestion: it is one page.", None, [same])
+    context = WhyNotContext(project, [donor, acceptor])
+    edge = context.edge(donor, acceptor)
+    reasons = [*findings_of(context, donor, Side.DONOR), *findings_of(context, acceptor, Side.ACCEPTOR)]
+    reasons += _in_other_language(context, donor, acceptor)
+    reasons += _same(context, donor, acceptor)
+    reasons += _settled_by_twin(context, donor, acceptor)
+    reasons += _linked(context, donor, acceptor)
+    if edge is not None and edge.status == EdgeStatus.REJECTED:
+        reasons.append(_rejected(context, edge))
+    elif edge is not None and holds(DECIDED | PROPOSED, edge):
+        return _suggested(context, edge, reasons)
+    elif edge is not None:
+        reasons.append(_stale(context, edge))
+    if context.run is None:
+        reasons += no_run(context)
+    else:
+        reasons += [*outside_run(context, donor, Side.DONOR), *outside_run(context, acceptor, Side.ACCEPTOR)]
+        reasons += [*after_run(context, donor, Side.DONOR), *after_run(context, acceptor, Side.ACCEPTOR)]
+        final = not any(reason.blocking for reason in reasons)
+        reasons += made_of_pair(context, context.run, donor, acceptor, final=final)
+    if any(reason.code == "linked-beside" and reason.blocking for reason in reasons):  # it says what the note does
+        reasons = [reason for reason in reasons if reason.code != "linked-beside" or reason.blocking]
+    return PairAnswer("There is no suggestion for this pair.", None, blocking_first(reasons))
+
+
+def _in_other_language(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Finding]:
+    """That the pages are in different languages, where the project does not link such."""
+    if context.project.link_languages or not keeps_apart(context.project, donor, acceptor):
+        return
+    here, there = language_name(donor.own_language), language_name(acceptor.own_language)
+    yield Finding(
+        "other-language",
+        f"The donor is in {here} and the acceptor in {there}, and pages in different languages are not linked.",
+        "Where readers of the site read both, allow it in the settings, and match again.",
+        context.link("Settings", "settings", manager=True),
+    )
+
+
+def _same(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Finding]:
+    """That the two pages are one page more than once."""
+    mine, theirs = context.twins.get(donor.pk), context.twins.get(acceptor.pk)
+    if mine is None or theirs is None or mine.group_id != theirs.group_id:
+        return
+    kind = mine.kind if theirs.lead else theirs.kind
+    yield Finding(
+        "same-group",
+        f"The acceptor is {TWIN[kind]} of the donor, {donor.url}: such pages are not linked with each other.",
+        "Where the two are not the same, say so among the copies and variants, and match again.",
+        context.link("Copies and variants", "copies", q=acceptor.url),
+    )
+
+
+def _settled_by_twin(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Finding]:
+    """That a near-copy, variant or translation of the acceptor is linked in the donor's text, suggested or decided on
+    for it: of such pages a donor gets one."""
+    twin = context.twins.get(acceptor.pk)
+    if twin is None:
+        return
+    others = PageTwin.objects.filter(group=twin.group_id).exclude(page=acceptor).values("page")
+    linked = ExistingLink.objects.filter(TEXT_LINK, source=donor, target__in=others)
+    edges = CandidateEdge.objects.filter(PROPOSED | REFUSED, source=donor, target__in=others)
+    for found, what in ((linked, "links to it in its text"), (edges, "has a suggestion or a decision for it")):
+        other = found.select_related("target").order_by("pk").first()
+        if other is not None:
+            yield Finding(
+                "group-settled",
+                f"{other.target.url} is {TWIN[twin.kind]} of the acceptor, and the donor {what} already. A donor gets "
+                "one of such pages.",
+                "Where the two are not the same, say so among the copies and variants, and match again.",
+                context.link("Copies and variants", "copies", q=acceptor.url),
+            )
+            return
+
+
+def _linked(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Finding]:
+    """The links that the donor has to the acceptor, or had when the newest run began."""
+    links = list(ExistingLink.objects.filter(source=donor, target=acceptor).order_by("pk"))
+    there = [link for link in links if holds(PRESENT, link)]
+    body = [link for link in there if holds(TEXT_LINK, link)]
+    beside = [link for link in there if holds(BESIDE_LINK, link)]
+    if body:
+        anchors = ", ".join(f"“{link.anchor}”" if link.anchor else "a link without text" for link in body[:5])
+        yield Finding(
+            "linked",
+            f"The donor’s text links to the acceptor already: {anchors}.",
+            "Where the link is gone from the page, import the links again.",
+            context.link("The donor’s links", "page", donor.pk),
+        )
+    elif beside:
+        edge = context.edge(donor, acceptor)
+        withdrawn = edge is not None and holds(UNDECIDED, edge) and edge.placement == Placement.RELATED
+        yield Finding(
+            "linked-beside",
+            f"The donor links to it already {places_text(beside)}. So a link beside the text would be one too many; "
+            "one in the text may still be proposed.",
+            "Where the link is gone from the page, import the links again.",
+            context.link("The donor’s links", "page", donor.pk),
+            blocking=withdrawn,
+        )
+    elif there:
+        yield Finding(
+            "navigation-link",
+            f"The donor links to it {places_text(there)}. Such a link does not count, since a whole site has it: "
+            "only one in the text or beside it keeps a suggestion away.",
+            blocking=False,
+        )
+    run = context.run
+    gone = [link for link in links if link.block in LINKED_IN[Placement.INLINE] and holds(MISSING, link)]
+    if run is not None and gone and not body and max(_when(link) for link in gone) > (run.started_at or run.created_at):
+        yield Finding(
+            "link-gone",
+            f"The donor’s text still had the link when the newest match run ({run.pk}) began; an import has missed it "
+            f"since {day_text(max(_when(link) for link in gone))}.",
+            "Match again.",
+            context.match_again(),
+        )
+
+
+def _when(link: ExistingLink) -> datetime:
+    return link.missing_since or link.last_seen_at
+
+
+def _rejected(context: WhyNotContext, edge: CandidateEdge) -> Finding:
+    decisions = edge.decisions.filter(verb="reject", undone_by=None).select_related("user").order_by("-pk")
+    decision = decisions.first()
+    who = "It was rejected"
+    if decision is not None:
+        who = f"{decision.user.get_username()} rejected it on {day_text(decision.at)}"
+        who += f": {decision.get_reason_display()}" if decision.reason else ""
+        who += f" (“{decision.note}”)" if decision.note else ""
+    return Finding(
+        "rejected",
+        f"{who}. A pair that was rejected does not come back.",
+        "Undo the decision on its card to have it suggested again.",
+        context.link("The card", "edge", edge.pk),
+    )
+
+
+def _stale(context: WhyNotContext, edge: CandidateEdge) -> Finding:
+    return Finding(
+        "stale",
+        f"Run {edge.run_id} suggested it with a score of {score_text(edge.score)}; the newest no longer does.",
+        link=context.link("The card", "edge", edge.pk),
+        blocking=False,
+    )
+
+
+_STATES = {
+    EdgeStatus.SUGGESTED: "There is a suggestion, and it waits for review.",
+    EdgeStatus.ACCEPTED: "There is a suggestion, and it was accepted.",
+    EdgeStatus.EXPORTED: "There was a suggestion: it was accepted and exported.",
+    EdgeStatus.WITHDRAWN: "There was a link: it was exported, and withdrawn since.",
+}
+
+
+def _suggested(context: WhyNotContext, edge: CandidateEdge, reasons: list[Finding]) -> PairAnswer:
+    headline, findings = _STATES[EdgeStatus(edge.status)], list(reasons)
+    if holds(UNDECIDED, edge):
+        if any(reason.blocking for reason in reasons):
+            headline = "There is a suggestion, but the next match run will withdraw it."
+        if holds(HIDDEN, edge):
+            tier = f"Its tier, {edge.tier.name}, is held back" if edge.tier else "Its score is below every tier"
+            findings.append(
+                Finding(
+                    "held",
+                    f"{tier}: the queue shows it only where held suggestions are asked for.",
+                    "Ask for them in the queue’s filter, or change the tiers.",
+                    context.link("The queue", "queue", donor=edge.source_id, held=1),
+                    blocking=False,
+                )
+            )
+    if edge.content_gap:
+        findings.append(
+            Finding(
+                "content-gap",
+                "The donor’s text has no words that name the acceptor: a content gap. Until it has, the link stands "
+                "in the block beside the text.",
+                "Write a sentence that names it, import the page and match again.",
+                blocking=False,
+            )
+        )
+    return PairAnswer(headline, edge, blocking_first(findings))

@@ -1,0 +1,1 @@
+"""Writes: what managers decide once for all suggestions, a file a subject."""

@@ -1,0 +1,104 @@
+"""Writes: what pages are for, by rules and by hand, and what each role gives and receives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from linker import audit
+from linker.engine.roles.policy import LABELS, USUAL, differing, role_links
+from linker.models import ChangeKind, Page, Project, RoleRule, RunKind
+from linker.pages.roles import apply_role_rules
+from linker.projects.policies.shared import wait_for_others
+from linker.runs import lifecycle
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from linker.engine.roles.policy import PageRole, RoleLinks
+    from linker.models import Run
+    from linker.projects.policies.shared import Actor
+
+
+ROLE_FIELDS = ("pattern", "role", "note")
+ROLES_AT_ONCE = 200_000  # pages whose addresses are looked through while somebody waits; of more, by a run
+
+
+@transaction.atomic
+def add_role_rule(rule: RoleRule, user: Actor) -> Run | None:
+    """Saves a new rule, or a changed one, and gives the pages their roles: at once, or by the run that is returned."""
+    wait_for_others(rule.project)
+    before = audit.values(RoleRule.objects.get(pk=rule.pk), ROLE_FIELDS) if rule.pk else {}
+    rule.save()
+    after = audit.values(rule, ROLE_FIELDS)
+    audit.record(rule.project, ChangeKind.ROLES, user=user, subject=rule.pattern, before=before, after=after)
+    return _apply_role_rules(rule.project, user)
+
+
+@transaction.atomic
+def remove_role_rule(project: Project, rule_id: int, user: Actor) -> bool:
+    """Removes a rule; its pages have the roles again that were found. False where the rule is gone already."""
+    wait_for_others(project)
+    rule = RoleRule.objects.filter(project=project, pk=rule_id).first()
+    if rule is None:
+        return False
+    before = audit.values(rule, ROLE_FIELDS)
+    audit.record(project, ChangeKind.ROLES, user=user, subject=rule.pattern, before=before)
+    rule.delete()
+    _apply_role_rules(project, user)
+    return True
+
+
+def _apply_role_rules(project: Project, user: Actor) -> Run | None:
+    if Page.objects.filter(project=project)[ROLES_AT_ONCE : ROLES_AT_ONCE + 1].exists():
+        try:
+            return lifecycle.start_run(project, RunKind.ROLES, {}, user)
+        except lifecycle.RunIsActive:
+            pass  # it may have read the rules before this one was there
+    apply_role_rules(project)
+    return None
+
+
+@transaction.atomic
+def set_page_role(page: Page, role: PageRole | None, user: Actor) -> None:
+    """Gives a page a role by hand; None takes it back, so that rules and what was found count again."""
+    Page.objects.select_for_update(no_key=True).only("pk").get(pk=page.pk)
+    before = Page.objects.values_list("role_by_hand", flat=True).get(pk=page.pk)
+    chosen = role.value if role is not None else ""
+    Page.objects.filter(pk=page.pk).update(role_by_hand=chosen)
+    audit.record(
+        page.project,
+        ChangeKind.ROLES,
+        user=user,
+        subject=page.url,
+        before={"role by hand": before},
+        after={"role by hand": chosen},
+    )
+
+
+@transaction.atomic
+def set_role_links(project: Project, chosen: Mapping[PageRole, RoleLinks], user: Actor) -> None:
+    """What pages of each role give and receive, from the next match run on; what was suggested stays."""
+    before = Project.objects.select_for_update(no_key=True).get(pk=project.pk).role_links
+    project.role_links = differing(chosen)
+    project.save(update_fields=["role_links"])
+    audit.record(
+        project,
+        ChangeKind.ROLES,
+        user=user,
+        subject="What roles give and receive",
+        before=_links_for_log(role_links(before)),
+        after=_links_for_log(chosen),
+    )
+
+
+def reset_role_links(project: Project, user: Actor) -> None:
+    """Pages of each role give and receive again what they usually do."""
+    set_role_links(project, USUAL, user)
+
+
+def _links_for_log(links: Mapping[PageRole, RoleLinks]) -> dict[str, Any]:
+    return {
+        f"{LABELS[role]} {name}": str(value) for role, one in links.items() for name, value in one._asdict().items()
+    }

@@ -1,0 +1,1 @@
+"""What people write into the project's pages, a file a screen."""

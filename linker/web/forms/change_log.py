@@ -1,0 +1,39 @@
+"""What the log of changes calls the fields of the forms."""
+
+from __future__ import annotations
+
+from django import forms
+
+from linker.models import ChangeKind
+from linker.web.forms.exclusions import ExclusionForm
+from linker.web.forms.members import MemberForm
+from linker.web.forms.projects import ProjectCreateForm, ProjectForm
+from linker.web.forms.ranking import FormulaForm
+from linker.web.forms.sensitive import SensitiveForm
+from linker.web.forms.tiers import TierForm
+
+_FORMS: dict[str, tuple[type[forms.Form | forms.ModelForm], ...]] = {
+    ChangeKind.PROJECT: (ProjectForm, ProjectCreateForm),
+    ChangeKind.SETTINGS: (ProjectForm,),
+    ChangeKind.TIERS: (TierForm,),
+    ChangeKind.SENSITIVE: (SensitiveForm,),
+    ChangeKind.EXCLUSIONS: (ExclusionForm,),
+    ChangeKind.MEMBERS: (MemberForm,),
+}
+# What the log of changes has and its form does not ask for, or asks for as one of several.
+_OTHER_LABELS = {
+    ChangeKind.SENSITIVE: {
+        "category": "Category",
+        "url_pattern": "Addresses that match",
+        "whole_site": "The whole site",
+        "state": "Decision",
+    },
+}
+
+
+def form_labels(kind: str) -> dict[str, str]:
+    """The labels of the form by which a kind of change is made, by field; empty where there is no form."""
+    labels = {name: label for name, (label, _) in FormulaForm.HELP.items()} if kind == ChangeKind.RANKING else {}
+    for form in _FORMS.get(kind, ()):
+        labels |= {name: str(field.label) for name, field in form.base_fields.items() if field.label}
+    return labels | _OTHER_LABELS.get(ChangeKind(kind), {})

@@ -1,0 +1,21 @@
+"""Addresses that neither give nor receive links."""
+
+from __future__ import annotations
+
+from django import forms
+
+from linker.models import ExclusionRule
+from linker.web.forms.fields import AddressRuleForm, PatternField
+
+
+class ExclusionForm(AddressRuleForm):
+    class Meta:
+        model = ExclusionRule
+        fields = ["pattern", "side", "note"]
+        labels = {"side": "Leave them out as", "note": "Note"}
+
+
+class PatternPreviewForm(forms.Form):
+    """The pattern whose matches are shown while it is typed."""
+
+    pattern = PatternField(required=False)

@@ -1,0 +1,80 @@
+"""Fields, and a form, that several screens share. Every pattern is checked as RE2, with the column of the fault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from linker.engine.patterns import PatternError, compile_pattern
+from linker.models import Category, Project
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+
+def check_pattern(text: str) -> str:
+    try:
+        compile_pattern(text)
+    except PatternError as error:
+        raise ValidationError(str(error)) from None
+    return text
+
+
+class PatternField(forms.CharField):
+    """One RE2 expression, searched in the address."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        attrs = {"class": "mono", "spellcheck": "false", "autocomplete": "off", "autocapitalize": "off"}
+        kwargs.setdefault("widget", forms.TextInput(attrs=attrs))
+        super().__init__(**{"max_length": 300, "strip": False, **kwargs})
+
+    def clean(self, value: Any) -> str:
+        text = super().clean(value)
+        return check_pattern(text) if text else ""
+
+
+class LinesField(forms.CharField):
+    """A list, one entry a line; empty lines are left out."""
+
+    widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "class": "mono"})
+
+    def __init__(self, *, entry_length: int, patterns: bool = False, **kwargs: Any) -> None:
+        super().__init__(strip=False, required=False, **kwargs)
+        self.entry_length, self.patterns = entry_length, patterns
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        entries, faults = [], []
+        for number, line in enumerate(super().clean(value).splitlines(), start=1):
+            entry = line if self.patterns else line.strip()
+            if not entry.strip():
+                continue
+            if len(entry) > self.entry_length:
+                faults.append(f"Line {number} has {len(entry)} characters; {self.entry_length} are allowed.")
+            elif self.patterns:
+                try:
+                    compile_pattern(entry)
+                except PatternError as error:
+                    faults.append(f"Line {number}, {str(error)[:1].lower()}{str(error)[1:]}")
+            entries.append(entry)
+        if faults:
+            raise ValidationError(faults)
+        return entries
+
+
+def categories_of(project: Project) -> QuerySet[Category]:
+    return Category.objects.filter(project=project).order_by("path")
+
+
+class AddressRuleForm(forms.ModelForm):
+    """What a project says of all addresses that match a pattern."""
+
+    pattern = PatternField(label="Addresses that match")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.instance.project = project

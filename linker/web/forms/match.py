@@ -1,0 +1,342 @@
+"""What a match run is asked for: its numbers, its two sides, and whether it is a pilot."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from linker.engine.candidates import registry as generators
+from linker.engine.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
+from linker.engine.ranking.rankers import registry as rankers
+from linker.matching.report_types import MatchReport
+from linker.models import Category, PageList, Project, Run, RunKind
+from linker.pages.lists import SIDES
+from linker.web.forms.fields import PatternField, categories_of
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
+
+class PageFilterForm(forms.Form):
+    """One side of a match run."""
+
+    categories = forms.ModelMultipleChoiceField(
+        queryset=Category.objects.none(),
+        required=False,
+        label="Only in these categories",
+        widget=forms.SelectMultiple(attrs={"size": 5}),
+        help_text="Each with everything below it; none chosen means the whole site.",
+    )
+    url_pattern = PatternField(required=False, label="Only addresses that match", help_text="An RE2 pattern.")
+    page_list = forms.ModelChoiceField(
+        queryset=PageList.objects.none(),
+        required=False,
+        label="Only pages of this list",
+        empty_label="No list: all pages",
+    )
+    indexable_only = forms.BooleanField(required=False, initial=True, label="Indexable pages only")
+    min_clicks = forms.IntegerField(required=False, min_value=0, label="Clicks, from")
+    max_clicks = forms.IntegerField(required=False, min_value=0, label="to")
+    min_inlinks = forms.IntegerField(required=False, min_value=0, label="Links in, from")
+    max_inlinks = forms.IntegerField(required=False, min_value=0, label="to")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["categories"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)
+        field.queryset = categories_of(project)
+        field = self.fields["page_list"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = PageList.objects.filter(project=project).defer("pages")
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if file := self.data.get(self.add_prefix("file")):
+            # Files come with the button beside them alone; here a browser sends the name, which must not be passed
+            # over: the run would go over all pages.
+            self.add_error("page_list", f"{file} was chosen and not read yet. Press “Read the list” first.")
+        for name in ("clicks", "inlinks"):
+            low, high = values.get(f"min_{name}"), values.get(f"max_{name}")
+            if low is not None and high is not None and low > high:
+                self.add_error(f"max_{name}", f"This is below the lower bound of {low}.")
+        return values
+
+    def chosen(self) -> PageFilter:
+        values = dict(self.cleaned_data)
+        values["categories"] = tuple(sorted(category.pk for category in values["categories"]))
+        values["page_list"] = values["page_list"].pk if values["page_list"] else None
+        return PageFilter(**values)
+
+
+class PilotForm(forms.Form):
+    """Whether the run is a pilot, over some of its donors first, and which."""
+
+    on = forms.BooleanField(
+        required=False,
+        label="Run a pilot, over some of the donors",
+        help_text="Its suggestions come first in the queue until another match has finished, and its page says what "
+        "share of them was accepted.",
+    )
+    pages = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        label="Donors, drawn by chance",
+        help_text="Empty: all donors of the sections below.",
+    )
+    categories = forms.ModelMultipleChoiceField(
+        queryset=Category.objects.none(),
+        required=False,
+        label="Only from these sections",
+        widget=forms.SelectMultiple(attrs={"size": 4}),
+        help_text="Categories with everything below them; none chosen means the whole site.",
+    )
+    spread = forms.BooleanField(
+        required=False,
+        label="Spread over the top categories",
+        help_text="Each gives its share of the donors.",
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**31,
+        label="Number of the draw",
+        help_text="The same number draws the same donors, another one others.",
+    )
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["categories"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)
+        field.queryset = categories_of(project)
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if values.get("on") and not self.errors and not values["pages"] and not values["categories"]:
+            self.add_error("pages", "Say how many donors the pilot takes, or choose sections.")
+        return values
+
+    def chosen(self) -> Sample | None:
+        """The sample, or None where the run is to be no pilot."""
+        values = self.cleaned_data
+        if not values["on"]:
+            return None
+        categories = tuple(sorted(category.pk for category in values["categories"]))
+        return Sample(values["pages"] or 0, categories, values["spread"], values["seed"] or 0)
+
+
+def _rankings() -> list[tuple[str, str]]:
+    return [(Ranking.AUTO.value, "Automatic"), *rankers.choices()]
+
+
+class MatchForm(forms.Form):
+    """The run's own numbers; the two sides stand in forms of their own. Only the ranking is in sight at first."""
+
+    ranking = forms.ChoiceField(
+        label="Ranking",
+        help_text="Automatic: learned where the site has links enough to learn from, else by the ranker that ships, "
+        "or the formula where it has weights of your own. The run’s page says which it was and why.",
+        choices=_rankings,
+    )
+    generators = forms.MultipleChoiceField(
+        label="Candidates come from",
+        widget=forms.CheckboxSelectMultiple,
+        choices=generators.choices,
+        help_text="Ranking by similarity finds candidates by category only.",
+        error_messages={"required": "Choose at least one place where candidates come from."},
+    )
+    threshold = forms.FloatField(
+        required=False,
+        min_value=-1,
+        max_value=1,
+        label="Lowest score",
+        help_text="Nothing below is kept. Empty: the ranking’s own.",
+        widget=forms.NumberInput(attrs={"step": "0.001"}),
+    )
+    inline_per_donor = forms.IntegerField(
+        min_value=0,
+        max_value=1000,
+        label="Most new links in a page’s text",
+        help_text="Suggestions and accepted links. One that the crawl has seen on the page is no longer new.",
+    )
+    related_per_donor = forms.IntegerField(min_value=0, max_value=1000, label="Most new links beside the text")
+    inline_in_all = forms.IntegerField(
+        min_value=0,
+        max_value=10_000,
+        label="Most links in a page’s text in all",
+        help_text="With those it has already: a page that has so many gets no new ones. 0: no cap.",
+    )
+    per_1000_words = forms.IntegerField(
+        min_value=0,
+        max_value=1000,
+        label="… and for each 1,000 words",
+        help_text="With those it has already. 0: no cap.",
+    )
+    related_in_all = forms.IntegerField(
+        min_value=0,
+        max_value=10_000,
+        label="Most links beside the text in all",
+        help_text="With those that are in an aside already. 0: no cap.",
+    )
+    per_target = forms.IntegerField(
+        min_value=0,
+        max_value=1_000_000,
+        label="Most new links that a page receives",
+        help_text="Links that it has already do not count; the acceptors’ filter has “Links in”. 0: no cap.",
+    )
+    target_share = forms.FloatField(
+        min_value=0.01,
+        max_value=100,
+        label="… and in % of the run’s links",
+        help_text=f"{FEWEST_A_TARGET} are always allowed. 100: no cap.",
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+    )
+    reciprocal = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=1000,
+        label="Most links of a page that link back",
+        help_text="Empty: no limit.",
+    )
+    mode = forms.ChoiceField(
+        label="How links are given out",
+        help_text="Equal rounds: every page gets a first link before any gets a second. Highest total: the best sum of "
+        "scores that the caps allow; exact only where links that link back have no limit.",
+        choices=[
+            (Mode.BEST.value, "Best first"),
+            (Mode.EQUAL.value, "Equal rounds"),
+            (Mode.OPTIMAL.value, "Highest total"),
+        ],
+    )
+    scope = forms.ChoiceField(
+        label="Scope",
+        help_text="Which pages a donor may link to. The ranking’s own: levels of the category tree with a ranking by "
+        "similarity, the whole site with the others.",
+        choices=[
+            (Scope.AUTO.value, "The ranking’s own"),
+            (Scope.LEVELS.value, "Levels of the category tree"),
+            (Scope.SITE.value, "The whole site"),
+        ],
+    )
+    levels_up = forms.IntegerField(
+        min_value=0,
+        max_value=20,
+        label="Levels up the category tree",
+        help_text="How far above its own category a donor looks. 0: its own category only. Counts for nothing where "
+        "the scope is the whole site.",
+    )
+    level_penalty = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        label="Penalty for each level",
+        help_text="Taken off the similarity for each level.",
+        widget=forms.NumberInput(attrs={"step": "0.005"}),
+    )
+
+    CANDIDATES = ("scope", "levels_up", "generators", "threshold")
+    CAPS = (
+        *("inline_per_donor", "related_per_donor", "inline_in_all", "per_1000_words", "related_in_all"),
+        *("per_target", "target_share", "reciprocal", "mode"),
+    )
+    COSINE = ("level_penalty",)
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """What is folded away, under its headings."""
+        names = {"Candidates": self.CANDIDATES, "Caps": self.CAPS, "Ranking by similarity only": self.COSINE}
+        return [(heading, [self[name] for name in fields]) for heading, fields in names.items()]
+
+    def is_unusual(self) -> bool:
+        """Whether what is folded away was sent, or is other than usual: then it is in sight."""
+        usual = initial_of(MatchParams())
+        names = (*self.CANDIDATES, *self.CAPS, *self.COSINE)
+        return self.is_bound or any(self.initial.get(name) != usual[name] for name in names)
+
+    def params(
+        self, project: Project, donors: PageFilter, acceptors: PageFilter, pilot: Sample | None = None
+    ) -> MatchParams:
+        """With the project's weights. Raises ValueError where the numbers do not go together."""
+        values = dict(self.cleaned_data)
+        values["mode"], values["scope"] = Mode(values["mode"]), Scope(values["scope"])
+        # All of them is kept as none named: a run of today then stays one of all when there are more.
+        are_all = len(values["generators"]) == len(generators.GENERATORS)
+        values["generators"] = () if are_all else tuple(values["generators"])
+        values["target_share"] = round(values["target_share"] / 100, 6)
+        pool = max(MatchParams.pool, 2 * (values["inline_per_donor"] + values["related_per_donor"]))
+        return MatchParams(
+            **values,
+            pool=pool,
+            weights=project.formula_weights,
+            donors=donors,
+            acceptors=acceptors,
+            pilot=pilot,
+        )
+
+
+def initial_of(params: MatchParams) -> dict[str, Any]:
+    """The parameters as the match form shows them."""
+    shown = params.to_dict()
+    shown["generators"] = list(params.generators or generators.GENERATORS)
+    shown["target_share"] = round(100 * params.target_share, 4)
+    # A pilot is over when the next run is asked for: its settings stay in the form, that it is one does not.
+    shown["pilot"] = asdict(params.pilot or Sample())
+    return shown
+
+
+def sent_to(form: forms.BaseForm, data: QueryDict) -> dict[str, Any]:
+    """What a form was sent, as what it starts with: shown anew and not judged yet."""
+    return {
+        name: field.widget.value_from_datadict(data, {}, form.add_prefix(name)) for name, field in form.fields.items()
+    }
+
+
+def match_initial(project: Project) -> dict[str, Any]:
+    """What the match form starts with: the last match run's parameters, else the defaults.
+
+    The threshold is kept only where the run was ranked by what the form names: a similarity of 0.6 is no probability,
+    and what "auto" comes to may differ the next time. Of a run from before there were three rankings only the filters
+    are kept: its threshold was meant for cosine.
+    """
+    runs = Run.objects.filter(project=project, kind=RunKind.MATCH)
+    last, report = runs.values_list("params", "report").first() or ({}, {})
+    if "inline_per_donor" not in last:
+        last = {side: last[side] for side in ("donors", "acceptors") if side in last}
+    params = MatchParams.from_dict(last)
+    if MatchReport.from_json(report).ranking != params.ranking:
+        params = replace(params, threshold=None)
+    return initial_of(params)
+
+
+@dataclass(frozen=True)
+class RunForms:
+    """The forms that make a match run: its numbers, its two sides, and whether it is a pilot."""
+
+    match: MatchForm
+    sides: dict[str, PageFilterForm]
+    pilot: PilotForm
+
+    @property
+    def all(self) -> list[MatchForm | PageFilterForm | PilotForm]:
+        return [self.match, *self.sides.values(), self.pilot]
+
+    def are_valid(self) -> bool:
+        """Every form is asked, so that each shows what is wrong with it."""
+        return not [form for form in self.all if not form.is_valid()]
+
+    def params(self, project: Project) -> MatchParams:
+        """Raises ValueError where the numbers do not go together."""
+        donors, acceptors = (self.sides[side].chosen() for side in SIDES)
+        return self.match.params(project, donors, acceptors, self.pilot.chosen())
+
+
+def run_forms(project: Project, data: QueryDict | None) -> RunForms:
+    initial = match_initial(project)
+    sides = {
+        side: PageFilterForm(
+            data, prefix=side, project=project, initial=initial.get(side), use_required_attribute=False
+        )
+        for side in SIDES
+    }
+    pilot = PilotForm(data, prefix="pilot", project=project, initial=initial["pilot"], use_required_attribute=False)
+    return RunForms(MatchForm(data, initial=initial), sides, pilot)

@@ -1,0 +1,105 @@
+"""A new project, and what a manager says of one in general."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.text import slugify
+
+from linker.models import Project
+from linker.projects.create import SETTINGS, create_project
+from linker.web.forms.fields import LinesField
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+
+
+SLUG_LENGTH = 50
+
+
+class ProjectCreateForm(forms.ModelForm):
+    class Meta:
+        model = Project
+        fields = ["name", "slug", "base_url"]
+        labels = {"name": "Name", "slug": "Short name in addresses", "base_url": "Address of the site"}
+        help_texts = {
+            "slug": "Small letters, digits and hyphens. Left empty, it is made from the name. It cannot be changed "
+            "later.",
+            "base_url": "The start of every address of the site, such as https://www.example.com",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+        self.fields["slug"].widget.attrs |= {"data-filled-from": "id_name", "maxlength": SLUG_LENGTH}
+
+    def clean_slug(self) -> str:
+        """What was written, else what the name gives."""
+        written = self.cleaned_data["slug"]
+        slug = written or slugify(self.cleaned_data.get("name", ""))[:SLUG_LENGTH].strip("-")
+        if not slug:
+            raise ValidationError("The name gives no short name. Write one of small letters, digits and hyphens.")
+        if Project.objects.filter(slug=slug).exists():
+            raise ValidationError(f"There is a project with the short name “{slug}” already. Write another one.")
+        return slug
+
+    def create(self, manager: AbstractBaseUser | AnonymousUser) -> Project:
+        return create_project(
+            slug=self.cleaned_data["slug"],
+            name=self.cleaned_data["name"],
+            base_url=self.cleaned_data["base_url"],
+            manager=manager,
+        )
+
+
+class ProjectForm(forms.ModelForm):
+    title_patterns = LinesField(
+        entry_length=300,
+        patterns=True,
+        label="Removed from titles",
+        help_text="One RE2 pattern a line. The suffix or prefix most titles share is found without this.",
+    )
+    banned_anchors = LinesField(
+        entry_length=100, label="Never used as an anchor", help_text="One anchor a line, whatever its case."
+    )
+
+    class Meta:
+        model = Project
+        fields = list(SETTINGS)
+        widgets = {"query_blend": forms.NumberInput(attrs={"step": "0.01", "min": 0, "max": 1})}
+        labels = {
+            "base_url": "Address of the site",
+            "trailing_slash": "/page and /page/ are",
+            "www": "With and without www. are",
+            "parameter_urls": "Addresses with a query",
+            "vector_source": "Vectors",
+            "model_name": "Embedding model",
+            "text_recipe": "Text read from a page",
+            "link_languages": "Link pages in different languages",
+            "anchor_max_length": "Longest anchor, in characters",
+            "identical_anchor_limit": "Most links to a page with the same anchor",
+            "query_blend": "Weight of search queries",
+            "queue_order": "Order of the queue",
+        }
+        help_texts = {
+            "base_url": "Pages of another site are refused at import.",
+            "trailing_slash": "Takes effect at the next import of pages.",
+            "www": "Takes effect at the next import of pages.",
+            "parameter_urls": "Which of them may be suggested as acceptors.",
+            "vector_source": "",
+            "model_name": "A sentence-transformers model. “static:” before its name is for very large sites: "
+            "word vectors fitted to the model and these pages, many times faster, a little less exact. Another model "
+            "means: embed, then match again.",
+            "text_recipe": "Another text means: embed, then match again.",
+            "link_languages": "Only where readers of the site read both. Takes effect at the next match.",
+            "identical_anchor_limit": "After that the next candidate is taken.",
+            "query_blend": "From 0, titles and headings alone, to 1, what people searched for first. Needs an import "
+            "of search queries; takes effect at the next match.",
+            "queue_order": "How the suggestions to review are sorted unless somebody chooses otherwise on the page. "
+            "Most needed first weighs how likely a suggestion is to be approved by what its target lacks.",
+        }
+
+    # What makes vectors: a change asks for a new embed run.
+    EMBEDDING_FIELDS = frozenset({"vector_source", "model_name", "text_recipe"})

@@ -1,0 +1,1 @@
+"""A project's settings, a file a tab."""

@@ -1,0 +1,44 @@
+"""What was changed in the settings, by whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.views.decorators.http import require_safe
+
+from linker import audit
+from linker.models import ChangeKind, Role
+from linker.projects import access
+from linker.query_strings import unknown_fields
+from linker.web.views.settings.tab import is_id, render_tab
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+
+LOG_PAGE = 50
+
+
+@require_safe
+def log(request: HttpRequest, slug: str) -> HttpResponse:
+    """The log of changes, newest first, of one kind where `?kind=` says so; older ones from `?before=` on."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    kind, before = request.GET.get("kind", ""), request.GET.get("before", "")
+    ignored = unknown_fields(request.GET, {"kind", "before"})
+    if kind not in ("", *ChangeKind.values):
+        kind, ignored = "", ("kind", *ignored)
+    rows = audit.changes(membership.project, kind)
+    if is_id(before):
+        rows = rows.filter(pk__lt=int(before))
+    found = list(rows[: LOG_PAGE + 1])
+    return render_tab(
+        request,
+        membership,
+        "settings_log",
+        changes=found[:LOG_PAGE],
+        older=found[LOG_PAGE - 1].pk if len(found) > LOG_PAGE else None,
+        is_first=not before,
+        kind=kind,
+        kinds=ChangeKind.choices,
+        ignored=ignored,
+    )

@@ -1,0 +1,57 @@
+"""What the tabs of a project's settings share. Managers only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.shortcuts import redirect, render
+
+from linker.models import Membership, Role, RunKind
+from linker.projects import access
+from linker.runs.lifecycle import RunIsActive, start_run
+from linker.web.page_context import shell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+
+TABS = (
+    ("settings", "General"),
+    ("settings_vectors", "Vectors"),
+    ("settings_tiers", "Tiers"),
+    ("settings_ranking", "Ranking"),
+    ("settings_sensitive", "Sensitive pages"),
+    ("settings_exclusions", "Exclusions"),
+    ("settings_roles", "Page roles"),
+    ("settings_members", "Members"),
+    ("settings_log", "Log"),
+)
+FORM = ["GET", "HEAD", "POST"]
+FORM_NAMES = ("form", "formset", "leave_out", "links_form")  # as the templates call them
+
+
+def render_tab(request: HttpRequest, membership: Membership, tab: str, **context: Any) -> HttpResponse:
+    """A tab; with 422 where one of its forms was sent and holds a mistake."""
+    shared = shell(membership, "settings", tab=tab, tabs=TABS, **context)
+    bound = [form for name in FORM_NAMES if (form := context.get(name)) is not None and form.is_bound]
+    status = 200 if all(form.is_valid() for form in bound) else 422
+    return render(request, f"linker/{tab}.html", shared, status=status)
+
+
+def sent(request: HttpRequest) -> Any:
+    """What a form was sent; None where the page was only asked for."""
+    return request.POST if request.method == "POST" else None
+
+
+def start_or_show(request: HttpRequest, slug: str, kind: RunKind) -> HttpResponse:
+    """The page of a new run of a manager's, or of the one of its kind that is under way."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    try:
+        run = start_run(membership.project, kind, {}, request.user)
+    except RunIsActive as active:
+        run = active.run
+    return redirect("run", slug, run.pk)
+
+
+def is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
