@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ingest.import_report import ImportReport, left_out
 from ingest.models import Upload
 from linker.models import Run, RunStatus
 from linker.models.run import IMPORTS
-from linker.reports import summaries
+from linker.runs.reports import report_of
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -21,17 +23,23 @@ class PastImport:
     run: Run
     upload: Upload | None
 
+    @cached_property
+    def report(self) -> ImportReport:
+        found = report_of(self.run)
+        assert isinstance(found, ImportReport)
+        return found
+
     @property
     def loaded(self) -> int | None:
         """Pages, links or queries the file held, or pages with traffic, where the import went through."""
         if self.run.status != RunStatus.SUCCEEDED:
             return None
-        return self.run.report.get(self.run.kind.removeprefix("import_"))
+        return self.report.loaded
 
     @property
     def left_out(self) -> str:
         """Such as "2 rows, 1 cell"."""
-        return summaries.left_out(self.run.report)
+        return left_out(self.report)
 
 
 def recent_imports(project: Project, most: int = 20) -> list[PastImport]:

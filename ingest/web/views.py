@@ -21,6 +21,7 @@ from linker.models.run import IMPORTS
 from linker.pages.lists import SIDES, told, unknown_told
 from linker.projects import access
 from linker.runs.lifecycle import RunIsActive
+from linker.runs.reports import report_of
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -129,7 +130,7 @@ def import_skipped(request: HttpRequest, slug: str, run_id: int) -> HttpResponse
     membership = access.member(request, slug, needs=Role.MANAGER)
     run = get_object_or_404(Run, project=membership.project, kind__in=IMPORTS, pk=run_id)
     path = services.skipped_path(membership.project.pk, run.pk)
-    if not run.report.get("skipped_file") or not path.is_file():  # the list of an import under way is not whole
+    if not report_of(run).has_skipped_list or not path.is_file():  # the list of an import under way is not whole
         raise Http404("The import left nothing out")
     name = f"{membership.project.slug}-skipped-{run.pk}.csv"
     return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8")

@@ -22,3 +22,7 @@ class EmbedReport(Report):
     seconds: float = 0.0
     advice: str = ""
     """A warning where the model does not know the languages of the pages."""
+
+    @property
+    def brought_news(self) -> bool:
+        return self.embedded > 0

@@ -24,6 +24,7 @@ from linker.explain.page_role import role_source
 from linker.matching.eligibility import Bar, standing_of
 from linker.matching.finish import MOST_ALTERNATIVES, MOST_COMPLEMENTS
 from linker.matching.plan import category_nodes
+from linker.matching.report_types import MatchReport
 from linker.matching.room import Room, rooms_of
 from linker.models import (
     Basis,
@@ -50,7 +51,7 @@ from linker.models import (
 from linker.models.linked import BESIDE_ALONE, IN_BLOCK, LINKED_IN, already_linked
 from linker.pages.languages import keeps_apart, language_name
 from linker.pages.sensitivity import why_sensitive
-from linker.reports.details import levels_up
+from linker.reports.params import levels_up
 from linker.storage import store
 
 if TYPE_CHECKING:
@@ -486,7 +487,8 @@ def _counts(asked: _Asked, page: Page) -> Iterator[Finding]:
 
 def _target_cap(asked: _Asked) -> int:
     """Most links an acceptor received in the newest run, 0 for no cap."""
-    return int(asked.run.report.get("allocation", {}).get("target_cap", 0)) if asked.run else 0
+    allocation = MatchReport.from_json(asked.run.report).allocation if asked.run else None
+    return allocation.target_cap if allocation else 0
 
 
 # ------------------------------------------------------------------------------------------------------- of a pair
@@ -730,7 +732,7 @@ def _imports_since(asked: _Asked, run: Run) -> Iterator[Finding]:
 
 def _ranking(run: Run, params: MatchParams) -> str:
     """How the run ranked; its report says what `auto` became."""
-    ranking = str(run.report.get("ranking", params.ranking))
+    ranking = MatchReport.from_json(run.report).ranking or params.ranking
     return Ranking.COSINE if ranking == Ranking.AUTO else ranking
 
 
@@ -969,7 +971,8 @@ def _no_room(
 
 def _wanted(asked: _Asked, run: Run, score: float, compared: _Compared | None) -> str:
     """Where the tiers that the run's edges are read by want a pair of that score; empty where none does."""
-    basis, value = run.report.get("basis", Basis.COSINE), compared.similarity if compared is not None else score
+    basis = MatchReport.from_json(run.report).basis or Basis.COSINE
+    value = compared.similarity if compared is not None else score
     if basis == Basis.PROBABILITY:
         value = score
     elif basis == Basis.QUANTILE:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
+from linker.engine.params import Mode
+from linker.engine.roles.policy import NAMED, PageRole
+from linker.models import Basis, Side
 from linker.runs.reports import Report
 
 BELOW_TIERS = "below every tier"  # as reports from before they were types name what is below every tier
@@ -35,3 +39,220 @@ class RetierReport(Report):
             upgraded[below] = counts.pop(BELOW_TIERS, None)
             upgraded[side] = [{"name": name, "links": links} for name, links in counts.items()]
         return super().upgrade(upgraded, version)
+
+
+class LinkPlace(StrEnum):
+    """Where a suggestion was put."""
+
+    INLINE = "inline"
+    RELATED = "related"
+    GAP = "gap"  # beside the text, for want of words in it
+
+
+class LeftOutReason(StrEnum):
+    """Why a page takes no part in a run. See linker.matching.eligibility."""
+
+    NOT_LIVE = "not_live"
+    MISSING = "missing"
+    NO_VECTOR = "no_vector"
+    NOT_ANSWERING = "not_answering"
+    PAGINATION = "pagination"
+    PARAMETER_URL = "parameter_url"
+    NOT_INDEXABLE = "not_indexable"
+    EXCLUDED = "excluded"
+    ROLE = "role"
+    OTHER = "other"  # one that an earlier version named and this one does not know
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """How many pages take no part for a reason; on one `side` alone where the project's rules say so; `role` where it
+    is what pages of that role give or receive."""
+
+    reason: LeftOutReason
+    pages: int
+    side: Side | None = None
+    role: PageRole | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchScope:
+    """Where acceptors were looked for: so many levels up the category tree, on the whole site where that is None."""
+
+    levels_up: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopiesReport:
+    """Groups of pages that are one page more than once. `pairs_held_out` is None until links are allocated."""
+
+    groups: int = 0
+    copy_pages: int = 0
+    variant_pages: int = 0
+    translation_pages: int = 0
+    pages_held_out: int = 0
+    pairs_held_out: int | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TierBound:
+    """Where a tier began when the run read it."""
+
+    name: str
+    bound: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllocationReport:
+    """How links were allocated. `total` is the sum of their scores, `lost` of those that found no place; the planned
+    total less that of best first is `against_best_first`, None where best first was asked for."""
+
+    mode: Mode = Mode.BEST
+    target_cap: int = 0
+    total: float = 0.0
+    best_first: float | None = None
+    against_best_first: float | None = None
+    for_need: int | None = None
+    donors_with_less_room: int | None = None
+    donors_without_room: int | None = None
+    without_place: int | None = None
+    lost: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalBand:
+    """Decisions on suggestions of a range of probability: the mean of what was stated, and the share approved."""
+
+    low: float
+    high: float
+    decisions: int
+    stated: float
+    approved: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalReport:
+    """What the probabilities come from: the model that ships, learned on `judged` suggestions of `sites`, moved by
+    `slope` and `shift` after `decisions` of the project's editors."""
+
+    version: str
+    judged: int
+    sites: int
+    decisions: int
+    slope: float
+    shift: float
+    bands: tuple[ApprovalBand, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceivedReport:
+    """What pages that lack links got: `shown` counts those with a suggestion that the queue shows, `in_text` those of
+    them with one in a text. Each other page counts once, under the first of the further fields that holds for it."""
+
+    pages: int = 0
+    shown: int = 0
+    in_text: int = 0
+    no_room: int = 0
+    linked: int = 0
+    held_back: int = 0
+    too_unlikely: int = 0
+    not_found: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchReport(Report):
+    """A match run. What is known once it is planned stands there while it goes on; the rest is None until its end.
+
+    `ranking` and the keys of `generators` are names in their registries. `below_tiers` is None where no link is below
+    every tier. `orphans` are some of the `under_linked`.
+    """
+
+    edges: int | None = None
+    new: int | None = None
+    refreshed: int | None = None
+    stale: int | None = None
+    other_vectors: int | None = None
+    sensitive: int | None = None
+    languages: dict[str, int] | None = None
+    ranking: str | None = None
+    ranked_why: str | None = None
+    scope: SearchScope | None = None
+    donors: int | None = None
+    acceptors: int | None = None
+    donors_with_text: int | None = None
+    pages_left_out: int | None = None
+    left_out: tuple[LeftOut, ...] | None = None
+    link_languages: bool | None = None
+    other_language: int | None = None
+    copies: CopiesReport | None = None
+    blocks: int | None = None
+    batches: int | None = None
+    pairs: int | None = None
+    candidates: int | None = None
+    donors_with_full_pool: int | None = None
+    placements: dict[LinkPlace, int] | None = None
+    basis: Basis | None = None
+    bounds: tuple[TierBound, ...] | None = None
+    tiers: tuple[TierCount, ...] | None = None
+    below_tiers: int | None = None
+    seconds: float | None = None
+    allocation: AllocationReport | None = None
+    approval: ApprovalReport | None = None
+    gaps_with_paragraph: int | None = None
+    generators: dict[str, int] | None = None
+    held_back: int | None = None
+    orphans: ReceivedReport | None = None
+    threshold: float | None = None
+    under_linked: ReceivedReport | None = None
+    histogram: tuple[int, ...] | None = None
+    """Links by the value that tiers read, in equal bins from 0 to 1."""
+    crawl_trusted: bool | None = None
+    advice: str | None = None
+    """A warning where the model does not know the languages of the pages."""
+
+    @classmethod
+    def upgrade(cls, stored: dict[str, Any], version: int) -> dict[str, Any]:
+        upgraded = {name: value for name, value in stored.items() if value not in ({}, None)}
+        if "left_out" in upgraded:
+            upgraded["left_out"] = [_reason(words) | {"pages": pages} for words, pages in stored["left_out"].items()]
+        if "scope" in upgraded:
+            upgraded["scope"] = {} if stored["scope"] == "site" else {"levels_up": stored["scope"]}
+        if "bounds" in upgraded:
+            upgraded["bounds"] = [{"name": name, "bound": bound} for name, bound in stored["bounds"].items()]
+        if "tiers" in upgraded:
+            counts = dict(stored["tiers"])
+            upgraded["below_tiers"] = counts.pop(BELOW_TIERS, None)
+            upgraded["tiers"] = [{"name": name, "links": links} for name, links in counts.items()]
+        if "approval" in upgraded:
+            bands = [{**band, "low": band["from"], "high": band["to"]} for band in stored["approval"]["bands"]]
+            upgraded["approval"] = stored["approval"] | {"bands": [_without(band, "from", "to") for band in bands]}
+        return super().upgrade(upgraded, version)
+
+
+_REASONS = {
+    "not live": LeftOutReason.NOT_LIVE,
+    "missing from the last import": LeftOutReason.MISSING,
+    "without a vector": LeftOutReason.NO_VECTOR,
+    "not answering with 200": LeftOutReason.NOT_ANSWERING,
+    "pagination": LeftOutReason.PAGINATION,
+    "parameter URL": LeftOutReason.PARAMETER_URL,
+    "not indexable (as acceptor)": LeftOutReason.NOT_INDEXABLE,
+}
+_ROLES = {named.partition(" ")[2]: role for role, named in NAMED.items()}
+
+
+def _reason(words: str) -> dict[str, Any]:
+    """Why pages were left out, of the words that reports from before they were types counted them under."""
+    if words in _REASONS:
+        return {"reason": _REASONS[words]}
+    what, _, side = words.rpartition(" as ")
+    if side in (Side.DONOR, Side.ACCEPTOR) and what in _ROLES:
+        return {"reason": LeftOutReason.ROLE, "side": side, "role": _ROLES[what]}
+    if side in (Side.DONOR, Side.ACCEPTOR) and what == "excluded":
+        return {"reason": LeftOutReason.EXCLUDED, "side": side}
+    return {"reason": LeftOutReason.OTHER}
+
+
+def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}

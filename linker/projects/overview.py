@@ -33,6 +33,7 @@ from linker.models.project import VectorSource
 from linker.models.querysets import LIVE, ORPHAN
 from linker.models.run import IMPORTS
 from linker.runs import sensitivity_checks
+from linker.runs.reports import report_of
 from linker.wording import count
 
 if TYPE_CHECKING:
@@ -332,8 +333,7 @@ class _Last:
     def is_behind(self, kind: RunKind, *others: RunKind) -> bool:
         """Whether runs of other kinds have changed something since the last of this kind was asked for."""
         later = self._done.filter(kind__in=others, finished_at__gt=self.asked[kind])
-        counts = later.values_list(*(f"report__{name}" for name in ("new", "updated", "missing", "embedded", "set")))
-        return any(any(row) for row in counts)
+        return any(report_of(run).brought_news for run in later.only("kind", "report").order_by("-pk").iterator(20))
 
 
 def _check_step(project: Project, figures: SiteFigures) -> Step:

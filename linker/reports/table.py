@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator, Mapping
+    from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 
     from linker.runs.reports import Row
 
@@ -19,18 +19,20 @@ class Table:
     """How the fields of a report are named and shown, where their names and plain values do not speak for themselves.
 
     `labels`: of fields, by name. `keys`: what the keys of a dictionary are called, by the name of its field. `values`:
-    how a field is shown, by name: as a text, or as rows below its label. `hidden`: fields that have no row.
+    how a field is shown, by name: as a text, or as rows below its label. `hidden`: fields that have no row. `only`: the
+    fields that have one, in the order of the rows, where these are not all in their own.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
     values: Mapping[str, Callable[[Any], str | list[Row]]] = field(default_factory=dict)
     hidden: Collection[str] = ()
+    only: Sequence[str] = ()
 
     def rows(self, report: Any, without: Container[str] = ()) -> list[Row]:
         """A row a value, in the order of the fields, but for the fields in `without`."""
-        names = [one.name for one in fields(report) if one.name not in without and one.name not in self.hidden]
-        return list(self._rows(report, names))
+        names = self.only or [one.name for one in fields(report) if one.name not in self.hidden]
+        return list(self._rows(report, [name for name in names if name not in without]))
 
     def _rows(self, part: Any, names: list[str], above: str = "") -> Iterator[Row]:
         for name in names:
@@ -40,11 +42,7 @@ class Table:
             label = capitalised(self.labels.get(name, name.replace("_", " ")))
             label = f"{above}: {label.lower()}" if above else label
             if name in self.values:
-                shown = self.values[name](value)
-                below = (
-                    [(label, shown)] if isinstance(shown, str) else [(f"{label}: {key}", text) for key, text in shown]
-                )
-                yield from below or [(label, NOTHING)]
+                yield from _below(label, self.values[name](value))
             elif is_dataclass(value):
                 yield from self._rows(value, [one.name for one in fields(value)], label)
             elif isinstance(value, dict) and value:

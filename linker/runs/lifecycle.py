@@ -27,7 +27,7 @@ from linker.operations.logs import scrub
 from linker.operations.version import code_version
 from linker.runs import job_queue
 from linker.runs.job_queue import JobKey
-from linker.runs.reports import Report
+from linker.runs.reports import Report, report_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -260,8 +260,9 @@ _IMPORTED = ("file", "period", "traffic_source", "query_source")  # what else th
 def _log_import(run: Run) -> None:
     """What an import did stands among the changes of its project: file, period, source and counts."""
     if run.kind in IMPORTS:
-        counts = {name: value for name, value in run.report.items() if type(value) is int and value}
-        counts |= {name: run.report[name] for name in _IMPORTED if run.report.get(name)}
+        said = vars(report_of(run))
+        counts: dict[str, Any] = {name: value for name, value in said.items() if type(value) is int and value}
+        counts |= {name: str(said[name]) for name in _IMPORTED if said.get(name)}
         subject = f"{run.get_kind_display()}, run {run.pk}"
         audit.record(run.project, ChangeKind.IMPORT, user=run.created_by, subject=subject, after=counts)
 

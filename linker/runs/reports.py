@@ -6,6 +6,7 @@ names where.
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Container
 from dataclasses import dataclass, fields, is_dataclass
@@ -31,6 +32,16 @@ class Report:
     """
 
     version: ClassVar[int] = 1
+
+    @property
+    def brought_news(self) -> bool:
+        """Whether the run changed something that later steps of the project rest on."""
+        return False
+
+    @property
+    def has_skipped_list(self) -> bool:
+        """Whether there is a list of rows and cells left out, for download."""
+        return False
 
     def to_json(self) -> dict[str, Any]:
         """As stored in `Run.report`: a value a field, and the version."""
@@ -72,10 +83,13 @@ def _to_json(value: Any) -> Any:
     return value
 
 
+_hints = functools.cache(get_type_hints)
+
+
 def _from_json(kind: Any, value: Any, *, may_have_more: bool) -> Any:
     """`value` as the type that a field is declared to be."""
     if isinstance(kind, type) and is_dataclass(kind):
-        hints = get_type_hints(kind)
+        hints = _hints(kind)
         unknown = sorted(value.keys() - {field.name for field in fields(kind)})
         if unknown and not may_have_more:
             raise ValueError(f"{kind} has no field {', '.join(unknown)}")
@@ -92,7 +106,8 @@ def _from_json(kind: Any, value: Any, *, may_have_more: bool) -> Any:
             _from_json(parts[0], key, may_have_more=False): _from_json(parts[1], part, may_have_more=may_have_more)
             for key, part in value.items()
         }
-    return kind(value)
+    # The keys of a dictionary are texts in JSON.
+    return kind(int(value)) if issubclass(kind, int) else kind(value)
 
 
 R = TypeVar("R", bound=Report)
@@ -118,7 +133,12 @@ class ReportKind(Generic[R]):
 
 # The ReportKind of each kind of run, by its path: some belong to apps that this one does not know.
 REPORTS = {
+    RunKind.IMPORT_PAGES: "ingest.kinds.pages.report.PAGES",
+    RunKind.IMPORT_LINKS: "ingest.kinds.links.report.LINKS",
+    RunKind.IMPORT_QUERIES: "ingest.kinds.queries.report.QUERIES",
+    RunKind.IMPORT_TRAFFIC: "ingest.kinds.traffic.report.TRAFFIC",
     RunKind.EMBED: "linker.reports.embed.EMBED",
+    RunKind.MATCH: "linker.reports.match.MATCH",
     RunKind.RETIER: "linker.reports.retier.RETIER",
     RunKind.SENSITIVE: "linker.reports.sensitive.SENSITIVE",
     RunKind.ROLES: "linker.reports.roles.ROLES",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from linker.models import Page, Project, Run, RunKind, RunStatus
 from linker.models.run import ACTIVE
@@ -17,12 +17,12 @@ from linker.runs import lifecycle
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
-LOOKING = (RunKind.IMPORT_PAGES, RunKind.SENSITIVE)
-
 
 def _looks() -> QuerySet[Run]:
-    """Imports and runs that have looked through the pages of their projects."""
-    return Run.objects.filter(status=RunStatus.SUCCEEDED, kind__in=LOOKING, report__has_key="sensitive_pages")
+    """Imports and runs that have looked through the pages of their projects. Imports from before they did so say
+    nothing of sensitive pages."""
+    looked = Q(kind=RunKind.SENSITIVE) | Q(kind=RunKind.IMPORT_PAGES, report__has_key="sensitive_pages")
+    return Run.objects.filter(looked, status=RunStatus.SUCCEEDED)
 
 
 def was_looked_through(project: Project) -> bool:

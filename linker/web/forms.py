@@ -20,6 +20,7 @@ from linker.engine.roles.policy import LABELS as PAGE_ROLES
 from linker.engine.roles.policy import MEANS, Gives, PageRole, Receives, RoleLinks, role_links
 from linker.engine.sensitivity.words import listed, tokens
 from linker.errors import UserError
+from linker.matching.report_types import MatchReport
 from linker.models import (
     Basis,
     Category,
@@ -768,11 +769,11 @@ def match_initial(project: Project) -> dict[str, Any]:
     are kept: its threshold was meant for cosine.
     """
     runs = Run.objects.filter(project=project, kind=RunKind.MATCH)
-    last, became = runs.values_list("params", "report__ranking").first() or ({}, None)
+    last, report = runs.values_list("params", "report").first() or ({}, {})
     if "inline_per_donor" not in last:
         last = {side: last[side] for side in ("donors", "acceptors") if side in last}
     params = MatchParams.from_dict(last)
-    if became != params.ranking:
+    if MatchReport.from_json(report).ranking != params.ranking:
         params = replace(params, threshold=None)
     return initial_of(params)
 

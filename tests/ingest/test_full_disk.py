@@ -18,7 +18,7 @@ from ingest import services
 from ingest.errors import FileError
 from ingest.models import Upload
 from linker.models import Category, Page, RunKind, RunStatus
-from linker.reports.details import report_rows
+from linker.reports.words import report_rows
 from linker.runs import lifecycle
 from tests.ingest.files import SITE
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from ingest import services
 from linker.models import Run, RunKind
-from linker.reports.summaries import summary
+from linker.reports.words import summary
 from tests.factories import make_page, make_run
 from tests.ingest.files import SITE
 

@@ -12,7 +12,7 @@ from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page, RunKind, SensitiveRule, SensitiveState
 from linker.models.policy import Sensitivity
 from linker.projects import policies
-from linker.reports.details import report_rows
+from linker.reports.words import report_rows
 from linker.runs import lifecycle
 from review.releases import export
 from review.releases.export import NothingToExport

@@ -13,6 +13,7 @@ from ingest.files.text import ENCODINGS
 from linker.errors import UserError
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.runs import lifecycle
+from linker.runs.reports import report_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -102,7 +103,7 @@ class ImportCommand(ProjectCommand):
         try:
             self.show(ended)
         finally:
-            if ended.report.get("skipped_file"):
+            if report_of(ended).has_skipped_list:
                 self.stdout.write(f"skipped rows: {services.skipped_path(project.pk, run.pk)}")
 
     def _say_what_it_is(self, project: Project, file: Path, mapping: schema.Columns, encoding: str) -> None:

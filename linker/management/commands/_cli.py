@@ -10,8 +10,7 @@ from tqdm import tqdm
 
 from linker.errors import UserError
 from linker.models import Project, Run, RunStatus
-from linker.reports.details import reading_rows, report_rows
-from linker.reports.summaries import SAID, summary
+from linker.reports.words import IN_SENTENCES, reading_rows, report_rows, summary
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -47,7 +46,7 @@ class ProjectCommand(BaseCommand):
             raise CommandError(f"The run was {run.get_status_display().lower()}.")
         for sentence in summary(run):
             self.stdout.write(sentence)
-        for name, value in [*report_rows(run, without=SAID), *reading_rows(run)]:
+        for name, value in [*report_rows(run, without=IN_SENTENCES), *reading_rows(run)]:
             self.stdout.write(f"{name}: {value}")
 
 

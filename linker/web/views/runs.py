@@ -13,11 +13,11 @@ from linker.models import Role, Run, RunKind, RunStatus
 from linker.pages import lists
 from linker.projects import access, overview
 from linker.query_strings import unknown_fields
-from linker.reports import details, summaries
-from linker.reports import match as match_reports
+from linker.reports import match_page, params, words
 from linker.runs import job_queue
 from linker.runs import lifecycle as life
 from linker.runs.pilot_progress import pilot_figures
+from linker.runs.reports import report_of
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
@@ -60,23 +60,23 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
     rows = Run.objects.select_related("created_by", "model", "project")
     run = get_object_or_404(rows, project=membership.project, pk=run_id)
     is_manager = access.has_role(membership, Role.MANAGER)
-    match = match_reports.match_report(run)
+    match = match_page.match_page(run)
     return shell(
         membership,
         "runs",
         run=run,
-        summary=summaries.summary(run),
-        report=details.report_rows(run, match_reports.TOLD if match else ()),
-        reading=details.reading_rows(run),
+        summary=words.summary(run),
+        report=words.report_rows(run, match_page.ON_PAGE if match else ()),
+        reading=words.reading_rows(run),
         match=match,
         pilot=pilot_figures(run),
         lists=lists.lists_of(run),
-        params=details.param_rows(run),
+        params=params.param_rows(run),
         queue_is_away=run.status == RunStatus.QUEUED and not job_queue.answers(),
         may_cancel=run.is_active and is_manager,
         is_manager=is_manager,
         skipped_url=reverse("import_skipped", args=[run.project.slug, run.pk])
-        if is_manager and run.report.get("skipped_file")
+        if is_manager and report_of(run).has_skipped_list
         else "",
         next_step=_next_step(run, is_manager),
     )

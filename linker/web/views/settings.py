@@ -36,7 +36,8 @@ from linker.pages.roles import role_counts
 from linker.projects import access, members, overview, policies
 from linker.projects.create import save_project
 from linker.query_strings import unknown_fields
-from linker.reports import match
+from linker.reports import tier_notice
+from linker.reports.ranking import newest_match
 from linker.runs import sensitivity_checks
 from linker.runs.lifecycle import RunIsActive, start_run
 from linker.web.forms import (
@@ -165,7 +166,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
         change = policies.change_tiers(project, changed, formset.deleted_objects, request.user, basis=basis, use=use)
         messages.success(request, _moves(change))
         return redirect(f"{reverse('settings_tiers', args=[slug])}?basis={basis}")
-    newest = match.newest_match(project)
+    newest = newest_match(project)
     held = overview.tier_figures(project, newest)
     for form in formset.forms:
         setattr(form, "counts", held.get(form.instance.pk))  # noqa: B010 (a field of the template)
@@ -183,7 +184,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
         is_in_use=basis in in_use,
         is_chosen=basis == project.tier_basis,
         without_probability=project.tier_basis == Basis.PROBABILITY and Basis.COSINE in in_use,
-        notice=match.tier_notice(project),
+        notice=tier_notice.tier_notice(project),
         ignored=ignored if asked in ("", *Basis.values) else ("basis", *ignored),
     )
 

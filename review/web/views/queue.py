@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from linker.errors import UserError
 from linker.models import Membership, Placement, RankedBy, Role
 from linker.projects.access import has_role, member, posts
-from linker.reports.match import tier_notice
+from linker.reports.tier_notice import tier_notice
 from linker.wording import count
 from review import decisions
 from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome

@@ -19,7 +19,7 @@ from linker.engine.params import MatchParams, PageFilter, Ranking
 from linker.errors import UserError
 from linker.matching.start import run_match
 from linker.models import Change, EmbeddingModel, PageEmbedding, Project, Run, RunKind, RunStatus
-from linker.reports.summaries import summary
+from linker.reports.words import summary
 from linker.runs import lifecycle
 from tests.factories import embed, make_edge, make_model, make_page, make_project, make_run
 

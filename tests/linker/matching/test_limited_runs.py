@@ -19,7 +19,7 @@ from linker.matching.pilots import limited_to_pilot
 from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page, PageList, Pilot, Project, Run, RunKind
 from linker.pages.lists import keep, page_ids
-from linker.reports.details import param_rows
+from linker.reports.params import param_rows
 from linker.runs import lifecycle
 from linker.runs.pilot_progress import open_pilot, pilot_figures
 from tests.factories import embed, make_category, make_link, make_page, make_run

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from linker.engine.params import MatchParams
 from linker.models import Project, Run
-from linker.reports.details import report_rows
+from linker.reports.words import report_rows
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db

@@ -24,8 +24,9 @@ from linker.matching.ranked import load_site
 from linker.matching.start import run_match
 from linker.matching.tiers import retier
 from linker.models import CandidateEdge, ExistingLink, LeftOut, RunKind
-from linker.reports.details import param_rows, report_rows
-from linker.reports.match import match_report
+from linker.reports.match_page import match_page
+from linker.reports.params import param_rows
+from linker.reports.words import report_rows
 from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_link, make_model, make_page
 
@@ -174,7 +175,7 @@ def test_a_site_without_links_is_ranked_by_the_ranker_that_ships(project, tents)
     ranker = learned_elsewhere()
     assert (run.ranker.kind, run.ranker.version) == ("shipped", f"{ranker.version}+{shipped().version}")
     assert set(CandidateEdge.objects.values_list("ranked_by", flat=True)) == {"learned"}
-    said = match_report(run)
+    said = match_page(run)
     assert said.ranked_by == "the ranker that ships with the product, which learned from the links of other sites"
     assert said.learned_from == f"Learned from {ranker.links:,} links of {ranker.sites} other sites."
 
@@ -305,9 +306,9 @@ def test_decisions_bend_the_probabilities_and_the_run_says_on_how_many_it_stands
     assert all(band["approved"] == 0 < band["stated"] for band in told["bands"])
     best = CandidateEdge.objects.filter(run=second).exclude(pk__in=taken).order_by("-score").first()
     assert best.probability < best.evidence["stated"]
-    assert "12 decisions" in match_report(second).approval
-    assert sum(band.decisions for band in match_report(second).bands) == 12
-    said = [band.label.split(" to ") for band in match_report(second).bands]
+    assert "12 decisions" in match_page(second).approval
+    assert sum(band.decisions for band in match_page(second).bands) == 12
+    said = [band.label.split(" to ") for band in match_page(second).bands]
     steps = ["0%", "30%", "50%", "70%", "85%", "100%"]
     assert all(steps.index(high) - steps.index(low) == 1 for low, high in said)
 

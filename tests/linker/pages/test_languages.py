@@ -21,8 +21,7 @@ from linker.pages.languages import (
     trusts_crawl,
     usual_language,
 )
-from linker.reports.details import report_rows
-from linker.reports.summaries import summary
+from linker.reports.words import report_rows, summary
 from linker.runs import lifecycle
 from linker.runs.lifecycle import no_progress
 from tests.factories import embed, make_link, make_model, make_page

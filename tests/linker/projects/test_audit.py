@@ -137,7 +137,7 @@ def test_an_import_that_ended_well_is_logged_once(project, manager):
 @pytest.mark.django_db(transaction=True)
 def test_an_import_of_traffic_names_its_period_and_source(project, manager):
     run = lifecycle.start_run(project, RunKind.IMPORT_TRAFFIC, {}, manager, to_queue=False)
-    said = {"file": "May.csv", "period": "2026-05-01 to 2026-05-31", "traffic_source": "search_console", "pages": 7}
+    said = {"file": "May.csv", "period": "2026-05-01 to 2026-05-31", "traffic_source": "search_console", "traffic": 7}
     lifecycle.execute(run.pk, lambda run, progress: said)
     assert newest(project).after == said
 

@@ -121,7 +121,7 @@ def button(run: Run, client) -> str:
     ],
 )
 def test_the_page_of_a_run_offers_what_the_project_needs_next(worked, manager, client_for, kind, offered):
-    assert button(ran(worked, kind, 10, new=1, sensitive_pages=0), client_for(manager)) == offered
+    assert button(ran(worked, kind, 10, new=1, embedded=1, sensitive_pages=0), client_for(manager)) == offered
 
 
 def test_an_editor_is_offered_what_an_editor_can_do(worked, editor, client_for):

@@ -7,16 +7,19 @@ said of it then.
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import fields, is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from linker.models import Run
-from linker.reports.details import reading_rows, report_rows
-from linker.reports.summaries import summary
+from linker.models import Ranker, Run
+from linker.reports.match_page import ON_PAGE, match_page
+from linker.reports.words import reading_rows, report_rows, summary
 from linker.runs.reports import REPORTS, report_of
+from tests.factories import make_model, make_run
 
 FOLDER = Path(__file__).parent / "old"
 OLD = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))}
@@ -53,6 +56,32 @@ def test_the_same_report_stored_today_says_the_same(name):
     assert today["version"] == report_of(old).version
     assert words(run_of(OLD[name], today)) == words(old)
     assert report_of(run_of(OLD[name], today)) == report_of(old)
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_match_run_from_before_shows_what_it_showed(project):
+    """The runs follow each other as they did, so that each stands beside the one before."""
+    model = make_model()
+    for name in ("match_formula", "match_learned", "match_cosine_optimal", "match_shipped_equal", "match_decided"):
+        old = OLD[name]
+        run = make_run(project, params=old["params"], report=old["report"], model=model)
+        if "ranker" in old:
+            Ranker.objects.create(run=run, **old["ranker"])
+        page = match_page(run)
+        assert page is not None
+        assert shown(replace(page, before=None)) == shown(old["match"] | {"before": None}), name
+        assert in_order(report_rows(run, without=ON_PAGE)) == in_order(old["page_rows"]), name
+
+
+def shown(page: Any) -> Any:
+    """What a page shows, but for the numbers of the runs."""
+    if is_dataclass(page):
+        return {one.name: shown(getattr(page, one.name)) for one in fields(page) if one.name != "run"}
+    if isinstance(page, dict):
+        return {name: shown(part) for name, part in page.items() if name != "run"}
+    if isinstance(page, list | tuple):
+        return [shown(part) for part in page]
+    return re.sub(r"run \d+", "a run", page, flags=re.IGNORECASE) if isinstance(page, str) else page
 
 
 def test_there_is_an_old_report_of_every_kind():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ingest.import_report import left_out
+from ingest.kinds.pages.report import PagesReport
 from linker.management.commands._cli import ProjectCommand
 from linker.models import RunKind, RunStatus
-from linker.reports.details import reading_rows, report_rows
-from linker.reports.summaries import left_out, summary
+from linker.reports.words import reading_rows, report_rows, summary
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
@@ -32,9 +33,9 @@ def test_rows_are_told_from_cells_and_from_rows_that_another_stands_for(project)
     text = said(project, RunKind.IMPORT_PAGES, report)
     assert "2 rows could not be used. 3 rows are of a page that another row stands for." in text
     assert "1 cell could not be used, or not as it stands; the rest of its row was." in text
-    assert left_out(report) == "2 rows, 3 repeated rows, 1 cell"
+    assert left_out(PagesReport.from_json(report)) == "2 rows, 3 repeated rows, 1 cell"
     none = {"skipped_rows": 0, "skipped_cells": 0, "duplicates": 0, "skipped": {}}
-    assert left_out(none) == ""
+    assert left_out(PagesReport.from_json(none)) == ""
     assert "could not be used" not in said(project, RunKind.IMPORT_PAGES, none)
 
 

@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from linker.models import Project, Ranker, Run, RunKind, RunStatus
 from linker.projects.policies import change_tiers
-from linker.reports.details import param_rows
-from linker.reports.match import match_report, tier_notice
+from linker.reports.match_page import match_page
+from linker.reports.params import param_rows
+from linker.reports.tier_notice import tier_notice
 from tests.factories import make_model, make_run
 
 pytestmark = pytest.mark.django_db
@@ -112,7 +113,7 @@ def test_tiers_stand_beside_those_of_the_run_before_with_the_shift(project, view
     before = learned(project)
     make_run(project, status="failed")
     run = finished(project, {**LEARNED, "tiers": {"Inline": 35, "Related": 45, "Reserve": 25, "below every tier": 0}})
-    found = match_report(run)
+    found = match_page(run)
     assert found.before == before
     assert [(tier.name, tier.count, tier.before, tier.shift) for tier in found.tiers] == [
         ("Inline", 35, 20, "+15"),
@@ -128,13 +129,13 @@ def test_tiers_stand_beside_those_of_the_run_before_with_the_shift(project, view
 def test_a_tier_that_only_one_of_the_runs_had_has_no_shift(project):
     finished(project, {**LEARNED, "tiers": {"Old": 3}, "bounds": {"Old": 0.4}})
     run = finished(project, {**LEARNED, "tiers": {"New": 4}, "bounds": {"New": 0.6}})
-    assert [(tier.name, tier.shift) for tier in match_report(run).tiers] == [("New", ""), ("Old", "")]
+    assert [(tier.name, tier.shift) for tier in match_page(run).tiers] == [("New", ""), ("Old", "")]
 
 
 def test_the_histograms_share_a_scale_and_have_a_table_behind_them(project, viewer, client_for):
     finished(project, FORMULA)
     run = learned(project)
-    first, second = match_report(run).histograms
+    first, second = match_page(run).histograms
     assert [bar.count for bar in first.bars] == LEARNED["histogram"]
     assert (first.bars[0].height, first.bars[0].y) == ("100.00", "0.00")
     assert second.bars[12].height == "50.00"  # 20 of 100 beside 40 of 100
@@ -169,8 +170,8 @@ def test_the_scope_a_run_was_asked_for_is_said_in_words(params, ranking, said, p
 
 
 def test_a_run_that_goes_on_or_failed_has_nothing_to_tell_yet(project):
-    assert match_report(make_run(project, status="running")) is None
-    assert match_report(make_run(project, status="failed")) is None
+    assert match_page(make_run(project, status="running")) is None
+    assert match_page(make_run(project, status="failed")) is None
 
 
 # ------------------------------------------------------------------------------------------------------ the notice
