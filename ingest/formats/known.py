@@ -2,7 +2,7 @@
 
 To add one, add an entry to FILES: three sentences and a rule. A rule looks at what is in the file, at its columns or at
 how it begins, since names are lost on the way; the first entry whose rule holds counts. `kind` names the import that
-takes the file, a key of schema.FIELDS; a file without one is told to the user and left alone.
+takes the file, a name in ingest.kinds.registry; a file without one is described to the user and left alone.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 PAGES, LINKS, QUERIES, TRAFFIC = "pages", "links", "queries", "traffic"
-MOST_COLUMNS = 1_000  # looked at
+MAX_COLUMNS = 1_000  # looked at
 
 
 @dataclass(frozen=True)
 class Known:
     """A file that is known. `what`, `good_for` and `advice` are whole sentences for the user.
 
-    `doubt`: an import takes it, but another file would do better. `personal`: it holds what is nobody's business here,
-    so it is not kept.
+    `doubt`: an import takes it, but another file would do better. `personal`: it holds personal data that
+    nothing here needs, so it is not kept.
     """
 
     key: str
@@ -62,7 +62,7 @@ def of_start(start: Start) -> Known | None:
 
 def of_columns(columns: Columns) -> Known | None:
     """What a table is, going by its columns and first rows."""
-    columns = replace(columns, header=columns.header[:MOST_COLUMNS])
+    columns = replace(columns, header=columns.header[:MAX_COLUMNS])
     return next((known for known in FILES if known.columns is not None and known.columns(columns)), None)
 
 
@@ -187,14 +187,14 @@ def _is_search_console(dimension: frozenset[str], is_one: Callable[[str], Any] |
     def rule(columns: Columns) -> bool:
         if not numbers(columns):
             return False
-        told = is_one is not None and _mostly(_first_cells(columns), is_one)
-        return told or columns.order[0] in dimension
+        by_cells = is_one is not None and _mostly(_first_cells(columns), is_one)
+        return by_cells or columns.order[0] in dimension
 
     return rule
 
 
 _DATE = names("Date", "Dates", "Datum", "Fecha", "Data", "Período", "Period")
-_WHOLE_WEB = frozenset({"web", "sieć", "internet"})  # what Search Console searches where nobody chose otherwise
+_WHOLE_WEB = frozenset({"web", "sieć", "internet"})  # what Search Console searches unless the user chose otherwise
 
 
 def narrowing(rows: Iterable[Sequence[str]]) -> list[tuple[str, str]]:

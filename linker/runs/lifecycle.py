@@ -21,7 +21,6 @@ from django.utils import timezone
 from linker import audit
 from linker.errors import RunCancelled, UserError
 from linker.models import ChangeKind, Project, Run, RunBatch, RunKind, RunStatus
-from linker.models.run import IMPORTS
 from linker.operations import outages
 from linker.operations.logs import scrub
 from linker.operations.version import code_version
@@ -70,7 +69,7 @@ class RunIsActive(UserError):
 
 def start_run(
     project: Project,
-    kind: RunKind,
+    kind: str,
     params: dict[str, Any],
     user: AbstractBaseUser | AnonymousUser | None = None,
     *,
@@ -105,7 +104,7 @@ def start_run(
 
 def record_run(
     project: Project,
-    kind: RunKind,
+    kind: str,
     params: dict[str, Any],
     report: Report | dict[str, Any],
     user: AbstractBaseUser | AnonymousUser | None = None,
@@ -259,7 +258,7 @@ _IMPORTED = ("file", "period", "traffic_source", "query_source")  # what else th
 
 def _log_import(run: Run) -> None:
     """What an import did stands among the changes of its project: file, period, source and counts."""
-    if run.kind in IMPORTS:
+    if run.is_import:
         said = vars(report_of(run))
         counts: dict[str, Any] = {name: value for name, value in said.items() if type(value) is int and value}
         counts |= {name: str(said[name]) for name in _IMPORTED if said.get(name)}
