@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ingest.errors import FileError
-from ingest.formats.known import KnownFileError
+from ingest.formats.known_file import KnownFileError
 from ingest.kinds import registry
 from ingest.kinds.base import MappedRows, Note
 from ingest.sources.file import FileSource
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.fields.mapping import Field
-    from ingest.formats.known import Known
+    from ingest.formats.known_file import Known
     from ingest.kinds.base import ImportKind
     from ingest.sources.base import Source
     from linker.models import Project

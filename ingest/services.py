@@ -13,7 +13,7 @@ from django.db import transaction
 from ingest.errors import FileError, ImportStopped, UnusableFile
 from ingest.fields.skipped import listing
 from ingest.files import uploads
-from ingest.formats.known import KnownFileError
+from ingest.formats.known_file import KnownFileError
 from ingest.kinds import registry
 from ingest.kinds.base import ImportTask
 from ingest.models import Upload

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ingest.cells.periods import Period
     from ingest.files.table import Records
-    from ingest.formats.known import Known
+    from ingest.formats.known_file import Known
     from linker.models import Project
 
 SAMPLES = 50  # rows looked at for guesses

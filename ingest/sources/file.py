@@ -9,7 +9,8 @@ from ingest.files import peek
 from ingest.files.sniff import inspect
 from ingest.files.table import Table
 from ingest.formats import known
-from ingest.formats.known import KnownFileError
+from ingest.formats.known_file import KnownFileError
+from ingest.formats.table_rules import narrowing
 from ingest.sources.base import SAMPLES, Source
 from ingest.sources.file_period import period_of
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from ingest.cells.periods import Period
     from ingest.files.table import Records
-    from ingest.formats.known import Known
+    from ingest.formats.known_file import Known
 
 MAX_FILTER = 300  # characters of a filter shown
 NO_ROWS = (
@@ -94,7 +95,7 @@ class FileSource(Source):
             found = known.of_columns(columns)
             if found is None or found.key != "console_filters":
                 continue
-            if filters := [f"{name} {value}"[:MAX_FILTER] for name, value in known.narrowing(columns.rows)]:
+            if filters := [f"{name} {value}"[:MAX_FILTER] for name, value in narrowing(columns.rows)]:
                 return filters
         return []
 

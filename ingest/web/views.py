@@ -8,10 +8,10 @@ from django.contrib import messages
 from django.http import FileResponse, Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from ingest import lists, services
-from ingest.formats.known import KnownFileError
+from ingest.formats.known_file import KnownFileError
 from ingest.models import Upload
 from ingest.sources import registry as sources
 from ingest.web import reads
@@ -55,7 +55,7 @@ def import_(request: HttpRequest, slug: str) -> HttpResponse:
     return _import_page(request, membership, form=form, refused=refused, status=422 if posted else 200)
 
 
-@require_POST
+@access.posts("import")
 def import_source(request: HttpRequest, slug: str) -> HttpResponse:
     """Starts an import of rows from a source that is no file."""
     membership = access.member(request, slug, needs=Role.MANAGER)

@@ -15,7 +15,7 @@ from ingest import services
 from ingest.errors import FileError
 from ingest.files import peek
 from ingest.formats import known
-from ingest.formats.known import KnownFileError
+from ingest.formats.known_file import KnownFileError
 from ingest.models import Upload
 from ingest.preview import FilePreview, preview_file
 from linker.models import Project, Run
