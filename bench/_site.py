@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from django.db import connection, transaction
 
+from linker.engine.arrays.vectors import unit_rows
 from linker.models import Category, EmbeddingModel, Project
 from linker.models.project import VectorSource
 from linker.projects.create import create_project
-from linker.storage import store
+from linker.storage.copy import analyze, copy_in
+from linker.storage.vectors import halfvec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +51,7 @@ def _words(count: int, random: np.random.Generator) -> list[str]:
 
 
 def _directions(count: int, random: np.random.Generator) -> NDArray[np.float32]:
-    return store.normalised(random.standard_normal((count, DIMENSIONS), dtype=np.float32))
+    return unit_rows(random.standard_normal((count, DIMENSIONS), dtype=np.float32))
 
 
 def make_site(pages: int, *, slug: str = "", seed: int = 7, one_block: bool = False, links: bool = True) -> Project:
@@ -71,7 +73,7 @@ def make_site(pages: int, *, slug: str = "", seed: int = 7, one_block: bool = Fa
         _pages(project, model, size, random)
         if links:
             _links(project, size, random)
-    store.analyze("linker_page", "linker_category", "linker_pageembedding", "linker_existinglink")
+    analyze("linker_page", "linker_category", "linker_pageembedding", "linker_existinglink")
     return project
 
 
@@ -146,9 +148,9 @@ def _copy_pages(
 
 
 def _copy_vectors(model: EmbeddingModel, first: int, vectors: NDArray[np.float32]) -> None:
-    stored = np.empty(len(vectors), dtype=store.halfvec(DIMENSIONS))
-    stored["dim"], stored["unused"], stored["x"] = DIMENSIONS, 0, store.normalised(vectors)
-    store.copy_in(
+    stored = np.empty(len(vectors), dtype=halfvec(DIMENSIONS))
+    stored["dim"], stored["unused"], stored["x"] = DIMENSIONS, 0, unit_rows(vectors)
+    copy_in(
         "linker_pageembedding",
         [
             ("page_id", ">i8", np.arange(first, first + len(vectors))),
@@ -181,7 +183,7 @@ def _links(project: Project, size: NDArray[np.int64], random: np.random.Generato
         pair = np.unique(np.stack([np.concatenate(source), np.concatenate(target)], axis=1), axis=0)
         pair = pair[pair[:, 0] != pair[:, 1]]
         count = len(pair)
-        store.copy_in(
+        copy_in(
             "linker_existinglink",
             [
                 ("project_id", ">i8", np.full(count, project.pk)),

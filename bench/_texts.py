@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from _site import DIMENSIONS, PAGES_A_CATEGORY, SUBTOPIC, sizes
 
-from linker.storage.store import normalised
+from linker.engine.arrays.vectors import unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,8 +109,8 @@ def _titles(
 def _vectors(size: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.float32]:
     parts = []
     for many in size.tolist():
-        around = normalised(random.standard_normal((-(-many // SUBTOPIC), DIMENSIONS), dtype=np.float32))
-        centre = normalised(random.standard_normal((1, DIMENSIONS), dtype=np.float32))
-        alone = normalised(random.standard_normal((many, DIMENSIONS), dtype=np.float32))
+        around = unit_rows(random.standard_normal((-(-many // SUBTOPIC), DIMENSIONS), dtype=np.float32))
+        centre = unit_rows(random.standard_normal((1, DIMENSIONS), dtype=np.float32))
+        alone = unit_rows(random.standard_normal((many, DIMENSIONS), dtype=np.float32))
         parts.append(0.65 * centre + 0.45 * around[np.arange(many) // SUBTOPIC] + 0.61 * alone)
-    return normalised(np.concatenate(parts))
+    return unit_rows(np.concatenate(parts))

@@ -26,8 +26,8 @@ from _site import DIMENSIONS, SUBTOPIC
 from sklearn.metrics.pairwise import cosine_similarity
 from threadpoolctl import threadpool_limits
 
+from linker.engine.arrays.vectors import unit_rows
 from linker.engine.candidates.block_search import Side, search, tile_columns
-from linker.storage import store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,11 +41,11 @@ def vectors(pages: int, seed: int = 7) -> NDArray[np.float32]:
     random = np.random.default_rng(seed)
 
     def directions(count: int) -> NDArray[np.float32]:
-        return store.normalised(random.standard_normal((count, DIMENSIONS), dtype=np.float32))
+        return unit_rows(random.standard_normal((count, DIMENSIONS), dtype=np.float32))
 
     topics = directions(-(-pages // SUBTOPIC))
     made = 0.65 * directions(1) + 0.45 * topics[np.arange(pages) // SUBTOPIC] + 0.61 * directions(pages)
-    return store.normalised(made.astype(np.float16))
+    return unit_rows(made.astype(np.float16))
 
 
 def ours(unit: NDArray[np.float32]) -> NDArray[np.int64]:

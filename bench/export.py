@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from linker.models import CandidateEdge, Project, Run, RunKind
 from linker.projects.create import create_project
-from linker.storage import store
+from linker.storage.copy import analyze
 from review.models import ReleaseFormat
 from review.releases.export import Choice, choose, stream
 
@@ -79,7 +79,7 @@ def fill(links: int) -> None:
             "LATERAL (SELECT CASE WHEN n %% 10 < 3 THEN %s + length((n / 10 + 1)::text) - 1 END AS start) k ORDER BY n",
             [project.pk, first, first, pages, run.pk, links, first, place],
         )
-    store.analyze("linker_page", "linker_candidateedge", "linker_run")
+    analyze("linker_page", "linker_candidateedge", "linker_run")
 
 
 _DEFAULTS = {

@@ -24,7 +24,8 @@ from django.db import connection, transaction
 from linker.models import EmbeddingModel, Project, Run, RunKind
 from linker.models.project import VectorSource
 from linker.projects.create import create_project
-from linker.storage import store
+from linker.storage.copy import analyze, copy_in, copy_rows_in, copy_text
+from linker.storage.vectors import halfvec
 
 CHUNK = 20_000
 PAGE_COLUMNS = (
@@ -54,7 +55,7 @@ def stored(pages: int) -> Project:
         _copy_pages(project, site, categories, first)
         for start in range(0, pages, CHUNK):
             _copy_vectors(model, first + start, site.unit[start : start + CHUNK])
-        store.copy_rows_in(
+        copy_rows_in(
             "linker_existinglink",
             ["project_id", "source_id", "target_id", "block", "anchor", "follow", "last_seen_at"],
             (
@@ -62,7 +63,7 @@ def stored(pages: int) -> Project:
                 for source, target, anchor in zip(site.src.tolist(), site.dst.tolist(), site.anchors, strict=True)
             ),
         )
-    store.analyze("linker_page", "linker_category", "linker_pageembedding", "linker_existinglink")
+    analyze("linker_page", "linker_category", "linker_pageembedding", "linker_existinglink")
     return project
 
 
@@ -73,14 +74,14 @@ def _copy_pages(project: Project, site: TextSite, categories: np.ndarray, first:
             url = f"https://bench.example/c{category}/{title.split()[-1]}-{number}"
             copy.write(
                 f"{first + number}\t{project.pk}\t{url}\t{url}\tlive\t{title}\t{title}\t{{}}\t\t"
-                f"{store.copy_text(body)}\ten\t{category}\t200\tt\t\t\t\t0\t0\tnow\tnow\n"
+                f"{copy_text(body)}\ten\t{category}\t200\tt\t\t\t\t0\t0\tnow\tnow\n"
             )
 
 
 def _copy_vectors(model: EmbeddingModel, first: int, vectors: np.ndarray) -> None:
-    kept = np.empty(len(vectors), dtype=store.halfvec(DIMENSIONS))
+    kept = np.empty(len(vectors), dtype=halfvec(DIMENSIONS))
     kept["dim"], kept["unused"], kept["x"] = DIMENSIONS, 0, vectors
-    store.copy_in(
+    copy_in(
         "linker_pageembedding",
         [
             ("page_id", ">i8", np.arange(first, first + len(vectors))),

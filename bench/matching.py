@@ -29,7 +29,8 @@ from linker.engine.params import MatchParams, Ranking
 from linker.models import Project, Run, RunKind, RunStatus
 from linker.runs import lifecycle
 from linker.runs.workers import WorkerPool
-from linker.storage import store
+from linker.storage.copy import copy_out
+from linker.storage.vectors import halfvec
 
 PARAMS = MatchParams(ranking=Ranking.COSINE, levels_up=0, inline_per_donor=0, related_per_donor=5)
 ROWS = 1024
@@ -66,11 +67,11 @@ def _share(model: int, blocks: list[np.ndarray], own: list[int], results: Any) -
     """One process's part of the floor: its vectors out, then its products."""
     with timed() as reading:
         ids = np.unique(np.concatenate([blocks[number] for number in own]))
-        found = store.copy_out(
+        found = copy_out(
             "SELECT page_id, vector FROM linker_pageembedding WHERE model_id = %s AND page_id = ANY(%s) "
             "ORDER BY page_id",
             [model, ids.tolist()],
-            [("id", ">i8"), ("vector", store.halfvec(DIMENSIONS))],
+            [("id", ">i8"), ("vector", halfvec(DIMENSIONS))],
         )
     with timed() as computing:
         room = np.empty(ROWS * max(len(blocks[number]) for number in own), dtype=np.float32)
@@ -87,7 +88,7 @@ def floor(project: Project, run: Run, processes: int) -> dict[str, float]:
     """Seconds of each part of the floor."""
     if run.model is None:
         raise RuntimeError("the run has no model")
-    found = store.copy_out(
+    found = copy_out(
         "SELECT category_id, id FROM linker_page WHERE project_id = %s ORDER BY category_id, id",
         [project.pk],
         [("category", ">i8"), ("id", ">i8")],

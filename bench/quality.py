@@ -28,7 +28,7 @@ import django
 django.setup()
 
 from linker.embedding.service import embedding_model
-from linker.engine.anchors.choice import AnchorOptions
+from linker.engine.anchors.training import AnchorOptions
 from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams
 from linker.engine.rank import EngineOptions, rank_site

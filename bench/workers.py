@@ -32,7 +32,7 @@ from matching import PARAMS, forget_edges
 
 from linker import embedded
 from linker.matching import plan
-from linker.matching.plan import enqueue_batches
+from linker.matching.batches import enqueue_batches
 from linker.matching.start import start_match
 from linker.models import Project, RunKind, RunStatus
 from linker.runs import lifecycle

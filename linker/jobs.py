@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from linker.embedding.service import run_embed
+from linker.matching.batches import batches_left, enqueue_batches, run_batch
 from linker.matching.finish import finish_match
-from linker.matching.plan import batches_left, enqueue_batches, run_batch
 from linker.matching.start import start_match
 from linker.models import Run, RunStatus
 from linker.operations import outages

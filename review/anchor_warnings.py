@@ -16,7 +16,7 @@ from django.db import connection
 
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import bare, is_address, is_generic, stop_words
-from linker.engine.text.tokens import stem
+from linker.engine.text.stems import stem
 from linker.matching.anchor_use import use_of
 from linker.models import Block, ExistingLink, Page, PageQuery
 

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from linker.engine.anchors.placement import Page as Placing
+from linker.engine.anchors.placement import LinkableText
 from linker.engine.anchors.sources import EDITOR
 from linker.engine.text.clean import collapse, has_word, visible
 from linker.engine.text.sentences import reads_as, sentence_and_heading
@@ -373,7 +373,7 @@ def _place(edge: CandidateEdge) -> tuple[int, int] | None:
         anchor=""
     )
     headings = [edge.source.h1, *edge.source.headings]
-    page = Placing(body, links.values_list("anchor", flat=True), taken, headings)
+    page = LinkableText(body, links.values_list("anchor", flat=True), taken, headings)
     known = [(edge.span_start, edge.span_end)]
     known += [(item.get("start"), item.get("end")) for item in edge.anchor_alternatives]
     for start, end in known:

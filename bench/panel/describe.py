@@ -25,13 +25,17 @@ import django
 django.setup()
 
 from linker.embedding.service import embedding_model
-from linker.engine.anchors.choice import AnchorRanker, span_finder, train_anchors
+from linker.engine.anchors.choice import span_finder
+from linker.engine.anchors.context import in_context
+from linker.engine.anchors.features import WORD_FEATURES, word_table
 from linker.engine.anchors.placement import Folded
-from linker.engine.anchors.spans import Stretches, Texts, in_context
+from linker.engine.anchors.spans import CandidateSpans
+from linker.engine.anchors.tokenized import TokenizedTexts
+from linker.engine.anchors.training import AnchorRanker, train_anchors
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
 from linker.engine.params import MatchParams
-from linker.engine.ranking.approval import PAIR_FEATURES, WORD_FEATURES, nearness_of, pair_table, word_table
+from linker.engine.ranking.approval import PAIR_FEATURES, nearness_of, pair_table
 from linker.engine.ranking.choose import places
 from linker.engine.ranking.features import candidates
 from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
@@ -96,7 +100,7 @@ def describe_words(rows: list[Row], evidence: Evidence, ranker: AnchorRanker | N
         if not row["sentence"]:
             continue
         target = np.array([page[row["acceptor_url"]]])
-        texts = Texts(finder.reader, np.array([page[row["donor_url"]]]))
+        texts = TokenizedTexts(finder.reader, np.array([page[row["donor_url"]]]))
         found = finder.find(texts, np.array([0]), target)
         place = stretch(row, Folded(evidence.index.site.bodies[page[row["donor_url"]]]), texts, found)
         if place is None:
@@ -106,7 +110,7 @@ def describe_words(rows: list[Row], evidence: Evidence, ranker: AnchorRanker | N
         row["words"] = numbers(WORD_FEATURES, word_table(one.features, in_context(finder, texts, target, one), own)[0])
 
 
-def stretch(row: Row, body: Folded, texts: Texts, found: Stretches) -> int | None:
+def stretch(row: Row, body: Folded, texts: TokenizedTexts, found: CandidateSpans) -> int | None:
     """The stretch that says the row's anchor, in its sentence where there are several."""
     inside, elsewhere = fold(row["sentence"].strip("… ")), None
     for number in range(len(found.first)):

@@ -1,4 +1,4 @@
-"""Stretches of texts for links that editors made, to learn from where a site has too few links of its own.
+"""Spans of texts for links that editors made, to learn from where a site has too few links of its own.
 
     python bench/panel/spans.py SLUG NAME COUNT > bench/panel/NAME.spans.npz
 
@@ -22,8 +22,9 @@ import django
 django.setup()
 
 from linker.embedding.service import embedding_model
-from linker.engine.anchors.choice import AnchorOptions, _blocks, examples
-from linker.engine.anchors.spans import Reader
+from linker.engine.anchors.spans import text_blocks
+from linker.engine.anchors.tokenized import SpanReader
+from linker.engine.anchors.training import AnchorOptions, examples
 from linker.engine.index import build_index, no_progress
 from linker.engine.params import MatchParams
 from linker.engine.site import checked
@@ -40,10 +41,10 @@ def main() -> None:
     model = embedding_model(project)
     site = checked(load_site(project, model, eligible_pages(project, model, MatchParams())).site)
     index = build_index(site)
-    reader = Reader(index)
+    reader = SpanReader(index)
     rng = np.random.default_rng(3)
     pages = np.sort(rng.permutation(np.unique(site.links.src))[:1000])
-    found = examples(reader, list(_blocks(reader, pages)), AnchorOptions(most=int(count)), no_progress)
+    found = examples(reader, list(text_blocks(reader, pages)), AnchorOptions(most=int(count)), no_progress)
     answered = np.isin(found.query, found.query[found.right])
     order = np.lexsort((rng.random(len(found.query)), ~found.right, found.query))
     rank = np.arange(len(order)) - np.searchsorted(found.query[order], found.query[order])

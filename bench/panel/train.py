@@ -25,8 +25,8 @@ from sklearn.metrics import roc_auc_score
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from bench.trees import REPRODUCIBLE
-from linker.engine.anchors.spans import SPAN_FEATURES
-from linker.engine.ranking.approval import PAIR_FEATURES, SHIPPED, WORD_FEATURES, leaning
+from linker.engine.anchors.features import SPAN_FEATURES, WORD_FEATURES
+from linker.engine.ranking.approval import PAIR_FEATURES, SHIPPED, leaning
 
 HERE = Path(__file__).parent
 TREES = REPRODUCIBLE | {

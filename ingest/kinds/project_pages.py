@@ -11,7 +11,7 @@ from ingest.addresses.destinations import KnownPage, PageFinder, destinations
 from ingest.addresses.normalise import Site
 from ingest.errors import FileError
 from linker.models.project import UrlPolicy
-from linker.storage import store
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ def leading_pages(project: Project) -> Iterator[KnownPage]:
     """What destinations() has to know of the project's pages: those that redirect, that name another address as their
     canonical, or that are gone. Streamed."""
     gone = "(missing_since IS NOT NULL OR coalesce(status_code IN (404, 410), false))"
-    rows = store.stream(
+    rows = stream(
         "leading_pages",
         f"SELECT id, url, redirect_url, canonical_link, indexable, {gone} FROM linker_page WHERE project_id = %s "
         f"AND (redirect_url <> '' OR canonical_link NOT IN ('', url, canonical_url) OR {gone})",

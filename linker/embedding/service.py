@@ -18,8 +18,9 @@ from linker.models import EmbeddingModel, PageEmbedding, Project, Run, RunKind, 
 from linker.models.project import VectorSource
 from linker.pages.languages import model_advice, read_languages
 from linker.runs import lifecycle
-from linker.storage import store
-from linker.storage.store import stream
+from linker.storage.copy import analyze
+from linker.storage.cursors import stream
+from linker.storage.vectors import save_vectors
 
 if TYPE_CHECKING:
     from linker.embedding.encoders import Encoder
@@ -78,7 +79,7 @@ def run_embed(run: Run, progress: Progress = lifecycle.no_progress) -> EmbedRepo
                 project, model, encoder, template, [page for page, _ in todo[first : first + CHUNK]]
             )
     if embedded:
-        store.analyze("linker_pageembedding")
+        analyze("linker_pageembedding")
     model_row = EmbeddingModel.objects.filter(**_key(encoder, recipe)).first()
     Run.objects.filter(pk=run.pk).update(model=model_row)
     progress(len(todo), len(todo), "Embedding")
@@ -161,7 +162,7 @@ def _embed_chunk(
     order = sorted(texts, key=lambda page: (-len(texts[page]), page))
     vectors = encoder.encode([texts[page] for page in order])
     with transaction.atomic():
-        store.save_vectors(model.pk, np.array(order), vectors, [digest(texts[page]) for page in order])
+        save_vectors(model.pk, np.array(order), vectors, [digest(texts[page]) for page in order])
     return len(order)
 
 

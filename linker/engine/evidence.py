@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from linker.engine.arrays.sparse import top_rows
 from linker.engine.arrays.vectors import slices
-from linker.engine.graph.links import LinkGraph, link_graph, page_rank, top_rows
+from linker.engine.graph.links import LinkGraph, link_graph, page_rank
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from linker.engine.arrays.vectors import Vectors
     from linker.engine.index import SiteIndex, TextIndex
 
-MOST_MEANINGS = 40  # pages that one group of phrases may mean
+MAX_TARGETS_PER_GROUP = 40  # pages that one group of phrases may mean
 CATEGORY_LINKS = 20  # pages kept with each category, those its pages link to most
 
 
 @dataclass(frozen=True)
-class Meanings:
+class PhraseTargets:
     """Which pages a phrase may mean, by group, then the most likely first; arrays [m].
 
     `phrase` int32 of `group` int32; `page` int64; `links` float32: visible links to the page by this phrase; `share`
@@ -40,7 +41,7 @@ class Meanings:
 
 
 @dataclass(frozen=True)
-class Spots:
+class PhraseMentions:
     """Mentions of one phrase in one page taken together, by page; arrays [m].
 
     `page`, `phrase`, `group` int32; `times`: mentions; `free`: those neither within a longer mention nor on a link;
@@ -75,8 +76,8 @@ class TextEvidence:
 
     index: TextIndex
     visible: NDArray[np.int64]
-    meanings: Meanings
-    spots: Spots
+    meanings: PhraseTargets
+    spots: PhraseMentions
     keyness: NDArray[np.float32]
     mentioned: NDArray[np.float32]
     meant: NDArray[np.float32]
@@ -145,8 +146,8 @@ def build_evidence(index: SiteIndex, visible: NDArray[np.int64]) -> Evidence:
 
 
 def mean_directions(links: sparse.csr_matrix, unit: Vectors, rows: int) -> NDArray[np.float16]:
-    """Of the pages in each row of `links`, float16 [rows, d]; 0 for rows without any. Made `rows` at a time and kept in
-    half precision: beside the vectors themselves these are the largest array there is."""
+    """Of the pages in each row of `links`, float16 [rows, d]; 0 for rows without any. Made in slices and kept in half
+    precision: beside the vectors themselves these are the largest array there is."""
     directions = np.empty((links.shape[0], unit.shape[1]), dtype=np.float16)
     for part in slices(links.shape[0], rows):
         some = links[part]
@@ -173,7 +174,7 @@ def _per_member(members: sparse.csr_matrix, links: sparse.csr_matrix) -> sparse.
     return matrix
 
 
-def _meanings(index: TextIndex, dst: NDArray[np.int64], phrase: NDArray[np.int32]) -> Meanings:
+def _meanings(index: TextIndex, dst: NDArray[np.int64], phrase: NDArray[np.int32]) -> PhraseTargets:
     """Joins the names of pages with the anchors of visible links."""
     pages, names = len(index.site), index.names
     seen = (phrase >= 0) & index.site.target[dst]
@@ -192,9 +193,9 @@ def _meanings(index: TextIndex, dst: NDArray[np.int64], phrase: NDArray[np.int32
     group = index.book.group_of[found]
     order = np.lexsort((page, -joined, -links, group))
     rank = np.arange(len(order)) - np.searchsorted(group[order], group[order])
-    order = order[rank < MOST_MEANINGS]
+    order = order[rank < MAX_TARGETS_PER_GROUP]
     group = group[order]
-    return Meanings(
+    return PhraseTargets(
         group,
         found[order],
         page[order],
@@ -205,7 +206,9 @@ def _meanings(index: TextIndex, dst: NDArray[np.int64], phrase: NDArray[np.int32
     )
 
 
-def _spots(index: TextIndex, meanings: Meanings, src: NDArray[np.int64], anchor: NDArray[np.int32]) -> Spots:
+def _spots(
+    index: TextIndex, meanings: PhraseTargets, src: NDArray[np.int64], anchor: NDArray[np.int32]
+) -> PhraseMentions:
     """Mentions of phrases that mean a page, taken together a page and phrase; of so many pages at a time."""
     found = index.occurrences
     wanted = anchors_said(src, anchor, index.book.count)
@@ -222,9 +225,9 @@ def _spots(index: TextIndex, meanings: Meanings, src: NDArray[np.int64], anchor:
     has_link = np.concatenate([[0], np.cumsum(lines > 0)])
     columns = [_spots_of(index, block, begin, lines, has_link) for block, begin in zip(blocks, linked, strict=True)]
     joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
-    found.let_go()
+    found.evict_pages()
     joined.append(np.searchsorted(joined[0], np.arange(len(index.site) + 1)))
-    return Spots(*joined)
+    return PhraseMentions(*joined)
 
 
 def _spots_of(
@@ -234,7 +237,7 @@ def _spots_of(
     lines: NDArray[np.float32],
     has_link: NDArray[np.int64],
 ) -> tuple[NDArray[Any], ...]:
-    """The columns of Spots but for `bounds` from the mentions `live` of some pages, `begin` of which are links."""
+    """The columns of PhraseMentions except `bounds`, from the mentions `live`, of which `begin` are links."""
     found = index.occurrences
     page, phrase, group = found.page[live], found.phrase[live], found.group[live]
     at, size, line = found.at[live].astype(np.int64), found.size[live].astype(np.int64), found.line[live]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.engine.anchors.choice import AnchorOptions, train_anchors
-from linker.engine.arrays.memory import give_back
+from linker.engine.anchors.training import AnchorOptions, train_anchors
+from linker.engine.arrays.memory import trim_malloc
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import Progress, SiteIndex, build_index, no_progress
 from linker.engine.limits import Limits
+from linker.engine.nearest.vectors import SearchOptions
 from linker.engine.ranking.approval import Approval, Calibration, nearness_of, shipped
 from linker.engine.ranking.choose import Judged, all_judged, best_pairs, turns
 from linker.engine.ranking.features import candidates
@@ -43,6 +44,7 @@ class EngineOptions:
     worded         best pairs of a donor whose words are looked for; the others can only stand beside the text
     training, anchors, weights    of the learned ranker, of the choice of words, of the formula
     approval       says how likely an editor is to approve; `calibration`: how this project's editors differ from that
+    search         how far the nearest pages are looked for exactly
     limits         what is held at a time
     """
 
@@ -58,6 +60,7 @@ class EngineOptions:
     weights: FormulaWeights = field(default_factory=FormulaWeights)
     approval: Approval = field(default_factory=shipped)
     calibration: Calibration = field(default_factory=Calibration)
+    search: SearchOptions = field(default_factory=SearchOptions)
     limits: Limits = field(default_factory=Limits)
 
 
@@ -78,18 +81,18 @@ def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions,
     Where the site has `levels_up`, only targets within them come out, as many as would of the whole site; what is said
     of a pair stays what it is there, places among the donor's candidates included.
     """
-    index = build_index(site, progress, options.limits)
-    give_back()
+    index = build_index(site, progress, options.limits, options.search)
+    trim_malloc()
     name, scorer = _fitted(index, ranker, options, progress)
-    give_back()
+    trim_malloc()
     anchors = train_anchors(index, options.anchors, progress) if ranker.learns else None
-    give_back()
+    trim_malloc()
     evidence = build_evidence(index, np.arange(len(site.links)))
-    give_back()
+    trim_malloc()
     judged, below, in_other_languages = _judge(evidence, scorer, options, progress)
     texts = evidence.texts_alone()
     del evidence, index  # half of the memory
-    give_back()
+    trim_malloc()
     words, stated = words_of(texts, judged, anchors, options, progress)
     probability = np.round(options.calibration(stated), 6)
     beside = np.round(options.calibration(options.approval.approved_beside(judged.relevance)), 6)

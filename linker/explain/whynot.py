@@ -15,15 +15,16 @@ from django.utils.formats import date_format
 
 from linker.embedding.service import embedding_model
 from linker.engine.allocation.allocate import Reason
+from linker.engine.arrays.vectors import unit_rows
 from linker.engine.candidates.block_search import Side as Pages
 from linker.engine.candidates.block_search import search
 from linker.engine.params import MatchParams, PageFilter, Ranking
 from linker.engine.roles.policy import NAMED, Gives, Receives, role_links
 from linker.errors import UserError
 from linker.explain.page_role import role_source
-from linker.matching.eligibility import Bar, standing_of
-from linker.matching.finish import MOST_ALTERNATIVES, MOST_COMPLEMENTS
-from linker.matching.plan import category_nodes
+from linker.matching.category_nodes import category_nodes
+from linker.matching.eligibility import IneligibleReason, eligibility_of
+from linker.matching.pair_rules import MAX_ALTERNATIVE_PRODUCTS, MAX_COMPLEMENTARY_PRODUCTS
 from linker.matching.report_types import MatchReport
 from linker.matching.room import Room, rooms_of
 from linker.models import (
@@ -52,7 +53,6 @@ from linker.models.linked import BESIDE_ALONE, IN_BLOCK, LINKED_IN, already_link
 from linker.pages.languages import keeps_apart, language_name
 from linker.pages.sensitivity import why_sensitive
 from linker.reports.params import levels_up
-from linker.storage import store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -175,7 +175,7 @@ class _Asked:
             self.model = embedding_model(project)
         except UserError as error:
             self.no_vectors = str(error)
-        self.standing = standing_of(project, self.model, self.params, ids)
+        self.standing = eligibility_of(project, self.model, self.params, ids)
         pilot = Pilot.objects.filter(run=self.run).first() if self.run else None
         self.drawn = frozenset(np.frombuffer(pilot.pages, "<i8").tolist()) if pilot is not None else None
         self.with_text = set(Page.objects.filter(pk__in=ids).exclude(body="").values_list("pk", flat=True))
@@ -232,7 +232,7 @@ class _Asked:
         """What the project's rules and the crawl say of the page: on one side, or on both."""
         standing = self.standing[page.pk]
         about = side or BOTH
-        for bar in standing.bars:
+        for bar in standing.reasons:
             yield from self._bar(page, bar, about)
         for one in [side] if side else [Side.DONOR, Side.ACCEPTOR]:
             for refusal in standing.refusals[one]:
@@ -296,12 +296,12 @@ class _Asked:
                 stops=False,
             )
 
-    def _bar(self, page: Page, bar: Bar, about: str) -> Iterator[Finding]:
+    def _bar(self, page: Page, bar: IneligibleReason, about: str) -> Iterator[Finding]:
         again = self.link("Import", "import", manager=True)
-        if bar is Bar.NOT_LIVE:
+        if bar is IneligibleReason.NOT_LIVE:
             state = PageStatus(page.status).label.lower()
             yield Finding("not-live", f"It is marked as {state}, and only live pages take part.", side=about)
-        elif bar is Bar.MISSING:
+        elif bar is IneligibleReason.MISSING:
             since = f" since {_day(page.missing_since)}" if page.missing_since else ""
             yield Finding(
                 "missing",
@@ -310,7 +310,7 @@ class _Asked:
                 again,
                 about,
             )
-        elif bar is Bar.NO_VECTOR:
+        elif bar is IneligibleReason.NO_VECTOR:
             yield Finding(
                 "no-vector",
                 self.no_vectors or f"It has no vector under the project’s model, {self.model}.",
@@ -318,7 +318,7 @@ class _Asked:
                 self.match_again(),
                 about,
             )
-        elif bar is Bar.NOT_ANSWERING:
+        elif bar is IneligibleReason.NOT_ANSWERING:
             if page.redirect_url:
                 yield Finding(
                     "redirect", f"It redirects to {page.redirect_url}.", "Ask about that address.", side=about
@@ -331,11 +331,11 @@ class _Asked:
                     again,
                     about,
                 )
-        elif bar is Bar.PAGINATION:
+        elif bar is IneligibleReason.PAGINATION:
             yield Finding(
                 "pagination", "Its address is a further page of a listing; those never take part.", side=about
             )
-        elif bar is Bar.PARAMETER_URL:
+        elif bar is IneligibleReason.PARAMETER_URL:
             yield Finding(
                 "parameter-url",
                 f"Its address has a query, and the project’s setting is “{self.project.get_parameter_urls_display()}”.",
@@ -747,7 +747,7 @@ def _compared(asked: _Asked, donor: Page, acceptor: Page) -> _Compared | None:
     nodes = category_nodes(asked.project)
     places = nodes.of(np.array([donor.category_id or 0, acceptor.category_id or 0], dtype=np.int64))
     sides = [
-        Pages(np.array([page.pk]), store.normalised(np.array([stored[page.pk]])), place[None])
+        Pages(np.array([page.pk]), unit_rows(np.array([stored[page.pk]])), place[None])
         for page, place in zip((donor, acceptor), places, strict=True)
     ]
     nothing = np.empty(0, dtype=np.int64)
@@ -875,7 +875,7 @@ def _left_out(
         )
     if reason is Reason.PRODUCTS_FULL:
         same = donor.category_id == acceptor.category_id
-        kind, most = ("alternatives", MOST_ALTERNATIVES) if same else ("complements", MOST_COMPLEMENTS)
+        kind, most = ("alternatives", MAX_ALTERNATIVE_PRODUCTS) if same else ("complements", MAX_COMPLEMENTARY_PRODUCTS)
         where = "its own category" if same else "other categories"
         return Finding(
             "products-full",

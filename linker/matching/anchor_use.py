@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from linker.engine.anchors.diversity import AnchorUse, word_set
 from linker.models import EdgeStatus
 from linker.models.linked import IN_TEXT
-from linker.storage.store import stream
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

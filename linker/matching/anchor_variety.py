@@ -21,7 +21,7 @@ from linker.engine.anchors.diversity import may_replace, word_set
 from linker.engine.text.fold import fold
 from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.matching.anchor_use import carried_query, is_another
-from linker.storage.store import stream
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 EDGES_AT_A_TIME = 2000
-MOST_ALTERNATIVES = 6
+MAX_ANCHOR_ALTERNATIVES = 6
 
 # `tiers` says how an edge is read: by the tier it has, or by a reading that is about to be written.
 STORED = "LEFT JOIN linker_tier t ON t.id = e.tier_id"
@@ -212,7 +212,7 @@ class _Places:
 
     def put(self, edge: _Edge, chosen: dict[str, Any]) -> Reworded:
         left = [other for other in edge.others if fold(other["text"]) != fold(chosen["text"])]
-        others = [edge.own, *left][:MOST_ALTERNATIVES]
+        others = [edge.own, *left][:MAX_ANCHOR_ALTERNATIVES]
         start, end = chosen.get("start"), chosen.get("end")
         sentence, heading, body_hash = "", "", None
         if start is not None and end is not None:

@@ -10,7 +10,8 @@ from django.db import connection, transaction
 from linker.embedding.service import site_template
 from linker.engine.anchors.paragraphs import READ, About, Donor, Question, SiteWords, names_of
 from linker.models.linked import IN_TEXT
-from linker.storage import store
+from linker.storage.copy import copy_rows_in
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 2_000  # texts of the site that tell how rare a word is and what stands on many pages
 DONORS_AT_A_TIME = 200
-MOST_KEPT = 50_000  # acceptors about whom is asked, kept for the next donors
+MAX_KEPT_QUESTIONS = 50_000  # acceptors about whom is asked, kept for the next donors
 ANCHORS = 50  # links to an acceptor whose anchors are looked at
 
 _GAPS = """
@@ -72,10 +73,10 @@ def find_paragraphs(run: Run, progress: Callable[[int], None] = lambda done: Non
         columns = ("edge", "start", "stop", "heading", "body_hash")
         for done, gaps in _by_donors(run):
             words = words or _words(run.project)
-            if len(questions) > MOST_KEPT:
+            if len(questions) > MAX_KEPT_QUESTIONS:
                 questions.clear()
             rows = _paragraphs(words, template, gaps, questions)
-            store.copy_rows_in("gap_paragraphs", columns, rows)
+            copy_rows_in("gap_paragraphs", columns, rows)
             found += sum(row[1] is not None for row in rows)
             progress(done)
         if words is not None:
@@ -88,7 +89,7 @@ def _by_donors(run: Run) -> Iterator[tuple[int, dict[int, list[tuple[int, int]]]
     """Acceptors and edges of some donors at a time, and how many edges there were so far."""
     gaps: dict[int, list[tuple[int, int]]] = defaultdict(list)
     done = 0
-    for source, target, edge in store.stream("gaps", _GAPS, [run.pk]):
+    for source, target, edge in stream("gaps", _GAPS, [run.pk]):
         if source not in gaps and len(gaps) == DONORS_AT_A_TIME:
             yield done, gaps
             gaps = defaultdict(list)

@@ -11,10 +11,10 @@ from django.db import connection, transaction
 
 from linker.embedding.service import site_template
 from linker.engine.arrays.vectors import slices
-from linker.engine.copies.groups import KINDS, Apart, Groups, Kind, PageText, Standing, describe, find_groups
+from linker.engine.copies.groups import KINDS, Groups, Kind, LeadCriteria, PageText, Rulings, describe, find_groups
 from linker.models import ApartPage, Project
-from linker.storage import store
-from linker.storage.store import stream
+from linker.storage.copy import analyze, copy_out, copy_rows_in
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def find_copies(run: Run, eligible: Eligible, progress: Progress) -> dict[str, A
     """
     started = time.monotonic()
     project = run.project
-    rows = store.copy_out(
+    rows = copy_out(
         "SELECT id, inlinks::int8 AS inlinks, coalesce(clicks, 0)::int8 AS clicks, length(url)::int8 AS address "
         "FROM linker_page WHERE project_id = %s AND status = 'live' AND missing_since IS NULL "
         "AND coalesce(status_code, 200) = 200 AND redirect_url = '' ORDER BY id",
@@ -56,7 +56,7 @@ def find_copies(run: Run, eligible: Eligible, progress: Progress) -> dict[str, A
     ids, inlinks, clicks, address = (rows[name].astype(np.int64) for name in ("id", "inlinks", "clicks", "address"))
     target = np.isin(ids, eligible.ids[eligible.is_target])
     described = describe(_texts(ids, progress), len(ids), site_template(project).strip)
-    groups = find_groups(described, Standing(target, inlinks, clicks, address, ids), _apart(project, ids))
+    groups = find_groups(described, LeadCriteria(target, inlinks, clicks, address, ids), _apart(project, ids))
     del described
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -80,7 +80,7 @@ def _texts(ids: NDArray[np.int64], progress: Progress) -> Iterator[PageText]:
             yield PageText(*known.get(page, _GONE)[1:])
 
 
-def _apart(project: Project, ids: NDArray[np.int64]) -> Apart:
+def _apart(project: Project, ids: NDArray[np.int64]) -> Rulings:
     """What managers said, by position."""
     sides: dict[int, dict[int, int]] = defaultdict(dict)
     said = ApartPage.objects.filter(word__project=project).values_list("page_id", "word_id", "side")
@@ -88,7 +88,7 @@ def _apart(project: Project, ids: NDArray[np.int64]) -> Apart:
         place = int(np.searchsorted(ids, page))
         if place < len(ids) and ids[place] == page:
             sides[place][word] = side
-    return Apart(dict(sides))
+    return Rulings(dict(sides))
 
 
 def _store(run: Run, ids: NDArray[np.int64], groups: Groups) -> None:
@@ -102,7 +102,7 @@ def _store(run: Run, ids: NDArray[np.int64], groups: Groups) -> None:
     if not len(members):
         return
     count = int(groups.group.max()) + 1
-    taken = store.copy_out(
+    taken = copy_out(
         "SELECT nextval(pg_get_serial_sequence('linker_pagegroup', 'id')) FROM generate_series(1, %s)",
         [count],
         [("id", ">i8")],
@@ -114,7 +114,7 @@ def _store(run: Run, ids: NDArray[np.int64], groups: Groups) -> None:
     others = ~groups.lead[members]
     of_kind = [np.bincount(number[others & (kind == KINDS.index(one))], minlength=count) for one in first]
     most = np.argmax(of_kind, axis=0).tolist()
-    store.copy_rows_in(
+    copy_rows_in(
         "linker_pagegroup",
         ["id", "project_id", "run_id", "kind", "pages"],
         (
@@ -123,7 +123,7 @@ def _store(run: Run, ids: NDArray[np.int64], groups: Groups) -> None:
         ),
     )
     near = [None if value != value else round(value, 4) for value in groups.near[members].tolist()]
-    store.copy_rows_in(
+    copy_rows_in(
         "linker_pagetwin",
         ["group_id", "page_id", "kind", "near", "lead", "receives"],
         zip(
@@ -136,12 +136,12 @@ def _store(run: Run, ids: NDArray[np.int64], groups: Groups) -> None:
             strict=True,
         ),
     )
-    store.analyze("linker_pagegroup", "linker_pagetwin")
+    analyze("linker_pagegroup", "linker_pagetwin")
 
 
 def load_twins(project: Project, ids: NDArray[np.int64]) -> Twins:
     """The groups of some pages, given by id, ascending."""
-    rows = store.copy_out(
+    rows = copy_out(
         "SELECT t.page_id, t.group_id, t.receives FROM linker_pagetwin t JOIN linker_pagegroup g ON g.id = t.group_id "
         "WHERE g.project_id = %s",
         [project.pk],

@@ -17,7 +17,7 @@ from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import NAMED, Gives, PageRole, Receives, role_links
 from linker.models import Category, EmbeddingModel, ExclusionRule, PageList, Project, Side
 from linker.pages.roles import ROLE_NOW
-from linker.storage.store import stream
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ class Eligible:
     pages_left_out: int
 
 
-class Bar(StrEnum):
+class IneligibleReason(StrEnum):
     """Why a page is left out, in the words of a run's report."""
 
     NOT_LIVE = "not live"
@@ -59,7 +59,7 @@ class Refusal:
     """Why the project does not want a page on one side; `rule` where a rule of the project's says so, `role` where
     pages of that role give, or receive, no links."""
 
-    bar: Bar
+    reason: IneligibleReason
     rule: ExclusionRule | None = None
     role: PageRole | None = None
 
@@ -67,15 +67,15 @@ class Refusal:
         """The refusal in the words of a run's report."""
         if self.role is not None:
             return f"{NAMED[self.role].partition(' ')[2]} as {side}"
-        return f"excluded as {side}" if self.rule is not None else self.bar
+        return f"excluded as {side}" if self.rule is not None else self.reason
 
 
 @dataclass(frozen=True)
-class Standing:
-    """All that keeps one page out of a match: on both sides (`bars`), on one by the project's rules (`refusals`), and
-    on one by a run's filters (`filters`, names of PageFilter's fields)."""
+class PageEligibility:
+    """All that keeps one page out of a match: on both sides (`reasons`), on one by the project's rules (`refusals`),
+    and on one by a run's filters (`filters`, names of PageFilter's fields)."""
 
-    bars: list[Bar]
+    reasons: list[IneligibleReason]
     refusals: dict[Side, list[Refusal]]
     filters: dict[Side, list[str]]
 
@@ -106,34 +106,34 @@ _FACTS = (
 _PAGES = "FROM linker_page p LEFT JOIN linker_pageembedding e ON e.page_id = p.id AND e.model_id = %s"
 # What must hold of a page before anything else is asked.
 _STANDS = {
-    Bar.NOT_LIVE: "p.status = 'live'",
-    Bar.MISSING: "p.missing_since IS NULL",
-    Bar.NO_VECTOR: "e.id IS NOT NULL",
+    IneligibleReason.NOT_LIVE: "p.status = 'live'",
+    IneligibleReason.MISSING: "p.missing_since IS NULL",
+    IneligibleReason.NO_VECTOR: "e.id IS NOT NULL",
 }
 
 
 def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams) -> Eligible:
     """Applies the project's rules (`is_donor`, `is_target`) and, on top, the run's filters (`chosen_...`)."""
-    gate = _Gate(project, params)
+    rules = EligibilityRules(project, params)
     query = f"SELECT {_FACTS} {_PAGES} WHERE p.project_id = %s AND {' AND '.join(_STANDS.values())} ORDER BY p.id"
     left_out: Counter[str] = Counter()
     pages_left_out = 0
     kept: list[tuple[int, int, bool, bool, bool, bool]] = []
     for row in stream("eligible", query, [model.pk, project.pk]):
         facts = _Facts(*row)
-        out = next(gate.bars(facts), None)
+        out = next(rules.blocking_reasons(facts), None)
         if out is not None:
             left_out[out] += 1
             pages_left_out += 1
             continue
-        refused = [next(gate.refusals(facts, side), None) for side in _SIDES]
+        refused = [next(rules.refusals(facts, side), None) for side in _SIDES]
         for side, refusal in zip(_SIDES, refused, strict=True):
             if refusal is not None:
                 left_out[refusal.counted_as(side)] += 1
         pages_left_out += any(refused)
         donor, target = (refusal is None for refusal in refused)
-        chosen_donor = donor and not any(gate.filters(facts, Side.DONOR))
-        chosen_target = target and not any(gate.filters(facts, Side.ACCEPTOR))
+        chosen_donor = donor and not any(rules.filters(facts, Side.DONOR))
+        chosen_target = target and not any(rules.filters(facts, Side.ACCEPTOR))
         kept.append((facts.page, facts.category, donor, target, chosen_donor, chosen_target))
     columns = np.array(kept, dtype=np.int64).reshape(-1, 6).T
     return Eligible(
@@ -148,12 +148,27 @@ def eligible_pages(project: Project, model: EmbeddingModel, params: MatchParams)
     )
 
 
-def standing_of(
+def no_eligible_pages_message(eligible: Eligible) -> str:
+    """That no page is left to give links, or to receive them, and why; "" where there are pages on both sides."""
+    if eligible.chosen_donor.any() and eligible.chosen_target.any():
+        return ""
+    side, other = ("donor", "acceptor") if not eligible.chosen_donor.any() else ("acceptor", "donor")
+    reasons = ", ".join(
+        f"{count:,} {reason}" for reason, count in eligible.left_out.items() if f"as {other}" not in reason
+    )
+    return (
+        f"No page can be {'a donor' if side == 'donor' else 'an acceptor'}: {len(eligible.ids):,} pages have a "
+        f"vector and are live{', left out of the whole site: ' + reasons if reasons else ''}. "
+        f"Widen the {side} filter or list, or check the exclusion rules and what the roles of pages give and receive."
+    )
+
+
+def eligibility_of(
     project: Project, model: EmbeddingModel | None, params: MatchParams, page_ids: Sequence[int]
-) -> dict[int, Standing]:
+) -> dict[int, PageEligibility]:
     """Everything that keeps each of these pages of the project out of a match, by page id. Without a model no page
     has a vector."""
-    gate = _Gate(project, params)
+    rules = EligibilityRules(project, params)
     query = f"SELECT {', '.join(_STANDS.values())}, {_FACTS} {_PAGES} WHERE p.project_id = %s AND p.id = ANY(%s)"
     with connection.cursor() as cursor:
         cursor.execute(query, [model.pk if model else None, project.pk, list(page_ids)])
@@ -161,49 +176,50 @@ def standing_of(
     found = {}
     for row in rows:
         stands, facts = row[: len(_STANDS)], _Facts(*row[len(_STANDS) :])
-        missing = [bar for bar, holds in zip(_STANDS, stands, strict=True) if not holds]
-        found[facts.page] = Standing(
-            bars=[*missing, *gate.bars(facts)],
-            refusals={side: list(gate.refusals(facts, side)) for side in _SIDES},
-            filters={side: list(gate.filters(facts, side)) for side in _SIDES},
+        missing = [reason for reason, holds in zip(_STANDS, stands, strict=True) if not holds]
+        found[facts.page] = PageEligibility(
+            reasons=[*missing, *rules.blocking_reasons(facts)],
+            refusals={side: list(rules.refusals(facts, side)) for side in _SIDES},
+            filters={side: list(rules.filters(facts, side)) for side in _SIDES},
         )
     return found
 
 
-_OF_ADDRESSES = (Bar.PAGINATION, Bar.PARAMETER_URL)
+_OF_ADDRESSES = (IneligibleReason.PAGINATION, IneligibleReason.PARAMETER_URL)
 
 
-class Barred(NamedTuple):
+class IneligiblePage(NamedTuple):
     """A page that may not take part on a side, the first reason why, and the pattern of the rule that says so, or the
     role of the page as a sentence names it."""
 
     page: int
     side: Side
-    bar: Bar
+    reason: IneligibleReason
     pattern: str
 
 
-def barred_pages(project: Project, chosen: str) -> Iterator[Barred]:
+def ineligible_pages(project: Project, chosen: str) -> Iterator[IneligiblePage]:
     """Those of some of the project's pages that may not give or not receive a link, for each such side once.
 
     `chosen` is SQL of the pages' ids. What a run asks to compare pages at all does not matter here: vectors, and the
     form of addresses.
     """
-    gate = _Gate(project, MatchParams())
-    stands = {bar: sql for bar, sql in _STANDS.items() if bar is not Bar.NO_VECTOR}
+    rules = EligibilityRules(project, MatchParams())
+    stands = {reason: sql for reason, sql in _STANDS.items() if reason is not IneligibleReason.NO_VECTOR}
     query = f"SELECT {', '.join(stands.values())}, {_FACTS} FROM linker_page p WHERE p.id IN ({chosen})"
     for row in stream("barred", query, []):
         facts = _Facts(*row[len(stands) :])
-        missing = [bar for bar, holds in zip(stands, row, strict=False) if not holds]
-        bar = next((bar for bar in chain(missing, gate.bars(facts)) if bar not in _OF_ADDRESSES), None)
+        missing = [reason for reason, holds in zip(stands, row, strict=False) if not holds]
+        reasons = chain(missing, rules.blocking_reasons(facts))
+        reason = next((reason for reason in reasons if reason not in _OF_ADDRESSES), None)
         for side in _SIDES:
-            refusal = Refusal(bar) if bar else next(gate.refusals(facts, side), None)
+            refusal = Refusal(reason) if reason else next(rules.refusals(facts, side), None)
             if refusal is not None:
-                told = refusal.rule.pattern if refusal.rule else NAMED[refusal.role] if refusal.role else ""
-                yield Barred(facts.page, side, refusal.bar, told)
+                named = refusal.rule.pattern if refusal.rule else NAMED[refusal.role] if refusal.role else ""
+                yield IneligiblePage(facts.page, side, refusal.reason, named)
 
 
-class _Gate:
+class EligibilityRules:
     """The project's rules and a run's filters, read once and asked about page after page.
 
     What it answers is ordered: a run counts the first answer, the question why a page is left out gets them all.
@@ -231,24 +247,24 @@ class _Gate:
             for side, wanted in self.wanted.items()
         }
 
-    def bars(self, facts: _Facts) -> Iterator[Bar]:
+    def blocking_reasons(self, facts: _Facts) -> Iterator[IneligibleReason]:
         """Why the page takes part on neither side."""
         if facts.code != 200 or facts.redirects:
-            yield Bar.NOT_ANSWERING
+            yield IneligibleReason.NOT_ANSWERING
         if is_pagination(facts.url):
-            yield Bar.PAGINATION
+            yield IneligibleReason.PAGINATION
         if is_parameter_url(facts.url, self.parameter_urls, is_variant=facts.variant):
-            yield Bar.PARAMETER_URL
+            yield IneligibleReason.PARAMETER_URL
 
     def refusals(self, facts: _Facts, side: Side) -> Iterator[Refusal]:
         """Why the project does not want it on this side."""
         if side == Side.ACCEPTOR and not facts.indexable:
-            yield Refusal(Bar.NOT_INDEXABLE)
+            yield Refusal(IneligibleReason.NOT_INDEXABLE)
         for rule, found in self.rules[side]:
             if found(facts.url):
-                yield Refusal(Bar.EXCLUDED, rule)
+                yield Refusal(IneligibleReason.EXCLUDED, rule)
         if facts.role in self.without[side]:
-            yield Refusal(Bar.ROLE, role=PageRole(facts.role))
+            yield Refusal(IneligibleReason.ROLE, role=PageRole(facts.role))
 
     def filters(self, facts: _Facts, side: Side) -> Iterator[str]:
         """Names of the fields of the run's filter that leave it out on this side."""

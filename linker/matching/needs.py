@@ -11,14 +11,14 @@ from linker.engine import worth
 from linker.engine.graph.links import adjacency, page_rank
 from linker.models import ExistingLink
 from linker.models.linked import IN_TEXT
-from linker.storage import store
+from linker.storage.copy import copy_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.models import Project
 
-MOST_SAID = 100_000  # pages whose words are kept for the next time
+MAX_KEPT_WORDS = 100_000  # pages whose words are kept for the next time
 PAGES_READ = 50_000  # whose links are read at a time
 _FACTS = ("crawl_depth", "impressions", "clicks", "position", "value", "authority")
 
@@ -42,7 +42,7 @@ class Needs:
 
     def said(self, place: int) -> str:
         """What the page at a place lacks, in words; empty for -1."""
-        if len(self._said) > MOST_SAID:
+        if len(self._said) > MAX_KEPT_WORDS:
             self._said.clear()
         if place not in self._said:
             self._said[place] = worth.in_words(self.facts, place) if place >= 0 else ""
@@ -62,7 +62,7 @@ class Needs:
 def needs_of(project: Project) -> Needs:
     """Of all pages that the last import held."""
     numbers = ", ".join(f"coalesce({name}::float8, 'NaN')" for name in _FACTS)
-    rows = store.copy_out(
+    rows = copy_out(
         f"SELECT id, {numbers} FROM linker_page WHERE project_id = %s AND missing_since IS NULL ORDER BY id",
         [project.pk],
         [("id", ">i8"), *((name, ">f8") for name in _FACTS)],
@@ -87,7 +87,7 @@ def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64],
     """The links in texts from and to these pages, as places."""
     parts = []
     for first in range(0, len(ids), PAGES_READ):
-        rows = store.copy_out(
+        rows = copy_out(
             f"SELECT source_id, target_id FROM linker_existinglink WHERE project_id = %s AND {IN_TEXT} "
             "AND missing_since IS NULL AND source_id <> target_id AND source_id = ANY(%s)",
             [project.pk, ids[first : first + PAGES_READ].tolist()],

@@ -1,110 +1,51 @@
-"""Comparing pages: the plan of a match run, and its batches."""
+"""The plan of a match run by cosine: who takes part, in which blocks, and the work cut into batches."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.conf import settings
-from django.db import connection, transaction
-from django.db.models import Q
-from django.utils import timezone
+from django.db import transaction
 
 from linker.embedding.service import embedding_model
 from linker.engine import blocks as blocking
-from linker.engine.candidates.block_search import Pairs, Side, search, tile_columns
-from linker.engine.params import MatchParams, Mode, Ranking
-from linker.engine.text.languages import apart
+from linker.engine.params import MatchParams
 from linker.errors import UserError
+from linker.matching.batches import BATCH_DONORS, forget_candidates
+from linker.matching.category_nodes import CategoryNodes, category_nodes, levels_looked_up
 from linker.matching.copies import find_copies, load_twins
-from linker.matching.eligibility import Eligible, eligible_pages
+from linker.matching.eligibility import eligible_pages, no_eligible_pages_message
 from linker.matching.pilots import limited_to_pilot
-from linker.models import (
-    Category,
-    EmbeddingModel,
-    ExistingLink,
-    Page,
-    PageEmbedding,
-    Project,
-    Run,
-    RunBatch,
-    RunBlock,
-    RunCandidate,
-    RunStatus,
-)
-from linker.models.linked import has_links_beside
-from linker.pages.languages import language_counts, model_advice, tongues, trusts_crawl
+from linker.matching.report import begun_report
+from linker.models import Project, Run, RunBatch, RunBlock
+from linker.pages.languages import tongues, trusts_crawl
 from linker.runs import lifecycle
-from linker.runs.job_queue import JobKey, enqueue
-from linker.storage import store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from linker.models import EmbeddingModel
     from linker.runs.lifecycle import Progress
 
 # About ten seconds of work on one core.
 BATCH_PAIRS = 1_000_000_000
-BATCH_DONORS = 20_000
-# A donor takes another's place at a target so seldom where a target may receive so many times what donors give, that
-# candidates beyond a donor's links are only looked for where that happened.
-LOOSE_CAP = 10
-# Candidates looked for beyond that where the site has links beside its texts: what a donor links there already is often
-# the nearest to it, and seldom becomes a link of the text.
-SPARE = 10
-# Donors up to which the whole pool is kept where pages in need choose first: of more it would fill the memory.
-MANY_DONORS = 50_000
-
-# What a batch stores of each pair; `block` is the number of its block.
-CANDIDATE = np.dtype(
-    [
-        *(("source", "<i8"), ("target", "<i8"), ("block", "<i4"), ("level", "<i2")),
-        *(("similarity", "<f8"), ("score", "<f8")),
-    ]
-)
-
-
-@dataclass(frozen=True)
-class CategoryNodes:
-    """The category tree with its nodes' database ids: `ids[0]` is 0, the root."""
-
-    tree: blocking.CategoryTree
-    ids: NDArray[np.int64]
-
-    def of(self, categories: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.searchsorted(self.ids, categories)
-
-
-def category_nodes(project: Project) -> CategoryNodes:
-    rows = list(Category.objects.filter(project=project).order_by("pk").values_list("pk", "parent_id"))
-    ids = np.array([0, *(pk for pk, _ in rows)], dtype=np.int64)
-    parent = np.searchsorted(ids, np.array([0, *(parent or 0 for _, parent in rows)], dtype=np.int64))
-    return CategoryNodes(blocking.CategoryTree(parent), ids)
-
-
-def levels_looked_up(params: MatchParams, nodes: CategoryNodes) -> int:
-    """How many levels up a run by cosine looks; where it looks over the whole site, as many as the tree has."""
-    levels = params.levels(Ranking.COSINE)
-    return nodes.tree.height if levels is None else levels
 
 
 def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str = "") -> None:
     """Freezes who takes part and cuts the work into batches. Planning again, before any batch is done, is harmless.
 
-    `reason` says why the run is ranked by cosine.
+    `reason` says why the run is ranked by cosine. Raises UserError where no page may give or receive a link.
     """
     project, params = run.project, MatchParams.from_dict(run.params)
     progress(0, 0, "Planning")
     model = embedding_model(project)
     eligible = limited_to_pilot(run, params, eligible_pages(project, model, params))
-    donors, targets = eligible.chosen_donor, eligible.chosen_target
-    if not donors.any() or not targets.any():
-        raise UserError(nobody(eligible, "donor" if not donors.any() else "acceptor"))
+    if message := no_eligible_pages_message(eligible):
+        raise UserError(message)
     copies = find_copies(run, eligible, progress)
-    targets = targets & load_twins(project, eligible.ids).receives
+    donors, targets = eligible.chosen_donor, eligible.chosen_target & load_twins(project, eligible.ids).receives
     nodes = category_nodes(project)
     place = nodes.of(eligible.categories)
     blocks = blocking.plan_blocks(
@@ -119,13 +60,40 @@ def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str
         [(len(block.donors), len(block.targets)) for block in blocks], BATCH_PAIRS, BATCH_DONORS
     )
     trusted = trusts_crawl(project)
-    apart_pairs = 0 if project.link_languages else _apart_pairs(project, eligible.ids, blocks, trusted)
+    other_language = 0 if project.link_languages else _pairs_across_languages(project, eligible.ids, blocks, trusted)
+    costs = _costs(blocks, batches)
+    report = {
+        "ranked_why": reason,
+        **begun_report(project, model, eligible, acceptors=int(targets.sum()), other_language=other_language),
+        "crawl_trusted": trusted,
+        "copies": copies,
+        "blocks": len(blocks),
+        "batches": len(batches),
+        "pairs": sum(costs),
+    }
+    _store_plan(run, model, nodes, blocks, batches, costs, report)
+
+
+def _costs(blocks: Sequence[blocking.Block], batches: Sequence[Any]) -> list[int]:
+    """The pairs that each batch compares."""
     sizes = [len(block.targets) for block in blocks]
-    costs = [sum((stop - first) * sizes[number] for number, first, stop in batch) for batch in batches]
+    return [sum((stop - first) * sizes[number] for number, first, stop in batch) for batch in batches]
+
+
+def _store_plan(
+    run: Run,
+    model: EmbeddingModel,
+    nodes: CategoryNodes,
+    blocks: Sequence[blocking.Block],
+    batches: Sequence[Any],
+    costs: Sequence[int],
+    report: dict[str, Any],
+) -> None:
+    """Stores blocks and batches in place of those of an earlier plan, unless a batch of that is done already."""
     with transaction.atomic():
         if RunBatch.objects.select_for_update().filter(run=run, done=True).exists():
             return
-        forget_candidates(project, run)
+        forget_candidates(run.project, run)
         RunBlock.objects.filter(run=run).delete()
         RunBatch.objects.filter(run=run).delete()
         RunBlock.objects.bulk_create(
@@ -149,26 +117,13 @@ def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str
             batch_size=1000,
         )
         Run.objects.filter(pk=run.pk).update(
-            model=model,
-            stage="Comparing pages",
-            done=0,
-            total=sum(costs),
-            report={
-                "ranked_why": reason,
-                **about_languages(project, apart_pairs),
-                "crawl_trusted": trusted,
-                "donors": int(donors.sum()),
-                "acceptors": int(targets.sum()),
-                **left_out(project, model, eligible),
-                "copies": copies,
-                "blocks": len(blocks),
-                "batches": len(batches),
-                "pairs": sum(costs),
-            },
+            model=model, stage="Comparing pages", done=0, total=sum(costs), report=report
         )
 
 
-def _apart_pairs(project: Project, ids: NDArray[np.int64], blocks: Sequence[blocking.Block], trusted: bool) -> int:
+def _pairs_across_languages(
+    project: Project, ids: NDArray[np.int64], blocks: Sequence[blocking.Block], trusted: bool
+) -> int:
     """Pairs of the blocks whose pages are in different languages."""
     numbers, tongue = np.unique(tongues(project, ids, trusted=trusted), return_inverse=True)
     known = numbers != 0
@@ -180,270 +135,3 @@ def _apart_pairs(project: Project, ids: NDArray[np.int64], blocks: Sequence[bloc
         )
         total += int(donors.sum() * targets.sum() - donors @ targets)
     return total
-
-
-def about_languages(project: Project, pairs: int) -> dict[str, Any]:
-    """For the report: the languages of the pages where there are several, how many pairs were left out because their
-    pages are in different ones, and whether they might have been linked; and a warning where the model does not know
-    them."""
-    counts, advice = language_counts(project), model_advice(project)
-    told: dict[str, Any] = {"advice": advice} if advice else {}
-    if len(counts) > 1:
-        told |= {"languages": counts, "link_languages": project.link_languages, "other_language": pairs}
-    return told
-
-
-def without_vector(project: Project, model: EmbeddingModel) -> int:
-    """Live pages that have no vector in a run's set, and so take no part in it: embed them first."""
-    live = Page.objects.filter(project=project, status="live", missing_since=None)
-    answering = live.filter(Q(status_code=None) | Q(status_code=200))
-    return answering.exclude(pk__in=PageEmbedding.objects.filter(model=model).values("page")).count()
-
-
-def left_out(project: Project, model: EmbeddingModel, eligible: Eligible) -> dict[str, Any]:
-    """For a run's report: how many pages take no part, on one side or both, and why."""
-    without = without_vector(project, model)
-    return {
-        "left_out": {**eligible.left_out, "without a vector": without},
-        "pages_left_out": eligible.pages_left_out + without,
-    }
-
-
-def nobody(eligible: Eligible, side: str) -> str:
-    """That no page is left to be "donor" or "acceptor", and why."""
-    other = "acceptor" if side == "donor" else "donor"
-    reasons = ", ".join(
-        f"{count:,} {reason}" for reason, count in eligible.left_out.items() if f"as {other}" not in reason
-    )
-    return (
-        f"No page can be {'a donor' if side == 'donor' else 'an acceptor'}: {len(eligible.ids):,} pages have a "
-        f"vector and are live{', left out of the whole site: ' + reasons if reasons else ''}. "
-        f"Widen the {side} filter or list, or check the exclusion rules and what the roles of pages give and receive."
-    )
-
-
-def forget_candidates(project: Project, run: Run) -> None:
-    """Candidates of this run and of runs that ended without finishing."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM linker_runcandidate WHERE run_id IN (SELECT id FROM linker_run WHERE project_id = %s "
-            "AND kind = 'match' AND (id = %s OR status NOT IN ('queued', 'running')))",
-            [project.pk, run.pk],
-        )
-
-
-def run_batch(run: Run, number: int) -> bool:
-    """Computes one batch of a planned run and stores its candidates, in one transaction that holds the batch's lock.
-
-    False where the batch was done already, another worker holds it, or the run is over.
-    """
-    with transaction.atomic():
-        batch = RunBatch.objects.select_for_update(skip_locked=True).filter(run=run, number=number, done=False).first()
-        if batch is None or not still_running(run):
-            return False
-        found = [_packed(block, pairs) for block, pairs in _batch_pairs(run, batch)]
-        candidates = np.concatenate(found) if found else np.empty(0, dtype=CANDIDATE)
-        RunCandidate.objects.create(run=run, batch=batch, pairs=candidates.tobytes())
-        if not still_running(run):
-            transaction.set_rollback(True)
-            return False
-        batch.done, batch.candidates, batch.finished_at = True, len(candidates), timezone.now()
-        batch.save(update_fields=["done", "candidates", "finished_at"])
-        with connection.cursor() as cursor:
-            cursor.execute("UPDATE linker_run SET done = done + %s WHERE id = %s", [batch.cost, run.pk])
-    return True
-
-
-def still_running(run: Run) -> bool:
-    return Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, cancel_requested=False).exists()
-
-
-def _batch_pairs(run: Run, batch: RunBatch) -> Iterator[tuple[int, Pairs]]:
-    """The pairs of each slice of the batch, with the number of its block."""
-    asked = MatchParams.from_dict(run.params)
-    params = searched(run)
-    if params.pool < asked.pool and has_links_beside(run.project):
-        params = replace(params, pool=min(asked.pool, params.pool + SPARE))
-    numbers = {number for number, _, _ in batch.slices}
-    blocks = {
-        block.number: (np.frombuffer(block.donor_ids, "<i8"), np.frombuffer(block.target_ids, "<i8"))
-        for block in RunBlock.objects.filter(run=run, number__in=numbers)
-    }
-    room = _room(run)
-    searcher = _Searcher(run, params)
-    for slices in _groups(batch.slices, blocks, room):
-        donors = np.concatenate([blocks[number][0][first:stop] for number, first, stop in slices])
-        sources, targets = store.load_forbidden(donors)
-        by_source = np.argsort(sources, kind="stable")
-        forbidden = sources[by_source], targets[by_source]
-        cache = None
-        if len(slices) > 1:
-            cache = searcher.read(np.unique(np.concatenate([donors, *(blocks[number][1] for number, _, _ in slices)])))
-        for number, first, stop in slices:
-            yield number, searcher.find(blocks[number][0][first:stop], blocks[number][1], forbidden, cache)
-
-
-def _room(run: Run) -> int:
-    """How many targets' vectors a search may hold at a time."""
-    if run.model is None:
-        raise RuntimeError(f"run {run.pk} was not planned")
-    return tile_columns(settings.MATCH_MEMORY_MB * 2**20, run.model.dimensions)
-
-
-class _Searcher:
-    """Searches blocks as a run's parameters say."""
-
-    def __init__(self, run: Run, params: MatchParams) -> None:
-        if run.model is None:
-            raise RuntimeError(f"run {run.pk} was not planned")
-        self.params, self.model, self.room = params, run.model, _room(run)
-        self.project, self.nodes = run.project, category_nodes(run.project)
-        self.levels_up = levels_looked_up(params, self.nodes)
-        # As the plan had it: all batches of a run search alike.
-        self.apart = run.report.get("link_languages") is False
-        self.trusted = run.report.get("crawl_trusted", False)
-        self.tongues = np.zeros(1, dtype=np.int64)  # those met, by the number that `_node` gives them
-
-    def read(self, ids: NDArray[np.int64]) -> Side:
-        """The pages among `ids` that have a vector, by id."""
-        vectors = store.load_vectors(self.model.pk, self.model.dimensions, ids)
-        rows = store.copy_out(
-            "SELECT id, coalesce(category_id, 0) FROM linker_page WHERE id = ANY(%s) ORDER BY id",
-            [vectors.ids.tolist()],
-            [("id", ">i8"), ("category", ">i8")],
-        )
-        places = np.searchsorted(rows["id"].astype(np.int64), vectors.ids)
-        nodes = self.nodes.of(rows["category"].astype(np.int64))[places]
-        return Side(vectors.ids, vectors.unit, self._with_tongue(vectors.ids, nodes) if self.apart else nodes)
-
-    def _with_tongue(self, ids: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Nodes of the tree, told apart by the languages of the pages too: see `_levels`."""
-        found = tongues(self.project, ids, trusted=self.trusted)
-        new = np.setdiff1d(found, self.tongues)
-        self.tongues = np.concatenate([self.tongues, new])
-        order = np.argsort(self.tongues)
-        return nodes + order[np.searchsorted(self.tongues, found, sorter=order)] * len(self.nodes.ids)
-
-    def _levels(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Levels between kinds of pages, -1 where they are out of reach or in different languages."""
-        size = len(self.nodes.ids)
-        levels = self.nodes.tree.levels(left % size, right % size, self.levels_up)
-        other = apart(self.tongues[left // size][:, None], self.tongues[right // size][None, :])
-        return np.where(other, np.int8(-1), levels) if other.any() else levels
-
-    def find(
-        self,
-        donor_ids: NDArray[np.int64],
-        target_ids: NDArray[np.int64],
-        forbidden: tuple[NDArray[np.int64], NDArray[np.int64]],
-        cache: Side | None,
-    ) -> Pairs:
-        """`forbidden`: sources and targets by source; those of other donors do no harm. `cache` holds all pages."""
-
-        def load(ids: NDArray[np.int64]) -> Side:
-            known = self.read(ids) if cache is None else cache
-            places = np.searchsorted(known.ids, ids)
-            places[places == len(known.ids)] = 0
-            here = known.ids[places] == ids if len(known.ids) else np.zeros(len(ids), dtype=bool)
-            return Side(ids[here], known.unit[places[here]], known.nodes[places[here]])
-
-        return search(
-            load(donor_ids),
-            (load(target_ids[first : first + self.room]) for first in range(0, len(target_ids), self.room)),
-            self._levels,
-            _of_donors(forbidden, donor_ids),
-            threshold=self.params.floor(Ranking.COSINE),
-            level_penalty=self.params.level_penalty,
-            pool=self.params.pool,
-        )
-
-
-def _of_donors(
-    forbidden: tuple[NDArray[np.int64], NDArray[np.int64]], donors: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Those of the pairs, which stand by source, whose source is one of the donors."""
-    first = np.searchsorted(forbidden[0], donors)
-    count = np.searchsorted(forbidden[0], donors, side="right") - first
-    places = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
-    return forbidden[0][places], forbidden[1][places]
-
-
-def deeper(run: Run, donors: NDArray[np.int64]) -> NDArray[Any]:
-    """Candidates of some donors, as many as the run's parameters keep at most: see `effective`."""
-    searcher = _Searcher(run, MatchParams.from_dict(run.params))
-    sources, targets = store.load_forbidden(donors)
-    by_source = np.argsort(sources, kind="stable")
-    forbidden = sources[by_source], targets[by_source]
-    found = [np.empty(0, dtype=CANDIDATE)]
-    for block in RunBlock.objects.filter(run=run).order_by("number").iterator(chunk_size=100):
-        among = np.frombuffer(block.donor_ids, "<i8")
-        among = among[np.isin(among, donors)]
-        for first in range(0, len(among), BATCH_DONORS):
-            part = among[first : first + BATCH_DONORS]
-            pairs = searcher.find(part, np.frombuffer(block.target_ids, "<i8"), forbidden, None)
-            found.append(_packed(block.number, pairs))
-    return np.concatenate(found)
-
-
-def effective(params: MatchParams) -> MatchParams:
-    """The parameters a batch searches by: with no more candidates a donor than its links can need.
-
-    Best first gives a donor its best targets that have room. Where targets are capped far above what donors give, or
-    not at all, nearly all donors take their first `per_donor`; for the others the finish looks deeper, up to the whole
-    pool, so that the links are those of the whole pool.
-    """
-    if params.mode is Mode.BEST and params.reciprocal is None:
-        cap = params.target_cap(2**62)
-        if cap == 0 or cap >= LOOSE_CAP * params.per_donor:
-            return replace(params, pool=params.per_donor)
-    return params
-
-
-def searched(run: Run) -> MatchParams:
-    """The parameters that a planned run's batches search by: those of `effective`, but with the whole pool where pages
-    in need choose before the others, who may stand far down in it. On sites of more than MANY_DONORS donors they
-    choose among what a donor's own links can need.
-    """
-    params = MatchParams.from_dict(run.params)
-    donors = Run.objects.values_list("report__donors", flat=True).get(pk=run.pk)
-    knows_links = ExistingLink.objects.filter(project=run.project_id, missing_since=None).exists()
-    return params if knows_links and donors and donors <= MANY_DONORS else effective(params)
-
-
-def _groups(
-    slices: list[list[int]], blocks: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]], room: int
-) -> Iterator[list[list[int]]]:
-    """Slices whose pages fit in memory together share one read of the vectors."""
-    group: list[list[int]] = []
-    load = 0
-    for part in slices:
-        number, first, stop = part
-        size = (stop - first) + len(blocks[number][1])
-        if group and load + size > room:
-            yield group
-            group, load = [], 0
-        group.append(part)
-        load += size
-    if group:
-        yield group
-
-
-def _packed(block: int, pairs: Pairs) -> NDArray[Any]:
-    rows = np.empty(len(pairs), dtype=CANDIDATE)
-    rows["source"], rows["target"], rows["block"], rows["level"] = pairs.donors, pairs.targets, block, pairs.levels
-    rows["similarity"], rows["score"] = pairs.similarity, pairs.score
-    return rows
-
-
-def batches_left(run: Run) -> list[int]:
-    """Numbers of the batches that are not done."""
-    return list(RunBatch.objects.filter(run=run, done=False).order_by("number").values_list("number", flat=True))
-
-
-def enqueue_batches(run: Run) -> None:
-    """Gives every batch of a planned run to the workers; where there is none, the finish."""
-    numbers = batches_left(run)
-    if numbers:
-        enqueue(*(JobKey("match_batch", (run.pk, number)) for number in numbers))
-    else:
-        enqueue(JobKey("match_finish", (run.pk,)))

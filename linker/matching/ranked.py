@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linker.embedding.service import embedding_model
-from linker.engine.arrays.disk import Texts
+from linker.engine.arrays.disk import DiskTexts
 from linker.engine.arrays.vectors import HalfVectors, slices
 from linker.engine.graph.links import repeated_links
 from linker.engine.params import MatchParams
@@ -23,17 +23,20 @@ from linker.engine.ranking.rankers.base import CandidateRanker, Card
 from linker.engine.ranking.rankers.registry import ranker_of
 from linker.engine.site import Links, Pairs, Site, checked
 from linker.errors import UserError
+from linker.matching.category_nodes import category_nodes
 from linker.matching.copies import find_copies, load_twins
-from linker.matching.eligibility import Eligible, eligible_pages
-from linker.matching.finish import FOUND, Findings, store_found
+from linker.matching.eligibility import Eligible, eligible_pages, no_eligible_pages_message
+from linker.matching.finish import save_match_result
 from linker.matching.pilots import limited_to_pilot
-from linker.matching.plan import about_languages, category_nodes, left_out, nobody
+from linker.matching.report import approval_report, begun_report
+from linker.matching.result import FOUND, MatchResult
 from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.models.linked import IN_TEXT
 from linker.pages.languages import tongues, trusts_crawl
 from linker.runs import lifecycle
-from linker.storage import store
-from linker.storage.store import stream
+from linker.storage.copy import copy_out
+from linker.storage.cursors import stream
+from linker.storage.vectors import load_half_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,10 +56,10 @@ class Loaded:
 
 
 def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecycle.no_progress) -> dict[str, Any]:
-    """Ranks the whole site, gives the links out under the caps, finds their places and stores them.
+    """Ranks the whole site, allocates links under the caps, finds their places and stores them.
 
     `ranking` names a ranker of candidates; one that learns falls back where too few links are among them. `reason` says
-    why. Raises UserError where nobody may give or receive a link, or a weight of the formula is unknown.
+    why. Raises UserError where no page may give or receive a link, or a weight of the formula is unknown.
     """
     started = time.monotonic()
     project, params = run.project, MatchParams.from_dict(run.params)
@@ -65,9 +68,8 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecyc
     Run.objects.filter(pk=run.pk).update(model=model)
     run.model = model
     eligible = limited_to_pilot(run, params, eligible_pages(project, model, params))
-    if not eligible.chosen_donor.any() or not eligible.chosen_target.any():
-        side = "donor" if not eligible.chosen_donor.any() else "acceptor"
-        raise UserError(nobody(eligible, side))
+    if message := no_eligible_pages_message(eligible):
+        raise UserError(message)
     copies = find_copies(run, eligible, progress)
     decided = _decisions(project)
     ranker = ranker_of(ranking)
@@ -87,9 +89,9 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecyc
     ranked, rows, acceptors, texts = _ranked(load_site(project, model, eligible, levels_up), ranker, options, progress)
     if ranked.ranker != ranking:
         reason = "Too few of the site's links are among the candidates to learn from."
-    return store_found(
+    return save_match_result(
         run,
-        Findings(
+        MatchResult(
             rows,
             ranked.ranker,
             lambda row: _why(ranked, row["place"]),
@@ -97,12 +99,15 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecyc
             _ranker(ranked, options),
             {
                 "ranked_why": reason,
-                "approval": _approval(options, decided),
-                "donors": int(eligible.chosen_donor.sum()),
-                "acceptors": int(eligible.chosen_target.sum()),
+                "approval": approval_report(options, decided),
+                **begun_report(
+                    project,
+                    model,
+                    eligible,
+                    acceptors=int(eligible.chosen_target.sum()),
+                    other_language=ranked.other_language,
+                ),
                 "donors_with_text": texts,
-                **about_languages(project, ranked.other_language),
-                **left_out(project, model, eligible),
                 "copies": copies,
                 "seconds": round(time.monotonic() - started, 1),
             },
@@ -115,8 +120,8 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecyc
 def _ranked(
     loaded: Loaded, ranker: CandidateRanker, options: EngineOptions, progress: Progress
 ) -> tuple[Ranked, NDArray[Any], NDArray[np.int64], int]:
-    """The ranked pairs, also as rows for store_found, the acceptors, and how many donors have a text. The vectors are
-    let go with `loaded`."""
+    """The ranked pairs, also as rows of FOUND, the acceptors, and how many donors have a text. The vectors are freed
+    with `loaded`."""
     ranked = ranker.rank(checked(loaded.site), options, progress)
     return ranked, _rows(loaded, ranked), loaded.ids[loaded.site.target], loaded.with_text
 
@@ -145,13 +150,10 @@ def _why(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
 STATED = "stated"  # in an edge's evidence: what the shipped model said, before the project's calibration
 
 
-BANDS = (0.0, 0.3, 0.5, 0.7, 0.85)  # where the bands begin in which what was stated is compared with what was found
-
-
 def _decisions(project: Project) -> NDArray[Any]:
     """What the model stated of each suggestion that a person decided on, what the project's editors were shown, and
     whether they approved it as it stood."""
-    return store.copy_out(
+    return copy_out(
         f"SELECT (evidence->>'{STATED}')::float8, probability, status <> 'rejected' AND NOT edited "
         "FROM linker_candidateedge "
         "WHERE project_id = %s AND reviewed AND status IN ('accepted', 'exported', 'rejected') "
@@ -159,33 +161,6 @@ def _decisions(project: Project) -> NDArray[Any]:
         [project.pk],
         [("stated", ">f8"), ("shown", ">f8"), ("approved", "?")],
     )
-
-
-def _approval(options: EngineOptions, decided: NDArray[Any]) -> dict[str, Any]:
-    """For the report: what the probabilities come from, and how what they stated so far compares with what editors
-    found, in BANDS."""
-    approval, calibration = options.approval, options.calibration
-    band = np.searchsorted(BANDS, decided["shown"].astype(np.float64), side="right") - 1
-    found = [decided[band == number] for number in range(len(BANDS))]
-    return {
-        "bands": [
-            {
-                "from": low,
-                "to": high,
-                "decisions": len(rows),
-                "stated": round(float(rows["shown"].mean()), 4),
-                "approved": round(float(rows["approved"].mean()), 4),
-            }
-            for low, high, rows in zip(BANDS, (*BANDS[1:], 1.0), found, strict=True)
-            if len(rows)
-        ],
-        "version": approval.version,
-        "judged": approval.judged,
-        "sites": approval.sites,
-        "decisions": calibration.decisions,
-        "slope": calibration.slope,
-        "shift": calibration.shift,
-    }
 
 
 def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
@@ -202,8 +177,7 @@ def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
 
 
 def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
-    """The pairs as store_found wants them, scored by their turn. Those below are at the end, with no more than their
-    score."""
+    """The pairs as rows of FOUND, scored by their turn. Those below are at the end, with no more than their score."""
     site, below = loaded.site, ranked.below
     rows = np.empty(len(ranked) + len(below.value), dtype=FOUND)
     rows["block"], rows["level"], rows["similarity"], rows["probability"], rows["place"] = -1, 0, 0, np.nan, -1
@@ -251,7 +225,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
     """The site as the engine reads it: whoever may give links is learned from, those chosen are asked about."""
     ids = eligible.ids
     nodes = category_nodes(project)
-    columns = urls, titles, h1s, bodies = Texts(), Texts(), Texts(), Texts()
+    columns = urls, titles, h1s, bodies = DiskTexts(), DiskTexts(), DiskTexts(), DiskTexts()
     languages: list[str] = []
     with_text = 0
     impressions = np.zeros(len(ids))
@@ -283,7 +257,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             h1s=h1s,
             bodies=bodies,
             languages=languages,
-            unit=HalfVectors(store.load_half_vectors(model.pk, model.dimensions, ids)),
+            unit=HalfVectors(load_half_vectors(model.pk, model.dimensions, ids)),
             nodes=nodes.of(eligible.categories),
             tree=nodes.tree,
             links=links,
@@ -338,7 +312,7 @@ OF_THE_PAIR = "rejected_for IN ('', 'irrelevant', 'wrong_target', 'other')"
 
 def _decided(project: Project, ids: NDArray[np.int64], which: str) -> Pairs:
     """Pairs that a person decided on; what left unreviewed says nothing of what editors think."""
-    rows = store.copy_out(
+    rows = copy_out(
         f"SELECT source_id, target_id FROM linker_candidateedge WHERE project_id = %s AND reviewed AND ({which})",
         [project.pk],
         [("source", ">i8"), ("target", ">i8")],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from linker.engine.roles.policy import Gives, PageRole, role_links
 from linker.models import Block
 from linker.pages.roles import ROLE_NOW, role_now_sql
-from linker.storage.store import stream
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linker.engine.anchors.search_queries import Query
-from linker.storage.store import stream
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST = 10  # a page, the heaviest: anchors need no more
+MAX_QUERIES = 10  # of a page, the heaviest: anchors need no more
 
 # A source's queries share 1 between them on each page: by importance, or by impressions; alike where all are 0 or none
 # is known. What two sources say counts half each.
@@ -34,8 +34,8 @@ SELECT page_id, query, weight, impressions FROM summed WHERE place <= %s ORDER B
 
 
 def target_queries(ids: Sequence[int]) -> dict[int, list[Query]]:
-    """The MOST heaviest queries of each page that has any, heaviest first; weights are shares of all its queries."""
+    """The MAX_QUERIES heaviest queries of each page that has any, heaviest first; weights are shares of all of them."""
     found: dict[int, list[Query]] = {}
-    for page, text, weight, impressions in stream("queries", HEAVIEST, [list(ids), MOST]):
+    for page, text, weight, impressions in stream("queries", HEAVIEST, [list(ids), MAX_QUERIES]):
         found.setdefault(page, []).append(Query(text, weight, impressions))
     return found

@@ -8,8 +8,9 @@ from django.db import connection
 
 from linker.engine.params import MatchParams, Ranking
 from linker.errors import RunCancelled
+from linker.matching.batches import batches_left, run_batch, still_running
 from linker.matching.finish import finish_match
-from linker.matching.plan import batches_left, plan_match, run_batch, still_running
+from linker.matching.plan import plan_match
 from linker.models import Project, Run
 from linker.models.linked import IN_TEXT
 from linker.pages.languages import read_languages
@@ -21,18 +22,18 @@ if TYPE_CHECKING:
 
 # Below this the ranker has too little to learn from; linker.engine.ranking.learned.TrainOptions.fewest says the same of
 # links found among the candidates.
-FEWEST_LABELS = 60
-MOST_RANKED = 300_000  # pages whose texts one process can hold
+MIN_LABELS = 60
+MAX_RANKED_PAGES = 300_000  # pages whose texts one process can hold
 
 
 def choose_ranking(project: Project, params: MatchParams) -> tuple[str, str]:
-    """How a run ranks, and why in one sentence: what it was told, or what the site has for it.
+    """How a run ranks, and why in one sentence: what its settings say, or what the site has to learn from.
 
-    Learned from FEWEST_LABELS body links and decisions on; else by the ranker that ships with the product, or where the
-    project has weights of its own by the formula. Beyond MOST_RANKED pages by cosine within the categories.
+    Learned from MIN_LABELS body links and decisions on; else by the ranker that ships with the product, or where the
+    project has weights of its own by the formula. Beyond MAX_RANKED_PAGES pages by cosine within the categories.
     """
     if params.ranking != Ranking.AUTO:
-        return params.ranking, "The run was told so."
+        return params.ranking, "The run’s settings say so."
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM linker_page WHERE project_id = %s AND status = 'live' AND missing_since IS NULL",
@@ -42,18 +43,21 @@ def choose_ranking(project: Project, params: MatchParams) -> tuple[str, str]:
         cursor.execute(
             "SELECT count(*) FROM (SELECT DISTINCT source_id, target_id FROM linker_existinglink WHERE project_id = %s "
             f"AND {IN_TEXT} AND missing_since IS NULL AND source_id <> target_id LIMIT %s) links",
-            [project.pk, FEWEST_LABELS],
+            [project.pk, MIN_LABELS],
         )
         (links,) = cursor.fetchone()
     decided = project.edges.filter(status__in=["accepted", "exported"], reviewed=True)
-    accepted = decided.count() if links < FEWEST_LABELS else 0
-    if pages > MOST_RANKED:
-        return Ranking.COSINE, f"The site has more than {MOST_RANKED:,} pages, which are compared category by category."
-    if links + accepted >= FEWEST_LABELS:
+    accepted = decided.count() if links < MIN_LABELS else 0
+    if pages > MAX_RANKED_PAGES:
+        return (
+            Ranking.COSINE,
+            f"The site has more than {MAX_RANKED_PAGES:,} pages, which are compared category by category.",
+        )
+    if links + accepted >= MIN_LABELS:
         return Ranking.LEARNED, "The site has links and accepted suggestions enough to learn from."
     return (
         params.without_links,
-        f"There are {links + accepted} body links and accepted suggestions; it takes {FEWEST_LABELS} to learn.",
+        f"There are {links + accepted} body links and accepted suggestions; it takes {MIN_LABELS} to learn.",
     )
 
 

@@ -12,7 +12,7 @@ from linker.matching.anchor_variety import STORED, reworded
 from linker.matching.room import has_prose_sql, silent_roles, text_room_sql
 from linker.models import CandidateEdge, Project, Tier
 from linker.models.linked import linked_sql
-from linker.storage import store
+from linker.storage.copy import copy_rows_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +52,7 @@ _NEW_TIERS = (
     "LEFT JOIN readings ON readings.id = e.id AND readings.asked "
     "LEFT JOIN linker_tier t ON t.id = CASE WHEN readings.asked THEN readings.tier ELSE e.tier_id END"
 )
+BELOW_EVERY_TIER = "below every tier"
 _REWORDED = ("edge", "source", "anchor", "origin", "others", "start", "stop", "sentence", "heading", "body_hash")
 _WRITTEN = """
 WITH read AS (
@@ -93,45 +94,38 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
     same. Locks the edges in the order of their ids before any is written, as every writer of many edges does.
     """
     ids = None if edge_ids is None else list(edge_ids)
-    names = dict(Tier.objects.filter(project=project).values_list("pk", "name"))
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("DROP TABLE IF EXISTS readings, reworded")
-        cursor.execute(
-            _READINGS,
-            {"project": project.pk, "ids": ids, "basis": project.tier_basis, "silent": silent_roles(project)},
-        )
-        cursor.execute("ALTER TABLE readings ADD PRIMARY KEY (id)")
-        cursor.execute("ANALYZE readings")
-        cursor.execute(
-            "CREATE TEMP TABLE reworded (edge bigint PRIMARY KEY, source bigint, anchor text, origin text, "
-            "others jsonb, start int, stop int, sentence text, heading text, body_hash bigint) ON COMMIT DROP"
-        )
-        targets = None if ids is None else _targets(ids)
-        for part in reworded(project, _NEW_TIERS, targets, ids):
-            store.copy_rows_in(
-                "reworded", _REWORDED, ((*edge[:4], json.dumps(edge.others), *edge[5:]) for edge in part)
-            )
-        cursor.execute("ANALYZE reworded")
+        _read_tiers(cursor, project, ids)
+        _choose_other_words(cursor, project, ids)
         cursor.execute(_WRITTEN)
-        _withdraw_linked(cursor, project, ids)
-        cursor.execute(
-            """
-            SELECT tier_id, count(*) FROM linker_candidateedge
-            WHERE project_id = %(project)s AND status = 'suggested' AND NOT stale
-                AND (%(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s::bigint[]))
-            GROUP BY tier_id
-            """,
-            {"project": project.pk, "ids": ids},
-        )
-        counts = dict(cursor.fetchall())
-    found = dict.fromkeys(project.tiers.filter(basis=project.tier_basis).values_list("name", flat=True), 0)
-    for tier, count in counts.items():
-        name = names.get(tier, "below every tier")
-        found[name] = found.get(name, 0) + count
-    return {**found, "below every tier": found.get("below every tier", 0)}
+        _mark_linked(cursor, project, ids)
+        return _undecided_by_tier(cursor, project, ids)
 
 
-def _withdraw_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:
+def _read_tiers(cursor: Any, project: Project, ids: list[int] | None) -> None:
+    """Fills the temporary table `readings` with what the tiers of now say of each edge and of its donor's others."""
+    cursor.execute("DROP TABLE IF EXISTS readings")
+    cursor.execute(
+        _READINGS, {"project": project.pk, "ids": ids, "basis": project.tier_basis, "silent": silent_roles(project)}
+    )
+    cursor.execute("ALTER TABLE readings ADD PRIMARY KEY (id)")
+    cursor.execute("ANALYZE readings")
+
+
+def _choose_other_words(cursor: Any, project: Project, ids: list[int] | None) -> None:
+    """Fills the temporary table `reworded` with the edges whose words are used too often by those readings."""
+    cursor.execute("DROP TABLE IF EXISTS reworded")
+    cursor.execute(
+        "CREATE TEMP TABLE reworded (edge bigint PRIMARY KEY, source bigint, anchor text, origin text, "
+        "others jsonb, start int, stop int, sentence text, heading text, body_hash bigint) ON COMMIT DROP"
+    )
+    targets = None if ids is None else _targets(ids)
+    for part in reworded(project, _NEW_TIERS, targets, ids):
+        copy_rows_in("reworded", _REWORDED, ((*edge[:4], json.dumps(edge.others), *edge[5:]) for edge in part))
+    cursor.execute("ANALYZE reworded")
+
+
+def _mark_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:
     """Marks undecided edges stale that are linked already where they would stand, of all or of some. Those of the
     newest run are only ever stale for that: they stand again where it no longer holds."""
     cursor.execute(
@@ -150,6 +144,26 @@ def _withdraw_linked(cursor: Any, project: Project, ids: list[int] | None) -> No
         """,
         {"project": project.pk, "ids": ids},
     )
+
+
+def _undecided_by_tier(cursor: Any, project: Project, ids: list[int] | None) -> dict[str, int]:
+    """How many undecided edges, of all or of some, each tier of the project's basis has, by its name."""
+    cursor.execute(
+        """
+        SELECT tier_id, count(*) FROM linker_candidateedge
+        WHERE project_id = %(project)s AND status = 'suggested' AND NOT stale
+            AND (%(ids)s::bigint[] IS NULL OR id = ANY(%(ids)s::bigint[]))
+        GROUP BY tier_id
+        """,
+        {"project": project.pk, "ids": ids},
+    )
+    counts = cursor.fetchall()
+    names = dict(Tier.objects.filter(project=project).values_list("pk", "name"))
+    found = dict.fromkeys(project.tiers.filter(basis=project.tier_basis).values_list("name", flat=True), 0)
+    for tier, count in counts:
+        name = names.get(tier, BELOW_EVERY_TIER)
+        found[name] = found.get(name, 0) + count
+    return {**found, BELOW_EVERY_TIER: found.get(BELOW_EVERY_TIER, 0)}
 
 
 def keep_apart(project: Project, targets: Sequence[int] | None = None) -> int:

@@ -20,7 +20,8 @@ from django.db import connection, transaction
 from linker.engine.text.languages import ALIKE, AT_A_TIME, READ, SURE, agreed, detect, kin
 from linker.engine.text.model_languages import MULTILINGUAL, knows, trained_on
 from linker.models.project import VectorSource
-from linker.storage import store
+from linker.storage.copy import copy_out, copy_rows_in
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +70,7 @@ def read_languages(project: Project, progress: Progress) -> int:
             progress(done, total, "Reading the languages of pages")
             pages, titles, bodies, said = zip(*some, strict=True)
             found = zip(pages, *detect_all(titles, bodies, said), strict=True)
-            store.copy_rows_in("stage_language", ("page", "language", "sureness"), found)
+            copy_rows_in("stage_language", ("page", "language", "sureness"), found)
             done += len(some)
         cursor.execute("ANALYZE stage_language")
         cursor.execute(
@@ -81,7 +82,7 @@ def read_languages(project: Project, progress: Progress) -> int:
 
 
 def _stale_pages(project: Project) -> Iterator[tuple[Any, ...]]:
-    return store.stream(
+    return stream(
         "unread",
         f"SELECT id, left(title, {READ}), left(body, {READ}), language FROM linker_page p "
         f"WHERE project_id = %s AND {STALE}",
@@ -170,7 +171,7 @@ def tongues(project: Project, ids: NDArray[np.int64], *, trusted: bool) -> NDArr
     int64 [n]. `trusted`: what `trusts_crawl` says. `ids` ascending."""
     sure = f"language_sureness >= {SURE}"
     told = f"{sure} OR own_language <> ''" if trusted else sure
-    rows = store.copy_out(
+    rows = copy_out(
         f"SELECT id, CASE WHEN {told} THEN hashtext({_alike_sql('own_language')})::bigint ELSE 0 END "
         "FROM linker_page WHERE project_id = %s AND id = ANY(%s) ORDER BY id",
         [project.pk, ids.tolist()],

@@ -19,7 +19,8 @@ from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
 from linker.pages.report import RolesReport
 from linker.runs.lifecycle import no_progress
-from linker.storage import store
+from linker.storage.copy import copy_rows_in
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -79,7 +80,7 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
     site = _site(project, menus_tell=in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages))
     below, in_categories = _Below(project), _pages_of_categories(project)
     by_rule = _by_rule(project)
-    rows = store.stream("roles", _FACTS, {"project": project.pk, "read": READ}, AT_A_TIME)
+    rows = stream("roles", _FACTS, {"project": project.pk, "read": READ}, AT_A_TIME)
 
     def decide(row: tuple[Any, ...]) -> tuple[_Role, _Role]:
         facts = _facts(row, below, in_categories, pages)
@@ -94,7 +95,7 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
 def apply_role_rules(project: Project) -> int:
     """Writes on the pages what the rules say, and leaves what was found. Returns how many pages changed."""
     by_rule = _by_rule(project)
-    rows = store.stream(
+    rows = stream(
         "roles",
         "SELECT id, role, role_why, event_day, role_by_rule, url FROM linker_page WHERE project_id = %s",
         [project.pk],
@@ -129,7 +130,7 @@ def pages_that(project: Project, roles: Sequence[PageRole]) -> set[int]:
     query = (
         f"SELECT p.id FROM linker_page p WHERE p.project_id = %s AND p.role_in_force = ANY(%s) AND {ROLE_NOW} = ANY(%s)"
     )
-    return {page for (page,) in store.stream("of_role", query, [project.pk, names, names])}
+    return {page for (page,) in stream("of_role", query, [project.pk, names, names])}
 
 
 # ---------------------------------------------------------------------------------------------------------- reading
@@ -227,7 +228,7 @@ class _Below:
     def __init__(self, project: Project) -> None:
         parents = array("q")
         query = "SELECT url FROM linker_page WHERE project_id = %s AND missing_since IS NULL"
-        for (url,) in store.stream("addresses", query, [project.pk]):
+        for (url,) in stream("addresses", query, [project.pk]):
             above = _trunk(url).rpartition("/")[0]
             while "/" in above:
                 parents.append(hash(above))
@@ -285,7 +286,7 @@ def _write(
         while some := list(islice(rows, AT_A_TIME)):
             new = [(row[0], *now) for row in some for before, now in [decide(row)] if now != before]
             if new:
-                store.copy_rows_in("stage_role", ("id", "role", "why", "day", "by_rule"), new)
+                copy_rows_in("stage_role", ("id", "role", "why", "day", "by_rule"), new)
             done += len(some)
             changed += len(new)
             progress(done)

@@ -21,7 +21,8 @@ from linker.models import CandidateEdge, Category, Page, Project, SensitiveRule,
 from linker.pages.languages import usual_language
 from linker.pages.report import SensitiveReport
 from linker.runs.lifecycle import no_progress
-from linker.storage import store
+from linker.storage.copy import analyze, copy_in
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -269,7 +270,7 @@ class _Look:
         total = Page.objects.filter(project=self.project).count()
         languages: dict[str, str | None] = {"": self.language}
         query = "SELECT id, title, h1, url, own_language FROM linker_page WHERE project_id = %s"
-        rows = store.stream("titles", query, [self.project.pk])
+        rows = stream("titles", query, [self.project.pk])
         done = 0
         while some := list(islice(rows, AT_A_TIME)):
             progress(done, total, "Looking for sensitive pages")
@@ -312,7 +313,7 @@ class _Look:
         with connection.cursor() as cursor:
             cursor.execute("CREATE TEMP TABLE stage_sensitive (rule bigint, page bigint, place smallint)")
             columns = [("rule", ">i8", ids[found[:, 0]]), ("page", ">i8", found[:, 1]), ("place", ">i2", found[:, 2])]
-            store.copy_in("stage_sensitive", columns)
+            copy_in("stage_sensitive", columns)
             cursor.execute("ANALYZE stage_sensitive")
             cursor.execute(
                 "DELETE FROM linker_sensitivepage s WHERE rule_id = ANY(%s) AND NOT EXISTS "
@@ -327,7 +328,7 @@ class _Look:
                 [[str(place) for place in PLACES]],
             )
             cursor.execute("DROP TABLE stage_sensitive")
-        store.analyze("linker_sensitivepage")
+        analyze("linker_sensitivepage")
 
     def propose_categories(self) -> None:
         """Proposes the topmost categories whose names speak of it. Where a rule of the kind was there, or is above,

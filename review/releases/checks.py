@@ -24,13 +24,14 @@ from django.db.models import Q
 from linker.engine.anchors.diversity import word_set
 from linker.engine.params import MatchParams
 from linker.matching.anchor_use import carried_query, is_another
-from linker.matching.eligibility import barred_pages
+from linker.matching.eligibility import ineligible_pages
 from linker.matching.room import text_room_sql
 from linker.models import Block, CandidateEdge, EdgeStatus, Placement
 from linker.models.linked import linked_sql
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import sensitivity_checks
-from linker.storage.store import analyze, copy_rows_in, stream
+from linker.storage.copy import analyze, copy_rows_in
+from linker.storage.cursors import stream
 from review.models import Held
 
 if TYPE_CHECKING:
@@ -171,44 +172,44 @@ def _execute(statement: str, params: dict[str, Any] | None = None) -> None:
 
 # ---------------------------------------------------------------------------------------------------------- pages
 
-_BARRED = """
+_OF_INELIGIBLE_PAGES = """
 UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
-    SELECT b.page, b.side, b.bar, CASE
-        WHEN b.bar IN ('excluded', 'role') THEN 'excluded'
-        WHEN b.bar = 'not indexable (as acceptor)' THEN 'not_indexable'
+    SELECT b.page, b.side, b.why, CASE
+        WHEN b.why IN ('excluded', 'role') THEN 'excluded'
+        WHEN b.why = 'not indexable (as acceptor)' THEN 'not_indexable'
         WHEN p.missing_since IS NULL AND p.status NOT IN ('merged', 'killed')
             AND (p.redirect_url <> '' OR p.status = 'redirected' OR p.status_code BETWEEN 300 AND 399) THEN 'redirected'
         ELSE 'gone' END AS reason,
         'The ' || b.side || CASE
-        WHEN b.bar = 'excluded' THEN ' is excluded by the rule “' || b.pattern || '”.'
-        WHEN b.bar = 'role' THEN ' is ' || b.pattern || ', which '
+        WHEN b.why = 'excluded' THEN ' is excluded by the rule “' || b.pattern || '”.'
+        WHEN b.why = 'role' THEN ' is ' || b.pattern || ', which '
             || CASE b.side WHEN 'donor' THEN 'gives' ELSE 'receives' END || ' no new links.'
-        WHEN b.bar = 'not indexable (as acceptor)' AND p.canonical_link NOT IN ('', p.url, p.canonical_url)
+        WHEN b.why = 'not indexable (as acceptor)' AND p.canonical_link NOT IN ('', p.url, p.canonical_url)
             THEN ' names another address as its canonical: ' || p.canonical_link
-        WHEN b.bar = 'not indexable (as acceptor)'
+        WHEN b.why = 'not indexable (as acceptor)'
             THEN ' is not indexable' || coalesce(': ' || nullif(p.indexability_status, ''), '') || '.'
         WHEN p.missing_since IS NOT NULL THEN ' is missing from the newest import.'
         WHEN p.status <> 'live' THEN ' was ' || p.status || '.'
         WHEN p.redirect_url <> '' THEN ' redirects to ' || p.redirect_url
         ELSE ' answered the crawl with ' || p.status_code || '.' END AS detail
-    FROM barred b JOIN linker_page p ON p.id = b.page
+    FROM ineligible b JOIN linker_page p ON p.id = b.page
 ) found
 WHERE found.side = %(side)s AND leaving.reason = '' AND leaving.operation <> 'remove'
-    AND NOT (found.bar = 'role' AND leaving.decided) -- a person who accepted the link knew the page
+    AND NOT (found.why = 'role' AND leaving.decided) -- a person who accepted the link knew the page
     AND CASE %(side)s WHEN 'donor' THEN leaving.source_id ELSE leaving.target_id END = found.page
 """
 
 
 def _hold_for_pages(project: Project) -> None:
     """Links of pages that a match run would leave out for what they are, by the rules of match runs."""
-    _execute("DROP TABLE IF EXISTS barred")
-    _execute("CREATE TEMP TABLE barred (page bigint, side text, bar text, pattern text) ON COMMIT DROP")
+    _execute("DROP TABLE IF EXISTS ineligible")
+    _execute("CREATE TEMP TABLE ineligible (page bigint, side text, why text, pattern text) ON COMMIT DROP")
     touched = "SELECT unnest(ARRAY[source_id, target_id]) FROM leaving WHERE operation <> 'remove'"
-    for rows in _batches(barred_pages(project, touched)):
-        copy_rows_in("barred", ["page", "side", "bar", "pattern"], rows)
-    analyze("barred")
+    for rows in _batches(ineligible_pages(project, touched)):
+        copy_rows_in("ineligible", ["page", "side", "why", "pattern"], rows)
+    analyze("ineligible")
     for side in ("acceptor", "donor"):
-        _execute(_BARRED, {"side": side})
+        _execute(_OF_INELIGIBLE_PAGES, {"side": side})
 
 
 def _batches(rows: Iterable[Row], size: int = 5000) -> Iterator[list[Row]]:

@@ -7,17 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linker.engine.anchors.choice import AnchorOptions
-from linker.engine.arrays.disk import Texts
-from linker.engine.arrays.vectors import HalfVectors
-from linker.engine.index import chunks
+from linker.engine.anchors.training import AnchorOptions
+from linker.engine.arrays.disk import DiskTexts
+from linker.engine.arrays.vectors import HalfVectors, unit_rows
+from linker.engine.bodies import chunks
 from linker.engine.limits import Limits
 from linker.engine.rank import EngineOptions, rank_site
 from linker.engine.ranking.learned import TrainOptions
 from linker.engine.ranking.ranked import Ranked
 from linker.engine.site import Site
 from linker.engine.text.tokens import BATCH
-from linker.storage.store import normalised
 from tests.engine.sites import made_site
 
 OPTIONS = EngineOptions(
@@ -60,8 +59,8 @@ def test_slices_of_any_size_give_the_same_pairs_and_anchors() -> None:
 def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_anchors() -> None:
     site = long_site()
     half = np.asarray(site.unit).astype(np.float16)
-    in_files = {name: Texts(getattr(site, name)) for name in ("urls", "titles", "h1s", "bodies")}
-    one = rank_site(replace(site, unit=normalised(half)), OPTIONS)
+    in_files = {name: DiskTexts(getattr(site, name)) for name in ("urls", "titles", "h1s", "bodies")}
+    one = rank_site(replace(site, unit=unit_rows(half)), OPTIONS)
     assert_same(one, rank_site(replace(site, unit=HalfVectors(half), **in_files), OPTIONS))
 
 

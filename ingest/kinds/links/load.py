@@ -14,7 +14,7 @@ from ingest.kinds.project_pages import find_pages
 from ingest.kinds.sql import lock
 from ingest.kinds.staging import stage_rows
 from linker.pages.roles import find_roles
-from linker.storage import store
+from linker.storage.copy import analyze
 
 if TYPE_CHECKING:
     from ingest.kinds.base import ImportTask
@@ -43,7 +43,7 @@ def load_links(task: ImportTask) -> Counts:
     report["links"] = report["new"] + report["seen_before"]
     report["missing"] = 0 if stage.at_once else merge.mark_missing_links(project, task.seen_at)
     task.note_stage("Counting links")
-    store.analyze("linker_existinglink")
+    analyze("linker_existinglink")
     stage.count_page_links()
     drop_link_stage()
     report |= find_roles(project, task.note_substage)

@@ -11,7 +11,9 @@ from ingest.kinds.links.merge import ANCHOR_KEY, SET_COUNTS, count_page_links, h
 from ingest.kinds.links.parse import Links
 from ingest.kinds.sql import execute, fetch_number, lock
 from linker.models import Block
-from linker.storage import store
+from linker.storage.background import BackgroundCopy
+from linker.storage.copy import copy_in, timestamp
+from linker.storage.references import CHECKS_OFF, CHECKS_ON, may_skip_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,9 +85,9 @@ class LinkStage:
             (MERGE_LINKS, (project.pk, seen_at)),
             ("TRUNCATE stage_link", ()),
         ]
-        self._checked = not store.may_leave_checks_out()
+        self._checked = not may_skip_checks()
         if not self._checked:
-            self._merge = [store.CHECKS_OFF, *self._merge, store.CHECKS_ON]
+            self._merge = [CHECKS_OFF, *self._merge, CHECKS_ON]
         self._merged: list[Future[Any]] = []
         self.at_once = False
         if at_once and not has_links(project):
@@ -96,7 +98,7 @@ class LinkStage:
             self._outlinks, self._inlinks = np.zeros(len(ids), dtype=np.int64), np.zeros(len(ids), dtype=np.int64)
             self._held = Links.of([])
         execute(STAGE_LINKS)
-        self._background = store.Background()
+        self._background = BackgroundCopy()
         self.wait = self._background.wait
 
     def __enter__(self) -> LinkStage:
@@ -145,7 +147,7 @@ class LinkStage:
         self._new += np.bincount(links.block, minlength=len(self._new))
         self.wait()
         if not self._checked:
-            self._background.execute(store.CHECKS_OFF)
+            self._background.execute(CHECKS_OFF)
         self._background.copy_in(
             "linker_existinglink",
             [
@@ -154,13 +156,13 @@ class LinkStage:
                 ("target_id", ">i8", links.target),
                 ("block", ">i2", links.block),
                 ("follow", "?", links.follow),
-                ("last_seen_at", ">i8", np.full(len(links), store.timestamp(self.seen_at))),
+                ("last_seen_at", ">i8", np.full(len(links), timestamp(self.seen_at))),
             ],
             "anchor",
             links.anchor,
         )
         if not self._checked:
-            self._background.execute(store.CHECKS_ON)
+            self._background.execute(CHECKS_ON)
 
     def _once(self, links: Links) -> tuple[Links, NDArray[np.int64]]:
         """Each link once, followed where one of the same is, by source and target; and the places of both in `ids`."""
@@ -205,7 +207,7 @@ class LinkStage:
             return
         execute("CREATE TEMP TABLE stage_count (id bigint, inlinks int, outlinks int)")
         columns = [("id", ">i8", self._ids), ("inlinks", ">i4", self._inlinks), ("outlinks", ">i4", self._outlinks)]
-        store.copy_in("stage_count", columns)
+        copy_in("stage_count", columns)
         execute("ANALYZE stage_count")
         execute(SET_COUNTS.format("stage_count"))
         execute("DROP TABLE stage_count")

@@ -23,7 +23,9 @@ from linker.models import TrafficSource
 from linker.pages.languages import detect_all, language_counts, read_languages
 from linker.pages.roles import find_roles
 from linker.pages.sensitivity import find_sensitive
-from linker.storage import store
+from linker.storage.background import BackgroundCopy
+from linker.storage.copy import analyze
+from linker.storage.references import lock_references
 
 if TYPE_CHECKING:
     from ingest.kinds.base import Counts, ImportTask
@@ -70,7 +72,7 @@ class PagesLoad:
 
     def _stage(self) -> None:
         stage.create_page_stage()
-        with store.Background() as background:
+        with BackgroundCopy() as background:
             for records in self.task.source.chunks():
                 self.rows += len(records)
                 pages = self.parser.parse_all(records)
@@ -117,7 +119,7 @@ class PagesLoad:
         report |= self.skipped.report()
         report["mapping"] = self.mapping
         stage.drop_page_stage()
-        store.analyze("linker_page", "linker_pageembedding", "linker_category")
+        analyze("linker_page", "linker_pageembedding", "linker_category")
         if not LANGUAGE_FROM.isdisjoint(self.parser.filled):
             self.task.note_stage("Reading the languages of pages")
             read_languages(self.project, self.task.note_substage)
@@ -147,7 +149,7 @@ class PagesLoad:
     def _save_pages(self) -> Counts:
         from_folders = self.parser.source == "folders"
         held = {"linker_project": [self.project.pk], "linker_category": merge.staged_categories()}
-        with store.references_held(held):
+        with lock_references(held):
             counts = merge.merge_pages(
                 self.project,
                 self.parser.filled,

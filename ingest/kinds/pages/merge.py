@@ -15,7 +15,8 @@ from ingest.kinds.traffic.merge import COUNTS, MAX_COUNT
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
 from linker.models import Category, EmbeddingModel
 from linker.pages.languages import READ_FROM
-from linker.storage import store
+from linker.storage.copy import copy_rows_in
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def merge_categories(project: Project, category_paths: CategoryPaths) -> int:
         made = Category.objects.bulk_create([_category(project, path, ids) for path in level], batch_size=2000)
         ids |= {category.path_key: category.pk for category in made}
     execute("CREATE TEMP TABLE stage_category (number int, id bigint)")
-    store.copy_rows_in(
+    copy_rows_in(
         "stage_category", ("number", "id"), ((n, ids[category_key(path)]) for n, path in enumerate(paths) if path)
     )
     return len(wanted)
@@ -138,7 +139,7 @@ def _keep_cleaner_addresses(project: Project) -> None:
 
     One that answers 200 replaces any that did not.
     """
-    other = store.stream(
+    other = stream(
         "addresses",
         "SELECT s.line, s.url, p.url, s.canonical_url FROM stage_page s JOIN linker_page p ON p.project_id = %s "
         "AND md5(p.canonical_url) = md5(s.canonical_url) WHERE s.url <> p.url "
@@ -149,7 +150,7 @@ def _keep_cleaner_addresses(project: Project) -> None:
     if not worse:
         return
     execute("CREATE TEMP TABLE stage_kept (line bigint, url text)")
-    store.copy_rows_in("stage_kept", ("line", "url"), worse)
+    copy_rows_in("stage_kept", ("line", "url"), worse)
     execute("ANALYZE stage_kept")
     execute("UPDATE stage_page s SET url = k.url FROM stage_kept k WHERE k.line = s.line")
     execute("DROP TABLE stage_kept")

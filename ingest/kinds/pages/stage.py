@@ -10,7 +10,10 @@ from ingest.kinds.pages import parse
 from ingest.kinds.sql import execute, fetch
 from ingest.kinds.traffic.fields import SEARCH_NUMBERS
 from ingest.kinds.traffic.stage import TRAFFIC_SUMS, number_cells
-from linker.storage import store
+from linker.storage.background import BackgroundCopy
+from linker.storage.copy import copy_in, copy_rows_in, copy_text, is_copy_text
+from linker.storage.cursors import stream
+from linker.storage.vectors import halfvec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +52,7 @@ def drop_page_stage() -> None:
     execute("DROP TABLE stage_page, stage_vector, stage_category; DROP TABLE IF EXISTS stage_match")
 
 
-def stage_pages(background: store.Background, some: parse.Pages) -> None:
+def stage_pages(background: BackgroundCopy, some: parse.Pages) -> None:
     """Begins to write pages into the stage."""
     cells = [_copy_cells(name, column) for name, column in some.columns.items()]
     lines = [f"{line}\n" for line in map("\t".join, zip(*cells, strict=True))]
@@ -59,9 +62,9 @@ def stage_pages(background: store.Background, some: parse.Pages) -> None:
 def _copy_cells(name: str, column: Sequence[Any]) -> Sequence[str]:
     """A column's cells in COPY's text form."""
     if name in parse.LISTS:
-        return [store.copy_text(_list_text(cells)) for cells in column]
+        return [copy_text(_list_text(cells)) for cells in column]
     if name in parse.TEXTS:
-        return column if store.is_copy_text("".join(column)) else list(map(store.copy_text, column))
+        return column if is_copy_text("".join(column)) else list(map(copy_text, column))
     return number_cells(column)
 
 
@@ -76,7 +79,7 @@ def stage_vectors(lines: Sequence[int], vectors: Sequence[np.ndarray], digests: 
     lengths = np.array([len(vector) for vector in vectors])
     for dimensions in np.unique(lengths).tolist():
         chosen = np.flatnonzero(lengths == dimensions).tolist()
-        packed = np.zeros(len(chosen), dtype=store.halfvec(dimensions))
+        packed = np.zeros(len(chosen), dtype=halfvec(dimensions))
         packed["dim"] = dimensions
         packed["x"] = np.stack([vectors[i] for i in chosen])
         columns = [
@@ -85,7 +88,7 @@ def stage_vectors(lines: Sequence[int], vectors: Sequence[np.ndarray], digests: 
             ("sha256", "V32", np.frombuffer(b"".join(digests[i] for i in chosen), dtype="V32")),
             ("vector", packed.dtype, packed),
         ]
-        store.copy_in("stage_vector", columns)
+        copy_in("stage_vector", columns)
 
 
 def drop_duplicates(category_paths: CategoryPaths, worth: Callable[..., int], *, add_up: bool) -> list[tuple[int, str]]:
@@ -100,20 +103,20 @@ def drop_duplicates(category_paths: CategoryPaths, worth: Callable[..., int], *,
         "GROUP BY 1 HAVING count(*) > 1"
     )
     execute("CREATE TEMP TABLE stage_category_path (number int, path text)")
-    store.copy_rows_in(
+    copy_rows_in(
         "stage_category_path",
         ("number", "path"),
         ((n, "\x1f".join(path)) for path, n in category_paths.numbers.items()),
     )
     execute("CREATE TEMP TABLE stage_worth (line bigint, worth int)")
-    repeated = store.stream(
+    repeated = stream(
         "repeated",
         "SELECT s.line, s.url, s.canonical_url, s.status_code, s.indexable, s.canonical_link "
         "FROM stage_page s JOIN stage_repeated r ON md5(s.canonical_url) = r.key",
         [],
     )
     weighed = [(line, worth(*row)) for line, *row in repeated]
-    store.copy_rows_in("stage_worth", ("line", "worth"), weighed)
+    copy_rows_in("stage_worth", ("line", "worth"), weighed)
     execute("ANALYZE stage_repeated, stage_category_path, stage_worth")
     if add_up:
         sums = ", ".join(f"{TRAFFIC_SUMS[name]} AS {name}" for name in sorted(SEARCH_NUMBERS))

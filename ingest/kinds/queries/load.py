@@ -10,7 +10,7 @@ from ingest.kinds.queries.parse import QueryParser
 from ingest.kinds.sql import lock
 from ingest.kinds.staging import stage_rows
 from linker.models import QuerySource
-from linker.storage import store
+from linker.storage.copy import analyze
 
 if TYPE_CHECKING:
     from ingest.kinds.base import Counts, ImportTask
@@ -39,6 +39,6 @@ def load_queries(task: ImportTask) -> Counts:
         report["rows_moved"] = parser.moved
     report["rows_summed"] = staged - report["queries"]
     stage.drop_query_stage()
-    store.analyze("linker_pagequery")
+    analyze("linker_pagequery")
     task.note_done()
     return report | task.skipped.report() | {"mapping": rows.mapping}

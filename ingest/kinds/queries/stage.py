@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ingest.kinds.queries.parse import QueryRow
 from ingest.kinds.sql import execute, fetch, fetch_number
-from linker.storage import store
+from linker.storage.copy import copy_rows_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def drop_query_stage() -> None:
 
 
 def stage_queries(parts: Sequence[Sequence[QueryRow]]) -> None:
-    store.copy_rows_in("stage_query", QueryRow._fields, chain.from_iterable(parts))
+    copy_rows_in("stage_query", QueryRow._fields, chain.from_iterable(parts))
 
 
 def count_staged_queries() -> int:

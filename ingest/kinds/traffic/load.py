@@ -13,7 +13,8 @@ from ingest.kinds.traffic import stage
 from ingest.kinds.traffic.fields import traffic_source
 from ingest.kinds.traffic.merge import merge_traffic
 from ingest.kinds.traffic.parse import TrafficParser
-from linker.storage import store
+from linker.storage.background import BackgroundCopy
+from linker.storage.copy import analyze
 
 if TYPE_CHECKING:
     from ingest.cells.periods import Period
@@ -48,7 +49,7 @@ def load_traffic(task: ImportTask) -> Counts:
     if shrinks(before, report["traffic"]):
         report["traffic_before"] = before
     if report["set"]:
-        store.analyze("linker_page")
+        analyze("linker_page")
     task.note_done()
     return report | task.skipped.report() | {"mapping": rows.mapping}
 
@@ -57,7 +58,7 @@ def _stage(task: ImportTask, parser: TrafficParser) -> Counts:
     """Reads all rows into the stage. Returns what the report says of the source, and how many rows there were."""
     stage.create_traffic_stage()
     rows = 0
-    with store.Background() as background:
+    with BackgroundCopy() as background:
         for records in task.source.chunks():
             rows += len(records)
             traffic = parser.parse_all(records)

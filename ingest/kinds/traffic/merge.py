@@ -9,7 +9,8 @@ from ingest.kinds.traffic.fields import SEARCH_NUMBERS
 from ingest.kinds.traffic.stage import TRAFFIC_SUMS
 from linker.models import TrafficPeriod
 from linker.pages import traffic
-from linker.storage import store
+from linker.storage.copy import analyze
+from linker.storage.references import lock_references
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,7 @@ def merge_traffic(
         )
     if loose is None:
         loose = [page for (page,) in fetch("SELECT page FROM stage_sum")]
-    with store.references_held({"linker_trafficperiod": [found.pk], "linker_page": loose}):
+    with lock_references({"linker_trafficperiod": [found.pk], "linker_page": loose}):
         names = ", ".join(TRAFFIC_SUMS)
         old, new = (", ".join(f"{table}.{name}" for name in TRAFFIC_SUMS) for table in ("t", "excluded"))
         changes = ", ".join(f"{name} = excluded.{name}" for name in TRAFFIC_SUMS)
@@ -67,7 +68,7 @@ def merge_traffic(
             "SELECT count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh) FROM merged",
             [found.pk],
         )
-    store.analyze("linker_pagetraffic")
+    analyze("linker_pagetraffic")
     return {
         "pages": staged,
         "new": fresh,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ingest.kinds.sql import execute, fetch_number
-from linker.storage import store
+from linker.storage.background import BackgroundCopy
+from linker.storage.copy import copy_rows_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ def drop_traffic_stage() -> None:
     execute("DROP TABLE IF EXISTS stage_traffic, stage_sum")
 
 
-def stage_traffic(background: store.Background, some: Traffic) -> None:
+def stage_traffic(background: BackgroundCopy, some: Traffic) -> None:
     """Begins to write numbers of pages into the stage."""
     columns = {"page": some.page.tolist(), **some.numbers}
     cells = [number_cells(column) for column in columns.values()]
@@ -72,7 +73,7 @@ def sum_crawled_traffic(project: Project, moves: Moves) -> None:
         execute(f"CREATE TEMP TABLE stage_sum AS {rows}", [project.pk])
         return
     execute("CREATE TEMP TABLE stage_move (page bigint, destination bigint)")
-    store.copy_rows_in("stage_move", ("page", "destination"), moves.pairs())
+    copy_rows_in("stage_move", ("page", "destination"), moves.pairs())
     execute("ANALYZE stage_move")
     sums = ", ".join(f"{expression} AS {name}" for name, expression in TRAFFIC_SUMS.items())
     execute(

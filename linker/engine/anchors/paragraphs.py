@@ -15,10 +15,10 @@ from math import log, sqrt
 
 import numpy as np
 
-from linker.engine.anchors.candidates import short_forms
 from linker.engine.anchors.placement import BULLET, unsuitable
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import primary_language, stop_words
+from linker.engine.text.names import short_forms
 from linker.engine.text.sentences import heading_above
 from linker.engine.text.template import Template
 from linker.engine.text.tokens import Vocabulary

@@ -11,7 +11,7 @@ from enum import StrEnum
 from math import log
 
 from linker.engine.text.fold import fold, fold_chars, fold_offsets, is_boundary
-from linker.engine.text.tokens import stem
+from linker.engine.text.stems import stem
 
 _HEADING_MAX = 80
 BULLET = re.compile(r"\s*[-*•‣◦·]\s")
@@ -151,7 +151,7 @@ def occurrences(text: Folded, phrase: str, most: int = 50) -> list[tuple[int, in
     return spans
 
 
-class Words:
+class StemPositions:
     """The words of a text by their stem, to find where parts of a name stand close together."""
 
     def __init__(self, text: Folded, language: str) -> None:
@@ -193,7 +193,7 @@ class Words:
         return None if span is None else self.text.span(*span)
 
 
-class Page:
+class LinkableText:
     """The text of a donor while links are placed in it: no two on the same words, one a target, spread out."""
 
     def __init__(
@@ -264,6 +264,6 @@ class Page:
         different = [place for place in others if fold(place.anchor) not in seen and not seen.add(fold(place.anchor))]  # type: ignore[func-returns-value]
         return Placement(Verdict.INLINE, best.anchor, best.source, best, tuple(different))
 
-    def give_back(self, place: Place) -> None:
+    def release(self, place: Place) -> None:
         """The words taken last are free again."""
         self._taken.remove((place.start, place.end))

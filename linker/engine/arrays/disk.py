@@ -1,4 +1,4 @@
-"""What is read seldom, in files without names: a large site's texts and examples would fill the memory."""
+"""Large data that is seldom read, kept in temporary files: a large site's texts and examples would fill the memory."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from linker.engine.arrays.vectors import slices
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-AT_ONCE = 1000  # texts read together by those who go through all of them
-ROWS = 16384  # rows read together
+TEXTS_PER_READ = 1000  # by those who go through all of them
+ROWS_PER_READ = 16384
 
 
-class Texts(Sequence[str]):
-    """Texts in a file, in the order they came in; any text can be kept, whatever is in it."""
+class DiskTexts(Sequence[str]):
+    """Texts in a temporary file, in the order they were added; any text can be kept, lone surrogates too."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._file = _file()
@@ -53,7 +53,7 @@ class Texts(Sequence[str]):
         return self._read(place, place + 1)[0]
 
     def __iter__(self) -> Iterator[str]:
-        for part in slices(len(self), AT_ONCE):
+        for part in slices(len(self), TEXTS_PER_READ):
             yield from self[part]
 
     def _read(self, first: int, stop: int) -> list[str]:
@@ -64,8 +64,8 @@ class Texts(Sequence[str]):
         return [content[low:high].decode("utf-8", "surrogatepass") for low, high in itertools.pairwise(bounds)]
 
 
-class Rows:
-    """Rows of numbers in a file, float32 [n, columns]: `rows[part]` by a slice, or by what is wanted, bool [n]."""
+class DiskRows:
+    """Rows of numbers in a temporary file, float32 [n, columns]; read by a slice, or by a mask bool [n]."""
 
     def __init__(self, columns: int) -> None:
         self._file = _file()
@@ -88,26 +88,26 @@ class Rows:
             return np.frombuffer(content, dtype=np.float32).reshape(-1, self.shape[1])
         found = np.empty((int(wanted.sum()), self.shape[1]), dtype=np.float32)
         done = 0
-        for part in slices(len(self), ROWS):
+        for part in slices(len(self), ROWS_PER_READ):
             some = self[part][wanted[part]]
             found[done : done + len(some)] = some
             done += len(some)
         return found
 
 
-def in_file(values: NDArray[Any]) -> NDArray[Any]:
-    """The same values, read from a file as they are used. See `let_go`."""
+def to_memmap(values: NDArray[Any]) -> NDArray[Any]:
+    """The same values, of the same shape and dtype, mapped from a temporary file and read-only. See `evict_pages`."""
     if not values.nbytes:
         return values
     with _file() as file:
         file.write(np.ascontiguousarray(values).data)
         file.flush()
-        pages = mmap.mmap(file.fileno(), values.nbytes, access=mmap.ACCESS_READ)
-    return np.frombuffer(pages, dtype=values.dtype).reshape(values.shape)
+        mapped = np.memmap(file, values.dtype, mode="r", shape=values.shape)
+    return np.asarray(mapped)  # a plain array: slices of the subclass cost more
 
 
-def let_go(*arrays: NDArray[Any]) -> None:
-    """Until they are used again, arrays that `in_file` returned take no memory of the process."""
+def evict_pages(*arrays: NDArray[Any]) -> None:
+    """Drops the pages of arrays that `to_memmap` returned from memory, until they are read again."""
     for array in arrays:
         base = array.base
         while isinstance(base, np.ndarray):

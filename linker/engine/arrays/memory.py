@@ -1,4 +1,4 @@
-"""Memory that was let go, given back to the system."""
+"""Memory that Python has freed, returned to the system."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import ctypes
 from contextlib import suppress
 
 
-def give_back() -> None:
-    """Between two phases of a run. The C library would keep what lies between things that are still in use; where it
-    is not glibc, nothing happens."""
+def trim_malloc() -> None:
+    """Returns freed memory between two phases of a run: glibc would keep what lies between blocks still in use.
+
+    With another C library nothing happens.
+    """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -52,3 +52,12 @@ def any_values(vectors: Vectors) -> NDArray[np.bool_]:
     """Which rows are not all 0, bool [n]."""
     kept: NDArray[Any] = vectors.half if isinstance(vectors, HalfVectors) else vectors
     return np.asarray(kept.any(axis=1))
+
+
+def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    """Rows scaled to length 1 in float32; zero rows stay zero."""
+    unit = vectors.astype(np.float32)
+    length = np.sqrt(np.einsum("ij,ij->i", unit, unit))
+    length[length == 0] = 1
+    unit /= length[:, None]
+    return unit

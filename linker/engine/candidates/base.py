@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from linker.engine.graph.links import top_rows
+from linker.engine.arrays.sparse import top_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

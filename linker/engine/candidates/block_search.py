@@ -28,10 +28,25 @@ if TYPE_CHECKING:
 DECIMALS = 6
 # More than float32 products of unit vectors and the rounding can be off by.
 MARGIN = np.float32(2e-5)
-# Products are made and looked through in pieces of so many donors and targets, which stay in a processor's cache.
-ROWS, COLUMNS = 512, 4096
-FOLD = 16  # columns of a piece of which the highest product is found first
-PENDING = 2**20  # pairs that wait to be computed again
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """The sizes of pieces; none of them changes a result.
+
+    rows, columns  donors and targets of a piece in which products are made and looked through: it stays in a
+                   processor's cache
+    fold           columns of a piece of which the highest product is found first
+    pending        pairs that wait to be computed again
+    """
+
+    rows: int = 512
+    columns: int = 4096
+    fold: int = 16
+    pending: int = 2**20
+
+
+USUAL = Tiling()
 
 
 @dataclass(frozen=True)
@@ -66,9 +81,11 @@ class _Best:
     `floor` float32 [donors] is what a product has to reach to matter, MARGIN taken off.
     """
 
-    def __init__(self, donors: Side, levels: Levels, pool: int, threshold: float, level_penalty: float) -> None:
+    def __init__(
+        self, donors: Side, levels: Levels, pool: int, threshold: float, level_penalty: float, tiling: Tiling
+    ) -> None:
         self.donors, self._levels, self.pool = donors, levels, pool
-        self.threshold, self.level_penalty = threshold, level_penalty
+        self.threshold, self.level_penalty, self.tiling = threshold, level_penalty, tiling
         self.floor = np.full(len(donors.ids), threshold - MARGIN, dtype=np.float32)
         self._highest = np.full((len(donors.ids), pool), -np.inf, dtype=np.float32)
         self._waiting: list[tuple[NDArray[Any], ...]] = []
@@ -108,7 +125,7 @@ class _Best:
         with self._lock:
             self._waiting.append((rows[row], columns[column], product, level))
             self._count += len(row)
-            if self._count > PENDING:
+            if self._count > self.tiling.pending:
                 self.settle(targets)
 
     def _promising(
@@ -116,12 +133,12 @@ class _Best:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
         """Rows, columns and values of the products that may be among their row's `pool` best; raises the floor.
 
-        The highest of each group of FOLD columns is found first: any `pool` of a row's products bound its best from
+        The highest of each group of `fold` columns is found first: any `pool` of a row's products bound its best from
         below, and only groups that reach the bound need a closer look.
         """
         rows, columns = products.shape
         floor = self.floor[part]
-        fold = FOLD if columns // FOLD > self.pool else 1
+        fold = self.tiling.fold if columns // self.tiling.fold > self.pool else 1
         groups = columns // fold
         # Column j of group g is g + j * groups: the fold runs along memory.
         folded = products[:, : groups * fold].reshape(rows, fold, groups)
@@ -194,10 +211,10 @@ class _Best:
 def tile_columns(memory: int, dimensions: int) -> int:
     """How many targets a tile may hold so that its vectors and products stay within `memory` bytes.
 
-    A column costs its vector as read, as float16 and twice as float32. Products need ROWS x COLUMNS whatever is asked
-    for, and as much again for masks.
+    A column costs its vector as read, as float16 and twice as float32. Products need a piece's rows times columns
+    whatever is asked for, and as much again for masks.
     """
-    return max(64, (memory - ROWS * COLUMNS * 8) // (dimensions * 14))
+    return max(64, (memory - USUAL.rows * USUAL.columns * 8) // (dimensions * 14))
 
 
 def search(
@@ -210,6 +227,7 @@ def search(
     level_penalty: float,
     pool: int,
     threads: int = 1,
+    tiling: Tiling = USUAL,
 ) -> Pairs:
     """The `pool` best targets of each donor at or above `threshold`; ties go to the lower target id.
 
@@ -221,16 +239,16 @@ def search(
     if (donors.ids[1:] < donors.ids[:-1]).any():
         order = np.argsort(donors.ids)
         donors = Side(donors.ids[order], donors.unit[order], donors.nodes[order])
-    best = _Best(donors, levels, pool, threshold, level_penalty)
+    best = _Best(donors, levels, pool, threshold, level_penalty, tiling)
     ban = _Ban(donors.ids, forbidden)
-    back = _Ban(donors.ids, forbidden[::-1]) if len(donors.ids) > ROWS else ban
+    back = _Ban(donors.ids, forbidden[::-1]) if len(donors.ids) > tiling.rows else ban
     local = threading.local()
 
     def look(tile: Side, work: _Work) -> None:
         rows, columns, mine = work
         left, right = _rows(donors.unit, rows), _rows(tile.unit, columns)
         if not hasattr(local, "room"):
-            local.room = np.empty(min(ROWS, len(donors.ids)) * COLUMNS, dtype=np.float32)
+            local.room = np.empty(min(tiling.rows, len(donors.ids)) * tiling.columns, dtype=np.float32)
         products = np.matmul(left, right.T, out=local.room[: len(left) * len(right)].reshape(len(left), len(right)))
         best.look(rows, tile, columns, products, ban.within(rows, tile.ids[columns]))
         if len(mine):
@@ -239,32 +257,33 @@ def search(
 
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as executor:
         for tile in tiles:
-            work = list(_work(donors, tile))
+            work = list(_work(donors, tile, tiling))
             for _ in executor.map(look, repeat(tile), work) if executor else map(look, repeat(tile), work):
                 pass
             best.settle(tile)
     return best.pairs()
 
 
-def _work(donors: Side, tile: Side) -> Iterator[_Work]:
+def _work(donors: Side, tile: Side, tiling: Tiling) -> Iterator[_Work]:
     """Rows of donors and columns of a tile to be multiplied, and donors among the columns that are served as well.
 
     A product of two pages that are on both sides is made once.
     """
-    every, nobody = np.arange(len(donors.ids)), np.empty(0, dtype=np.int64)
+    height, width = tiling.rows, tiling.columns
+    every, none = np.arange(len(donors.ids)), np.empty(0, dtype=np.int64)
     mutual, same = _found(donors.ids, tile.ids)
-    if len(mutual) <= ROWS:  # no product would be spared
-        mutual = same = nobody
-    for columns in _cut(_without(len(tile.ids), same), COLUMNS):
-        for rows in _cut(every, ROWS):
-            yield rows, columns, nobody
-    for columns in _cut(same, COLUMNS):
-        for rows in _cut(_without(len(every), mutual), ROWS):
-            yield rows, columns, nobody
-    for first in range(0, len(mutual), ROWS):
-        for at in range(first, len(mutual), COLUMNS):
-            later = mutual[max(at, first + ROWS) : at + COLUMNS]
-            yield mutual[first : first + ROWS], same[at : at + COLUMNS], later
+    if len(mutual) <= height:  # no product would be spared
+        mutual = same = none
+    for columns in _cut(_without(len(tile.ids), same), width):
+        for rows in _cut(every, height):
+            yield rows, columns, none
+    for columns in _cut(same, width):
+        for rows in _cut(_without(len(every), mutual), height):
+            yield rows, columns, none
+    for first in range(0, len(mutual), height):
+        for at in range(first, len(mutual), width):
+            later = mutual[max(at, first + height) : at + width]
+            yield mutual[first : first + height], same[at : at + width], later
 
 
 def _cut(places: NDArray[np.int64], size: int) -> list[NDArray[np.int64]]:

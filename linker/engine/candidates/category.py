@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from linker.engine.candidates.base import ByScore
+from linker.engine.index import IN_CATEGORY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 class Category(ByScore):
     name: ClassVar = "category"
     label: ClassVar = "Category"
-    most: ClassVar = 10
+    most: ClassVar = IN_CATEGORY
 
     def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
         return [donors.index.near_category[donors.pages]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from linker.engine.graph.links import scale_columns, top_rows
+from linker.engine.arrays.sparse import scale_columns, top_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

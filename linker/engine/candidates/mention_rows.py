@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.engine.index import H1, TITLE
+from linker.engine.phrases import H1, TITLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

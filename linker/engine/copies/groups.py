@@ -45,7 +45,7 @@ class Kind(StrEnum):
 SKETCH = 128  # minima a text
 BAND = 8  # minima that have to agree for two texts to be compared whatever their names are
 RUN = 3  # words
-MOST_WORDS = 4000  # of a text that are read
+MAX_WORDS = 4000  # of a text that are read
 ROUNDS = 8
 NAME_WORDS = 12  # words of a name that are kept
 
@@ -57,8 +57,8 @@ THIN = 30  # runs below which a text cannot speak against that
 NESTED_NAME, NESTED_TEXT = 0.9, 50  # from which, and how long, where one name holds the other's words
 OTHER_NAME, OTHER_TEXT = 0.98, 100  # the same where half the words of the names agree
 LONG_NAME = 3  # words of a name that is hardly given twice by chance
-FEWEST_PAIRS = 3  # pages in a language, each with one in another, that show that an address names languages
-MOST_COPIES = 20  # pages with one text of which each may receive links; beyond, one does for all
+MIN_PAIRS = 3  # pages in a language, each with one in another, that show that an address names languages
+MAX_LINKED_COPIES = 20  # pages with one text of which each may receive links; beyond, one does for all
 
 _TOKEN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]|[^\\W_\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 
@@ -180,8 +180,8 @@ def _base_key(name: Name) -> int:
 
 def _sketch(body: str, crc: _Crc, out: NDArray[np.uint16]) -> int:
     """Writes a text's minima; gives the number of its runs."""
-    hashed = np.array([crc[word] for word in _TOKEN.findall(body[: 12 * MOST_WORDS].lower())], dtype=np.uint32)
-    hashed = hashed[hashed > 0][:MOST_WORDS]
+    hashed = np.array([crc[word] for word in _TOKEN.findall(body[: 12 * MAX_WORDS].lower())], dtype=np.uint32)
+    hashed = hashed[hashed > 0][:MAX_WORDS]
     if len(hashed) < RUN:
         return 0
     run = (hashed[:-2] * np.uint32(0x9E3779B1) + hashed[1:-1]) * np.uint32(0x85EBCA77) + hashed[2:]
@@ -200,7 +200,7 @@ _COPY, _VARIANT, _TRANSLATION = range(len(KINDS))
 
 
 @dataclass(frozen=True)
-class Standing:
+class LeadCriteria:
     """What decides which page of a group stands for it; arrays [n]: `target` bool: whether it may receive links;
     `inlinks`, `clicks` int64; `address` int64: the length of its address; `ids` int64, ascending."""
 
@@ -229,14 +229,14 @@ class Groups:
 
 
 @dataclass
-class Apart:
+class Rulings:
     """Pages that somebody said are not the same. `sides`: by page, its side in each ruling: two pages are apart where a
     ruling has them on different sides."""
 
     sides: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
 
 
-def find_groups(pages: Described, standing: Standing, apart: Apart | None = None) -> Groups:
+def find_groups(pages: Described, standing: LeadCriteria, apart: Rulings | None = None) -> Groups:
     """The groups of all pages; whatever order they are read in, the same."""
     edges = np.concatenate(
         [
@@ -246,7 +246,7 @@ def find_groups(pages: Described, standing: Standing, apart: Apart | None = None
             _translations(pages),
         ]
     )
-    edges = _allowed(edges, apart or Apart())
+    edges = _allowed(edges, apart or Rulings())
     return _grouped(pages, edges, standing)
 
 
@@ -404,7 +404,7 @@ def _translations(pages: Described) -> NDArray[np.void]:
     """Pages of one address but for the language that it names.
 
     What the pages say of their language decides where both say it; else the addresses do, where the site has
-    FEWEST_PAIRS pages in that language that are there in another too: "/it/" may be Italian, or the IT department.
+    MIN_PAIRS pages in that language that are there in another too: "/it/" may be Italian, or the IT department.
     """
     key, locale, language = pages.key("any_language"), pages.key("locale"), pages.key("language")
     order = np.argsort(key, kind="stable")
@@ -428,7 +428,7 @@ def _translations(pages: Described) -> NDArray[np.void]:
             if language[first] and language[other]:
                 differ = language[first] != language[other]
             else:
-                differ = all(counted[code] >= FEWEST_PAIRS for code in (locale[first], locale[other]) if code)
+                differ = all(counted[code] >= MIN_PAIRS for code in (locale[first], locale[other]) if code)
             if differ:
                 rows.append((first, other))
     edges = np.empty(len(rows), dtype=EDGE)
@@ -437,7 +437,7 @@ def _translations(pages: Described) -> NDArray[np.void]:
     return edges
 
 
-def _allowed(edges: NDArray[np.void], apart: Apart) -> NDArray[np.void]:
+def _allowed(edges: NDArray[np.void], apart: Rulings) -> NDArray[np.void]:
     """The edges without those that would bring together what was ruled apart, also by way of other pages."""
     sides = apart.sides
     if not sides:
@@ -475,7 +475,7 @@ def _matrix(edges: NDArray[np.void], pages: int) -> sparse.csr_matrix:
     return sparse.csr_matrix((ones, (edges["a"], edges["b"])), shape=(pages, pages))
 
 
-def _grouped(pages: Described, edges: NDArray[np.void], standing: Standing) -> Groups:
+def _grouped(pages: Described, edges: NDArray[np.void], standing: LeadCriteria) -> Groups:
     count = len(pages)
     group, kind = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=np.int8)
     near = np.full(count, np.nan, dtype=np.float32)
@@ -503,7 +503,7 @@ def _grouped(pages: Described, edges: NDArray[np.void], standing: Standing) -> G
     size = np.bincount(team)
     fixed = np.zeros(len(of_lead), dtype=bool)
     fixed[group[edges["a"][(edges["kind"] != _TRANSLATION) & ~edges["chosen"]]]] = True
-    one = fixed[group[ordered]] | (size[team] > MOST_COPIES)
+    one = fixed[group[ordered]] | (size[team] > MAX_LINKED_COPIES)
     receives[ordered[one & ~_firsts(team)]] = False
     # What a page is to the first: by its language, else by its nearest edge.
     ends, kinds = np.concatenate([edges["a"], edges["b"]]), np.tile(edges["kind"], 2)

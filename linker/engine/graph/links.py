@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from linker.engine.arrays.sparse import scale_columns, scale_rows, stacked, top_rows, without_diagonal
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_COCITED = 60  # pages kept with each page, by co-citation
-MOST_COUPLED = 40  # pages kept with each page, by the targets they share
-VALUES = 2_000_000  # looked through at a time
+MAX_COCITED = 60  # pages kept with each page, by co-citation
+MAX_COUPLED = 40  # pages kept with each page, by the targets they share
 REPEATED, REPEATED_SHARE = (
     10,
     0.1,
@@ -51,93 +52,6 @@ def repeated_links(src: NDArray[np.int64], dst: NDArray[np.int64], words: NDArra
     return (pages[key] >= REPEATED) & (pages[key] > REPEATED_SHARE * len(once))
 
 
-def top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
-    """The `most` largest positive values of each row; ties go to the lower column."""
-    matrix = sparse.csr_matrix(matrix)
-    matrix.sort_indices()
-    if matrix.nnz <= VALUES:
-        return _top_rows(matrix, most)
-    bounds = np.unique(np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, VALUES)).clip(max=matrix.shape[0]))
-    parts = [
-        _top_rows(matrix[first:stop], most) for first, stop in zip(bounds, [*bounds[1:], matrix.shape[0]], strict=True)
-    ]
-    return stacked(parts)
-
-
-def stacked(parts: list[sparse.csr_matrix]) -> sparse.csr_matrix:
-    """Matrices of equal width, CSR with sorted indices, one below the other. Empties the list as it goes, so that they
-    are never held twice."""
-    rows, width, filled = sum(part.shape[0] for part in parts), parts[0].shape[1], sum(part.nnz for part in parts)
-    data, indices = np.empty(filled, dtype=parts[0].dtype), np.empty(filled, dtype=np.int32)
-    bounds = np.zeros(rows + 1, dtype=np.int32 if filled < 2**31 else np.int64)
-    parts.reverse()
-    row = start = 0
-    while parts:
-        part = parts.pop()
-        stop = start + part.nnz
-        data[start:stop], indices[start:stop] = part.data, part.indices
-        bounds[row + 1 : row + part.shape[0] + 1] = part.indptr[1:] + start
-        row, start = row + part.shape[0], stop
-    whole = sparse.csr_matrix((data, indices, bounds), shape=(rows, width))
-    whole.has_sorted_indices = True
-    return whole
-
-
-def _top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    crowded = np.diff(matrix.indptr)[rows] > most
-    keep = (matrix.data > 0) & ~crowded
-    if crowded.any():
-        places = np.flatnonzero(crowded)
-        order = places[np.lexsort((matrix.indices[places], -matrix.data[places], rows[places]))]
-        first = np.searchsorted(rows[order], rows[order])
-        best = order[np.arange(len(order)) - first < most]
-        keep[best] = matrix.data[best] > 0
-    kept = sparse.csr_matrix(
-        (matrix.data[keep], matrix.indices[keep], np.concatenate([[0], np.cumsum(keep)])[matrix.indptr]),
-        shape=matrix.shape,
-    )
-    kept.sort_indices()
-    return kept
-
-
-def pair_values(matrix: sparse.csr_matrix, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The matrix's values at pairs, float32 [k]; 0 where nothing is stored. Indices must be sorted."""
-    stored = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr)) * matrix.shape[1]
-    stored += matrix.indices
-    values = np.zeros(len(rows), dtype=np.float32)
-    if not len(stored):
-        return values
-    wanted = rows.astype(np.int64) * matrix.shape[1] + columns
-    place = np.minimum(np.searchsorted(stored, wanted), len(stored) - 1)
-    hit = stored[place] == wanted
-    values[hit] = matrix.data[place[hit]]
-    return values
-
-
-def scale_rows(matrix: sparse.csr_matrix, factor: NDArray[np.float32]) -> sparse.csr_matrix:
-    """Each row times its factor, [rows]."""
-    scaled = matrix.copy()
-    scaled.data = (scaled.data * np.repeat(factor, np.diff(matrix.indptr))).astype(np.float32)
-    return scaled
-
-
-def scale_columns(matrix: sparse.csr_matrix, factor: NDArray[np.float32]) -> sparse.csr_matrix:
-    """Each column times its factor, [columns]."""
-    scaled = matrix.copy()
-    scaled.data = (scaled.data * factor[matrix.indices]).astype(np.float32)
-    return scaled
-
-
-def without_diagonal(matrix: sparse.csr_matrix, first_row: int = 0) -> sparse.csr_matrix:
-    """Without the values of a page with itself; row 0 is page `first_row`."""
-    matrix = sparse.csr_matrix(matrix)
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) + first_row
-    matrix.data[rows == matrix.indices] = 0
-    matrix.eliminate_zeros()
-    return matrix
-
-
 def _inverse(values: NDArray[np.float32], power: float) -> NDArray[np.float32]:
     factor: NDArray[np.float32] = (1.0 / np.power(np.maximum(values, 1.0), power)).astype(np.float32)
     return factor
@@ -148,8 +62,8 @@ class LinkGraph:
     """Links and the pages near each page in them.
 
     `links`, `back` [n, n]: links and their transpose. `indegree`, `outdegree` float32 [n]. `cocited` [n, n]: cosine of
-    the sets of pages that link to two pages (Small 1973), MOST_COCITED a row. `coupled` [n, n]: cosine of the sets of
-    pages two pages link to (Kessler 1963), where a target counts by 1 / sqrt(in-degree), MOST_COUPLED a row.
+    the sets of pages that link to two pages (Small 1973), MAX_COCITED a row. `coupled` [n, n]: cosine of the sets of
+    pages two pages link to (Kessler 1963), where a target counts by 1 / sqrt(in-degree), MAX_COUPLED a row.
     """
 
     links: sparse.csr_matrix
@@ -176,8 +90,8 @@ def link_graph(src: NDArray[np.int64], dst: NDArray[np.int64], pages: int) -> Li
         back,
         indegree,
         outdegree,
-        _near(_without_columns(cited, outdegree > HUB), MOST_COCITED),
-        _near(_without_columns(weighted, indegree > HUB), MOST_COUPLED),
+        _near(_without_columns(cited, outdegree > HUB), MAX_COCITED),
+        _near(_without_columns(weighted, indegree > HUB), MAX_COUPLED),
     )
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import lightgbm
 import numpy as np
 
-from linker.engine.anchors.spans import CONTEXT_FEATURES, SPAN_FEATURES
+from linker.engine.anchors.features import WORD_FEATURES
 from linker.engine.ranking.features import FEATURES
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ PAIR_FEATURES: tuple[str, ...] = (
     *FEATURES, "base", "base_rank", "formula", "formula_rank", "generators", "pages", "mean_cosine",
     "mean_cosine_target",
 )  # fmt: skip
-# `site`: the probability that the site's own choice of words gives them, or without one, that of other sites.
-WORD_FEATURES: tuple[str, ...] = (*SPAN_FEATURES, *CONTEXT_FEATURES, "site")
 _BASE, _DONOR_TOKENS = PAIR_FEATURES.index("base"), PAIR_FEATURES.index("donor_tokens")
 LEAN = 0.15
 A_TEXT = 3.0  # logarithm of the tokens of a text that could hold a link: about twenty
@@ -200,13 +198,6 @@ def bits(found: NDArray[np.int32]) -> NDArray[np.int64]:
         count += value & 1
         value >>= 1
     return count
-
-
-def word_table(
-    spans: NDArray[np.float32], context: NDArray[np.float32], site: NDArray[np.float64]
-) -> NDArray[np.float32]:
-    """The numbers of words as the model reads them, float32 [m, len(WORD_FEATURES)]."""
-    return np.hstack([spans, context, site[:, None].astype(np.float32)])
 
 
 def _read(model: lightgbm.Booster, table: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from linker.engine.address_tree import depths
+from linker.engine.arrays.sparse import pair_values
 from linker.engine.arrays.vectors import slices
 from linker.engine.candidates.allowed import may_be_linked
 from linker.engine.candidates.base import DonorSlice
@@ -15,8 +17,7 @@ from linker.engine.candidates.link_scores import LinkScores
 from linker.engine.candidates.mention_rows import mention_rows
 from linker.engine.candidates.union import proposed_pairs
 from linker.engine.evidence import mean_directions
-from linker.engine.graph.links import pair_values
-from linker.engine.index import H1, SHORT, SLUG, TITLE, depths
+from linker.engine.phrases import H1, SHORT, SLUG, TITLE
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from linker.engine.address_tree import AddressTree
     from linker.engine.candidates.mention_rows import MentionRows
     from linker.engine.evidence import Evidence
-    from linker.engine.index import AddressTree, SiteIndex
+    from linker.engine.index import SiteIndex
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "meaning": ("cosine", "cosine_rank", "giving", "receiving", "near_linked"),

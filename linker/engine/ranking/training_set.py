@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.engine.arrays.disk import Rows
-from linker.engine.arrays.memory import give_back
+from linker.engine.arrays.disk import DiskRows
+from linker.engine.arrays.memory import trim_malloc
 from linker.engine.evidence import build_evidence
 from linker.engine.index import no_progress
 from linker.engine.ranking.features import FEATURES, Candidates, candidates, joined
@@ -39,7 +39,7 @@ class TrainingSet:
     `rejected`: pairs that editors rejected."""
 
     pairs: Candidates
-    features: Rows
+    features: DiskRows
     label: NDArray[np.bool_]
     weight: NDArray[np.float32]
     share: NDArray[np.int64]
@@ -63,7 +63,7 @@ def training_set(
     for share in range(options.folds):
         progress(share, options.folds, "Learning from the site's links")
         hidden += _add_share(examples, index, links, share, options, generators, random)
-        give_back()
+        trim_malloc()
     rejected = _add_decisions(examples, index, options, generators, random)
     return examples.as_set(hidden, rejected)
 
@@ -72,7 +72,7 @@ class _Examples:
     """Labelled candidates as they come in; their features go to a file at once."""
 
     def __init__(self) -> None:
-        self.features = Rows(len(FEATURES))
+        self.features = DiskRows(len(FEATURES))
         self.pairs: list[Candidates] = []
         self.labels = [np.empty(0, dtype=np.bool_)]
         self.shares = [np.empty(0, dtype=np.int64)]
@@ -135,7 +135,7 @@ def _add_share(
     returns how many hidden links these donors have."""
     site, pages = index.site, links.pages
     evidence = build_evidence(index, np.flatnonzero(links.share[links.of_link] != share))
-    give_back()
+    trim_malloc()
     hidden, seen = links.hidden(share), links.seen(share)
     skip = (
         np.concatenate([seen // pages, site.forbidden.src, site.accepted.src]),

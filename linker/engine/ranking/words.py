@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.engine.anchors.choice import AnchorRanker, anchor_choices, span_finder
-from linker.engine.arrays.disk import in_file
+from linker.engine.anchors.choice import anchor_choices, span_finder
+from linker.engine.anchors.training import AnchorRanker
+from linker.engine.arrays.disk import to_memmap
 from linker.engine.ranking.approval import GOOD_WORDS
 from linker.engine.ranking.choose import places, turns
 from linker.engine.ranking.ranked import SOURCES, WORDING, Words
@@ -62,7 +63,7 @@ def words_of(
         kept.append(rows[worth_keeping])
         probability[some] = np.where(in_text > 0, in_text, probability[some])
     first = np.cumsum(count, dtype=np.int64) - count
-    return Words(first, count, in_file(np.concatenate(kept))), probability
+    return Words(first, count, to_memmap(np.concatenate(kept))), probability
 
 
 def _by_donor(donor: NDArray[np.int64], most: int) -> Iterator[slice]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linker.engine.text.tokens import Tokens, Vocabulary, sum_of_sequence, sums_of_sequences
+from linker.engine.text.hashing import hash_rows, hash_runs, prefix_sums
+from linker.engine.text.tokens import Tokens, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,7 +197,7 @@ class PhraseBook:
         np.minimum.at(self.first, exact.ids, known)
         # A phrase is known by the sum of its words.
         self._sums = np.zeros(self.count, dtype=np.int64)
-        self._sums[exact.ids] = sum_of_sequence(words).view(np.int64)
+        self._sums[exact.ids] = hash_rows(words).view(np.int64)
         self._place = _placed(self._sums)
 
     def forget_words(self) -> None:
@@ -209,8 +210,7 @@ class PhraseBook:
         order = np.argsort(at * (LONGEST + 1) + size, kind="stable")
         at, size, group = at[order], size[order], group[order]
         # Words that are equal have equal stems, in one language: what is as written is among what is found loosely.
-        sums, inverse = sums_of_sequences(tokens.words)
-        said = (sums[at + size] - sums[at]) * inverse[at]
+        said = hash_runs(prefix_sums(tokens.words), at, at + size)
         phrase = _place_of(said.view(np.int64), self._sums, self._place)
         final = at + size - 1
         ends_line = tokens.words[np.minimum(final + 1, len(tokens.words) - 1)] == 0

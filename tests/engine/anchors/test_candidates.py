@@ -7,7 +7,9 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.engine.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates, shorten
+from linker.engine.anchors.candidates import AnchorCandidate, anchor_candidates
+from linker.engine.anchors.own_texts import TargetText
+from linker.engine.anchors.shorten import shorten
 from linker.engine.text.clean import has_word
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import is_address, is_generic, stop_words

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from linker.engine.anchors.choice import AnchorOptions, AnchorRanker, _blocks, anchor_choices, examples, train_anchors
-from linker.engine.anchors.spans import Reader, SpanFinder, Texts, learn_edges, link_places
+from linker.engine.anchors.boundaries import learn_boundaries, link_positions
+from linker.engine.anchors.choice import anchor_choices
+from linker.engine.anchors.spans import SpanFinder, text_blocks
+from linker.engine.anchors.tokenized import SpanReader, TokenizedTexts
+from linker.engine.anchors.training import AnchorOptions, AnchorRanker, examples, train_anchors
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index, no_progress
 from linker.engine.rank import EngineOptions, rank_site
@@ -91,8 +94,8 @@ def test_a_link_is_not_described_by_itself() -> None:
     changed = replace(site, links=Links(site.links.src, site.links.dst, anchors))
     found = []
     for one in (site, changed):
-        reader = Reader(build_index(one))
-        found.append(examples(reader, list(_blocks(reader, np.arange(len(site)))), OPTIONS, no_progress))
+        reader = SpanReader(build_index(one))
+        found.append(examples(reader, list(text_blocks(reader, np.arange(len(site)))), OPTIONS, no_progress))
     before, after = found
     right_before, right_after = (
         {query: data.features[data.query == query][data.right[data.query == query]] for query in np.unique(data.query)}
@@ -119,11 +122,11 @@ def test_hidden_links_change_nothing_of_the_stretches() -> None:
     pages, target = np.arange(len(site)), site.links.dst[hidden]
     found = []
     for one in (site, replace(site, links=Links(site.links.src, dst, anchors))):
-        reader = Reader(build_index(one))
+        reader = SpanReader(build_index(one))
         evidence = build_evidence(reader.index, visible)
-        texts = Texts(reader, pages)
+        texts = TokenizedTexts(reader, pages)
         finder = SpanFinder(
-            evidence, reader, learn_edges(reader, link_places(evidence.index, evidence.visible), [texts])
+            evidence, reader, learn_boundaries(reader, link_positions(evidence.index, evidence.visible), [texts])
         )
         found.append(finder.find(texts, site.links.src[hidden], target))
     assert np.array_equal(found[0].first, found[1].first)
@@ -168,10 +171,10 @@ def test_any_text_is_read(learned: tuple[Evidence, AnchorRanker], body: str, tit
     strange = checked(replace(site, bodies=bodies, titles=[title, other, body, "", title, title]))
     evidence = everything(strange)
     _, ranker = learned
-    reader = Reader(evidence.index)
-    texts = Texts(reader, np.arange(6))
+    reader = SpanReader(evidence.index)
+    texts = TokenizedTexts(reader, np.arange(6))
     own = AnchorRanker(
-        ranker.model, ranker.places, learn_edges(reader, link_places(evidence.index, evidence.visible), [texts])
+        ranker.model, ranker.places, learn_boundaries(reader, link_positions(evidence.index, evidence.visible), [texts])
     )
     donor, target = np.repeat(np.arange(6), 6), np.tile(np.arange(6), 6)
     for page, found in zip(donor.tolist(), anchor_choices(evidence, donor, target, shipped(), ranker=own), strict=True):

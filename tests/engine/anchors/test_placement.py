@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.engine.anchors.placement import Folded, Page, Verdict, Words, occurrences, unsuitable
+from linker.engine.anchors.placement import Folded, LinkableText, StemPositions, Verdict, occurrences, unsuitable
 from linker.engine.text.fold import fold_chars, is_boundary
 from tests.engine.strategies import hostile_text
 
@@ -50,7 +50,7 @@ def test_where_a_link_must_not_stand(text: str, reason: str) -> None:
 
 
 def test_a_link_is_not_laid_over_another() -> None:
-    page = Page("The red tent is here. A tent is there.", linked=["red tent"])
+    page = LinkableText("The red tent is here. A tent is there.", linked=["red tent"])
     placement = page.take([("tent", "title", 1.0)], ("Tent", "h1"))
     assert placement.verdict is Verdict.INLINE
     assert placement.place is not None
@@ -63,14 +63,14 @@ def test_a_link_is_not_laid_over_another() -> None:
 
 @pytest.mark.parametrize("links", [1, 2, 3, 7, 8])
 def test_as_many_mentions_are_taken_as_there_are_links_on_them(links: int) -> None:
-    page = Page("a tent, " * 7, linked=["tent"] * links)
+    page = LinkableText("a tent, " * 7, linked=["tent"] * links)
     assert page.existing == [(2 + 8 * number, 6 + 8 * number) for number in range(min(links, 7))]
     found = page.take([("tent", "title", 1.0)], ("", "")).place
     assert (found and found.start) == (2 + 8 * links if links < 7 else None)
 
 
 def test_a_link_on_a_word_is_not_looked_for_inside_longer_links() -> None:
-    page = Page("red tent, " * 6 + "tent, tent", linked=["tent", *["red tent"] * 6])
+    page = LinkableText("red tent, " * 6 + "tent, tent", linked=["tent", *["red tent"] * 6])
     assert page.existing[-1] == (60, 64)
     found = page.take([("tent", "title", 1.0)], ("", "")).place
     assert found is not None
@@ -80,7 +80,7 @@ def test_a_link_on_a_word_is_not_looked_for_inside_longer_links() -> None:
 @pytest.mark.parametrize("heading", ["Tent", "  TÉNT "])
 def test_a_line_that_reads_like_a_heading_of_the_page_carries_no_link(heading: str) -> None:
     text = "tent\nstove\nOne tent."
-    page = Page(text, headings=["Lamps", heading, ""])
+    page = LinkableText(text, headings=["Lamps", heading, ""])
     found = page.take([("tent", "title", 1.0)], ("", "")).place
     assert found is not None
     assert found.start == 15
@@ -89,7 +89,7 @@ def test_a_line_that_reads_like_a_heading_of_the_page_carries_no_link(heading: s
 
 
 def test_links_are_spread_over_the_lines_and_others_are_offered() -> None:
-    page = Page("A tent and a stove.\nAnother tent and a lamp.")
+    page = LinkableText("A tent and a stove.\nAnother tent and a lamp.")
     assert page.take([("stove", "title", 1.0)], ("", "")).anchor == "stove"
     placement = page.take([("tent", "anchor", 2.0), ("lamp", "title", 1.0)], ("", ""))
     assert placement.place is not None
@@ -98,7 +98,7 @@ def test_links_are_spread_over_the_lines_and_others_are_offered() -> None:
 
 
 def test_parts_of_a_name_that_stand_close_together() -> None:
-    words = Words(Folded("We learned lessons. Lessons from mobile testing, and a tent."), "en")
+    words = StemPositions(Folded("We learned lessons. Lessons from mobile testing, and a tent."), "en")
     span = words.nearest_to("Mobile Web Lessons From Testing", frozenset({"from"}))
     assert span is not None
     assert words.text.text[span[0] : span[1]] == "Lessons from mobile testing"
@@ -109,5 +109,5 @@ def test_parts_of_a_name_that_stand_close_together() -> None:
 @given(hostile_text, hostile_text)
 @settings(max_examples=150, deadline=None)
 def test_any_text_and_name(text: str, name: str) -> None:
-    span = Words(Folded(text), "en").nearest_to(name, frozenset())
+    span = StemPositions(Folded(text), "en").nearest_to(name, frozenset())
     assert span is None or 0 <= span[0] < span[1] <= len(text)

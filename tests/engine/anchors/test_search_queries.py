@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.engine.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
+from linker.engine.anchors.candidates import AnchorCandidate, anchor_candidates
+from linker.engine.anchors.own_texts import TargetText
 from linker.engine.anchors.search_queries import Query, leads_to_the_site
 from linker.engine.anchors.sources import source_in_words
 from linker.engine.text.clean import has_word

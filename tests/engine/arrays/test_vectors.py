@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from linker.engine.arrays import vectors
-from linker.engine.arrays.vectors import HalfVectors, any_values, slices
-from linker.engine.candidates.vector_search import nearest
-from linker.storage.store import normalised
+from linker.engine.arrays.vectors import HalfVectors, any_values, slices, unit_rows
+from linker.engine.nearest.vectors import nearest
 
 
 def made(pages: int = 300, dimensions: int = 37) -> np.ndarray:
@@ -19,7 +18,7 @@ def made(pages: int = 300, dimensions: int = 37) -> np.ndarray:
 
 def test_rows_are_the_normalised_ones_to_the_last_bit() -> None:
     half = made()
-    unit, kept = normalised(half), HalfVectors(half)
+    unit, kept = unit_rows(half), HalfVectors(half)
     assert kept.shape == half.shape
     assert np.array_equal(kept[:], unit)
     assert np.array_equal(any_values(kept), any_values(unit))
@@ -37,5 +36,5 @@ def test_slices_cover_every_row_once() -> None:
 
 def test_the_nearest_pages_are_those_of_the_array() -> None:
     half, is_target = made(), np.arange(300) % 3 > 0
-    one, two = nearest(HalfVectors(half), 5, is_target), nearest(normalised(half), 5, is_target)
+    one, two = nearest(HalfVectors(half), 5, is_target), nearest(unit_rows(half), 5, is_target)
     assert (one != two).nnz == 0

@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linker.engine.arrays.vectors import unit_rows
 from linker.engine.blocks import CategoryTree
-from linker.engine.candidates import block_search as module
-from linker.engine.candidates.block_search import Side, search
-from linker.storage.store import normalised
+from linker.engine.candidates.block_search import Side, Tiling, search
 
 TREE = CategoryTree(np.array([0, 0, 1, 1, 2, 2, 0, 6]))
 
 
 def side(ids, vectors, nodes) -> Side:
-    return Side(np.asarray(ids, dtype=np.int64), normalised(np.asarray(vectors)), np.asarray(nodes, dtype=np.int64))
+    return Side(np.asarray(ids, dtype=np.int64), unit_rows(np.asarray(vectors)), np.asarray(nodes, dtype=np.int64))
 
 
 def oracle(donors: Side, targets: Side, levels_up, forbidden, threshold, level_penalty, pool):
@@ -82,17 +81,16 @@ def test_agrees_with_the_oracle_in_tiles_of_any_size(data):
     there = random.random(count) < data.draw(st.sampled_from([0.5, 0.9, 1.0]))
     targets = Side(pages.ids[there], pages.unit[there], pages.nodes[there])
 
-    with pytest.MonkeyPatch.context() as small:
-        for name, most in {"ROWS": 12, "COLUMNS": 30, "PENDING": 200, "FOLD": 4}.items():
-            small.setattr(module, name, data.draw(st.integers(1, most)))
-        found = search(
-            donors,
-            tiled(targets, size),
-            lambda left, right: TREE.levels(left, right, levels_up),
-            forbidden,
-            threads=data.draw(st.sampled_from([1, 3])),
-            **wanted,
-        )
+    largest = {"rows": 12, "columns": 30, "pending": 200, "fold": 4}
+    found = search(
+        donors,
+        tiled(targets, size),
+        lambda left, right: TREE.levels(left, right, levels_up),
+        forbidden,
+        threads=data.draw(st.sampled_from([1, 3])),
+        tiling=Tiling(**{name: data.draw(st.integers(1, most)) for name, most in largest.items()}),
+        **wanted,
+    )
 
     assert as_rows(found) == oracle(donors, targets, levels_up, forbidden, **wanted)
 
@@ -110,22 +108,23 @@ def test_a_product_of_two_pages_on_both_sides_serves_both(monkeypatch, threads):
         multiplied.append(out.size)
         return products(left, right, out=out)
 
-    monkeypatch.setattr(module, "ROWS", 40)
-    monkeypatch.setattr(module.np, "matmul", counted)
-    found = search(pages, [pages], lambda a, b: TREE.levels(a, b, 0), forbidden, threads=threads, **wanted)
+    monkeypatch.setattr(np, "matmul", counted)
+    tiling = Tiling(rows=40)
+    found = search(
+        pages, [pages], lambda a, b: TREE.levels(a, b, 0), forbidden, threads=threads, tiling=tiling, **wanted
+    )
     assert as_rows(found) == oracle(pages, pages, 0, forbidden, **wanted)
     assert sum(multiplied) == sum(40 * (400 - first) for first in range(0, 400, 40))
 
 
-def test_no_pair_is_lost_at_the_edges_of_donor_chunks_and_tiles(monkeypatch):
+def test_no_pair_is_lost_at_the_edges_of_donor_chunks_and_tiles():
     random = np.random.default_rng(1)
     pages = side(np.arange(300), random.normal(size=(300, 16)), np.zeros(300))
     nothing = (np.empty(0, np.int64), np.empty(0, np.int64))
     flat = TREE.levels
     wanted = {"threshold": -1.0, "level_penalty": 0.0, "pool": 10}
     whole = search(pages, [pages], lambda a, b: flat(a, b, 0), nothing, **wanted)
-    monkeypatch.setattr(module, "ROWS", 7)
-    cut = search(pages, tiled(pages, 13), lambda a, b: flat(a, b, 0), nothing, **wanted)
+    cut = search(pages, tiled(pages, 13), lambda a, b: flat(a, b, 0), nothing, tiling=Tiling(rows=7), **wanted)
     assert as_rows(whole) == as_rows(cut)
     assert len(whole) == 3000
 

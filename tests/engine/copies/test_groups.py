@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from linker.engine.copies.groups import KINDS, Apart, PageText, Standing, describe, find_groups
+from linker.engine.copies.groups import KINDS, LeadCriteria, PageText, Rulings, describe, find_groups
 from linker.engine.copies.variants import read_address, read_name
 
 WORDS = [f"word{chr(97 + a)}{chr(97 + b)}" for a in range(20) for b in range(20)]
@@ -25,10 +25,10 @@ def page(path: str, title: str, body: str = "", language: str = "", h1: str = ""
     return PageText(path if "://" in path else f"https://site.example{path}", title, h1 or title, body, language)
 
 
-def groups(pages: list[PageText], inlinks: dict[int, int] | None = None, apart: Apart | None = None):
+def groups(pages: list[PageText], inlinks: dict[int, int] | None = None, apart: Rulings | None = None):
     count = len(pages)
     inward = np.array([(inlinks or {}).get(place, 0) for place in range(count)])
-    standing = Standing(
+    standing = LeadCriteria(
         np.ones(count, dtype=bool),
         inward,
         np.zeros(count, dtype=np.int64),
@@ -213,10 +213,10 @@ def test_one_language_in_two_folders_is_no_translation():
 
 def test_what_somebody_said_to_be_different_stays_apart_also_by_way_of_a_third_page():
     pages = [page(f"/{name}", "Our new team", prose(1)) for name in "abc"]
-    apart = Apart({0: {7: 0}, 1: {7: 1}})
+    apart = Rulings({0: {7: 0}, 1: {7: 1}})
     found = groups(pages, apart=apart)
     assert found.group[0] != found.group[1]
-    assert sets(groups(pages, apart=Apart({0: {7: 0}, 1: {7: 0}, 2: {7: 1}}))) == {frozenset({0, 1})}
+    assert sets(groups(pages, apart=Rulings({0: {7: 0}, 1: {7: 0}, 2: {7: 1}}))) == {frozenset({0, 1})}
 
 
 def test_copies_in_two_guides_are_left_to_the_donor_and_a_plain_double_is_not():
@@ -242,7 +242,7 @@ def test_five_times_the_pages_are_five_times_the_work():
         described = describe(pages, count)
         zeros = np.zeros(count, dtype=np.int64)
         begun = time.process_time()
-        find_groups(described, Standing(zeros == 0, zeros, zeros, zeros, np.arange(count)))
+        find_groups(described, LeadCriteria(zeros == 0, zeros, zeros, zeros, np.arange(count)))
         return time.process_time() - begun
 
     seconds(100)

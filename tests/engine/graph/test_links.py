@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from linker.engine.graph.links import adjacency, link_graph, page_rank, pair_values, repeated_links, stacked, top_rows
+from linker.engine.arrays.sparse import pair_values, stacked, top_rows
+from linker.engine.graph.links import adjacency, link_graph, page_rank, repeated_links
 
 PAGES = 7
 links = st.lists(st.tuples(st.integers(0, PAGES - 1), st.integers(0, PAGES - 1)), max_size=25)

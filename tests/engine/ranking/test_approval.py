@@ -13,22 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.panel.train import curve, good_words, has_words, judged, pairs, raw, relevance
-from linker.engine.anchors.choice import AnchorOptions, span_finder
-from linker.engine.anchors.spans import CONTEXT_FEATURES, Texts, in_context
+from linker.engine.anchors.choice import span_finder
+from linker.engine.anchors.context import in_context
+from linker.engine.anchors.features import CONTEXT_FEATURES, WORD_FEATURES
+from linker.engine.anchors.tokenized import TokenizedTexts
+from linker.engine.anchors.training import AnchorOptions
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
 from linker.engine.rank import EngineOptions, rank_site
-from linker.engine.ranking.approval import (
-    PAIR_FEATURES,
-    SHIPPED,
-    WORD_FEATURES,
-    Calibration,
-    Curve,
-    bits,
-    calibrate,
-    leaning,
-    shipped,
-)
+from linker.engine.ranking.approval import PAIR_FEATURES, SHIPPED, Calibration, Curve, bits, calibrate, leaning, shipped
 from linker.engine.ranking.learned import TrainOptions
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
@@ -139,7 +132,7 @@ def described(body: str, title: str, words: str) -> dict[str, float]:
     names = [site.titles[0], title, *site.titles[2:]]
     evidence = evidence_of(replace(site, bodies=bodies, titles=names, h1s=names, links=Links()))
     finder = span_finder(evidence, None)
-    texts = Texts(finder.reader, np.array([0]))
+    texts = TokenizedTexts(finder.reader, np.array([0]))
     found = finder.find(texts, np.array([0]), np.array([1]))
     spans = [
         body[texts.start[first] : texts.stop[last - 1]] for first, last in zip(found.first, found.last, strict=True)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.engine.text.mentions import LONGEST, PhraseBook
-from linker.engine.text.tokens import Vocabulary, stem
+from linker.engine.text.stems import stem
+from linker.engine.text.tokens import Vocabulary
 from tests.engine.strategies import hostile_text
 
 WORDS = st.sampled_from(["tent", "tents", "Élan", "elan", "policy", "policies", "(", ")", ".", "\n", "漢", "字", "a_b"])

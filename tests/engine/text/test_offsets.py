@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from linker.engine.anchors.placement import Folded, Page, Words, occurrences
+from linker.engine.anchors.placement import Folded, LinkableText, StemPositions, occurrences
 from linker.engine.anchors.spans import _capitals
 from linker.engine.rank import EngineOptions, rank_site
 from linker.engine.site import Links
@@ -114,11 +114,11 @@ def test_a_place_carries_the_words_that_the_text_has_there(drawn):
     phrase, text = drawn
     for start, end in occurrences(Folded(text), phrase):
         assert fold(text[start:end]) == fold(phrase)
-    for place in Page(text).places([(phrase, "title", 1.0)]):
+    for place in LinkableText(text).places([(phrase, "title", 1.0)]):
         assert text[place.start : place.end] == place.anchor
         assert fold(place.anchor) == fold(phrase)
     assume(fold(phrase))
-    span = Words(Folded(text), "de").nearest_to(phrase, frozenset())
+    span = StemPositions(Folded(text), "de").nearest_to(phrase, frozenset())
     if span is not None:
         assert 0 <= span[0] < span[1] <= len(text)
 

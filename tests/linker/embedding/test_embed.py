@@ -14,11 +14,12 @@ from linker.embedding.encoders import _batches, encoder_for
 from linker.embedding.report import EmbedReport
 from linker.embedding.service import embedding_model, run_embed
 from linker.embedding.text import digest, text_to_embed
-from linker.engine.arrays.vectors import HalfVectors
+from linker.engine.arrays.vectors import HalfVectors, unit_rows
 from linker.errors import UserError
 from linker.models import EmbeddingModel, PageEmbedding, RunKind
 from linker.runs import lifecycle
-from linker.storage import store
+from linker.storage.copy import copy_out
+from linker.storage.vectors import load_half_vectors, load_vectors, save_vectors
 from tests.factories import make_model, make_page, make_project
 
 pytestmark = pytest.mark.django_db
@@ -129,7 +130,7 @@ def test_a_static_model_is_fitted_once_and_finds_what_its_teacher_finds(settings
 
     model = embedding_model(project)
     pages = np.array(sorted(PageEmbedding.objects.filter(model=model).values_list("page_id", flat=True)))
-    unit = store.load_vectors(model.pk, 384, pages).unit
+    unit = load_vectors(model.pk, 384, pages).unit
     assert np.allclose((unit**2).sum(axis=1), 1, atol=1e-3)
     near = unit @ unit.T
     np.fill_diagonal(near, -1)
@@ -163,26 +164,26 @@ def test_a_project_on_imported_vectors_has_nothing_to_embed():
 def test_vectors_come_back_from_the_database_as_they_went_in(project):
     model = make_model(384, "wide")
     random = np.random.default_rng(3)
-    unit = store.normalised(random.normal(size=(50, 384)))
+    unit = unit_rows(random.normal(size=(50, 384)))
     pages = np.array([make_page(project).pk for _ in range(50)])
-    store.save_vectors(model.pk, pages, unit, [bytes([n]) * 32 for n in range(50)])
-    loaded = store.load_vectors(model.pk, 384, pages[::-1])
+    save_vectors(model.pk, pages, unit, [bytes([n]) * 32 for n in range(50)])
+    loaded = load_vectors(model.pk, 384, pages[::-1])
     assert loaded.ids.tolist() == sorted(pages.tolist())
     assert np.abs(loaded.unit - unit).max() < 1e-3
     row = PageEmbedding.objects.get(page_id=pages[7], model=model)
     assert bytes(row.text_sha256) == b"\x07" * 32
     assert np.allclose(np.asarray(row.vector), unit[7], atol=1e-3)
     for rows in (7, 50, 1000):
-        half = store.load_half_vectors(model.pk, 384, loaded.ids, rows)
+        half = load_half_vectors(model.pk, 384, loaded.ids, rows)
         assert np.array_equal(HalfVectors(half)[:], loaded.unit)
     with pytest.raises(KeyError):
-        store.load_half_vectors(model.pk, 384, np.append(loaded.ids, loaded.ids[-1] + 10**6))
+        load_half_vectors(model.pk, 384, np.append(loaded.ids, loaded.ids[-1] + 10**6))
 
 
 def test_arrays_travel_with_debugging_on(project, settings):
     settings.DEBUG = True
     page = make_page(project).pk
-    rows = store.copy_out("SELECT id FROM linker_page WHERE id = %s", [page], [("id", ">i8")])
+    rows = copy_out("SELECT id FROM linker_page WHERE id = %s", [page], [("id", ">i8")])
     assert rows["id"].tolist() == [page]
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import MatchParams, PageFilter, Ranking, Scope
 from linker.explain.whynot import Answer, Finding, why_not_page, why_not_pair
-from linker.matching.eligibility import Bar, eligible_pages, standing_of
+from linker.matching.eligibility import IneligibleReason, eligibility_of, eligible_pages
 from linker.matching.start import run_match
 from linker.models import Block, EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveRule
 from linker.pages.listing import find_page, nearest_addresses
@@ -232,8 +232,8 @@ def test_a_run_takes_exactly_the_pages_of_which_nothing_is_said(project):
     )
     taken = eligible_pages(project, make_model(), params)
     ids = list(project.pages.values_list("pk", flat=True))
-    standing = standing_of(project, make_model(), params, ids)
-    assert taken.ids.tolist() == [pk for pk in sorted(ids) if not standing[pk].bars]
+    standing = eligibility_of(project, make_model(), params, ids)
+    assert taken.ids.tolist() == [pk for pk in sorted(ids) if not standing[pk].reasons]
     for side, is_side, chosen in (
         ("donor", taken.is_donor, taken.chosen_donor),
         ("acceptor", taken.is_target, taken.chosen_target),
@@ -241,13 +241,14 @@ def test_a_run_takes_exactly_the_pages_of_which_nothing_is_said(project):
         for place, pk in enumerate(taken.ids.tolist()):
             assert is_side[place] == (not standing[pk].refusals[side])
             assert chosen[place] == (is_side[place] and not standing[pk].filters[side])
-    first = [standing[pk].bars[0] for pk in ids if standing[pk].bars]
+    first = [standing[pk].reasons[0] for pk in ids if standing[pk].reasons]
     told_by_run = {"not answering with 200": 2, "pagination": 1, "parameter URL": 3}
     assert {bar: first.count(bar) for bar in told_by_run} == told_by_run
     assert taken.left_out == {
         **told_by_run, "not indexable (as acceptor)": 1, "excluded as donor": 2, "excluded as acceptor": 1,
     }  # fmt: skip
-    assert first.count(Bar.NOT_LIVE) == first.count(Bar.MISSING) == first.count(Bar.NO_VECTOR) == 1
+    alone = (IneligibleReason.NOT_LIVE, IneligibleReason.MISSING, IneligibleReason.NO_VECTOR)
+    assert [first.count(reason) for reason in alone] == [1, 1, 1]
 
 
 # --------------------------------------------------------------------------------------------------------- a pair

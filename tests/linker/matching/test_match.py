@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from linker.engine.arrays.vectors import unit_rows
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Scope
 from linker.errors import UserError
+from linker.matching.batches import batches_left, run_batch
 from linker.matching.finish import finish_match
-from linker.matching.plan import batches_left, plan_match, run_batch
+from linker.matching.plan import plan_match
 from linker.matching.start import run_match
 from linker.matching.tiers import retier
 from linker.models import (
@@ -27,7 +29,6 @@ from linker.models import (
 from linker.pages.sensitivity import mark_sensitive
 from linker.projects import policies
 from linker.runs import lifecycle
-from linker.storage.store import normalised
 from tests.factories import embed, make_category, make_edge, make_link, make_model, make_page
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def slow_match(pages: list[Page], params: MatchParams) -> dict[tuple[int, int], 
     unit = {}
     for page in pages:
         stored = np.asarray(PageEmbedding.objects.get(page=page).vector)
-        unit[page.pk] = normalised(stored[None, :])[0].astype(np.float64)
+        unit[page.pk] = unit_rows(stored[None, :])[0].astype(np.float64)
     found = {}
     for donor in pages:
         mine = []
@@ -143,7 +144,7 @@ def test_the_stored_edges_are_those_of_a_plain_loop(project, site, values, pairs
 @pytest.mark.parametrize("accepted", [False, True])
 def test_a_donor_whose_best_targets_are_full_is_looked_at_again(project, site, monkeypatch, accepted):
     """Batches find no more candidates than a donor has links, and yet the edges are those of the whole pool."""
-    monkeypatch.setattr("linker.matching.plan.LOOSE_CAP", 0)
+    monkeypatch.setattr("linker.matching.batches.LOOSE_CAP", 0)
     values = {"levels_up": 5, "inline_per_donor": 0, "related_per_donor": 4, "per_target": 4, "pool": 12}
     expected = slow_match(site, MatchParams(**{"threshold": 0.0, **values}))
     if accepted:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from linker.engine.allocation.allocate import Reason, beyond
 from linker.engine.params import Ranking
 from linker.explain.whynot import why_not_pair
-from linker.matching.finish import MOST_ALTERNATIVES, MOST_COMPLEMENTS
+from linker.matching.pair_rules import MAX_ALTERNATIVE_PRODUCTS, MAX_COMPLEMENTARY_PRODUCTS
 from linker.models import CandidateEdge, LeftOut, Page
 from tests.factories import embed, make_category, make_edge, make_model, make_page
 from tests.linker.matching.test_copies import match, words
@@ -54,8 +54,8 @@ def test_a_product_gets_so_many_alternatives_and_so_many_complements(project, sh
         (edge.source_id, edge.source.category_id == edge.target.category_id)
         for edge in CandidateEdge.objects.filter(project=project).select_related("source", "target")
     )
-    assert max(count for (_, alike), count in given_out.items() if alike) == MOST_ALTERNATIVES
-    assert max(count for (_, alike), count in given_out.items() if not alike) == MOST_COMPLEMENTS
+    assert max(count for (_, alike), count in given_out.items() if alike) == MAX_ALTERNATIVE_PRODUCTS
+    assert max(count for (_, alike), count in given_out.items() if not alike) == MAX_COMPLEMENTARY_PRODUCTS
     left = LeftOut.objects.filter(source=shop[0].pk).get()
     place = left.reasons.index(Reason.PRODUCTS_FULL)
     found = {one.code: one for one in why_not_pair(project, shop[0], Page.objects.get(pk=left.targets[place])).findings}
@@ -77,7 +77,7 @@ def test_an_accepted_link_is_one_of_them_and_stays_however_little_it_scores(proj
     accepted.refresh_from_db()
     assert not accepted.stale
     alternatives = CandidateEdge.objects.filter(source=shop[0], target__in=same, stale=False)
-    assert alternatives.count() == MOST_ALTERNATIVES
+    assert alternatives.count() == MAX_ALTERNATIVE_PRODUCTS
 
 
 @pytest.mark.django_db

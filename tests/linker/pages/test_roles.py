@@ -10,7 +10,7 @@ from django.utils import timezone
 from linker.engine.params import MatchParams
 from linker.engine.roles.policy import Gives, PageRole, Receives, RoleLinks, role_links
 from linker.explain.whynot import why_not_page
-from linker.matching.eligibility import barred_pages, eligible_pages
+from linker.matching.eligibility import eligible_pages, ineligible_pages
 from linker.matching.room import rooms_of
 from linker.models import Block, Change, ChangeKind, Page, RoleRule, Run, RunKind
 from linker.pages.roles import apply_role_rules, find_roles, run_find_roles
@@ -230,10 +230,10 @@ def test_why_not_names_the_role_and_where_it_comes_from(project):
     }
 
 
-def test_barred_pages_name_the_role(project):
+def test_ineligible_pages_name_the_role(project):
     page(project, "/impressum")
     find_roles(project)
-    assert [(one.side, one.bar, one.pattern) for one in barred_pages(project, "SELECT id FROM linker_page")] == [
+    assert [(one.side, one.reason, one.pattern) for one in ineligible_pages(project, "SELECT id FROM linker_page")] == [
         ("donor", "role", "a utility page"),
         ("acceptor", "role", "a utility page"),
     ]

@@ -12,12 +12,13 @@ import psutil
 import pytest
 from django.db import connection
 
+from linker.engine.arrays.vectors import unit_rows
 from linker.engine.params import MatchParams
 from linker.errors import RunCancelled, UserError
 from linker.models import CandidateEdge, Run, RunBatch, RunCandidate, RunKind, RunStatus
 from linker.runs import job_queue, lifecycle
 from linker.runs.job_queue import JobKey
-from linker.storage.store import normalised, save_vectors
+from linker.storage.vectors import save_vectors
 from tests.factories import make_category, make_model, make_page
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -246,7 +247,7 @@ def site(project, count: int) -> None:
     from django.db import transaction
 
     with transaction.atomic():
-        unit = normalised(np.random.default_rng(8).normal(size=(count, 64)))
+        unit = unit_rows(np.random.default_rng(8).normal(size=(count, 64)))
         save_vectors(make_model(64, "test-model").pk, ids, unit, [b"\0" * 32] * count)
 
 
@@ -288,7 +289,8 @@ def test_a_worker_killed_in_mid_run_loses_and_doubles_nothing(project, worker_pr
         inline_per_donor=0, related_per_donor=5, per_target=0, target_share=1.0,
     ).to_dict()  # fmt: skip
     alone = lifecycle.start_run(project, RunKind.MATCH, params, to_queue=False)
-    from linker.matching.plan import batches_left, enqueue_batches, plan_match
+    from linker.matching.batches import batches_left, enqueue_batches
+    from linker.matching.plan import plan_match
     from linker.matching.start import run_match
 
     lifecycle.execute(alone.pk, run_match)

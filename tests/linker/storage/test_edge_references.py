@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page
-from linker.storage import store
+from linker.storage.references import lock_references
 from tests.factories import embed, make_model, make_page
 from tests.linker.matching.test_match import match, start
 
@@ -52,7 +52,7 @@ def test_checks_are_on_again_after_a_run(project, pages):
 
 @pytest.mark.django_db
 def test_what_refers_to_a_row_that_is_gone_is_checked(project):
-    with store.references_held({"linker_project": [project.pk], "linker_page": [0]}), connection.cursor() as cursor:
+    with lock_references({"linker_project": [project.pk], "linker_page": [0]}), connection.cursor() as cursor:
         cursor.execute("SHOW session_replication_role")
         assert cursor.fetchone() == ("origin",)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linker.engine.candidates import vector_search
-from linker.engine.candidates.vector_search import nearest
+from linker.engine.nearest.vectors import SearchOptions, nearest
 
 
 def clustered(pages: int, dimensions: int = 32) -> np.ndarray:
@@ -28,20 +27,20 @@ def test_every_page_has_its_nearest_targets(rows):
     unit = clustered(300)
     unit[5] = 0
     is_target = np.arange(300) % 3 > 0
-    found = nearest(unit, 8, is_target, rows)
+    found = nearest(unit, 8, is_target, SearchOptions(rows=rows))
     assert [set(found[page].indices.tolist()) for page in range(300)] == slow_nearest(unit, 8, is_target)
     assert found[5].nnz == 0
 
 
-def test_beyond_the_exact_size_nearly_all_of_them_are_found_and_the_same_each_time(monkeypatch):
+def test_beyond_the_exact_size_nearly_all_of_them_are_found_and_the_same_each_time():
     unit = clustered(6000)
     is_target = np.ones(6000, dtype=bool)
     exact = nearest(unit, 20, is_target)
-    monkeypatch.setattr(vector_search, "EXACT", 100)
-    found = nearest(unit, 20, is_target)
+    cells = SearchOptions(exact=100)
+    found = nearest(unit, 20, is_target, cells)
     same = sum(len(np.intersect1d(found[page].indices, exact[page].indices)) for page in range(6000))
     assert same >= 0.95 * exact.nnz
-    assert (found != nearest(unit, 20, is_target)).nnz == 0
+    assert (found != nearest(unit, 20, is_target, cells)).nnz == 0
 
 
 def test_one_page_and_no_target_have_nothing_near():

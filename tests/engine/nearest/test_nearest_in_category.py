@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from linker.engine.blocks import CategoryTree
-from linker.engine.candidates import vector_search
-from linker.engine.candidates.vector_search import nearest, nearest_in_category
+from linker.engine.nearest.vectors import SearchOptions, nearest, nearest_in_category
 
 
 def tree_and_pages(seed: int) -> tuple:
@@ -45,9 +44,9 @@ def test_they_are_those_of_a_plain_loop(seed, most):
         assert page not in found[page].indices
 
 
-def test_a_large_category_keeps_what_of_the_nearest_lies_in_it(monkeypatch):
-    monkeypatch.setattr(vector_search, "LARGEST_BLOCK", 1)
+def test_a_large_category_keeps_what_of_the_nearest_lies_in_it():
     near = sparse.csr_matrix(np.array([[0, 0.9, 0.8], [0.9, 0, 0], [0.8, 0, 0]], dtype=np.float32))
     tree, nodes = CategoryTree(np.array([0, 0, 0])), np.array([1, 2, 1])
-    found = nearest_in_category(np.eye(3, dtype=np.float32), near, 1, np.ones(3, dtype=bool), nodes, tree)
+    every, small = np.ones(3, dtype=bool), SearchOptions(largest_block=1)
+    found = nearest_in_category(np.eye(3, dtype=np.float32), near, 1, every, nodes, tree, small)
     assert found.toarray()[0].tolist() == pytest.approx([0, 0, 0.8])

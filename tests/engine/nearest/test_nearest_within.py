@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.engine.candidates import vector_search
-from linker.engine.candidates.vector_search import nearest_within
+from linker.engine.nearest.vectors import SearchOptions, nearest_within
 from tests.engine.candidates.test_nearest_in_category import tree_and_pages
 
 
@@ -29,7 +28,7 @@ def slow(unit, most, is_target, nodes, tree, levels_up) -> dict[int, list[int]]:
 @given(st.integers(0, 5000), st.integers(1, 6), st.integers(0, 3))
 def test_they_are_those_of_a_plain_loop(seed, most, levels_up):
     tree, nodes, unit, is_target = tree_and_pages(seed)
-    found = nearest_within(unit, most, is_target, nodes, tree, levels_up, rows=3)
+    found = nearest_within(unit, most, is_target, nodes, tree, levels_up, SearchOptions(rows=3))
     wanted = slow(unit, most, is_target, nodes, tree, levels_up)
     assert {page: sorted(found[page].indices.tolist()) for page in wanted} == {
         page: sorted(best) for page, best in wanted.items()
@@ -37,10 +36,9 @@ def test_they_are_those_of_a_plain_loop(seed, most, levels_up):
 
 
 @pytest.mark.parametrize("levels_up", [0, 1, 2])
-def test_large_categories_are_searched_through_cells_of_their_own(levels_up, monkeypatch):
-    monkeypatch.setattr(vector_search, "EXACT", 10)
+def test_large_categories_are_searched_through_cells_of_their_own(levels_up):
     tree, nodes, unit, is_target = tree_and_pages(11)
-    found = nearest_within(unit, 3, is_target, nodes, tree, levels_up)
+    found = nearest_within(unit, 3, is_target, nodes, tree, levels_up, SearchOptions(exact=10))
     pages = np.repeat(np.arange(len(unit)), np.diff(found.indptr))
     assert (tree.within(nodes[pages], nodes[found.indices], levels_up)).all()
 

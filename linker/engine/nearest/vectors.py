@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,21 +18,41 @@ if TYPE_CHECKING:
     from linker.engine.arrays.vectors import Vectors
     from linker.engine.blocks import CategoryTree
 
-EXACT = 40_000  # targets up to which every page is compared with every one
-TRAINED_ON = 64  # vectors a cell that its centre is the mean of
-PROBED = 24  # cells looked through for each page
 SORTED = 128  # pages whose targets are put in order together
 
 
-def nearest(unit: Vectors, most: int, is_target: NDArray[np.bool_], rows: int = 1024) -> sparse.csr_matrix:
+@dataclass(frozen=True)
+class SearchOptions:
+    """How far the search for the nearest pages is exact.
+
+    exact          targets up to which every page is compared with every one; beyond, an inverted file is searched
+    trained_on     vectors that the centre of one of its cells is the mean of
+    probed         cells that are looked through for each page
+    largest_block  targets of a category up to which all its pages are compared
+    rows           pages compared together; changes no result
+    """
+
+    exact: int = 40_000
+    trained_on: int = 64
+    probed: int = 24
+    largest_block: int = 5_000
+    rows: int = 1024
+
+
+USUAL = SearchOptions()
+
+
+def nearest(
+    unit: Vectors, most: int, is_target: NDArray[np.bool_], options: SearchOptions = USUAL
+) -> sparse.csr_matrix:
     """The `most` targets of highest cosine for each page: CSR [n, n] of cosines, positive ones alone.
 
     `unit` [n, d]: rows of length 1, or 0 for pages without a vector, which are near to nothing. Exact up to
-    EXACT targets, ties to the lower page; beyond, an inverted file (faiss IndexIVFFlat) looks through the PROBED cells
-    nearest to each page, whose work grows with the square root of the pages.
+    `options.exact` targets, ties to the lower page; beyond, an inverted file (faiss IndexIVFFlat) looks through the
+    `options.probed` cells nearest to each page, whose work grows with the square root of the pages.
     """
     targets = np.flatnonzero(is_target & any_values(unit))
-    return _nearest(unit, most, [(np.arange(len(unit)), targets)], rows)
+    return _nearest(unit, most, [(np.arange(len(unit)), targets)], options)
 
 
 def nearest_within(
@@ -41,12 +62,12 @@ def nearest_within(
     nodes: NDArray[np.int64],
     tree: CategoryTree,
     levels_up: int,
-    rows: int = 1024,
+    options: SearchOptions = USUAL,
 ) -> sparse.csr_matrix:
     """As `nearest`, of the targets that lie within `levels_up` levels of each page's category. Pages that look over all
     targets have none: those of `nearest` are theirs."""
     groups = list(groups_within(nodes, is_target & any_values(unit), tree, levels_up))
-    found = _nearest(unit, most, groups, rows)
+    found = _nearest(unit, most, groups, options)
     return found[np.argsort(np.concatenate([pages for pages, _ in groups]))] if groups else found
 
 
@@ -69,7 +90,7 @@ def groups_within(
 
 
 def _nearest(
-    unit: Vectors, most: int, groups: list[tuple[NDArray[np.int64], NDArray[np.int64]]], rows: int
+    unit: Vectors, most: int, groups: list[tuple[NDArray[np.int64], NDArray[np.int64]]], options: SearchOptions
 ) -> sparse.csr_matrix:
     """The nearest targets of each page of some groups, pages and targets, in the order of the groups."""
     counts, columns, values = [], [], []
@@ -78,9 +99,9 @@ def _nearest(
         if not width:
             counts.append(np.zeros(len(pages), dtype=np.int64))
             continue
-        search = _exact(unit, targets) if len(targets) <= EXACT else _cells(unit, targets)
-        for first in range(0, len(pages), rows):
-            mine = pages[first : first + rows]
+        search = _exact(unit, targets) if len(targets) <= options.exact else _cells(unit, targets, options)
+        for first in range(0, len(pages), options.rows):
+            mine = pages[first : first + options.rows]
             value, place = search(unit[mine], width)
             page = targets[place]
             order = np.lexsort((page, -value), axis=1)
@@ -103,9 +124,6 @@ def _nearest(
     return matrix
 
 
-LARGEST_BLOCK = 5_000  # targets of a category up to which all its pages are compared
-
-
 def nearest_in_category(
     unit: Vectors,
     near: sparse.csr_matrix,
@@ -113,11 +131,13 @@ def nearest_in_category(
     is_target: NDArray[np.bool_],
     nodes: NDArray[np.int64],
     tree: CategoryTree,
+    options: SearchOptions = USUAL,
 ) -> sparse.csr_matrix:
     """The `most` targets of highest cosine for each page in its category and those below: CSR [n, n], positive ones.
 
-    Categories with fewer targets look through the one above, if there is one. Those with more than LARGEST_BLOCK keep
-    what of `near`, the nearest of the whole site, lies in them. Pages without a category, at the root, have none.
+    Categories with fewer targets look through the one above, if there is one. Those with more than
+    `options.largest_block` keep what of `near`, the nearest of the whole site, lies in them. Pages without a category,
+    at the root, have none.
     """
     place = tree.enter[nodes]
     order = np.argsort(place, kind="stable")
@@ -129,15 +149,15 @@ def nearest_in_category(
         if above and len(block) <= most:
             block = _targets_below(above, order, ranked, is_target, tree)
         pages = order[np.searchsorted(ranked, tree.enter[node]) : np.searchsorted(ranked, tree.enter[node] + 1)]
-        if len(block) > LARGEST_BLOCK:
+        if len(block) > options.largest_block:
             kept = near[pages].tocoo()
             inside = np.isin(kept.col, block)
             rows.append(pages[kept.row[inside]])
             columns.append(kept.col[inside].astype(np.int64))
             values.append(kept.data[inside])
             continue
-        for first in range(0, len(pages) if len(block) else 0, 1024):
-            part = pages[first : first + 1024]
+        for first in range(0, len(pages) if len(block) else 0, options.rows):
+            part = pages[first : first + options.rows]
             cosine = unit[part] @ unit[block].T
             cosine[part[:, None] == block[None, :]] = -1
             width = min(most, len(block))
@@ -181,17 +201,17 @@ def _exact(unit: Vectors, targets: NDArray[np.int64]) -> _Search:
     return search
 
 
-def _cells(unit: Vectors, targets: NDArray[np.int64]) -> _Search:
+def _cells(unit: Vectors, targets: NDArray[np.int64], options: SearchOptions) -> _Search:
     import faiss  # heavy, and only needed on large sites
 
     dimensions, cells = unit.shape[1], 2 * math.isqrt(len(targets))
     coarse = faiss.IndexFlatIP(dimensions)
     index = faiss.IndexIVFFlat(coarse, dimensions, cells, faiss.METRIC_INNER_PRODUCT)
-    index.cp.niter, index.cp.max_points_per_centroid = 8, TRAINED_ON
+    index.cp.niter, index.cp.max_points_per_centroid = 8, options.trained_on
     index.train(unit[targets])
     for part in slices(len(targets)):
         index.add(unit[targets[part]])
-    index.nprobe = PROBED
+    index.nprobe = options.probed
 
     def search(queries: NDArray[np.float32], width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         cosine, place = index.search(np.ascontiguousarray(queries), width)

@@ -1,0 +1,62 @@
+"""Which phrase of the site a span is, and what that phrase means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.anchors.tokenized import SpanReader
+    from linker.engine.evidence import TextEvidence
+
+
+@dataclass(frozen=True)
+class FoundPhrases:
+    """Of m spans: `known` bool, whether the span is a phrase of the site, `phrase` int64, which; `means` bool, whether
+    that phrase means the span's target, `meaning` int64, the row of `PhraseTargets`. Numbers are 0 where there is none.
+    """
+
+    known: NDArray[np.bool_]
+    phrase: NDArray[np.int64]
+    means: NDArray[np.bool_]
+    meaning: NDArray[np.int64]
+
+
+class PhraseLookup:
+    """Finds phrases by the hash of their tokens. `links` float [phrases]: visible links by each phrase.
+
+    The index knows the anchors of hidden links too: only a phrase that means a page by what is visible is found.
+    """
+
+    def __init__(self, evidence: TextEvidence, reader: SpanReader) -> None:
+        meanings = evidence.meanings
+        self._pages = len(evidence.index.site)
+        known = np.unique(meanings.phrase).astype(np.int64)
+        self._phrase = known[np.argsort(reader.phrases[known], kind="stable")]
+        self._hash = reader.phrases[self._phrase]
+        key = meanings.phrase.astype(np.int64) * self._pages + meanings.page
+        self._meaning = np.argsort(key, kind="stable")
+        self._key = key[self._meaning]
+        self.links = np.bincount(meanings.phrase, meanings.links, minlength=evidence.index.book.count)
+
+    def find(self, hashes: NDArray[np.uint64], target: NDArray[np.int64]) -> FoundPhrases:
+        """The phrases with these hashes, uint64 [m], and whether each means its target, int64 [m]."""
+        known, phrase = _look_up(self._hash, self._phrase, hashes)
+        means, meaning = _look_up(self._key, self._meaning, phrase * self._pages + target)
+        means &= known
+        return FoundPhrases(known, phrase, means, np.where(means, meaning, 0))
+
+
+def _look_up(
+    keys: NDArray[np.generic], values: NDArray[np.int64], wanted: NDArray[np.generic]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Whether each wanted key is among `keys`, which ascend, and its value, 0 where it is not."""
+    if not len(keys):
+        return np.zeros(len(wanted), dtype=bool), np.zeros(len(wanted), dtype=np.int64)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    found = keys[place] == wanted
+    return found, np.where(found, values[place], 0)

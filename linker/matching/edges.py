@@ -1,0 +1,198 @@
+"""The links of a run become edges: chosen pairs in, donor by donor, rows of the database out."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.db import connection
+
+from linker.engine.candidates.registry import names
+from linker.matching.chosen import ChosenPairs, PairFacts, chosen_pairs
+from linker.matching.edge_writer import EdgeWriter
+from linker.matching.new_links import LinkMaker, NewLink, Unplaced
+from linker.models import RunBlock
+from linker.storage.copy import analyze
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.params import MatchParams
+    from linker.matching.allocation import AllocatedLinks
+    from linker.matching.needs import Needs
+    from linker.matching.result import MatchResult
+    from linker.matching.run_tiers import RunTiers
+    from linker.models import Project, Run
+
+
+@dataclass(frozen=True)
+class SavedEdges:
+    """What became of the chosen pairs: how many edges are `new` and `refreshed`; how many links have each placement
+    ("inline", "related", "gap") and generator; the `value` that `tiers` read of each edge, float64 [n]; and what found
+    no place."""
+
+    new: int
+    refreshed: int
+    placements: Counter[str]
+    generators: Counter[str]
+    tiers: RunTiers
+    value: NDArray[np.float64]
+    unplaced: Unplaced
+
+
+def save_edges(
+    run: Run,
+    params: MatchParams,
+    result: MatchResult,
+    allocated: AllocatedLinks,
+    needs: Needs,
+    progress: Callable[[int], None],
+) -> SavedEdges:
+    """Stores an edge for each allocated link that has a place, in the caller's transaction.
+
+    What nobody decided on yet is refreshed; decided edges, and anchors that an editor wrote, stay. The database takes
+    the rows of some donors while those of the next are made.
+    """
+    chosen = chosen_pairs(run.project, allocated, needs)
+    links = LinkMaker(run.project, params, chosen, allocated, result.phrases)
+    values = _EdgeValues(run, result, needs)
+    writer = EdgeWriter(run, result.ranked_by)
+    is_stored = np.zeros(len(chosen), dtype=np.bool_)
+    found: Counter[int] = Counter()  # by the generators' bits
+    with writer.open(_references(run, chosen, values.categories)) as background:
+        for part in chosen.by_donors():
+            background.wait()
+            pairs = chosen.rows[chosen.positions[part]]
+            links.placer.read(pairs)
+            writer.begin(pairs)
+            writer.send(background)
+            for place, (row, facts) in enumerate(zip(_as_dicts(pairs), chosen.facts(part), strict=True), part.start):
+                link = links.make(row, facts)
+                if link is not None:
+                    is_stored[place] = True
+                    found[row["found"]] += 1
+                    writer.add(values.of(row, facts, link))
+            progress(part.stop)
+        background.wait()
+        writer.send(background)
+    writer.refresh()
+    analyze("linker_candidateedge")
+    if not writer.are_first:
+        _even_out_donor_best(run.project)
+    generators: Counter[str] = Counter()
+    for bits, count in found.items():
+        generators.update(dict.fromkeys(names(bits), count))
+    return SavedEdges(
+        writer.new,
+        writer.refreshed,
+        links.placements,
+        generators,
+        chosen.tiers,
+        chosen.value[is_stored],
+        links.unplaced,
+    )
+
+
+def _as_dicts(rows: NDArray[Any]) -> Iterator[dict[str, Any]]:
+    fields = rows.dtype.names or ()
+    return (dict(zip(fields, values, strict=True)) for values in rows.tolist())
+
+
+def _references(
+    run: Run, chosen: ChosenPairs, categories: Iterable[int | None]
+) -> dict[str, Sequence[int] | NDArray[np.int64]]:
+    """What the edges refer to, by table."""
+    return {
+        "linker_project": [run.project_id],
+        "linker_run": [run.pk],
+        "linker_tier": [tier.pk for tier in chosen.tiers.tiers],
+        "linker_category": [category for category in categories if category],
+        "linker_page": np.union1d(chosen.sources, chosen.targets),
+    }
+
+
+class _EdgeValues:
+    """What the columns of an edge hold."""
+
+    def __init__(self, run: Run, result: MatchResult, needs: Needs) -> None:
+        self.result, self.needs = result, needs
+        self.category_of = dict(RunBlock.objects.filter(run=run).values_list("number", "category_id"))
+
+    @property
+    def categories(self) -> Iterable[int | None]:
+        return self.category_of.values()
+
+    def of(self, row: dict[str, Any], facts: PairFacts, link: NewLink) -> dict[str, Any]:
+        """Of the link of a row of FOUND: each of PAIR_COLUMNS, JSON and arrays as PostgreSQL reads them."""
+        placed, tier = link.placed, link.tier
+        why, evidence = self.result.why(row)
+        start, end = placed.span or (None, None)
+        return {
+            "source_id": row["source"],
+            "target_id": row["target"],
+            "generators": _as_array(row["found"]),
+            "block_id": self.category_of.get(row["block"]) or None,
+            "level": row["level"],
+            "similarity": row["similarity"],
+            "score": link.score,
+            "probability": link.probability,
+            "quantile": facts.quantile,
+            "why": why,
+            "evidence": _as_object(evidence),
+            "donor_best": facts.donor_best,
+            "need": facts.need,
+            "lacks": self.needs.said(facts.place),
+            "authority": facts.authority,
+            "worth": round(_chance(link.probability, link.score) * facts.weight, 6),
+            "donor_worth": facts.donor_worth,
+            "tier_id": tier.pk if tier else None,
+            "placement": link.placement,
+            "rel": tier.rel if tier else "nofollow",
+            "span_start": start,
+            "span_end": end,
+            "sentence": placed.sentence,
+            "section_heading": placed.heading,
+            "body_hash": placed.body_hash,
+            "content_gap": link.is_gap,
+            "anchor": placed.anchor,
+            "anchor_source": placed.source,
+            "anchor_alternatives": f"[{', '.join(placed.others)}]",
+        }
+
+
+def _chance(probability: float, score: float) -> float:
+    """How likely a link is to be approved; where there is no probability, as far as its score says."""
+    return min(max(score, 0.0), 1.0) if probability != probability else probability
+
+
+def _as_object(numbers: dict[str, float]) -> str:
+    """Finite numbers under plain names as JSON, several times faster than json.dumps."""
+    return "{" + ", ".join([f'"{name}": {number}' for name, number in numbers.items()]) + "}"
+
+
+@functools.cache
+def _as_array(found: int) -> str:
+    """The names of generators as PostgreSQL writes an array."""
+    return "{" + ",".join(names(found)) + "}"
+
+
+def _even_out_donor_best(project: Project) -> None:
+    """One value a donor, though its edges come from runs over different parts of the site: it groups the queue."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH best AS MATERIALIZED (
+                SELECT source_id, max(score) AS score, max(worth) AS worth
+                FROM linker_candidateedge WHERE project_id = %s GROUP BY source_id
+                HAVING min(donor_best) <> max(score) OR max(donor_best) <> max(score)
+                    OR min(donor_worth) <> max(worth) OR max(donor_worth) <> max(worth)
+            )
+            UPDATE linker_candidateedge e SET donor_best = best.score, donor_worth = best.worth
+            FROM best WHERE e.source_id = best.source_id AND e.project_id = %s
+            """,
+            [project.pk, project.pk],
+        )

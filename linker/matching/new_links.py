@@ -1,0 +1,124 @@
+"""One link after another: its anchor, its place, its tier, and where it stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from linker.engine.allocation.allocate import Reason
+from linker.matching.placing import Placer
+from linker.matching.quota import PlacementQuota
+from linker.matching.room import Room
+from linker.models import Basis, Placement
+from linker.models.linked import already_linked
+
+if TYPE_CHECKING:
+    from linker.engine.params import MatchParams
+    from linker.matching.allocation import AllocatedLinks
+    from linker.matching.chosen import ChosenPairs, PairFacts
+    from linker.matching.placing import Phrases, Placed
+    from linker.models import Project, Tier
+
+
+class NewLink(NamedTuple):
+    """A pair with all that makes it a suggestion. `probability` and `score`: as it stands, on these words or beside the
+    text. `is_gap`: it belongs into the text, which has no words for it and could take a sentence."""
+
+    placed: Placed
+    placement: str
+    tier: Tier | None
+    probability: float
+    score: float
+    is_gap: bool
+
+
+@dataclass
+class Unplaced:
+    """Allocated pairs that found no place, why, and what their scores add up to."""
+
+    pairs: dict[tuple[int, int], Reason] = field(default_factory=dict)
+    score: float = 0.0
+
+
+class LinkMaker:
+    """Makes the links of a run from its chosen pairs, in their order."""
+
+    def __init__(
+        self,
+        project: Project,
+        params: MatchParams,
+        chosen: ChosenPairs,
+        allocated: AllocatedLinks,
+        phrases: Phrases | None,
+    ) -> None:
+        self.tiers = chosen.tiers
+        self.reads_probability = self.tiers.basis == Basis.PROBABILITY
+        bounds = [tier.lower_bound for tier in self.tiers.tiers if tier.placement == Placement.INLINE]
+        # How probable a link has to be for a tier that stands in the text.
+        self.inline_bound = min(bounds) if self.reads_probability and bounds else 0.0
+        self.placer = Placer(project, chosen.targets, phrases)
+        self.quota = _quota(project, params, allocated)
+        self.quota.keep_room(chosen.sources[chosen.has_kept_room].tolist())
+        self.placements = Counter[str]()
+        self.unplaced = Unplaced()
+
+    def make(self, row: dict[str, Any], facts: PairFacts) -> NewLink | None:
+        """The link of a row of FOUND whose donor was read; None where there is no place for it."""
+        source, target, score = row["source"], row["target"], row["score"]
+        tier = self.tiers.tiers[facts.tier] if facts.tier >= 0 else None
+        placed = self._placed(row, tier)
+        probability = _probability_as_placed(row, placed)
+        if probability < row["probability"] and self.reads_probability:
+            score = round(score * probability / row["probability"], 6)
+            tier = self.tiers.read(probability)
+        wanted = _wanted(tier)
+        has_place = placed.span is not None
+        if (source, target) in self.placer.human_anchors:
+            placement: str | None = wanted if has_place else "related"
+        else:
+            placement = self.quota.put(
+                source, wanted, has_place, text_alone=facts.text_alone, has_kept_room=facts.has_kept_room
+            )
+        if placement is None:
+            reason = Reason.LINKED_BESIDE if facts.text_alone else Reason.RELATED_FULL
+            self.unplaced.pairs[source, target] = reason
+            self.unplaced.score += score
+            return None
+        is_gap = wanted == "inline" and not has_place and self.placer.has_prose(source)
+        self.placements["gap" if is_gap else placement] += 1
+        return NewLink(placed, placement, tier, probability, score, is_gap)
+
+    def _placed(self, row: dict[str, Any], tier: Tier | None) -> Placed:
+        source, beside = row["source"], row["beside"]
+        # How well words have to fit for a link on them to be read as one of a tier that stands in the text.
+        least = self.inline_bound / beside if self.inline_bound and beside > 0 else 0.0
+        in_text = _wanted(tier) == "inline" and self.quota.has_room_in_text(source)
+        is_shown = tier is not None and not tier.held
+        return self.placer.place(source, row["target"], counts=is_shown, inline=in_text, least=least)
+
+
+def _wanted(tier: Tier | None) -> str:
+    """Where a tier wants its links."""
+    return tier.placement if tier else "related"
+
+
+def _quota(project: Project, params: MatchParams, allocated: AllocatedLinks) -> PlacementQuota:
+    accepted = project.edges.filter(status__in=["accepted", "exported"]).order_by()
+    waiting = accepted.exclude(pk__in=already_linked(accepted).values("pk"))
+    return PlacementQuota(
+        Room(params.inline_per_donor, params.related_per_donor),
+        allocated.rooms,
+        waiting.values_list("source_id", "placement").iterator(),
+    )
+
+
+def _probability_as_placed(row: dict[str, Any], placed: Placed) -> float:
+    """The probability of a link where it stands now: on these words, or beside the text after all."""
+    if row["beside"] != row["beside"]:
+        return float(row["probability"])
+    if placed.span is None:
+        return min(float(row["probability"]), float(row["beside"]))
+    if placed.fit != placed.fit:
+        return float(row["probability"])
+    return round(min(float(row["probability"]), float(row["beside"]) * placed.fit), 6)

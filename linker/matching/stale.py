@@ -1,0 +1,77 @@
+"""Edges that the newest run no longer proposes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db import connection
+
+from linker.matching.eligibility import eligible_pages
+from linker.matching.pilots import limited_to_pilot
+from linker.storage.copy import copy_in
+
+if TYPE_CHECKING:
+    from linker.engine.params import MatchParams
+    from linker.models import Run
+
+
+class StaleEdges(NamedTuple):
+    """How many edges were marked that nobody had decided on, and how many were for their vectors alone."""
+
+    undecided: int
+    other_vectors: int
+
+
+# What was proposed before: the run could have proposed it, or nobody can any more; or it is an open suggestion of two
+# pages that are one, or one made with other vectors, whose similarities say something else.
+_MARK_STALE = """
+WITH old AS (
+    SELECT o.id, s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
+        OR (s.chosen_donor AND t.chosen_target)
+        OR o.status = 'suggested' AND (NOT theirs.receives OR mine.group_id = theirs.group_id) IS TRUE AS gone,
+        o.status = 'suggested' AND r.model_id <> %(model)s AS other_set
+    FROM linker_candidateedge o JOIN linker_run r ON r.id = o.run_id
+    LEFT JOIN linker_pagetwin mine ON mine.page_id = o.source_id
+    LEFT JOIN linker_pagetwin theirs ON theirs.page_id = o.target_id
+    LEFT JOIN taking_part s ON s.page = o.source_id LEFT JOIN taking_part t ON t.page = o.target_id
+    WHERE o.project_id = %(project)s AND o.run_id <> %(run)s AND NOT o.stale
+    AND NOT EXISTS (SELECT 1 FROM new_edges n WHERE n.source_id = o.source_id AND n.target_id = o.target_id)
+), marked AS (
+    UPDATE linker_candidateedge e SET stale = true FROM old
+    WHERE e.id = old.id AND (old.gone OR old.other_set) RETURNING old.gone, e.status
+)
+SELECT count(*) FILTER (WHERE status = 'suggested'), count(*) FILTER (WHERE NOT gone) FROM marked
+"""
+
+
+def mark_stale(run: Run, params: MatchParams) -> StaleEdges:
+    """Marks what the run could have proposed and did not, what can no longer be proposed at all, and open suggestions
+    made with another set of vectors.
+
+    Other edges between pages that the run's filters left out stay as they are.
+    """
+    model = run.model
+    if model is None:
+        raise RuntimeError(f"run {run.pk} was not planned")
+    if not run.project.edges.filter(stale=False).exclude(run=run).exists():
+        return StaleEdges(0, 0)
+    eligible = limited_to_pilot(run, params, eligible_pages(run.project, model, params))
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS taking_part")
+        cursor.execute(
+            "CREATE TEMP TABLE taking_part (page bigint PRIMARY KEY, is_donor boolean, is_target boolean, "
+            "chosen_donor boolean, chosen_target boolean) ON COMMIT DROP"
+        )
+        copy_in(
+            "taking_part",
+            [
+                ("page", ">i8", eligible.ids),
+                ("is_donor", "?", eligible.is_donor),
+                ("is_target", "?", eligible.is_target),
+                ("chosen_donor", "?", eligible.chosen_donor),
+                ("chosen_target", "?", eligible.chosen_target),
+            ],
+        )
+        cursor.execute("ANALYZE taking_part")
+        cursor.execute(_MARK_STALE, {"project": run.project_id, "run": run.pk, "model": model.pk})
+        return StaleEdges(*cursor.fetchone())

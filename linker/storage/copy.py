@@ -1,0 +1,116 @@
+"""Rows to arrays and back by PostgreSQL's COPY.
+
+Arrays of fixed-width columns travel in COPY's binary format, assembled and read by numpy as one block of memory, so
+that a million vectors cost a copy and not a million Python objects. PostgreSQL's manual describes the format under
+COPY, "Binary Format".
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from django.db import connection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+SIGNATURE = b"PGCOPY\n\xff\r\n\x00" + struct.pack(">ii", 0, 0)
+TRAILER = struct.pack(">h", -1)
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+_SPECIAL = re.compile(r"[\\\t\n\r]")
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def copy_out(query: str, params: Sequence[Any] | Mapping[str, Any], fields: Sequence[tuple[str, Any]]) -> NDArray[Any]:
+    """The rows of `query` as one structured array [n], in the order of the query.
+
+    `fields` gives the name and big-endian dtype of each column (">i8", ">f8", "?", halfvec(n)); columns must be NOT
+    NULL and of fixed width. Raises ValueError if the rows have another width.
+    """
+    dtype = _row_dtype(fields)
+    with connection.cursor() as cursor, _copy(cursor, f"COPY ({query}) TO STDOUT (FORMAT BINARY)", params) as copy:
+        content = b"".join(copy)
+    body = len(content) - len(SIGNATURE) - len(TRAILER)
+    if body % dtype.itemsize:
+        raise ValueError("the rows have nulls, or a column of another width than asked for")
+    rows = np.frombuffer(content, dtype=dtype, count=body // dtype.itemsize, offset=len(SIGNATURE))
+    if len(rows) and any((rows[f"_len_{name}"] != rows.dtype[name].itemsize).any() for name, _ in fields):
+        raise ValueError("the rows have nulls, or a column of another width than asked for")
+    return rows
+
+
+def copy_in(table: str, columns: Sequence[tuple[str, Any, NDArray[Any]]]) -> int:
+    """Writes arrays of equal length as rows of `table`; `columns` gives name, big-endian dtype and values of each.
+
+    Returns the number of rows written.
+    """
+    rows = packed_rows(columns)
+    with connection.cursor() as cursor, _copy(cursor, copy_statement(table, columns)) as copy:
+        copy.write(SIGNATURE)
+        copy.write(rows.view(np.uint8).data if len(rows) else b"")
+        copy.write(TRAILER)
+    return len(rows)
+
+
+def copy_rows_in(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Writes rows that hold texts or JSON, which have no fixed width, by COPY in text form."""
+    names = ", ".join(f'"{name}"' for name in columns)
+    with connection.cursor() as cursor, _copy(cursor, f"COPY {table} ({names}) FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def analyze(*tables: str) -> None:
+    """Updates the planner's statistics after a bulk write; without them it would take a full table for an empty one."""
+    with connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f"ANALYZE {table}")
+
+
+def copy_text(text: str) -> str:
+    """`text` escaped for a line in COPY's text form, see `BackgroundCopy.copy_lines`."""
+    return text if is_copy_text(text) else text.translate(_ESCAPES)
+
+
+def is_copy_text(text: str) -> bool:
+    """Whether `text` needs no escape in COPY's text form."""
+    return _SPECIAL.search(text) is None
+
+
+def timestamp(time: datetime) -> int:
+    """The binary form of a timestamptz: microseconds since 2000."""
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def copy_statement(table: str, columns: Sequence[tuple[str, Any, Any]]) -> str:
+    """The statement that takes rows of these columns in binary form."""
+    names = ", ".join(f'"{name}"' for name, *_ in columns)
+    return f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
+
+
+def packed_rows(columns: Sequence[tuple[str, Any, NDArray[Any]]]) -> NDArray[Any]:
+    """Arrays [n] as n rows of the binary form, without the signature before and the trailer after them."""
+    rows = np.empty(len(columns[0][2]), dtype=_row_dtype([(name, form) for name, form, _ in columns]))
+    rows["_fields"] = len(columns)
+    for name, form, values in columns:
+        rows[f"_len_{name}"] = np.dtype(form).itemsize
+        rows[name] = values
+    return rows
+
+
+def _row_dtype(fields: Sequence[tuple[str, Any]]) -> np.dtype[Any]:
+    row: list[tuple[str, Any]] = [("_fields", ">i2")]
+    for name, form in fields:
+        row += [(f"_len_{name}", ">i4"), (name, form)]
+    return np.dtype(row)
+
+
+def _copy(cursor: Any, statement: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
+    """psycopg's copy of the cursor: with DEBUG, Django's takes no parameters beside the statement."""
+    return cursor.cursor.copy(statement, params)
