@@ -4,7 +4,7 @@
 
 Made up in SQL (the same every time): one page for ten links, each with a body of about 3,000 characters in lines with
 headings, ten links a donor, three in ten placed in the body and stored with sentence and heading. Ours is
-review.releases.export.stream over everything that is suggested; the floor joins the same tables and writes the same
+review.releases.rows.file_pieces over everything that is suggested; the floor joins the same tables and writes the same
 columns by one COPY, in no order, without guarding against formulas and without asking whether the texts still read so.
 Both run in turn, ROUNDS times, and the best time of each counts. Memory is the most of any of our processes; a row of
 its own holds what this process takes for all links against what it takes for a tenth of them, which is read first.
@@ -23,7 +23,7 @@ from linker.models import CandidateEdge, Project, Run, RunKind
 from linker.projects.create import create_project
 from linker.storage.copy import analyze
 from review.models import ReleaseFormat
-from review.releases.export import Choice, choose, stream
+from review.releases.rows import Choice, choose, file_pieces
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -101,7 +101,7 @@ def _columns(cursor, table: str) -> list[tuple[str, bool, str | None]]:
 def memory(edges: QuerySet[CandidateEdge]) -> int:
     """The most bytes this process holds while the links are exported."""
     with load_of_ours(every=0.05) as load:
-        for _ in stream(edges, ReleaseFormat.FULL):
+        for _ in file_pieces(edges, ReleaseFormat.FULL):
             pass
     return load.python
 
@@ -134,7 +134,7 @@ def main() -> None:
                 with connection.cursor() as cursor, timed() as floor, cursor.copy(plain) as copy:
                     least = sum(len(piece) for piece in copy)
                 with timed() as ours:
-                    size = sum(len(piece) for piece in stream(edges, fmt))
+                    size = sum(len(piece) for piece in file_pieces(edges, fmt))
                 floors.append(floor.seconds)
                 times.append(ours.seconds)
         note(f"{fmt}: {size / 1e6:.0f} MB, floor {least / 1e6:.0f} MB, PostgreSQL held {load.postgres / 2**20:.0f} MiB")

@@ -6,7 +6,7 @@ saw, changed, and a Decision is appended for each. Whoever comes second changes 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -22,6 +22,7 @@ from linker.errors import UserError
 from linker.matching.anchor_use import use_of
 from linker.matching.tiers import keep_apart, retier
 from linker.models import Block, CandidateEdge, EdgeStatus, ExistingLink, Placement, Project, Rel
+from linker.models.edge_columns import SEEN_COLUMNS
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.models import AFTER_RELEASE, Decision, Reason, Verb
 
@@ -84,7 +85,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Doubt:
-    """An edge that was not accepted, since there is something to be said against its words that nobody overruled."""
+    """An edge that was not accepted: there is something to be said against its words that was not overruled."""
 
     edge: CandidateEdge
     anchor: str
@@ -114,101 +115,133 @@ def clean_anchor(text: str) -> str:
     return anchor
 
 
+@dataclass(frozen=True)
+class Ruling:
+    """What the editor says beside the verb. `anchor`: the words of an edit. `rel`: the editor's choice; without one an
+    accepted link takes its tier's confirmed rel. `overrules`: by edge, codes of the warnings that the editor accepts
+    the words in spite of."""
+
+    anchor: str | None = None
+    rel: Rel | None = None
+    reason: str = ""
+    note: str = ""
+    overrules: Mapping[int, Collection[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the editor saw: edges of this `status`, which run made each suggestion (`runs`), with which words
+    (`anchors`), and the `position` in the list, from 1. An edge that is not named may be of any run and say anything.
+    """
+
+    status: EdgeStatus = EdgeStatus.SUGGESTED
+    runs: Mapping[int, int] = field(default_factory=dict)
+    anchors: Mapping[int, str] = field(default_factory=dict)
+    position: int | None = None
+
+    def is_same(self, edge: CandidateEdge) -> bool:
+        """Whether the edge still has the status and is of the run that was shown."""
+        return edge.status == self.status and self.runs.get(edge.pk, edge.run_id) == edge.run_id
+
+    def reads_same(self, edge: CandidateEdge) -> bool:
+        return _same_words(self.anchors.get(edge.pk, edge.anchor), edge.anchor)
+
+
 def decide_edges(
     project: Project,
     edge_ids: Sequence[int],
     verb: Verb,
     user: User,
-    *,
-    expected: EdgeStatus = EdgeStatus.SUGGESTED,
-    seen_runs: Mapping[int, int] | None = None,
-    seen_anchors: Mapping[int, str] | None = None,
-    overrules: Mapping[int, Collection[str]] | None = None,
-    anchor: str | None = None,
-    rel: Rel | None = None,
-    reason: str = "",
-    note: str = "",
-    position: int | None = None,
+    ruling: Ruling = Ruling(),
+    shown: Shown = Shown(),
     batch: UUID | None = None,
 ) -> Outcome:
-    """Accepts or rejects edges that are still `expected`; the others come back as conflicts, unchanged.
+    """Accepts or rejects edges that are still as `shown`; the others come back as conflicts, unchanged.
 
-    `verb` is ACCEPT, EDIT or REJECT. EDIT takes `anchor` and one edge; an anchor that is the edge's already is a plain
+    `verb` is ACCEPT, EDIT or REJECT. EDIT takes an anchor and one edge; an anchor that is the edge's already is a plain
     accept. An edited anchor is looked for in the donor's text anew: where it stands there, a content gap is closed and
-    the link becomes inline; where it does not, the link has no place until somebody changes the copy.
-    `rel` is the editor's choice; without one an accepted link takes its tier's confirmed rel. `seen_runs`
-    says, edge by edge, by which run the suggestion was made that the editor saw, and `seen_anchors` with which words.
-    More than one edge share a batch.
+    the link becomes inline; where it does not, the link has no place until somebody changes the copy. More than one
+    edge share a batch.
 
     Where there is something to be said against the words of an accepted link (see review.anchor_warnings), it
-    comes back as a doubt, unchanged, unless `overrules` has the warnings' codes for that edge; the decision keeps what
-    was overruled. Open suggestions of the same targets get other words where too many would say the same now.
+    comes back as a doubt, unchanged, unless the ruling overrules it; the decision keeps what was overruled. Open
+    suggestions of the same targets get other words where too many would say the same now.
 
-    Raises AnchorError where the anchor cannot be used, UserError where an edge is not the project's or `expected`
-    is a status that cannot be decided on; nothing is written then.
+    Raises AnchorError where the anchor cannot be used, UserError where an edge is not the project's or was exported
+    when it was shown; nothing is written then.
     """
-    if expected == EdgeStatus.EXPORTED:
+    if shown.status == EdgeStatus.EXPORTED:
         raise UserError("The link was exported: it can no longer be decided on here.")
-    if verb == Verb.EDIT and (anchor is None or len(edge_ids) != 1):
+    if verb == Verb.EDIT and (ruling.anchor is None or len(edge_ids) != 1):
         raise ValueError("an edit takes one edge and its anchor")
     if len(edge_ids) > 1 and batch is None:
         batch = uuid4()
     with transaction.atomic():
         edges = _locked(project, edge_ids)
-        open_edges = [
-            edge
-            for edge in edges
-            if edge.status == expected and (seen_runs is None or seen_runs.get(edge.pk, edge.run_id) == edge.run_id)
-        ]
-        reworded = set()
-        if verb != Verb.REJECT:
-            reworded = {edge.pk for edge in open_edges if not _reads_as_seen(edge, seen_anchors or {})}
-            open_edges = [edge for edge in open_edges if edge.pk not in reworded]
-        doubts: list[Doubt] = []
-        decisions = []
-        use = None
-        if verb != Verb.REJECT and open_edges:
-            use = use_of(project, [edge.target_id for edge in open_edges], without=[edge.pk for edge in open_edges])
-        for edge in open_edges:
-            decision = _seen(edge, verb, user, reason=Reason(reason) if reason else "", note=note, batch=batch)
-            decision.position = position
-            if use is None:
-                edge.status, edge.reviewed, edge.rejected_for = EdgeStatus.REJECTED, True, decision.reason
-            else:
-                wanted = edge.anchor
-                if verb == Verb.EDIT and anchor is not None and anchor.strip() != edge.anchor:
-                    wanted = clean_anchor(anchor)
-                doubt = _doubt(edge, wanted, use, (overrules or {}).get(edge.pk, ()), decision)
-                if doubt is not None:
-                    doubts.append(doubt)
-                    continue
-                _accept(edge, decision, wanted, rel)
-                use.add(edge.target_id, [edge.anchor])
-            decisions.append(_after(edge, decision))
+        same = [edge for edge in edges if shown.is_same(edge)]
+        reworded = {edge.pk for edge in same if verb != Verb.REJECT and not shown.reads_same(edge)}
+        deciding = _Deciding(project, verb, user, ruling, shown, batch)
+        deciding.decide([edge for edge in same if edge.pk not in reworded])
+        decisions, doubts = deciding.decisions, deciding.doubts
         changed = [decision.edge for decision in decisions]
         _write_edges(changed)
         _write_decisions(decisions)
         if changed:
             keep_apart(project, [edge.target_id for edge in changed])
-        told = {edge.pk for edge in changed} | {doubt.edge.pk for doubt in doubts}
-        left = [edge for edge in edges if edge.pk not in told]
-        wanted_now = _Wanted(user, verb, anchor, seen_anchors or {}, rel, reason)
-        conflicts = _conflicts(left, expected, reworded, wanted_now)
+        answered = {edge.pk for edge in changed} | {doubt.edge.pk for doubt in doubts}
+        left = [edge for edge in edges if edge.pk not in answered]
+        conflicts = _conflicts(left, shown.status, reworded, deciding)
     return Outcome(tuple(decisions), conflicts, tuple(doubts))
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What was asked for, to tell whether it was done before."""
+class _Deciding:
+    """One ruling on some edges: decisions and doubts, not saved, and whether an earlier decision was the same."""
 
-    user: User
-    verb: Verb
-    anchor: str | None
-    seen_anchors: Mapping[int, str]
-    rel: Rel | None
-    reason: str
+    def __init__(
+        self, project: Project, verb: Verb, user: User, ruling: Ruling, shown: Shown, batch: UUID | None
+    ) -> None:
+        self.project, self.verb, self.user = project, verb, user
+        self.ruling, self.shown, self.batch = ruling, shown, batch
+        self.decisions: list[Decision] = []
+        self.doubts: list[Doubt] = []
+
+    def decide(self, edges: Sequence[CandidateEdge]) -> None:
+        """Changes the edges and makes a decision of each, or a doubt."""
+        if self.verb == Verb.REJECT:
+            self.decisions = [self._rejected(edge) for edge in edges]
+        elif edges:
+            use = use_of(self.project, [edge.target_id for edge in edges], without=[edge.pk for edge in edges])
+            for edge in edges:
+                self._accept(edge, use)
+
+    def _rejected(self, edge: CandidateEdge) -> Decision:
+        decision = self._decision(edge)
+        edge.status, edge.reviewed, edge.rejected_for = EdgeStatus.REJECTED, True, decision.reason
+        return with_outcome(decision)
+
+    def _accept(self, edge: CandidateEdge, use: AnchorUse) -> None:
+        anchor, wanted = edge.anchor, self.ruling.anchor
+        if self.verb == Verb.EDIT and wanted is not None and wanted.strip() != edge.anchor:
+            anchor = clean_anchor(wanted)
+        warnings = warnings_about(edge, anchor, use, written=anchor != edge.anchor)
+        codes = self.ruling.overrules.get(edge.pk, ())
+        if any(warning.code not in codes for warning in warnings):
+            self.doubts.append(Doubt(edge, anchor, tuple(warnings)))
+            return
+        decision = self._decision(edge)
+        decision.overruled = overruled(warnings)
+        _make_accepted(edge, decision, anchor, self.ruling.rel)
+        use.add(edge.target_id, [edge.anchor])
+        self.decisions.append(with_outcome(decision))
+
+    def _decision(self, edge: CandidateEdge) -> Decision:
+        decision = decision_on(edge, self.verb, self.user, note=self.ruling.note, batch=self.batch)
+        decision.reason = Reason(self.ruling.reason) if self.ruling.reason else ""
+        decision.position = self.shown.position
+        return decision
 
     def is_by(self, decision: Decision | None) -> bool:
+        """Whether the decision is the same person's."""
         return decision is not None and decision.user_id == self.user.pk
 
     def is_done_by(self, decision: Decision | None) -> bool:
@@ -216,32 +249,17 @@ class _Wanted:
         if decision is None or not self.is_by(decision):
             return False
         if self.verb == Verb.REJECT:
-            return decision.verb == Verb.REJECT and decision.reason == self.reason
-        words = self.anchor if self.verb == Verb.EDIT else self.seen_anchors.get(decision.edge_id)
+            return decision.verb == Verb.REJECT and decision.reason == self.ruling.reason
+        words = self.ruling.anchor if self.verb == Verb.EDIT else self.shown.anchors.get(decision.edge_id)
         return (
             decision.verb in (Verb.ACCEPT, Verb.EDIT)
             and (words is None or _same_words(words, decision.anchor_after))
-            and self.rel in (None, decision.rel_after)
+            and self.ruling.rel in (None, decision.rel_after)
         )
 
 
 def _same_words(one: str, other: str) -> bool:
     return collapse(visible(one)) == collapse(visible(other))
-
-
-def _reads_as_seen(edge: CandidateEdge, seen_anchors: Mapping[int, str]) -> bool:
-    return _same_words(seen_anchors.get(edge.pk, edge.anchor), edge.anchor)
-
-
-def _doubt(
-    edge: CandidateEdge, anchor: str, use: AnchorUse, overrules: Collection[str], decision: Decision
-) -> Doubt | None:
-    """What nobody overruled yet; where there is nothing left, `decision` keeps what was."""
-    warnings = warnings_about(edge, anchor, use, written=anchor != edge.anchor)
-    if any(warning.code not in overrules for warning in warnings):
-        return Doubt(edge, anchor, tuple(warnings))
-    decision.overruled = overruled(warnings)
-    return None
 
 
 def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
@@ -268,7 +286,9 @@ def undo(project: Project, user: User, decision: Decision | None = None) -> Outc
         # The tiers must stand still until what is open again was read by them. Before the edges, as releases do.
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if decision is None:
-            decision = standing(project).filter(user=user).exclude(verb__in=AFTER_RELEASE).order_by("-id").first()
+            decision = (
+                decisions_in_force(project).filter(user=user).exclude(verb__in=AFTER_RELEASE).order_by("-id").first()
+            )
             if decision is None:
                 raise NothingToUndo("There is no decision of yours left to undo.")
             together = _together(project, decision)
@@ -278,19 +298,21 @@ def undo(project: Project, user: User, decision: Decision | None = None) -> Outc
             together = [decision]
         edges = {edge.pk: edge for edge in _locked(project, [item.edge_id for item in together])}
         _refuse_exported(edges.values())
-        valid = set(standing(project).filter(pk__in=[item.pk for item in together]).values_list("pk", flat=True))
+        valid = set(
+            decisions_in_force(project).filter(pk__in=[item.pk for item in together]).values_list("pk", flat=True)
+        )
         if not valid and len(together) == 1 and Decision.objects.filter(undoes=together[0]).exists():
             raise NothingToUndo("This decision was undone already.")
         undoing = [_undo_one(edges[item.edge_id], item, user) for item in together if item.pk in valid]
         back = [decision.edge for decision in undoing]
         _write_edges(back)
-        _read_anew(project, back)
-        _write_decisions([_after(decision.edge, decision) for decision in undoing])
+        _retier(project, back)
+        _write_decisions([with_outcome(decision) for decision in undoing])
         conflicts = _conflicts([edges[item.edge_id] for item in together if item.pk not in valid], None)
     return Outcome(tuple(undoing), conflicts)
 
 
-def standing(project: Project) -> QuerySet[Decision]:
+def decisions_in_force(project: Project) -> QuerySet[Decision]:
     """The decisions that still hold: not undone, and the last of their edge."""
     later = Decision.objects.filter(edge=OuterRef("edge"), pk__gt=OuterRef("pk"), undone_by__isnull=True)
     return Decision.objects.filter(
@@ -314,8 +336,8 @@ def _locked(project: Project, edge_ids: Iterable[int]) -> list[CandidateEdge]:
     return edges
 
 
-def _seen(edge: CandidateEdge, verb: Verb, user: User, **fields: object) -> Decision:
-    """A decision on the edge as it is now, not saved."""
+def decision_on(edge: CandidateEdge, verb: Verb, user: User, **fields: object) -> Decision:
+    """A decision on the edge as it is now, not saved; see with_outcome."""
     return Decision(
         edge=edge,
         project_id=edge.project_id,
@@ -326,22 +348,20 @@ def _seen(edge: CandidateEdge, verb: Verb, user: User, **fields: object) -> Deci
         source_before=edge.anchor_source,
         rel_before=edge.rel,
         edited_before=edge.edited,
-        seen_run_id=edge.run_id,
-        seen_score=edge.score,
-        seen_similarity=edge.similarity,
         seen_tier=edge.tier.name if edge.tier else "",
-        seen_placement=edge.placement,
-        seen_ranked_by=edge.ranked_by,
-        seen_probability=edge.probability,
-        seen_quantile=edge.quantile,
-        seen_span_start=edge.span_start,
-        seen_span_end=edge.span_end,
-        seen_content_gap=edge.content_gap,
+        **{f"seen_{name}": getattr(edge, name) for name in SEEN_COLUMNS},
         **fields,
     )
 
 
-def _accept(edge: CandidateEdge, decision: Decision, anchor: str, rel: Rel | None) -> None:
+def with_outcome(decision: Decision) -> Decision:
+    """The decision, with what its edge has become."""
+    edge = decision.edge
+    decision.status_after, decision.anchor_after, decision.rel_after = edge.status, edge.anchor, edge.rel
+    return decision
+
+
+def _make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, rel: Rel | None) -> None:
     edge.status, edge.reviewed = EdgeStatus.ACCEPTED, True
     edge.rel = rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
     decision.verb = Verb.ACCEPT
@@ -398,7 +418,7 @@ def _read_around(edge: CandidateEdge) -> None:
 
 
 def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
-    undoing = _seen(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
+    undoing = decision_on(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
     edge.status = decision.status_before
     edge.reviewed = edge.status != EdgeStatus.SUGGESTED
     if edge.anchor != decision.anchor_before:  # else a run may have placed it anew since, and knows better
@@ -412,7 +432,7 @@ def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     return undoing
 
 
-def _read_anew(project: Project, edges: Sequence[CandidateEdge]) -> None:
+def _retier(project: Project, edges: Sequence[CandidateEdge]) -> None:
     """Tier, placement and rel of those that are open again, which may have moved while they were decided, and their
     words, which too many others may say by now."""
     if not edges:
@@ -423,13 +443,6 @@ def _read_anew(project: Project, edges: Sequence[CandidateEdge]) -> None:
     known = {pk: (rel, anchor) for pk, rel, anchor in readings}
     for edge in edges:
         edge.rel, edge.anchor = known[edge.pk]
-
-
-def _after(edge: CandidateEdge, decision: Decision) -> Decision:
-    decision.status_after = edge.status
-    decision.anchor_after = edge.anchor
-    decision.rel_after = edge.rel
-    return decision
 
 
 def _write_edges(edges: Sequence[CandidateEdge]) -> None:
@@ -447,7 +460,7 @@ def _conflicts(
     edges: Sequence[CandidateEdge],
     expected: EdgeStatus | None,
     reworded: Collection[int] = (),
-    wanted: _Wanted | None = None,
+    deciding: _Deciding | None = None,
 ) -> tuple[Conflict, ...]:
     """Each edge with its newest decision; none is named where the status is as expected and a run came between."""
     last = {
@@ -457,7 +470,7 @@ def _conflicts(
     conflicts = []
     for edge in edges:
         by = None if edge.status == expected else last.get(edge.pk)
-        is_own, is_saved = (wanted.is_by(by), wanted.is_done_by(by)) if wanted is not None else (False, False)
+        is_own, is_saved = (deciding.is_by(by), deciding.is_done_by(by)) if deciding is not None else (False, False)
         conflicts.append(Conflict(edge, by, edge.pk in reworded, is_own, is_saved))
     return tuple(conflicts)
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from linker.models import ExclusionRule, Membership, RoleRule, SensitiveRule
-from review.releases import export
+from review.releases.create import create_release
 from tests.factories import make_edge, make_member, make_user
 from tests.linker.projects.test_access import PATTERNS, address
 
@@ -107,7 +107,7 @@ def furnished(project):
     """A project that has one of everything an address can name."""
     make_member(project, "manager", username="the manager")
     make_edge(project, status="accepted")
-    export.create_release(project, project.edges.all())
+    create_release(project, project.edges.all())
     make_edge(project)
     ExclusionRule.objects.create(project=project, pattern="/basket")
     SensitiveRule.objects.create(project=project, url_pattern="/health")

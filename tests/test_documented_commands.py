@@ -16,7 +16,7 @@ from django.core.management import call_command, get_commands, load_command_clas
 
 from linker.models import Project
 from linker.projects.create import create_project
-from review.releases import export
+from review.releases.create import create_release
 from tests.factories import make_category, make_edge, make_page
 from tests.ingest.files import csv_text
 
@@ -125,7 +125,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(page, tmp_path, monkeypa
             project = Project.objects.get(slug="shop")
             while project.releases.count() < int(arguments[arguments.index("--release") + 1]):
                 _approve(project)
-                export.create_release(project, project.edges.all())
+                create_release(project, project.edges.all())
         call_command(name, *arguments)
     if page == "README.md":
         project = Project.objects.get(slug="shop")

@@ -29,7 +29,7 @@ from linker.embedding.service import embedding_model, pages_by_set
 from linker.models import Block, EmbeddingModel, ExistingLink, PageTraffic, Project, SensitivePage
 from linker.pages.sensitivity import mark_sensitive
 from review.models import Decision, Release, ReleaseLink
-from review.releases.export import release_pieces
+from review.releases.create import release_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

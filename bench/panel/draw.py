@@ -24,7 +24,8 @@ django.setup()
 
 from linker.embedding.service import embedding_model
 from linker.engine.params import MatchParams
-from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.rank import rank_site
+from linker.engine.ranking.options import EngineOptions
 from linker.engine.text.sentences import sentence_and_heading
 from linker.matching.eligibility import eligible_pages
 from linker.matching.ranked import load_site

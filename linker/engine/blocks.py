@@ -72,7 +72,7 @@ class CategoryTree:
     def within(self, donors: NDArray[np.int64], targets: NDArray[np.int64], levels_up: int) -> NDArray[np.bool_]:
         """Whether the level of each pair of nodes, int64 [n] both, is at most `levels_up`."""
         if not levels_up:
-            return donors == targets
+            return np.equal(donors, targets)
         top, entered = self.ancestor(donors, levels_up), self.enter[targets]
         return (self.enter[top] <= entered) & (entered < self.leave[top])
 

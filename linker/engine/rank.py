@@ -2,66 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from linker.engine.anchors.training import AnchorOptions, train_anchors
-from linker.engine.arrays.memory import trim_malloc
-from linker.engine.evidence import Evidence, build_evidence
-from linker.engine.index import Progress, SiteIndex, build_index, no_progress
-from linker.engine.limits import Limits
-from linker.engine.nearest.vectors import SearchOptions
-from linker.engine.ranking.approval import Approval, Calibration, nearness_of, shipped
-from linker.engine.ranking.choose import Judged, all_judged, best_pairs, turns
-from linker.engine.ranking.features import candidates
-from linker.engine.ranking.formula import VERSION as FORMULA_VERSION
-from linker.engine.ranking.formula import FormulaWeights
-from linker.engine.ranking.learned import TrainOptions
-from linker.engine.ranking.ranked import Below, Ranked
-from linker.engine.ranking.rankers.base import CandidateRanker
+from linker.engine.index import Progress, no_progress
+from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.rankers.registry import ranker_of
-from linker.engine.ranking.words import words_of
 from linker.engine.site import checked
 
 if TYPE_CHECKING:
-    from linker.engine.ranking.rankers.base import RankedPairs, Scorer
+    from linker.engine.ranking.rankers.base import RankedPairs
     from linker.engine.site import Site
-
-
-@dataclass(frozen=True)
-class EngineOptions:
-    """How a site is ranked.
-
-    ranking        name of the ranker, see linker.engine.ranking.rankers.registry
-    otherwise      name of the one that takes its place where the site has too little to learn from
-    generators     names of those switched on; none: all
-    pool           best pairs kept a donor
-    least_score    pairs that score less are left out: of a probability, or of a cosine less its penalty
-    level_penalty  cosine: taken off for each level of the category tree
-    worded         best pairs of a donor whose words are looked for; the others can only stand beside the text
-    training, anchors, weights    of the learned ranker, of the choice of words, of the formula
-    approval       says how likely an editor is to approve; `calibration`: how this project's editors differ from that
-    search         how far the nearest pages are looked for exactly
-    limits         what is held at a time
-    """
-
-    ranking: str = "learned"
-    otherwise: str = "formula"
-    generators: tuple[str, ...] = ()
-    pool: int = 40
-    least_score: float = 0.0
-    level_penalty: float = 0.02
-    worded: int = 15
-    training: TrainOptions = field(default_factory=TrainOptions)
-    anchors: AnchorOptions = field(default_factory=AnchorOptions)
-    weights: FormulaWeights = field(default_factory=FormulaWeights)
-    approval: Approval = field(default_factory=shipped)
-    calibration: Calibration = field(default_factory=Calibration)
-    search: SearchOptions = field(default_factory=SearchOptions)
-    limits: Limits = field(default_factory=Limits)
 
 
 def rank_site(site: Site, options: EngineOptions | None = None, progress: Progress = no_progress) -> RankedPairs:
@@ -72,81 +22,3 @@ def rank_site(site: Site, options: EngineOptions | None = None, progress: Progre
     """
     options = options or EngineOptions()
     return ranker_of(options.ranking).rank(checked(site), options, progress)
-
-
-def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions, progress: Progress) -> Ranked:
-    """Ranks the candidates that the generators propose for every donor that is asked about, and chooses their words;
-    of a site that `checked` returned.
-
-    Where the site has `levels_up`, only targets within them come out, as many as would of the whole site; what is said
-    of a pair stays what it is there, places among the donor's candidates included.
-    """
-    index = build_index(site, progress, options.limits, options.search)
-    trim_malloc()
-    name, scorer = _fitted(index, ranker, options, progress)
-    trim_malloc()
-    anchors = train_anchors(index, options.anchors, progress) if ranker.learns else None
-    trim_malloc()
-    evidence = build_evidence(index, np.arange(len(site.links)))
-    trim_malloc()
-    judged, below, in_other_languages = _judge(evidence, scorer, options, progress)
-    texts = evidence.texts_alone()
-    del evidence, index  # half of the memory
-    trim_malloc()
-    words, stated = words_of(texts, judged, anchors, options, progress)
-    probability = np.round(options.calibration(stated), 6)
-    beside = np.round(options.calibration(options.approval.approved_beside(judged.relevance)), 6)
-    order = np.lexsort((judged.pairs.target, -probability, judged.pairs.donor))
-    pairs, probability = judged.pairs.take(order), probability[order]
-    return Ranked(
-        evidence=texts,
-        pairs=pairs,
-        probability=probability,
-        beside=beside[order],
-        stated=np.round(stated[order], 6),
-        turn=turns(pairs, probability, judged.base[order]),
-        words=words.take(order),
-        below=below,
-        ranker=name,
-        version=f"{scorer.version if scorer else FORMULA_VERSION}+{options.approval.version}",
-        scorer=scorer,
-        other_language=in_other_languages,
-    )
-
-
-def _fitted(
-    index: SiteIndex, ranker: CandidateRanker, options: EngineOptions, progress: Progress
-) -> tuple[str, Scorer | None]:
-    """The name of who ranks, and what scores its pairs, None for the formula: another, where the site has too little
-    for a ranker to learn from."""
-    scorer = ranker.fit(index, options, progress)
-    if scorer is not None or not ranker.learns:
-        return ranker.name, scorer
-    other = ranker_of(options.otherwise)
-    if not isinstance(other, CandidateRanker) or other.learns:
-        raise ValueError(f"{other.name} cannot take the place of {ranker.name}, which has too little to learn from")
-    return other.name, other.fit(index, options, progress)
-
-
-def _judge(
-    evidence: Evidence, scorer: Scorer | None, options: EngineOptions, progress: Progress
-) -> tuple[Judged, Below, int]:
-    """The best pairs of every donor, those of them that are too unlikely, and how many pairs are in different
-    languages."""
-    site, nearness, barred = evidence.index.site, nearness_of(evidence.index.near), Counter[str]()
-    donors, taken = np.flatnonzero(site.donor if site.asked is None else site.asked), site.taken
-    parts: list[Judged] = []
-    below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
-    for first in range(0, len(donors), options.limits.donors):
-        progress(first, len(donors), "Ranking")
-        some = donors[first : first + options.limits.donors]
-        found = candidates(evidence, some, taken, options.generators, barred, within=True)
-        best = best_pairs(evidence, found, nearness, scorer, options)
-        del found
-        value = np.round(options.calibration(options.approval.approved_beside(best.relevance)), 6)
-        enough = value >= options.least_score
-        parts.append(best.take(enough))
-        left = best.pairs.take(~enough)
-        below.append((left.donor.astype(np.int32), left.target.astype(np.int32), value[~enough]))
-    too_unlikely = Below(*(np.concatenate(column) for column in zip(*below, strict=True)))
-    return all_judged(parts), too_unlikely, barred["language"]

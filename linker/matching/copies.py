@@ -11,7 +11,9 @@ from django.db import connection, transaction
 
 from linker.embedding.service import site_template
 from linker.engine.arrays.vectors import slices
-from linker.engine.copies.groups import KINDS, Groups, Kind, LeadCriteria, PageText, Rulings, describe, find_groups
+from linker.engine.copies.describe import PageText, describe
+from linker.engine.copies.groups import Groups, LeadCriteria, Rulings, find_groups
+from linker.engine.copies.pairs import KINDS, Kind
 from linker.models import ApartPage, Project
 from linker.storage.copy import analyze, copy_out, copy_rows_in
 from linker.storage.cursors import stream

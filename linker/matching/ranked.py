@@ -15,9 +15,9 @@ from linker.engine.arrays.disk import DiskTexts
 from linker.engine.arrays.vectors import HalfVectors, slices
 from linker.engine.graph.links import repeated_links
 from linker.engine.params import MatchParams
-from linker.engine.rank import EngineOptions
 from linker.engine.ranking.approval import GOOD_WORDS, calibrate
 from linker.engine.ranking.formula import FormulaWeights
+from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.ranked import Ranked
 from linker.engine.ranking.rankers.base import CandidateRanker, Card
 from linker.engine.ranking.rankers.registry import ranker_of

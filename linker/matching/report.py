@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.params import MatchParams
-    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.options import EngineOptions
     from linker.matching.allocation import AllocatedLinks
     from linker.matching.edges import SavedEdges
     from linker.matching.eligibility import Eligible
@@ -164,8 +164,8 @@ def _allocation_report(params: MatchParams, allocated: AllocatedLinks, saved: Sa
         "total": round(allocation.total, 4),
     }
     if params.mode is not Mode.BEST:
-        report["best_first"] = round(allocation.best_first, 4)
-        report["against_best_first"] = round(allocation.planned - allocation.best_first, 6)
+        report["best_first"] = round(allocation.greedy_total, 4)
+        report["against_best_first"] = round(allocation.planned - allocation.greedy_total, 6)
     if len(allocation.for_need):
         report["for_need"] = len(allocation.for_need)
     donors = np.array(list(rooms), dtype=np.int64)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linker.embedding.service import site_template
-from linker.engine.anchors.candidates import AnchorCandidate, TargetText, anchor_candidates
+from linker.engine.anchors.candidates import AnchorCandidate, anchor_candidates
+from linker.engine.anchors.own_texts import TargetText
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import Receives, role_links
 from linker.matching.search_queries import target_queries

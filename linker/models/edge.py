@@ -161,7 +161,7 @@ class CandidateEdge(models.Model):
 class RunCandidate(models.Model):
     """The pairs a batch found, waiting for the allocation over the whole run. Deleted when the run is finished.
 
-    `pairs` is an array of linker.matching.plan.CANDIDATE: as rows of their own, with an index that nobody asks,
+    `pairs` is an array of linker.matching.batches.CANDIDATE: as rows of their own, with an index that nobody asks,
     millions of pairs would take longer to store than to find.
     """
 

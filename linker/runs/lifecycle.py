@@ -1,42 +1,41 @@
-"""The life of a Run: start, claim, progress, finish, fail, cancel, and the sweep for lost ones.
+"""The life of a Run: start, claim, progress, finish, fail, cancel.
 
-A run's worker holds a PostgreSQL advisory lock for as long as it works, on a connection of its own, which also
-carries progress past the transaction the work runs in. When the worker dies the connection ends, the lock is free,
-and the sweep sees it: no heartbeat can lie. (A pooler in front of PostgreSQL must therefore pool sessions.)
+A run's worker holds its lock for as long as it works (linker.runs.run_lock). The connection that holds it also carries
+progress past the transaction the work runs in. Runs whose worker died are found in linker.runs.lost_work.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import psycopg
 import redis.exceptions
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from linker import audit
 from linker.errors import RunCancelled, UserError
-from linker.models import ChangeKind, Project, Run, RunBatch, RunKind, RunStatus
+from linker.models import ChangeKind, Project, Run, RunStatus
 from linker.operations import outages
 from linker.operations.logs import scrub
 from linker.operations.version import code_version
 from linker.runs import job_queue
 from linker.runs.job_queue import JobKey
+from linker.runs.lost_work import is_abandoned
 from linker.runs.reports import Report, report_of
+from linker.runs.run_lock import run_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 log = logging.getLogger(__name__)
 
-LOCK_SPACE = 7303
-MAX_ATTEMPTS = 3
 NO_ROOM = (
     "The database has no room: its disk is full. Nothing is half done. Let the administrator make room, then start the "
     "run again."
@@ -62,9 +61,6 @@ class RunIsActive(UserError):
             f"(run {run.pk}). Wait for it to finish, or cancel it."
         )
         self.run = run
-
-
-# ------------------------------------------------------------------------------------------------------- starting
 
 
 def start_run(
@@ -93,7 +89,7 @@ def start_run(
         first = active.first()
         if first is None:
             raise
-        if not _is_abandoned(first):
+        if not is_abandoned(first):
             raise RunIsActive(first) from None
         fail_run(first.pk, "The process that worked on it ended, and nobody took it up.")
         return start_run(project, kind, params, user, to_queue=to_queue)
@@ -131,38 +127,17 @@ def request_cancel(run: Run) -> bool:
     )
     if not updated:
         return False
-    with _line(run.pk) as line:
-        if line is not None:
+    with run_lock(run.pk) as lock:
+        if lock is not None:
             _end(run.pk, RunStatus.CANCELLED)
     return True
-
-
-# -------------------------------------------------------------------------------------------------------- working
-
-
-def _connect() -> psycopg.Connection[Any]:
-    connection.ensure_connection()
-    params = connection.get_connection_params()
-    params.pop("cursor_factory", None)
-    params.pop("context", None)
-    # A machine that loses its power closes no connection: without these its lock would outlive it by hours.
-    keepalive = {"keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
-    return psycopg.connect(**{**keepalive, **params}, autocommit=True)
-
-
-@contextmanager
-def _line(run_id: int) -> Iterator[psycopg.Connection[Any] | None]:
-    """A connection that holds the run's lock, or None where another worker holds it."""
-    with _connect() as line:
-        row = line.execute("SELECT pg_try_advisory_lock(%s, %s)", [LOCK_SPACE, run_id]).fetchone()
-        yield line if row and row[0] else None
 
 
 class _Reporter:
     """Writes progress at most twice a second, so that it may be called in an inner loop."""
 
-    def __init__(self, line: psycopg.Connection[Any], run_id: int) -> None:
-        self.line, self.run_id = line, run_id
+    def __init__(self, lock: psycopg.Connection[Any], run_id: int) -> None:
+        self.lock, self.run_id = lock, run_id
         self.written_at, self.stage = 0.0, ""
 
     def __call__(self, done: int, total: int, stage: str = "") -> None:
@@ -171,7 +146,7 @@ class _Reporter:
         if stage == self.stage and now - self.written_at < 0.5 and done < total:
             return
         self.written_at, self.stage = now, stage
-        row = self.line.execute(
+        row = self.lock.execute(
             "UPDATE linker_run SET done = %s, total = %s, stage = %s WHERE id = %s AND status = 'running' "
             "RETURNING cancel_requested",
             [done, total, stage, self.run_id],
@@ -191,8 +166,8 @@ def execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any]
 
 
 def _execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any] | None]) -> Run | None:
-    with _line(run_id) as line:
-        if line is None:
+    with run_lock(run_id) as lock:
+        if lock is None:
             return None
         claimed = Run.objects.filter(pk=run_id, status__in=[RunStatus.QUEUED, RunStatus.RUNNING]).update(
             status=RunStatus.RUNNING, started_at=Coalesce("started_at", timezone.now())
@@ -201,7 +176,7 @@ def _execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any
             return None
         run = Run.objects.select_related("project", "model").get(pk=run_id)
         try:
-            reporter = _Reporter(line, run_id)
+            reporter = _Reporter(lock, run_id)
             reporter(run.done, run.total, "Starting")
             report = work(run, reporter)
             if report is not None:
@@ -271,102 +246,9 @@ def succeed(run_id: int, report: Report | dict[str, Any]) -> None:
     _end(run_id, RunStatus.SUCCEEDED, report=report)
 
 
+def cancel_run(run_id: int) -> None:
+    _end(run_id, RunStatus.CANCELLED)
+
+
 def fail_run(run_id: int, error: str) -> None:
     _end(run_id, RunStatus.FAILED, error=error)
-
-
-# ------------------------------------------------------------------------------------------------------- sweeping
-
-
-def find_lost() -> set[JobKey]:
-    """Jobs that should be waiting or working and are neither.
-
-    A job seen between its start and its lock looks lost too: act on what two sweeps in a row have found.
-    """
-    lost: set[JobKey] = set()
-    waiting = job_queue.waiting_ids()
-    for run in Run.objects.filter(status__in=[RunStatus.QUEUED, RunStatus.RUNNING]).order_by("pk"):
-        with _line(run.pk) as line:
-            if line is None:
-                continue
-        lost |= {key for key in _jobs_due(run) if key.id not in waiting}
-    return lost
-
-
-def _is_abandoned(run: Run) -> bool:
-    """Whether nobody works on the run and no job of it waits, at two looks a second apart.
-
-    While Redis is away the jobs that wait are not known, and the run is taken for one of them.
-    """
-    try:
-        return _looks_abandoned(run)
-    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError):
-        return False
-
-
-def _looks_abandoned(run: Run) -> bool:
-    for look in range(2):
-        if look:
-            time.sleep(1)
-        with _line(run.pk) as line:
-            if line is None:
-                return False
-        jobs = _jobs_due(run)
-        worked_on = run.kind == RunKind.MATCH and len(jobs) < run.batches.filter(done=False).count()
-        if worked_on or not jobs or any(job_queue.is_waiting(key) for key in jobs):
-            return False
-    return True
-
-
-def _jobs_due(run: Run) -> list[JobKey]:
-    if run.kind != RunKind.MATCH or run.status == RunStatus.QUEUED or not run.batches.exists():
-        return [JobKey(run.kind, (run.pk,), run.attempts)]
-    with transaction.atomic():
-        free = RunBatch.objects.filter(run=run, done=False).select_for_update(skip_locked=True)
-        pending = list(free.values_list("number", "attempts"))
-    if pending:
-        return [JobKey("match_batch", (run.pk, number), attempts) for number, attempts in pending]
-    if RunBatch.objects.filter(run=run, done=False).exists():
-        return []
-    return [JobKey("match_finish", (run.pk,), run.attempts)]
-
-
-def recover(lost: set[JobKey]) -> int:
-    """Gives lost jobs to the workers again, or fails the run after three losses. Returns how many were given.
-
-    A job that no worker can have taken, because Redis never got it or has forgotten it, is no loss.
-    """
-    given = 0
-    for key in sorted(lost):
-        run = Run.objects.filter(pk=key.args[0], status__in=[RunStatus.QUEUED, RunStatus.RUNNING]).first()
-        if run is None:
-            continue
-        if run.cancel_requested:
-            _end(run.pk, RunStatus.CANCELLED)
-            continue
-        told = job_queue.noted_end(run.pk)
-        if told:
-            fail_run(run.pk, told)
-            continue
-        if job_queue.is_waiting(key):
-            continue  # another machine has given it out since
-        if not job_queue.is_known(key):
-            log.warning("job given out that the queue did not have", extra={"job": key.id})
-            job_queue.enqueue(key)
-            given += 1
-            continue
-        owner: Run | RunBatch = RunBatch.objects.get(run=run, number=key.args[1]) if len(key.args) > 1 else run
-        if owner.attempts >= MAX_ATTEMPTS:
-            fail_run(
-                run.pk,
-                f"A worker was lost {MAX_ATTEMPTS} times at the same piece of work ({key.name}), most likely for want "
-                "of memory. Give the workers more memory or lower MATCH_MEMORY_MB, then start the run again.",
-            )
-            continue
-        # Several machines sweep: one of them counts the loss and gives the job out.
-        counted = type(owner).objects.filter(pk=owner.pk, attempts=key.attempt).update(attempts=key.attempt + 1)
-        if counted:
-            log.warning("lost job given out again", extra={"job": key.id, "attempt": key.attempt + 1})
-            job_queue.enqueue(JobKey(key.name, key.args, key.attempt + 1))
-            given += 1
-    return given

@@ -134,6 +134,10 @@ class ReportKind(Generic[R]):
 
 # The ReportKind of each kind of run but the imports, by its path: some belong to apps that this one does not know.
 REPORTS = {
+    RunKind.IMPORT_PAGES: "ingest.kinds.pages.report.PAGES",
+    RunKind.IMPORT_LINKS: "ingest.kinds.links.report.LINKS",
+    RunKind.IMPORT_QUERIES: "ingest.kinds.queries.report.QUERIES",
+    RunKind.IMPORT_TRAFFIC: "ingest.kinds.traffic.report.TRAFFIC",
     RunKind.EMBED: "linker.reports.embed.EMBED",
     RunKind.MATCH: "linker.reports.match.MATCH",
     RunKind.RETIER: "linker.reports.retier.RETIER",

@@ -19,8 +19,9 @@ from django.conf import settings
 
 from linker import embedded
 from linker.operations import outages
-from linker.runs import job_queue, lifecycle, sensitivity_checks
+from linker.runs import job_queue, recovery, sensitivity_checks
 from linker.runs.job_queue import JobKey
+from linker.runs.lost_work import find_lost
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -144,8 +145,8 @@ class WorkerPool:
 
     def _sweep(self) -> None:
         db.close_old_connections()
-        lost = lifecycle.find_lost()
-        lifecycle.recover(lost & self.suspects)
+        lost = find_lost()
+        recovery.recover(lost & self.suspects)
         self.suspects = lost
         for run in sensitivity_checks.start_missing():
             log.warning("a look for sensitive pages was started: the project was never looked through", run=run.pk)

@@ -1,7 +1,7 @@
 """Text in CSV cells that no spreadsheet runs as a formula: one rule, for rows that Python writes and that SQL does.
 
 A spreadsheet takes a cell for a formula that begins with = + - @, in East Asian settings also with their full-width
-forms, and some look past blanks and characters that nobody sees. Such a cell gets an apostrophe in front, as does one
+forms, and some look past blanks and invisible characters. Such a cell gets an apostrophe in front, as does one
 that begins with a tab or a line break, behind which a reader may see the start of another cell.
 """
 

@@ -27,7 +27,7 @@ from linker.models import (
 from linker.models.linked import IN_BLOCK, links_in_place
 from linker.runs.pilot_progress import open_pilot
 from review import anchor_warnings
-from review.decisions import standing
+from review.decisions import decisions_in_force
 from review.models import Decision, Verb
 from review.queue.filters import ALL, Cursor, QueueFilter, of_runs
 
@@ -42,7 +42,7 @@ PAGE_SIZE = 20
 ALTERNATIVES = 3
 # From which share of the run's links on a link is called what. Words are read off the run and never off a fixed score:
 # another model, or another way to rank, spreads its scores elsewhere.
-STANDINGS = ((0.9, "Among the best 10% of this run"), (0.75, "Among the best 25% of this run"),
+QUANTILE_WORDS = ((0.9, "Among the best 10% of this run"), (0.75, "Among the best 25% of this run"),
              (0.5, "In the upper half of this run"), (0.0, "In the lower half of this run"))  # fmt: skip
 _HINTS = {
     "gap": "Write the sentence and edit the anchor to its words, or accept the link for the related block.",
@@ -95,7 +95,7 @@ class Paragraph:
 class Card:
     """What an editor sees of one edge.
 
-    `context` is None where the donor's body does not hold the anchor. `decision` is the one that stands, None on an
+    `context` is None where the donor's body does not hold the anchor. `decision` is the one in force, None on an
     open suggestion. `position` is the place in the list shown, from 1; None outside of a list. `rels` are the rel
     values an accept can give, the tier's first. `linked` warns where the site has the link already. `warnings` are what
     an accept with these words would be asked about. `paragraph` is where a sentence about the acceptor would fit that
@@ -148,9 +148,9 @@ class Card:
         return f"{self.edge.score:.3f}", "score"
 
     @property
-    def standing(self) -> str:
-        """How the link stands among the links of its run, in words."""
-        return next(words for least, words in STANDINGS if self.edge.quantile >= least)
+    def quantile_in_words(self) -> str:
+        """How the link ranks among the links of its run."""
+        return next(words for least, words in QUANTILE_WORDS if self.edge.quantile >= least)
 
     @property
     def generators(self) -> list[str]:
@@ -186,7 +186,7 @@ class Quota:
 
 
 @dataclass
-class Group:
+class DonorGroup:
     """Neighbouring cards of one donor. `authority`: how much it has, in words; empty where nobody knows."""
 
     donor: Page
@@ -201,9 +201,9 @@ class Group:
 
 @dataclass(frozen=True)
 class QueuePage:
-    """A stretch of the list. `next` is the cursor of what follows, empty at the end."""
+    """A part of the list. `next` is the cursor of what follows, empty at the end."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[DonorGroup, ...]
     next: str
 
     @property
@@ -377,7 +377,7 @@ def _cards(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> l
         project = edges[0].project
         for edge in edges:
             edge.project = project  # else each would ask for it
-        found = standing(project).filter(edge__in=decided).select_related("user")
+        found = decisions_in_force(project).filter(edge__in=decided).select_related("user")
         last = {decision.edge_id: decision for decision in found}
         warned = anchor_warnings.beforehand(project, [edge for edge in edges if edge.status == EdgeStatus.SUGGESTED])
     there = links_in_place(edge for edge in edges if edge.status in (EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED))
@@ -403,20 +403,20 @@ def _linked(link: ExistingLink) -> str:
     return f"The donor links to this page already {IN_BLOCK[Block(link.block)]}{anchor}."
 
 
-def heads_of(project: Project, cards: Sequence[Card]) -> list[Group]:
+def heads_of(project: Project, cards: Sequence[Card]) -> list[DonorGroup]:
     """The groups of some cards, one a donor, without the cards."""
     donors = {card.edge.source_id: card for card in cards}
     known = quotas(project, list(donors))
-    return [Group(card.edge.source, known[pk], card.authority) for pk, card in donors.items()]
+    return [DonorGroup(card.edge.source, known[pk], card.authority) for pk, card in donors.items()]
 
 
-def _groups(project: Project, cards: Sequence[Card]) -> list[Group]:
+def _groups(project: Project, cards: Sequence[Card]) -> list[DonorGroup]:
     known = quotas(project, sorted({card.edge.source_id for card in cards}))
-    groups: list[Group] = []
+    groups: list[DonorGroup] = []
     for card in cards:
         donor = card.edge.source
         if not groups or groups[-1].donor.pk != donor.pk:
-            groups.append(Group(donor, known[donor.pk], card.authority))
+            groups.append(DonorGroup(donor, known[donor.pk], card.authority))
         groups[-1].cards.append(card)
     return groups
 
@@ -431,7 +431,7 @@ def level_in_words(edge: CandidateEdge) -> str:
 
 
 def authority_in_words(edge: CandidateEdge) -> str:
-    """How the donor stands among the site's pages by authority, with the number of the import where one gave it."""
+    """How the donor ranks among the site's pages by authority, with the number of the import where one gave it."""
     if edge.authority is None:
         return ""
     imported = edge.source.authority

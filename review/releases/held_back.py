@@ -58,7 +58,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Row:
-    """A link that is held back. `is_open`: nobody has decided on it."""
+    """A link that is held back. `is_open`: it is not decided yet."""
 
     edge: CandidateEdge
     operation: Operation

@@ -20,7 +20,7 @@ from django.utils import timezone
 from linker import audit
 from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Project, Rel
 from linker.query_strings import unknown_fields
-from review.decisions import _seen
+from review.decisions import decision_on, with_outcome
 from review.models import Decision, Operation, Pending, ReleaseLink, Verb
 from review.queue.filters import MAX_ID, MAX_TEXT, Cursor, Order, QueueFilter
 
@@ -117,10 +117,9 @@ def _decide(
     _retract([edge for edge in edges if hasattr(edge, "pending")], user, sent)
     decisions = []
     for edge in edges:
-        decision = _seen(edge, verb, user, note=note, batch=batch)
+        decision = decision_on(edge, verb, user, note=note, batch=batch)
         edge.rel, edge.reviewed = rels.get(edge.pk, Rel(edge.rel)), True
-        decision.status_after, decision.anchor_after, decision.rel_after = edge.status, edge.anchor, edge.rel
-        decisions.append(decision)
+        decisions.append(with_outcome(decision))
     Decision.objects.bulk_create(decisions)
     Pending.objects.bulk_create(
         Pending(edge=decision.edge, project_id=decision.project_id, operation=operation, decision=decision)
@@ -135,10 +134,9 @@ def _retract(edges: Iterable[CandidateEdge], user: User, sent: Mapping[int, Rel]
     """Takes back what was asked for and has not left."""
     undoing = []
     for edge in edges:
-        decision = _seen(edge, Verb.UNDO, user, undoes=edge.pending.decision, batch=edge.pending.decision.batch)
+        decision = decision_on(edge, Verb.UNDO, user, undoes=edge.pending.decision, batch=edge.pending.decision.batch)
         edge.rel = sent.get(edge.pk, Rel(edge.rel))
-        decision.status_after, decision.anchor_after, decision.rel_after = edge.status, edge.anchor, edge.rel
-        undoing.append(decision)
+        undoing.append(with_outcome(decision))
     Decision.objects.bulk_create(undoing)
     Pending.objects.filter(edge__in=[decision.edge_id for decision in undoing]).delete()
 

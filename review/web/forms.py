@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django import forms
 from django.http import QueryDict
 
 from linker.models import EdgeStatus, Rel
+from review.decisions import Ruling, Shown
 from review.models import Reason, Verb
 from review.queue.filters import MAX_ID, Cursor, QueueFilter
 
@@ -65,18 +66,33 @@ class DecisionForm(PlaceForm):
             raise forms.ValidationError("unknown choice")
         return self.cleaned_data["do"]
 
-    def decision(self) -> dict[str, Any]:
-        """Keyword arguments for decide_edges, `verb` among them."""
+    @property
+    def verb(self) -> Verb:
+        """What the editor does; an accept of other words than those shown is an edit."""
+        if self._verb == "reject":
+            return Verb.REJECT
+        return Verb.ACCEPT if self.settled_anchor == self.cleaned_data["shown"] else Verb.EDIT
+
+    @property
+    def _verb(self) -> str:
+        return self.cleaned_data["do"].partition(":")[0]
+
+    def ruling(self, edge: int) -> Ruling:
+        """What the editor says of the edge beside that."""
+        detail, note = self.cleaned_data["do"].partition(":")[2], self.cleaned_data["note"]
+        if self.verb == Verb.REJECT:
+            return Ruling(reason=detail, note=note)
+        return Ruling(
+            anchor=self.settled_anchor if self.verb == Verb.EDIT else None,
+            rel=Rel(detail) if detail else None,
+            note=note,
+            overrules={edge: self.overrules},
+        )
+
+    def what_was_shown(self, edge: int) -> Shown:
+        """What the editor saw of the edge."""
         data = self.cleaned_data
-        verb, _, detail = data["do"].partition(":")
-        common = {"expected": EdgeStatus(data["expected"]), "position": data["position"], "note": data["note"]}
-        if verb == "reject":
-            return {**common, "verb": Verb.REJECT, "reason": detail}
-        anchor = self.settled_anchor
-        rel = Rel(detail) if detail else None
-        if anchor == data["shown"]:
-            return {**common, "verb": Verb.ACCEPT, "rel": rel}
-        return {**common, "verb": Verb.EDIT, "anchor": anchor, "rel": rel}
+        return Shown(EdgeStatus(data["expected"]), {edge: data["run"]}, {edge: data["shown"]}, data["position"])
 
     @property
     def overrules(self) -> list[str]:

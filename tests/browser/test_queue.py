@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from linker.models import CandidateEdge
 from review import decisions
-from review.decisions import decide_edges
+from review.decisions import Ruling, decide_edges
 from review.models import Decision, Verb
 from tests.factories import make_edge, make_link, make_member, make_page
 
@@ -410,7 +410,7 @@ def test_at_the_end_of_what_is_loaded_the_next_card_is_fetched(live_server, page
 
 
 def test_the_second_editor_is_told_and_sees_the_fresh_card(at_queue, edges, project):
-    decide_edges(project, [edges[0].pk], Verb.REJECT, make_member(project, username="maria"), reason="outdated")
+    decide_edges(project, [edges[0].pk], Verb.REJECT, make_member(project, username="maria"), Ruling(reason="outdated"))
     at_queue.keyboard.press("a")
     expect(card(at_queue, edges[0]).get_by_role("alert")).to_contain_text("maria decided first: rejected (Page out of")
     expect_answered(at_queue, edges[0], "rejected")

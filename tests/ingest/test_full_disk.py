@@ -21,6 +21,8 @@ from ingest.models import Upload
 from linker.models import Category, Page, RunKind, RunStatus
 from linker.reports.words import report_rows
 from linker.runs import lifecycle
+from linker.runs.lost_work import find_lost
+from linker.runs.recovery import recover
 from tests.ingest.files import SITE
 
 MEGABYTE = 2**20
@@ -144,9 +146,9 @@ def test_a_run_whose_end_finds_no_room_is_ended_by_the_sweep_as_soon_as_there_is
     run.refresh_from_db()
     assert run.status == RunStatus.RUNNING
     (small_tablespace / "filler").unlink()
-    lost = lifecycle.find_lost()
+    lost = find_lost()
     assert [key.args for key in lost] == [(run.pk,)]
-    assert lifecycle.recover(lost) == 0
+    assert recover(lost) == 0
     run.refresh_from_db()
     assert (run.status, run.error) == (RunStatus.FAILED, "crawl.csv, line 3: It is damaged. Nothing was imported.")
-    assert not lifecycle.find_lost()
+    assert not find_lost()

@@ -15,7 +15,7 @@ from linker.projects import policies
 from linker.reports.words import report_rows
 from linker.runs import lifecycle
 from review.releases import export
-from review.releases.export import NothingToExport
+from review.releases.create import NothingToExport
 from tests.factories import embed, lenient_tiers, make_category, make_edge, make_member, make_run
 from tests.ingest.files import SITE, write
 

@@ -16,9 +16,9 @@ from linker.matching.tiers import retier
 from linker.models import CandidateEdge, PageQuery, Project, Tier
 from linker.projects.policies import change_tiers
 from review.anchor_warnings import CODES
-from review.decisions import NothingToUndo, Outcome, decide_edges, undo
+from review.decisions import NothingToUndo, Outcome, Ruling, Shown, decide_edges, undo
 from review.models import Decision, Verb
-from review.releases.export import create_release
+from review.releases.create import create_release
 from tests.factories import make_edge, make_link, make_member, make_page, make_project
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ def edge(project) -> CandidateEdge:
 
 
 def rewrite(edge: CandidateEdge, editor: User, anchor: str, *overrules: str) -> Outcome:
-    return decide_edges(
-        edge.project, [edge.pk], Verb.EDIT, editor, anchor=anchor, overrules={edge.pk: overrules}
-    )  # fmt: skip
+    ruling = Ruling(anchor=anchor, overrules={edge.pk: overrules})
+    return decide_edges(edge.project, [edge.pk], Verb.EDIT, editor, ruling)
 
 
 def codes(outcome: Outcome) -> list[str]:
@@ -135,7 +134,9 @@ def test_a_plain_accept_is_counted_too(project, editor):
     outcome = decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
     assert codes(outcome) == ["identical"]
     assert status(edge)[0] == "suggested"
-    (decision,) = decide_edges(project, [edge.pk], Verb.ACCEPT, editor, overrules={edge.pk: ["identical"]}).decided
+    (decision,) = decide_edges(
+        project, [edge.pk], Verb.ACCEPT, editor, Ruling(overrules={edge.pk: ["identical"]})
+    ).decided
     assert (decision.verb, [said["code"] for said in decision.overruled]) == ("accept", ["identical"])
 
 
@@ -162,10 +163,10 @@ def test_an_edit_sends_open_suggestions_of_the_same_words_to_others(project, edi
 
 def test_a_suggestion_is_not_accepted_with_other_words_than_were_seen(project, editor):
     edge = make_edge(project, anchor="Boots")
-    outcome = decide_edges(project, [edge.pk], Verb.ACCEPT, editor, seen_anchors={edge.pk: "snow boots"})
+    outcome = decide_edges(project, [edge.pk], Verb.ACCEPT, editor, shown=Shown(anchors={edge.pk: "snow boots"}))
     assert "The words have changed since you looked" in outcome.conflicts[0].message
     assert status(edge) == ("suggested", "Boots")
-    assert decide_edges(project, [edge.pk], Verb.REJECT, editor, seen_anchors={edge.pk: "snow boots"}).decided
+    assert decide_edges(project, [edge.pk], Verb.REJECT, editor, shown=Shown(anchors={edge.pk: "snow boots"})).decided
 
 
 def test_what_was_overruled_leaves_and_is_not_held_back_for_it(project, editor):
@@ -173,7 +174,7 @@ def test_what_was_overruled_leaves_and_is_not_held_back_for_it(project, editor):
     edges = [make_edge(project, target=target, anchor="snow boots") for _ in range(2)]
     for _ in range(3):
         make_link(make_page(project), target, "snow boots")
-    decide_edges(project, [edges[0].pk], Verb.ACCEPT, editor, overrules={edges[0].pk: ["identical"]})
+    decide_edges(project, [edges[0].pk], Verb.ACCEPT, editor, Ruling(overrules={edges[0].pk: ["identical"]}))
     CandidateEdge.objects.filter(pk=edges[1].pk).update(status="accepted", reviewed=True)  # accepted before the others
     create_release(project, project.edges.filter(status="accepted"))
     assert [status(edge)[0] for edge in edges] == ["exported", "accepted"]
@@ -334,7 +335,7 @@ def _step(project: Project, edges: list[CandidateEdge], editor: User, step: tupl
     else:
         pk = edges[values[0]].pk
         overrules = {pk: CODES if verb == "anyway" else ()}
-        decide_edges(project, [pk], Verb.EDIT, editor, anchor=values[1], overrules=overrules)
+        decide_edges(project, [pk], Verb.EDIT, editor, Ruling(anchor=values[1], overrules=overrules))
 
 
 @given(

@@ -16,8 +16,8 @@ from django.utils import timezone
 from linker.matching.anchor_use import use_of
 from linker.models import Block, CandidateEdge, EdgeStatus, ExclusionRule, ExistingLink, Page, Rel, SensitiveRule
 from review.models import Held, HeldBack, Operation, Release, ReleaseFormat, ReleaseLink
-from review.releases import checks, export, held_back, outgoing
-from review.releases.export import NothingToExport
+from review.releases import checks, create, held_back, outgoing
+from review.releases.create import NothingToExport
 from tests.factories import lenient_tiers, make_category, make_edge, make_link, make_page, make_run
 from tests.review.test_release import wait_until_somebody_waits_for_a_lock
 
@@ -29,7 +29,7 @@ TEXT = "Wear warm socks on snow."
 
 
 def release_of(project: Project, **how: Any) -> Release:
-    return export.create_release(project, project.edges.all(), **how)
+    return create.create_release(project, project.edges.all(), **how)
 
 
 def accepted(project: Project, *pages: Page, **fields: Any) -> CandidateEdge:

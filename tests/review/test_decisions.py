@@ -13,7 +13,7 @@ from linker.errors import UserError
 from linker.models import CandidateEdge, EdgeStatus, Project, Rel, SensitiveRule, Tier
 from linker.projects.policies import add_sensitive, change_tiers, remove_sensitive
 from review.anchor_warnings import CODES
-from review.decisions import AnchorError, NothingToUndo, Outcome, decide_edges, undo
+from review.decisions import AnchorError, NothingToUndo, Outcome, Ruling, Shown, decide_edges, undo
 from review.models import Decision, Verb
 from tests.factories import make_category, make_edge, make_link, make_member, make_page, make_project, make_run
 
@@ -27,7 +27,7 @@ def state(edge: CandidateEdge) -> tuple[str, str, str, bool]:
 
 def rewrite(project: Project, edge: CandidateEdge, editor: User, anchor: str) -> Outcome:
     """Accepts the edge with these words, whatever speaks against them."""
-    return decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor=anchor, overrules={edge.pk: CODES})
+    return decide_edges(project, [edge.pk], Verb.EDIT, editor, Ruling(anchor=anchor, overrules={edge.pk: CODES}))
 
 
 def log(edge: CandidateEdge) -> list[str]:
@@ -36,7 +36,7 @@ def log(edge: CandidateEdge) -> list[str]:
 
 def test_an_accept_confirms_the_rel_of_the_tier_and_records_what_was_seen(project, editor):
     edge = make_edge(project, score=0.7, rel=Rel.NOFOLLOW)
-    (decision,) = decide_edges(project, [edge.pk], Verb.ACCEPT, editor, position=4).decided
+    (decision,) = decide_edges(project, [edge.pk], Verb.ACCEPT, editor, shown=Shown(position=4)).decided
     decision.refresh_from_db()
     assert state(edge) == ("accepted", "a good anchor", "follow", False)
     assert (decision.user, decision.verb, decision.position) == (editor, "accept", 4)
@@ -48,7 +48,7 @@ def test_an_accept_confirms_the_rel_of_the_tier_and_records_what_was_seen(projec
 @pytest.mark.parametrize("rel", Rel.values)
 def test_an_editor_can_choose_the_rel(project, editor, rel):
     edge = make_edge(project, score=0.9)
-    decide_edges(project, [edge.pk], Verb.ACCEPT, editor, rel=Rel(rel))
+    decide_edges(project, [edge.pk], Verb.ACCEPT, editor, Ruling(rel=Rel(rel)))
     assert state(edge)[2] == rel
 
 
@@ -60,7 +60,9 @@ def test_without_a_tier_an_accept_keeps_the_rel(project, editor):
 
 def test_a_reject_keeps_its_reason_and_note(project, editor):
     edge = make_edge(project)
-    (decision,) = decide_edges(project, [edge.pk], Verb.REJECT, editor, reason="bad_anchor", note="too broad").decided
+    (decision,) = decide_edges(
+        project, [edge.pk], Verb.REJECT, editor, Ruling(reason="bad_anchor", note="too broad")
+    ).decided
     assert state(edge) == ("rejected", "a good anchor", "follow", False)
     assert (decision.reason, decision.note) == ("bad_anchor", "too broad")
 
@@ -92,7 +94,7 @@ def test_an_anchor_that_cannot_be_used_changes_nothing(project, editor, anchor, 
 
 def test_whoever_is_second_changes_nothing_and_is_told_who_was_first(project, editor):
     edge, other = make_edge(project), make_member(project, username="maria")
-    decide_edges(project, [edge.pk], Verb.REJECT, other, reason="outdated")
+    decide_edges(project, [edge.pk], Verb.REJECT, other, Ruling(reason="outdated"))
     outcome = decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
     assert outcome.decided == ()
     (conflict,) = outcome.conflicts
@@ -134,7 +136,9 @@ def test_who_decides_the_same_twice_is_told_that_it_was_saved(project, editor, f
     edge = make_edge(project, target=make_page(project, title="Good boots"))
     seen = {edge.pk: edge.anchor}
     for sent in (first, second):
-        outcome = decide_edges(project, [edge.pk], **{"verb": Verb.ACCEPT, **sent}, user=editor, seen_anchors=seen)
+        ruling = Ruling(**{name: value for name, value in sent.items() if name != "verb"})
+        verb = sent.get("verb", Verb.ACCEPT)
+        outcome = decide_edges(project, [edge.pk], verb, editor, ruling, Shown(anchors=seen))
     assert [conflict.message for conflict in outcome.conflicts] == [said]
     assert len(log(edge)) == 1
 
@@ -143,7 +147,7 @@ def test_who_took_a_decision_back_elsewhere_is_not_told_that_it_was_another(proj
     edge = make_edge(project)
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
     undo(project, editor)
-    outcome = decide_edges(project, [edge.pk], Verb.REJECT, editor, expected=EdgeStatus.ACCEPTED)
+    outcome = decide_edges(project, [edge.pk], Verb.REJECT, editor, shown=Shown(status=EdgeStatus.ACCEPTED))
     assert "You took an earlier decision back since. Nothing new was saved." in outcome.conflicts[0].message
 
 
@@ -151,7 +155,7 @@ def test_a_suggestion_that_a_run_refreshed_is_not_decided_unseen(project, editor
     edge = make_edge(project)
     seen = edge.run_id
     CandidateEdge.objects.filter(pk=edge.pk).update(run=make_run(project), anchor="another anchor")
-    outcome = decide_edges(project, [edge.pk], Verb.ACCEPT, editor, seen_runs={edge.pk: seen})
+    outcome = decide_edges(project, [edge.pk], Verb.ACCEPT, editor, shown=Shown(runs={edge.pk: seen}))
     assert "newer match run" in outcome.conflicts[0].message
     assert state(edge)[0] == "suggested"
 
@@ -159,7 +163,7 @@ def test_a_suggestion_that_a_run_refreshed_is_not_decided_unseen(project, editor
 def test_a_decision_can_be_changed_by_saying_what_it_was(project, editor):
     edge = make_edge(project)
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
-    decide_edges(project, [edge.pk], Verb.REJECT, editor, expected=EdgeStatus.ACCEPTED)
+    decide_edges(project, [edge.pk], Verb.REJECT, editor, shown=Shown(status=EdgeStatus.ACCEPTED))
     assert state(edge)[0] == "rejected"
     undo(project, editor)
     assert state(edge)[0] == "accepted"
@@ -170,7 +174,7 @@ def test_a_decision_can_be_changed_by_saying_what_it_was(project, editor):
 def test_what_was_exported_cannot_be_decided_on(project, editor):
     edge = make_edge(project, status=EdgeStatus.EXPORTED)
     with pytest.raises(UserError, match="exported"):
-        decide_edges(project, [edge.pk], Verb.REJECT, editor, expected=EdgeStatus.EXPORTED)
+        decide_edges(project, [edge.pk], Verb.REJECT, editor, shown=Shown(status=EdgeStatus.EXPORTED))
 
 
 def test_edges_of_another_project_are_refused_as_a_whole(project, editor):
@@ -215,7 +219,7 @@ def test_undo_goes_back_level_by_level_and_restores_everything(project, editor):
     before = [state(edge) for edge in edges]
     rewrite(project, edges[0], editor, "my own words")
     decide_edges(project, [edges[1].pk], Verb.REJECT, editor)
-    decide_edges(project, [edges[2].pk], Verb.ACCEPT, editor, rel=Rel.UGC)
+    decide_edges(project, [edges[2].pk], Verb.ACCEPT, editor, Ruling(rel=Rel.UGC))
     for edge, was in reversed(list(zip(edges, before, strict=True))):
         assert state(edge) != was
         undo(project, editor)
@@ -254,7 +258,7 @@ def test_undo_takes_back_ones_own_decisions_only_unless_one_is_named(project, ed
 def test_a_decision_that_another_replaced_is_a_conflict(project, editor):
     edge, other = make_edge(project), make_member(project, username="maria")
     (mine,) = decide_edges(project, [edge.pk], Verb.ACCEPT, editor).decided
-    decide_edges(project, [edge.pk], Verb.REJECT, other, expected=EdgeStatus.ACCEPTED)
+    decide_edges(project, [edge.pk], Verb.REJECT, other, shown=Shown(status=EdgeStatus.ACCEPTED))
     outcome = undo(project, editor, mine)
     assert outcome.decided == ()
     assert "maria" in outcome.conflicts[0].message
@@ -289,7 +293,7 @@ def test_what_is_open_again_is_read_by_the_tiers_of_today(project, editor):
 def test_where_the_tier_stayed_undo_gives_the_rel_back(project, editor):
     edge, other = make_edge(project, score=0.7), make_edge(project, score=0.7, status="accepted", rel=Rel.UGC)
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
-    decide_edges(project, [other.pk], Verb.REJECT, editor, expected=EdgeStatus.ACCEPTED)
+    decide_edges(project, [other.pk], Verb.REJECT, editor, shown=Shown(status=EdgeStatus.ACCEPTED))
     inline = project.tiers.get(basis="cosine", name="Inline")
     inline.lower_bound = 0.68  # the accepted link is no suggestion: its rel is the editor's
     change_tiers(project, [inline])
@@ -315,7 +319,7 @@ def test_the_log_can_neither_be_changed_nor_deleted(project, editor, sql):
 def test_when_the_log_cannot_be_written_the_edge_stays_as_it_was(project, editor):
     edge = make_edge(project)
     with pytest.raises(IntegrityError), transaction.atomic():
-        decide_edges(project, [edge.pk], Verb.ACCEPT, editor, position=-1)
+        decide_edges(project, [edge.pk], Verb.ACCEPT, editor, shown=Shown(position=-1))
     assert state(edge)[0] == "suggested"
 
 
@@ -562,7 +566,7 @@ def test_an_edge_knows_whether_a_person_decided_on_it(project, editor):
     edge = make_edge(project)
     assert not edge.reviewed
     for verb in (Verb.ACCEPT, Verb.REJECT):
-        decide_edges(project, [edge.pk], verb, editor, reason="wrong_target" if verb == Verb.REJECT else "")
+        decide_edges(project, [edge.pk], verb, editor, Ruling(reason="wrong_target" if verb == Verb.REJECT else ""))
         edge.refresh_from_db()
         assert edge.reviewed
         undo(project, editor)

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from linker.models import EdgeStatus
 from review.models import Release
-from review.releases import export
+from review.releases.create import release_pieces
 from tests.conftest import ROOT, process_environment
 from tests.factories import make_category, make_edge, make_page
 
@@ -39,7 +39,7 @@ def test_accepted_links_leave_as_a_release_and_the_file_is_the_releases(project,
 
     release = Release.objects.get()
     edge.refresh_from_db()
-    assert out.read_bytes() == b"".join(export.release_pieces(release))
+    assert out.read_bytes() == b"".join(release_pieces(release))
     assert (edge.status, release.created_by, release.number) == (EdgeStatus.EXPORTED, None, 1)
 
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from linker.models import EdgeStatus
 from review.models import Decision, ReleaseFormat, Verb
-from review.releases import export
-from review.releases.export import Choice
+from review.releases.rows import Choice, choose, file_pieces
 from tests.factories import make_category, make_edge, make_page, make_run, make_user
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ TEXT = "Which socks to wear\nThe day is long. Wear warm socks on snow! Dry them 
 
 
 def file_of(project: Project, choice: Choice = Choice.ALL, fmt: ReleaseFormat = ReleaseFormat.FULL, **how: Any) -> str:
-    pieces = export.stream(export.choose(project.edges.all(), choice), fmt, **how)
+    pieces = file_pieces(choose(project.edges.all(), choice), fmt, **how)
     return b"".join(pieces).decode()
 
 

@@ -13,10 +13,10 @@ from django.db.utils import IntegrityError
 
 from linker.models import EdgeStatus, Page, Rel
 from review import decisions
-from review.decisions import NothingToUndo
+from review.decisions import NothingToUndo, Shown
 from review.models import Decision, Operation, Pending, Release, ReleaseFormat, ReleaseLink, Verb
-from review.releases import export, outgoing
-from review.releases.export import NothingToExport
+from review.releases import create, outgoing
+from review.releases.create import NothingToExport
 from tests.factories import make_edge
 from tests.review.test_release import release_of, wait_until_somebody_waits_for_a_lock
 
@@ -34,7 +34,7 @@ def all_of(project: Project):
 
 def rows(release: Release) -> list[tuple[str, str, str]]:
     """Operation, anchor and rel of each row of the file."""
-    text = b"".join(export.release_pieces(release)).decode()
+    text = b"".join(create.release_pieces(release)).decode()
     return [(row["operation"], row["anchor_text"], row["rel"]) for row in csv.DictReader(io.StringIO(text))]
 
 
@@ -136,7 +136,7 @@ def test_a_withdrawn_link_can_be_accepted_again(project, left, editor):
     outgoing.withdraw(project, all_of(project), editor)
     release_of(project)
 
-    decisions.decide_edges(project, [left.pk], Verb.ACCEPT, editor, expected=EdgeStatus.WITHDRAWN)
+    decisions.decide_edges(project, [left.pk], Verb.ACCEPT, editor, shown=Shown(status=EdgeStatus.WITHDRAWN))
 
     assert [row[:2] for row in rows(release_of(project))] == [("add", "warm socks")]
     assert list(ReleaseLink.objects.order_by("pk").values_list("operation", flat=True)) == ["add", "remove", "add"]
@@ -172,7 +172,7 @@ def test_a_link_that_is_withdrawn_makes_room_on_its_pages(project, editor, cap, 
     make_edge(
         project, **{side: getattr(first, side)}, status=EdgeStatus.ACCEPTED, placement="inline", anchor="other words"
     )
-    with pytest.raises(export.NothingToExport):
+    with pytest.raises(create.NothingToExport):
         release_of(project)
     outgoing.withdraw(project, all_of(project).filter(pk=first.pk), editor)
 

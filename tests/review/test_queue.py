@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from linker.models import CandidateEdge, EdgeStatus
 from review.anchor_warnings import CODES
-from review.decisions import decide_edges
+from review.decisions import Ruling, decide_edges
 from review.models import Decision, Verb
 from review.queue import selectors
 from review.queue.filters import QueueFilter
@@ -568,7 +568,7 @@ def test_the_numbers_behind_it_are_folded_away(project, as_editor):
     [(1.0, "best 10%"), (0.9, "best 10%"), (0.89, "best 25%"), (0.5, "upper half"), (0.0, "lower half")],
 )
 def test_words_for_a_score_are_read_off_its_run(project, quantile, words):
-    assert words in selectors.card_of(learned(project, quantile=quantile, score=0.3, similarity=0.1)).standing
+    assert words in selectors.card_of(learned(project, quantile=quantile, score=0.3, similarity=0.1)).quantile_in_words
 
 
 @pytest.mark.parametrize(
@@ -637,7 +637,7 @@ def test_alternatives_say_where_they_come_from_and_whether_the_text_holds_them(p
 
 def test_an_edited_anchor_that_the_text_does_not_hold_says_so(project, as_editor, editor):
     edge = learned(project, anchor="socks", **at("socks"))
-    decide_edges(project, [edge.pk], Verb.EDIT, editor, anchor="woollen hats", overrules={edge.pk: CODES})
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, Ruling(anchor="woollen hats", overrules={edge.pk: CODES}))
     assert "needs a copy change" in text(as_editor.get(f"{PAGE}?status=accepted"))
     assert "Not in the text: needs a copy change" in text(as_editor.get(f"{PAGE}{edge.pk}/"))
 

@@ -17,8 +17,9 @@ from django.utils import timezone
 
 from linker.models import CandidateEdge, EdgeStatus, Page, SensitiveRule
 from review.models import Held, Release, ReleaseFormat, ReleaseLink
-from review.releases import export
-from review.releases.export import NothingToExport
+from review.releases import create
+from review.releases.create import NothingToExport
+from review.releases.preview import preview
 from tests.factories import lenient_tiers, make_category, make_edge, make_page, make_project, make_run
 
 if TYPE_CHECKING:
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def release_of(project: Project, **how) -> Release:
-    return export.create_release(project, project.edges.all(), **how)
+    return create.create_release(project, project.edges.all(), **how)
 
 
 def content(release: Release) -> bytes:
-    return b"".join(export.release_pieces(release))
+    return b"".join(create.release_pieces(release))
 
 
 def donors(release: Release) -> list[str]:
@@ -155,7 +156,7 @@ def test_a_link_of_a_page_that_has_become_sensitive_never_leaves_unreviewed(leni
     moved.refresh_from_db()
     assert moved.status == EdgeStatus.SUGGESTED
     assert "medical" in moved.sensitive
-    left = export.preview(lenient, lenient.edges.all())
+    left = preview(lenient, lenient.edges.all())
     assert (left.links, [(group.reason, group.links) for group in left.held]) == (0, [(Held.SENSITIVE, 1)])
 
 
@@ -176,7 +177,7 @@ def test_a_selection_leaves_the_rest_for_later(project):
     edge = make_edge(project, score=0.7, status=EdgeStatus.ACCEPTED)
     rest = make_edge(project, score=0.9, status=EdgeStatus.ACCEPTED)
 
-    release = export.create_release(project, project.edges.filter(tier=edge.tier), filters={"tier": edge.tier.pk})
+    release = create.create_release(project, project.edges.filter(tier=edge.tier), filters={"tier": edge.tier.pk})
 
     rest.refresh_from_db()
     assert donors(release) == [edge.source.url]
@@ -229,7 +230,7 @@ def test_memory_stays_small_and_chunks_stay_small_with_many_links(project):
 
     tracemalloc.start()
     release = release_of(project)
-    size = sum(len(piece) for piece in export.release_pieces(release))
+    size = sum(len(piece) for piece in create.release_pieces(release))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
@@ -237,7 +238,7 @@ def test_memory_stays_small_and_chunks_stay_small_with_many_links(project):
     assert size > 8 * 2**20
     assert peak < 32 * 2**20  # most of it the words of anchors that are remembered, a bounded number of them
     lengths = [len(gzip.decompress(chunk.content)) for chunk in release.chunks.order_by("number")]
-    assert lengths[:-1] == [export.CHUNK_BYTES] * (len(lengths) - 1)
+    assert lengths[:-1] == [create.CHUNK_BYTES] * (len(lengths) - 1)
     assert sum(lengths) == size
 
 

@@ -7,7 +7,7 @@ import pytest
 from linker.models import EdgeStatus, Run, RunKind
 from linker.runs import lifecycle
 from review.models import Release
-from review.releases import export
+from review.releases import create, rows
 from tests.factories import make_category, make_edge, make_page
 
 PAGE = "/p/shop/export/"
@@ -16,7 +16,7 @@ PAGE = "/p/shop/export/"
 @pytest.fixture
 def many(project, monkeypatch):
     """More links than are exported while somebody waits."""
-    monkeypatch.setattr(export, "MOST_IN_REQUEST", 2)
+    monkeypatch.setattr(create, "MAX_IN_REQUEST", 2)
     return [make_edge(project, status=EdgeStatus.ACCEPTED) for _ in range(3)]
 
 
@@ -33,7 +33,7 @@ def test_many_links_leave_in_the_background(project, many, client_for, editor, r
     assert response.url == f"/p/shop/runs/{run.pk}/"
     assert (run.status, run.report["release"], run.report["links"]) == ("succeeded", 1, 3)
     assert (release.links, release.created_by) == (3, editor)
-    assert b"".join(export.release_pieces(release)).startswith(export.BOM)
+    assert b"".join(create.release_pieces(release)).startswith(rows.BOM)
     assert "Download the release" in client.get(response.url).content.decode()
 
 
@@ -105,7 +105,7 @@ def test_a_filter_that_this_version_does_not_know_lets_nothing_leave(project, ma
     params = {"filters": {"generator": "of-old"}, "format": "full", "bom": False}
     run = lifecycle.start_run(project, RunKind.RELEASE, params, to_queue=False)
 
-    lifecycle.execute(run.pk, export.run_release)
+    lifecycle.execute(run.pk, create.run_release)
 
     run.refresh_from_db()
     assert (run.status, Release.objects.count()) == ("failed", 0)
@@ -116,9 +116,9 @@ def test_a_filter_that_this_version_does_not_know_lets_nothing_leave(project, ma
 def test_a_job_that_comes_twice_makes_one_release(project, many):
     run = lifecycle.start_run(project, RunKind.RELEASE, {"filters": {}, "format": "full", "bom": False}, to_queue=False)
 
-    lifecycle.execute(run.pk, export.run_release)
+    lifecycle.execute(run.pk, create.run_release)
 
-    assert lifecycle.execute(run.pk, export.run_release) is None
+    assert lifecycle.execute(run.pk, create.run_release) is None
     assert Run.objects.get(pk=run.pk).status == "succeeded"
     assert Release.objects.count() == 1
 
@@ -132,7 +132,7 @@ def test_a_release_that_is_stopped_leaves_nothing_behind(project, many):
             if done == 3:
                 raise lifecycle.RunCancelled
 
-        return export.run_release(run, at)
+        return create.run_release(run, at)
 
     lifecycle.execute(run.pk, stopped)
 

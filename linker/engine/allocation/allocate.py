@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-NEEDY_FIRST = 2  # links that a target in need takes before the others choose
-PIECE = 65536  # pairs gone through as Python's numbers at a time: millions of them would fill the memory
+LINKS_IN_NEED = 2  # links that a target in need takes before the others choose
+PAIRS_AT_A_TIME = 65536  # pairs gone through as Python's numbers at a time: millions of them would fill the memory
 
 
 class Reason(IntEnum):
@@ -44,34 +44,42 @@ def beyond(donors: NDArray[np.int64], score: NDArray[np.float64], most: int) -> 
 
 @dataclass(frozen=True)
 class Caps:
-    """`per_donor`, `per_target` (0: no cap) and `reciprocal` (None: no limit) as in MatchParams, for every page alike.
+    """How many links a page may give and receive.
 
-    `standing`: donors and targets, int64 [k] each, of links that exist whatever is chosen: they use up the caps, and
-    those among the pairs are chosen first. `back`: bool [n], whether the pair's target links to its donor already.
-    `rooms`: donors that may give fewer links than `per_donor`, and how many each: int64 [k] both. `needy`: bool [n],
-    pairs whose targets choose before the others, see `allocate`.
+    `per_donor`, `per_target` (0: no cap) and `reciprocal` (None: no limit) are those of MatchParams.
+
+    existing       sources and targets, int64 [k] each, of links that exist in any case: they use up the caps, and those
+                   that are among the pairs are chosen first
+    back           bool [n]: whether the pair's target links to its source already
+    donor_limits   sources that may give fewer links than `per_donor`, and how many each; int64 [k] both
+    in_need        bool [n]: pairs whose targets choose before the others, see `allocate`
     """
 
     per_donor: int
     per_target: int = 0
     reciprocal: int | None = None
-    standing: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    existing: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
     back: NDArray[np.bool_] | None = None
-    rooms: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
-    needy: NDArray[np.bool_] | None = None
+    donor_limits: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    in_need: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """`chosen` int64: positions of the pairs that become links, in the order they were chosen; `reason` int8 [n]: why a
-    pair does not, 0 where it does. Sums of scores: `total` of what was chosen, `best_first` of what best first reaches,
-    `planned` of what the mode itself came to, which optimal does not take where best first reaches more. `for_need`
-    int64: positions of those that were chosen because their targets chose first."""
+    """Which of n pairs become links.
+
+    chosen        int64: their positions, in the order in which they were chosen
+    reason        int8 [n]: why a pair does not become a link, a Reason; 0 where it does
+    total         sum of the scores of the chosen pairs
+    greedy_total  the sum that greedy reaches (round robin, where that is the mode)
+    planned       the sum that the mode itself came to; optimal gives way to greedy where that reaches more
+    for_need      int64: positions of the pairs that were chosen because their targets chose first
+    """
 
     chosen: NDArray[np.int64]
     reason: NDArray[np.int8]
     total: float
-    best_first: float
+    greedy_total: float
     planned: float
     for_need: NDArray[np.int64]
 
@@ -79,45 +87,46 @@ class Allocation:
 def allocate(
     donors: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps, mode: Mode
 ) -> Allocation:
-    """Which of the pairs become links. All arrays [n]; a pair stands there once.
+    """Which of n pairs become links. All arrays [n]; no pair comes twice.
 
-    Best first takes pairs by score (ties: donor id, target id) while both sides have room. Equal rounds does the same
-    again and again, allowing each side one link in the first round, two in the second, until the caps are reached.
-    Optimal takes the assignment of highest total score first (see `assign`), then best first what room is left. That
-    is exact only without a limit on reciprocal links: the assignment knows none, and what breaks it is passed over, so
-    best first may reach more, and then stands. A link counts as reciprocal where the target links to the donor
-    already, or was given a link to it before; this other link then counts as well, for the page that gives it.
+    Greedy (Mode.BEST) takes pairs by score, ties by donor id and then target id, while both sides have room. Round
+    robin (Mode.EQUAL) does the same again and again, and allows each side one link in the first round, two in the
+    second, and so on until the caps are reached. Optimal takes the assignment of highest total score first (see
+    `assign`), and then fills the room that is left greedily. That is exact only without a limit on reciprocal links:
+    the assignment knows no such limit, and pairs that break it are passed over, so that greedy may reach more; its
+    result is then taken. A link counts as reciprocal if the target links to the donor already, or was given a link to
+    it before; that other link then counts as well, for the page that gives it.
 
-    Before any mode begins, the targets of `caps.needy` choose among those pairs, by score with the same ties: in a
-    first round each of them takes one link, in a second another, up to NEEDY_FIRST with the links that stand. A donor
-    gives no more than half of its links to them, rounded up, so that its best ones stay. What they took stands; equal
-    rounds count it, and the total that optimal aims at is the highest beside it.
+    Before any mode begins, the targets of `caps.in_need` choose among those pairs, by score with the same ties: in a
+    first round each of them takes one link, in a second another, up to LINKS_IN_NEED together with the links that
+    exist. A donor gives at most half of its links to them, rounded up, so that its best ones are kept. The modes leave
+    what was taken so: round robin counts it, and the total that optimal aims at is the highest beside it.
     """
-    best = _Pass(donors, targets, score, caps)
-    best.needy_first()
+    baseline = _Allocator(donors, targets, score, caps)
+    baseline.in_need_first()
     if mode is Mode.EQUAL:
-        best.in_rounds()
+        baseline.round_robin()
     else:
-        best.best_first()
-    done = best
+        baseline.greedy()
+    done = baseline
     planned = done.total(score)
     if mode is Mode.OPTIMAL:
-        done = _Pass(donors, targets, score, caps)
-        done.needy_first()
+        done = _Allocator(donors, targets, score, caps)
+        done.in_need_first()
         free = np.flatnonzero(~done.taken)
         room = done.room_of_donors()[free], done.room_of_targets()[free]
-        done.best_first(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
-        done.best_first()
+        done.greedy(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
+        done.greedy()
         planned = done.total(score)
-        if best.total(score) > planned and not math.isclose(best.total(score), planned):
-            done = best
+        if baseline.total(score) > planned and not math.isclose(baseline.total(score), planned):
+            done = baseline
     chosen = np.array(done.chosen, dtype=np.int64)
     for_need = np.array(done.for_need, dtype=np.int64)
-    return Allocation(chosen, done.reasons(), done.total(score), best.total(score), planned, for_need)
+    return Allocation(chosen, done.reasons(), done.total(score), baseline.total(score), planned, for_need)
 
 
-class _Pass:
-    """One way of giving out the links: what was given so far, by donor and target."""
+class _Allocator:
+    """One allocation on its way: what was given and received so far."""
 
     def __init__(
         self, donors: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps
@@ -128,34 +137,35 @@ class _Pass:
         target_ids, self.target = np.unique(targets, return_inverse=True)
         self.given, self.received = [0] * len(donor_ids), [0] * len(target_ids)
         self.most = np.full(len(donor_ids), caps.per_donor, dtype=np.int64)  # links of each donor
-        if caps.rooms is not None:
-            known = np.isin(caps.rooms[0], donor_ids)
-            self.most[np.searchsorted(donor_ids, caps.rooms[0][known])] = caps.rooms[1][known]
-        self.is_standing = np.zeros(len(donors), dtype=bool)
+        if caps.donor_limits is not None:
+            known = np.isin(caps.donor_limits[0], donor_ids)
+            self.most[np.searchsorted(donor_ids, caps.donor_limits[0][known])] = caps.donor_limits[1][known]
+        self.is_existing = np.zeros(len(donors), dtype=bool)
         self.pairs = donors, targets
         # Of each link whether a link back would make one more reciprocal link of its donor: where it is not one yet.
         self.linked: dict[tuple[int, int], bool] = {}
         self.mutual: dict[int, int] = {}
         self.refused = np.zeros(len(donors), dtype=bool)
-        if caps.standing is not None and len(caps.standing[0]):
-            self.linked = dict.fromkeys(zip(caps.standing[0].tolist(), caps.standing[1].tolist(), strict=True), True)
+        if caps.existing is not None and len(caps.existing[0]):
+            self.linked = dict.fromkeys(zip(caps.existing[0].tolist(), caps.existing[1].tolist(), strict=True), True)
             for ids, counts, side in (
-                (donor_ids, self.given, caps.standing[0]),
-                (target_ids, self.received, caps.standing[1]),
+                (donor_ids, self.given, caps.existing[0]),
+                (target_ids, self.received, caps.existing[1]),
             ):
                 for place in np.searchsorted(ids, side[np.isin(side, ids)]).tolist():
                     counts[place] += 1
-            self.is_standing = np.fromiter(
+            self.is_existing = np.fromiter(
                 ((a, b) in self.linked for a, b in zip(donors.tolist(), targets.tolist(), strict=True)),
                 dtype=bool,
                 count=len(donors),
             )
-        self.chosen = array("q", self.order[self.is_standing[self.order]].tolist())
-        self.taken = self.is_standing.copy()
+        self.chosen = array("q", self.order[self.is_existing[self.order]].tolist())
+        self.taken = self.is_existing.copy()
         self.for_need = array("q")
 
     @property
-    def roof(self) -> int:
+    def target_limit(self) -> int:
+        """Links that a target may receive; without a cap, more than there can be."""
         return self.caps.per_target or len(self.order) + sum(self.received) + 1
 
     def room_of_donors(self) -> NDArray[np.int64]:
@@ -164,32 +174,32 @@ class _Pass:
 
     def room_of_targets(self) -> NDArray[np.int64]:
         """Links the target of each pair may still receive."""
-        return np.maximum(self.roof - np.array(self.received, dtype=np.int64), 0)[self.target]
+        return np.maximum(self.target_limit - np.array(self.received, dtype=np.int64), 0)[self.target]
 
-    def best_first(self, among: NDArray[np.int64] | None = None) -> None:
+    def greedy(self, among: NDArray[np.int64] | None = None) -> None:
         """One pass over the pairs, or those at some positions, by score."""
         order = self.order if among is None else self.order[np.isin(self.order, among)]
-        self._take(order[~self.taken[order]], self.most, self.roof)
+        self._take(order[~self.taken[order]], self.most, self.target_limit)
 
-    def needy_first(self) -> None:
-        """Rounds in which the targets in need alone take links, from half of what each donor gives."""
-        if self.caps.needy is None:
+    def in_need_first(self) -> None:
+        """Rounds in which only targets in need take links, from half of what each donor may give."""
+        if self.caps.in_need is None:
             return
-        standing, half = len(self.chosen), (self.most + 1) // 2
-        waiting = self.order[self.caps.needy[self.order]]
-        for turn in range(1, NEEDY_FIRST + 1):
-            most = min(turn, self.roof)
+        existing, half = len(self.chosen), (self.most + 1) // 2
+        waiting = self.order[self.caps.in_need[self.order]]
+        for turn in range(1, LINKS_IN_NEED + 1):
+            most = min(turn, self.target_limit)
             waiting, _ = self._waiting(waiting)
             received = np.array(self.received, dtype=np.int64)[self.target[waiting]]
             self._take(waiting[received < most], half, most)
-        self.for_need = self.chosen[standing:]
+        self.for_need = self.chosen[existing:]
 
-    def in_rounds(self) -> None:
+    def round_robin(self) -> None:
         """Passes that allow each side one link more than the one before."""
         waiting, held = self._waiting(self.order)
         while len(waiting):
             turn = int(held.min()) + 1  # in those before it no pair has room
-            self._take(waiting[held < turn], np.minimum(turn, self.most), min(turn, self.roof))
+            self._take(waiting[held < turn], np.minimum(turn, self.most), min(turn, self.target_limit))
             waiting, held = self._waiting(waiting)
 
     def _waiting(self, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -201,14 +211,14 @@ class _Pass:
         donor = self.donor[order]
         given = np.array(self.given, dtype=np.int64)[donor]
         received = np.array(self.received, dtype=np.int64)[self.target[order]]
-        has_room = (given < self.most[donor]) & (received < self.roof)
+        has_room = (given < self.most[donor]) & (received < self.target_limit)
         return order[has_room], np.maximum(given, received)[has_room]
 
     def _take(self, order: NDArray[np.int64], donor_caps: NDArray[np.int64], target_cap: int) -> None:
         given, received, chosen, most = self.given, self.received, self.chosen, donor_caps.tolist()
         limited = self.caps.reciprocal is not None
-        for first in range(0, len(order), PIECE):
-            part = order[first : first + PIECE]
+        for first in range(0, len(order), PAIRS_AT_A_TIME):
+            part = order[first : first + PAIRS_AT_A_TIME]
             for place, source, sink in zip(
                 part.tolist(), self.donor[part].tolist(), self.target[part].tolist(), strict=True
             ):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.engine.arrays.ranges import expand_ranges
-from linker.engine.evidence import anchors_said, link_tokens
+from linker.engine.phrase_evidence import anchors_said, link_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,4 +117,5 @@ def _log_odds(hit: NDArray[np.float64], every: NDArray[np.float64], kind: NDArra
     overall = (hit.sum() + 1) / (every.sum() + 10)
     rate = (np.bincount(kind, hit, minlength=4) + 5 * overall) / (np.bincount(kind, every, minlength=4) + 5)
     value = (hit + PRIOR_TOKENS * rate[kind]) / (np.maximum(every, hit) + PRIOR_TOKENS)
-    return np.round(np.log(value / overall), 4).astype(np.float32)
+    odds: NDArray[np.float32] = np.round(np.log(value / overall), 4).astype(np.float32)
+    return odds

@@ -102,9 +102,9 @@ class _Wordings:
     """Spans of some texts as they are written there."""
 
     def __init__(self, site: Site, texts: TokenizedTexts, found: CandidateSpans, likely: NDArray[np.float64]) -> None:
-        self._languages = [site.languages[page] for page in texts.pages.tolist()]
+        self._languages: list[str] = [site.languages[page] for page in texts.pages.tolist()]
         self._bodies = [Folded(site.bodies[page]) for page in texts.pages.tolist()]
-        self._rows = texts.rows[found.first]
+        self._rows: list[int] = texts.rows[found.first].tolist()
         self._start, self._stop = texts.start[found.first], texts.stop[found.last - 1]
         self._features, self._likely = found.features, likely
 

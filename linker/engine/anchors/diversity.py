@@ -1,4 +1,4 @@
-"""Anchors of one target that differ: those of the same words beyond a limit rotate to the next candidate."""
+"""Variety among the anchors of one target: beyond a limit of the same words the next candidate is taken."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from linker.engine.text.generic import bare, stop_words
 _STOPS = stop_words("en") | stop_words("fr") | stop_words("de") | stop_words("es")
 
 
-NEARLY_AS_WELL = 0.7  # of the weight of the best words: others that fit less do not take their turn
-ALMOST = 0.9  # the same of words that only go on around the best ones
+NEARLY_AS_WELL = 0.7  # of the weight of the best words; others that fit less do not take their place
+ALMOST = 0.9  # the same of words that only add to the best ones
 NAMES_NOTHING = ("text", "url")  # sources of words that are neither a name of the target nor an anchor in use
 
 
 def may_replace(words: str, source: str, weight: float, best: str, most: float) -> bool:
-    """Whether words of a text may take the turn of the `best` ones, whose weight is `most`.
+    """Whether words of a text may take the place of the `best` ones, whose weight is `most`.
 
-    A stretch that stops short of them ("League" of "League of Nations") cuts a name; one that only goes on around them
-    ("check out our Starter Kit") says nothing else, and has to fit almost as well. Anchors in use and names are whole.
-    Without `best`, "", only the weight counts.
+    Words that are only a part of these ("League" of "League of Nations") cut a name short; words that only add to them
+    ("check out our Starter Kit") say nothing else, and have to fit almost as well. Anchors in use and names are whole.
+    Without best words ("") only the weight counts.
     """
     if best and source in NAMES_NOTHING:
         said, better = fold(words), fold(best)
@@ -36,7 +36,7 @@ def may_replace(words: str, source: str, weight: float, best: str, most: float) 
 
 @lru_cache(maxsize=65536)
 def word_set(text: str) -> str:
-    """What two anchors share that say the same: their folded words without function words, in alphabetical order.
+    """What anchors that say the same have in common: their folded words without function words, in alphabetical order.
 
     "Boots for snow" and "snow boots" are one. A text of function words alone is itself.
     """
@@ -64,12 +64,12 @@ class AnchorUse:
     """How often each target carries each anchor, identical by `word_set`."""
 
     def __init__(self, before: Callable[[Hashable], Mapping[str, int]] = lambda _: {}) -> None:
-        """`before` tells what a target carried already, counted by `word_set`, where that is kept elsewhere."""
+        """`before` gives what a target carried already, counted by `word_set`, where that is kept elsewhere."""
         self._before = before
         self._by_target: dict[Hashable, Counter[str]] = {}
 
     def add(self, target: Hashable, anchors: Iterable[str], links: int = 1) -> None:
-        """Count anchors that lead to `target`, each from so many links."""
+        """Counts anchors that lead to `target`, each from so many links."""
         own = self._by_target.setdefault(target, Counter())
         for anchor in anchors:
             own[word_set(anchor)] += links
@@ -87,7 +87,7 @@ class AnchorUse:
         return (own[words] if own else 0) + self._before(target).get(words, 0)
 
     def take(self, target: Hashable, candidates: Sequence[AnchorCandidate], limit: int) -> AnchorCandidate:
-        """Choose an anchor for one more link to `target` and count it. Raises as `choose` does."""
+        """Chooses an anchor for one more link to `target` and counts it. Raises ValueError as `choose` does."""
         chosen = choose(candidates, self.used(target), limit)
         self.add(target, [chosen.text])
         return chosen

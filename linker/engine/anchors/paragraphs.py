@@ -24,7 +24,7 @@ from linker.engine.text.template import Template
 from linker.engine.text.tokens import Vocabulary
 
 LEAST_WORDS = 6  # words of a paragraph, function words not counted
-LONG_LINE = 40  # characters of a line that may stand on many pages without being told from its words alone
+LONG_LINE = 40  # characters from which a line may be one that many pages have
 ON_MANY_PAGES = 3  # pages of the sample that hold a line which belongs to the template
 OPENING = 600  # characters of the other page's text that say what it is about
 READ = 4_000  # characters of it that are compared

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class FoundPhrases:
     """Of m spans: `known` bool, whether the span is a phrase of the site, `phrase` int64, which; `means` bool, whether
-    that phrase means the span's target, `meaning` int64, the row of `PhraseTargets`. Numbers are 0 where there is none.
+    that phrase means the span's target, `phrase_target` int64, the row of PhraseTargets. Numbers are 0 where there is
+    none.
     """
 
     known: NDArray[np.bool_]
     phrase: NDArray[np.int64]
     means: NDArray[np.bool_]
-    meaning: NDArray[np.int64]
+    phrase_target: NDArray[np.int64]
 
 
 class PhraseLookup:
@@ -33,22 +34,22 @@ class PhraseLookup:
     """
 
     def __init__(self, evidence: TextEvidence, reader: SpanReader) -> None:
-        meanings = evidence.meanings
+        phrase_targets = evidence.phrase_targets
         self._pages = len(evidence.index.site)
-        known = np.unique(meanings.phrase).astype(np.int64)
+        known = np.unique(phrase_targets.phrase).astype(np.int64)
         self._phrase = known[np.argsort(reader.phrases[known], kind="stable")]
         self._hash = reader.phrases[self._phrase]
-        key = meanings.phrase.astype(np.int64) * self._pages + meanings.page
-        self._meaning = np.argsort(key, kind="stable")
-        self._key = key[self._meaning]
-        self.links = np.bincount(meanings.phrase, meanings.links, minlength=evidence.index.book.count)
+        key = phrase_targets.phrase.astype(np.int64) * self._pages + phrase_targets.page
+        self._row = np.argsort(key, kind="stable")
+        self._key = key[self._row]
+        self.links = np.bincount(phrase_targets.phrase, phrase_targets.links, minlength=evidence.index.book.count)
 
     def find(self, hashes: NDArray[np.uint64], target: NDArray[np.int64]) -> FoundPhrases:
         """The phrases with these hashes, uint64 [m], and whether each means its target, int64 [m]."""
         known, phrase = _look_up(self._hash, self._phrase, hashes)
-        means, meaning = _look_up(self._key, self._meaning, phrase * self._pages + target)
+        means, phrase_target = _look_up(self._key, self._row, phrase * self._pages + target)
         means &= known
-        return FoundPhrases(known, phrase, means, np.where(means, meaning, 0))
+        return FoundPhrases(known, phrase, means, np.where(means, phrase_target, 0))
 
 
 def _look_up(

@@ -39,7 +39,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`text[start:end]` may become a link; `source` says where the phrase comes from, `weight` how well it fits."""
+    """`text[start:end]` may become a link; `source`: where the phrase comes from, `weight`: how well it fits."""
 
     start: int
     end: int
@@ -60,7 +60,7 @@ class Placement:
 
 
 class Folded:
-    """A text and its folded form, with the way back from places in the folded text; the way back is made on demand."""
+    """A text and its folded form, with the way back from the folded text to the text, made only when needed."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -99,9 +99,9 @@ def line_of(text: str, start: int) -> tuple[int, int]:
 
 
 def unsuitable(text: str, start: int, end: int) -> str:
-    """Why a link must not stand here: "heading", "code", "quote", "caption", or "" where it may.
+    """Why there must be no link here: "heading", "code", "quote" or "caption"; "" where there may be one.
 
-    Plain text tells no markup, so this judges by shape: a heading is a short line without a full stop above a longer
+    Plain text has no markup, so this judges by shape: a heading is a short line without a full stop above a longer
     one; a line that is nothing but the phrase may be an entry of a list and is allowed.
     """
     first, last = line_of(text, start)
@@ -152,7 +152,7 @@ def occurrences(text: Folded, phrase: str, most: int = 50) -> list[tuple[int, in
 
 
 class StemPositions:
-    """The words of a text by their stem, to find where parts of a name stand close together."""
+    """The words of a text by their stem, to find where parts of a name are close together."""
 
     def __init__(self, text: Folded, language: str) -> None:
         self.text = text
@@ -164,10 +164,10 @@ class StemPositions:
             self._places.setdefault(stem(found.group(), language), []).append(number)
 
     def nearest_to(self, name: str, stops: frozenset[str], longest: int = 8) -> tuple[int, int] | None:
-        """The stretch of the text most like `name`: at least two different words of it within `longest` words of one
-        clause, words of `stops` not counted, as many and as close as can be, ties to the earlier. None without one.
+        """The span of the text that is most like `name`, in characters; None where there is none, ties to the earlier.
 
-        A word counts less the more often it stands in the text.
+        It holds at least two different words of the name, words of `stops` not counted, within `longest` words of one
+        clause; as many of them as possible, and as close together. A word counts less the more often the text has it.
         """
         wanted = {stem(word, self.language) for word in _WORD.findall(fold(name)) if word not in stops}
         weight = {word: 1 / (1 + log(len(self._places[word]))) for word in wanted if word in self._places}
@@ -194,7 +194,7 @@ class StemPositions:
 
 
 class LinkableText:
-    """The text of a donor while links are placed in it: no two on the same words, one a target, spread out."""
+    """The text of a source while links are placed in it: no two on the same words, one for each target, spread out."""
 
     def __init__(
         self,
@@ -203,9 +203,9 @@ class LinkableText:
         taken: Iterable[tuple[int, int]] = (),
         headings: Iterable[str] = (),
     ) -> None:
-        """`linked`: anchors of the links the page has already, one a link; as many mentions, the first ones, count as
-        taken. `taken`: spans of the text that other links will stand on. `headings`: those that the page is known
-        to have; a line that reads like one of them carries no link."""
+        """`linked`: anchors of the links that the page has already, one for each link; as many mentions of them, the
+        first ones, count as taken. `taken`: spans of the text that other links will have. `headings`: those that the
+        page is known to have; a line that reads like one of them carries no link."""
         self.text = text
         self._headings = frozenset(map(fold, headings))
         self._folded = Folded(text)
@@ -222,7 +222,7 @@ class LinkableText:
         return any(span[0] < end and start < span[1] for start, end in self._taken)
 
     def suits(self, span: tuple[int, int]) -> bool:
-        """Whether a link may stand here by what the line is; words that are taken do not matter."""
+        """Whether a link suits this line; whether its words are taken does not matter."""
         if self._headings:
             first, last = line_of(self.text, span[0])
             if fold(self.text[first:last]) in self._headings:
@@ -265,5 +265,5 @@ class LinkableText:
         return Placement(Verdict.INLINE, best.anchor, best.source, best, tuple(different))
 
     def release(self, place: Place) -> None:
-        """The words taken last are free again."""
+        """Makes the words of a place free again."""
         self._taken.remove((place.start, place.end))

@@ -29,7 +29,7 @@ _PLACES = frozenset(SITE_PLACES.split())
 @dataclass(frozen=True, slots=True)
 class Query:
     """What people searched for and found a page by: `weight` is its share of all the page's queries, from 0 to 1;
-    `impressions` how often the page was shown for it, None where nobody counted."""
+    `impressions` how often the page was shown for it, None where that is not known."""
 
     text: str
     weight: float
@@ -46,12 +46,13 @@ def usable_queries(
     banned: Iterable[str] = (),
     max_length: int = 60,
 ) -> Iterator[tuple[str, Query]]:
-    """Those that may be an anchor for the page at `url`, the heaviest first, ties by text, each with its wording.
+    """The queries that may be an anchor for the page at `url`, each after its wording; heaviest first, ties by text.
 
-    Cleaned, as the searchers wrote it; where it stands in one of `names`, the page's own H1 and title, it is written
-    as there. Left out: what is generic in the language or banned, longer than `max_length` (a query that is cut is
-    another query), addresses and search operators, the site's name alone or with words such as "login" (told from the
-    site's titles and its host), and what several pages of the site share as a part of their titles.
+    The wording is cleaned and otherwise as the searchers wrote it; a query that is part of one of `names`, the page's
+    own H1 and title, is written as there. Left out: queries that are generic in the language, banned or longer than
+    `max_length` (cut, they would be other queries), addresses and search operators, the site's name alone or with words
+    such as "login" (the name is known from the site's titles and its host), and parts that several titles of the site
+    share.
     """
     names, banned = tuple(names), tuple(banned)
     for query in sorted(queries, key=lambda query: (-query.weight, query.text)):

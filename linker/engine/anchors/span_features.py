@@ -91,15 +91,15 @@ def _word_features(finder: SpanFinder, texts: TokenizedTexts, words: TargetWords
 def _phrase_features(finder: SpanFinder, texts: TokenizedTexts, target: NDArray[np.int64], spans: Spans) -> Columns:
     """What the site's links and names say of the span as a phrase, punctuation at its ends left out."""
     evidence, lookup = finder.evidence, finder.phrases
-    meanings = evidence.meanings
-    if not evidence.index.book.count or not len(meanings.phrase):
+    phrase_targets = evidence.phrase_targets
+    if not evidence.index.book.count or not len(phrase_targets.phrase):
         names = "links", "share", "keyness", "phrase_links", "pages", "named"
         return {name: np.zeros(len(spans.first)) for name in names}
     found = lookup.find(texts.hashes(*_without_marks(texts, spans)), target[spans.pair])
-    bits = np.where(found.means, meanings.bits[found.meaning], 0)
+    bits = np.where(found.means, phrase_targets.bits[found.phrase_target], 0)
     return {
-        "links": np.log1p(np.where(found.means, meanings.links[found.meaning], 0)),
-        "share": np.where(found.means, meanings.share[found.meaning], 0),
+        "links": np.log1p(np.where(found.means, phrase_targets.links[found.phrase_target], 0)),
+        "share": np.where(found.means, phrase_targets.share[found.phrase_target], 0),
         "keyness": np.where(found.known, evidence.keyness[found.phrase], 0),
         "phrase_links": np.log1p(np.where(found.known, lookup.links[found.phrase], 0)),
         "pages": np.log1p(np.where(found.known, evidence.mentioned[found.phrase], 0)),
@@ -160,4 +160,5 @@ def _below_best(pair: NDArray[np.int64], value: NDArray[Any]) -> NDArray[Any]:
     """By how much each value is below the highest of its pair, 0 or less."""
     best = np.full(int(pair.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(best, pair, value)
-    return value - best[pair]
+    below: NDArray[Any] = value - best[pair]
+    return below

@@ -113,7 +113,7 @@ class SpanFinder:
         hit = np.flatnonzero(wanted[order][place] == key) if len(wanted) else np.empty(0, np.int64)
         hit = hit[ranks_within(key[hit]) < MAX_MENTION_SEEDS]
         pair = order[place[hit]]
-        at = self.evidence.spots.place[mentions.spot[hit]]
+        at = self.evidence.phrase_mentions.place[mentions.mention[hit]]
         found = index.occurrences
         first = found.at[at] - index.starts[found.page[at]] + texts.bounds[row[pair]]
         return Spans(pair, first, first + found.size[at], np.ones(len(pair), np.int64))
@@ -177,7 +177,7 @@ def joined(parts: list[Spans]) -> Spans:
 
 def _weight_around(line: NDArray[np.int64], weight: NDArray[np.float32]) -> NDArray[np.float64]:
     """The weights of all words at most NEAR tokens from each, itself included; `line`: their places, ascending."""
-    total = np.concatenate([[0], np.cumsum(weight, dtype=np.float64)])
+    total: NDArray[np.float64] = np.concatenate([[0], np.cumsum(weight, dtype=np.float64)])
     return total[np.searchsorted(line, line + NEAR + 1)] - total[np.searchsorted(line, line - NEAR)]
 
 

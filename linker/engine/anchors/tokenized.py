@@ -98,7 +98,8 @@ class TokenizedTexts:
     def _sentence_ends(self, kinds: NDArray[np.int8], gap: NDArray[np.bool_], full_stop: int) -> NDArray[np.bool_]:
         """Punctuation with space after it, but for the full stop after a single letter."""
         single = np.concatenate([[False], (self.stop - self.start == 1)[:-1] & self.is_word[:-1]])
-        return np.isin(kinds, (_SENTENCE, _LOUD)) & gap[1:] & ~(single & (self.words == full_stop))
+        initial: NDArray[np.bool_] = single & (self.words == full_stop)
+        return np.isin(kinds, (_SENTENCE, _LOUD)) & gap[1:] & ~initial
 
     def _mark_boundaries(self, kinds: NDArray[np.int8], gap: NDArray[np.bool_], line_break: NDArray[np.bool_]) -> None:
         """Where a link may begin and end, by the punctuation and space around."""

@@ -109,7 +109,7 @@ def to_memmap(values: NDArray[Any]) -> NDArray[Any]:
 def evict_pages(*arrays: NDArray[Any]) -> None:
     """Drops the pages of arrays that `to_memmap` returned from memory, until they are read again."""
     for array in arrays:
-        base = array.base
+        base: Any = array.base
         while isinstance(base, np.ndarray):
             base = base.base
         if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):

@@ -13,11 +13,11 @@ from scipy import sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-VALUES = 2_000_000  # looked through at a time
+VALUES = 2_000_000  # of a matrix that are looked through at a time
 
 
 def top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
-    """The `most` largest positive values of each row; ties go to the lower column."""
+    """The matrix with only the `most` largest positive values of each row; ties go to the lower column."""
     matrix = sparse.csr_matrix(matrix)
     matrix.sort_indices()
     if matrix.nnz <= VALUES:
@@ -30,8 +30,7 @@ def top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
 
 
 def stacked(parts: list[sparse.csr_matrix]) -> sparse.csr_matrix:
-    """Matrices of equal width, CSR with sorted indices, one below the other. Empties the list as it goes, so that they
-    are never held twice."""
+    """Matrices of equal width, one below the other. Empties the list on the way, so that they are never held twice."""
     rows, width, filled = sum(part.shape[0] for part in parts), parts[0].shape[1], sum(part.nnz for part in parts)
     data, indices = np.empty(filled, dtype=parts[0].dtype), np.empty(filled, dtype=np.int32)
     bounds = np.zeros(rows + 1, dtype=np.int32 if filled < 2**31 else np.int64)

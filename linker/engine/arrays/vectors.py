@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROWS = 8192  # rows looked at together
+ROWS = 8192  # in a slice
 
 
 class HalfVectors:

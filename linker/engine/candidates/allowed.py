@@ -56,6 +56,7 @@ def _in_group(
     theirs = group[target]
     groups = int(group.max(initial=0)) + 1
     known = group[linked] >= 0
-    return (theirs >= 0) & (
+    barred: NDArray[np.bool_] = (theirs >= 0) & (
         (group[donor] == theirs) | np.isin(donor * groups + theirs, source[known] * groups + group[linked[known]])
     )
+    return barred

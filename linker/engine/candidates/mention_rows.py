@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MentionRows:
-    """Mentions joined with what they may mean: one row a (spot, phrase, page)."""
+    """Mentions joined with the pages that they may mean; arrays [m], by donor, target, then the likeliest first.
+
+    `donor`, `target` int64; `mention` int64: a row of PhraseMentions; `phrase_target` int64: a row of PhraseTargets;
+    `exact` bool: whether the phrase is as written; `weight` float32: how likely it is meant, roughly.
+    """
 
     donor: NDArray[np.int64]
     target: NDArray[np.int64]
-    spot: NDArray[np.int64]
-    meaning: NDArray[np.int64]
+    mention: NDArray[np.int64]
+    phrase_target: NDArray[np.int64]
     exact: NDArray[np.bool_]
     weight: NDArray[np.float32]
 
@@ -33,25 +37,30 @@ class MentionRows:
 
 def mention_rows(evidence: TextEvidence, donors: NDArray[np.int64]) -> MentionRows:
     """The mentions in the donors' texts with every page they may mean; the weight says how likely, roughly."""
-    spots, meanings = evidence.spots, evidence.meanings
-    low, high = spots.bounds[donors], spots.bounds[donors + 1]
+    phrase_mentions, phrase_targets = evidence.phrase_mentions, evidence.phrase_targets
+    low, high = phrase_mentions.bounds[donors], phrase_mentions.bounds[donors + 1]
     size = high - low
-    spot = np.repeat(low - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
-    group = spots.group[spot]
-    first, count = meanings.first[group], meanings.first[group + 1] - meanings.first[group]
-    meaning = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
-    spot = np.repeat(spot, count)
-    exact = spots.phrase[spot] == meanings.phrase[meaning]
-    donor, target = spots.page[spot].astype(np.int64), meanings.page[meaning]
-    named = (meanings.bits[meaning] & (TITLE | H1)) > 0
-    key = evidence.keyness[meanings.phrase[meaning]]
+    mention = np.repeat(low - (np.cumsum(size) - size), size) + np.arange(int(size.sum()))
+    group = phrase_mentions.group[mention]
+    first, count = phrase_targets.first[group], phrase_targets.first[group + 1] - phrase_targets.first[group]
+    phrase_target = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+    mention = np.repeat(mention, count)
+    exact = phrase_mentions.phrase[mention] == phrase_targets.phrase[phrase_target]
+    donor, target = phrase_mentions.page[mention].astype(np.int64), phrase_targets.page[phrase_target]
+    named = (phrase_targets.bits[phrase_target] & (TITLE | H1)) > 0
+    key = evidence.keyness[phrase_targets.phrase[phrase_target]]
     weight = (
-        (meanings.share[meaning] * np.sqrt(key + 0.02) + 0.3 * named + 0.05)
+        (phrase_targets.share[phrase_target] * np.sqrt(key + 0.02) + 0.3 * named + 0.05)
         * np.where(exact, 1.0, 0.5)
-        * np.where(spots.free[spot] > 0, 1.0, 0.3)
-        * (1 + spots.alone[spot] + 0.2 * (spots.inline[spot] > 0) + spots.near[spot])
+        * np.where(phrase_mentions.free[mention] > 0, 1.0, 0.3)
+        * (
+            1
+            + phrase_mentions.alone[mention]
+            + 0.2 * (phrase_mentions.inline[mention] > 0)
+            + phrase_mentions.near[mention]
+        )
     ).astype(np.float32)
     other = donor != target
     order = np.lexsort((-weight, target, donor))
     order = order[other[order]]
-    return MentionRows(donor[order], target[order], spot[order], meaning[order], exact[order], weight[order])
+    return MentionRows(donor[order], target[order], mention[order], phrase_target[order], exact[order], weight[order])

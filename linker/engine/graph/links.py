@@ -19,16 +19,15 @@ if TYPE_CHECKING:
 
 MAX_COCITED = 60  # pages kept with each page, by co-citation
 MAX_COUPLED = 40  # pages kept with each page, by the targets they share
-REPEATED, REPEATED_SHARE = (
-    10,
-    0.1,
-)  # pages, and share of all links, from which a link in the same words is a call to act
+REPEATED, REPEATED_SHARE = 10, 0.1  # pages, and share of all links, from which the same words are a call to act
 HUB = 5_000  # links from or to a page above which it says nothing of which pages belong together
 
 
 def adjacency(src: NDArray[np.int64], dst: NDArray[np.int64], pages: int) -> sparse.csr_matrix:
-    """Links as [pages, pages], 1 for each linked pair; repeated links and links to the page itself count once and
-    not at all."""
+    """Links `src[i]` -> `dst[i]`, int64 [m], as a matrix [pages, pages]: 1 for each linked pair.
+
+    Repeated links count once, links of a page to itself not at all.
+    """
     other = src != dst
     matrix = sparse.csr_matrix(
         (np.ones(int(other.sum()), dtype=np.float32), (src[other], dst[other])), shape=(pages, pages)
@@ -42,8 +41,8 @@ def adjacency(src: NDArray[np.int64], dst: NDArray[np.int64], pages: int) -> spa
 def repeated_links(src: NDArray[np.int64], dst: NDArray[np.int64], words: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which of a site's links, [m], are the same call to act on page after page: "Book now" to the prices.
 
-    `words`: a number for the text of each. So are links to one page in the same words that stand on REPEATED pages or
-    more and make up more than REPEATED_SHARE of all links: they say nothing of what the pages are about.
+    `words` int64 [m]: a number for the text of each. Links to one page in the same words count as such if they are on
+    REPEATED pages or more and make up more than REPEATED_SHARE of all links: they say nothing of what pages are about.
     """
     _, key = np.unique(dst * (words.max(initial=0) + 1) + words, return_inverse=True)
     span = src.max(initial=0) + 1
@@ -114,8 +113,10 @@ def _near(sets: sparse.csr_matrix, most: int, rows: int = 2048) -> sparse.csr_ma
 
 
 def page_rank(links: sparse.csr_matrix, damping: float = 0.85, rounds: int = 50) -> NDArray[np.float64]:
-    """PageRank (Brin and Page 1998) by power iteration, float64 [n], sums to 1; [0] for no pages. Pages without
-    links give to all alike."""
+    """PageRank (Brin and Page 1998) by power iteration, float64 [n], with a sum of 1; [0] for no pages.
+
+    Pages without links give to all pages alike. Ends after `rounds`, or where the ranks change by less than 1e-9.
+    """
     pages = links.shape[0]
     if not pages:
         return np.empty(0)
@@ -125,7 +126,7 @@ def page_rank(links: sparse.csr_matrix, damping: float = 0.85, rounds: int = 50)
     rank = np.full(pages, 1.0 / pages)
     for _ in range(rounds):
         lost = rank[degree == 0].sum()
-        new = (1 - damping) / pages + damping * (back @ (rank * share) + lost / pages)
+        new: NDArray[np.float64] = (1 - damping) / pages + damping * (back @ (rank * share) + lost / pages)
         if np.abs(new - rank).sum() < 1e-9:
             return new
         rank = new

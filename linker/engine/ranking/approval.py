@@ -160,7 +160,7 @@ def nearness_of(near: sparse.csr_matrix) -> NDArray[np.float64]:
     """How near, by cosine, the nearest pages of each page are on average, float64 [n]; `near` as in SiteIndex."""
     count = np.diff(near.indptr)
     total = np.asarray(near.sum(axis=1), dtype=np.float64).ravel()
-    return np.divide(total, count, out=np.zeros(near.shape[0]), where=count > 0)
+    return np.asarray(np.divide(total, count, out=np.zeros(near.shape[0]), where=count > 0))
 
 
 def pair_table(

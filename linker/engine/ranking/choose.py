@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.evidence import Evidence
-    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.options import EngineOptions
     from linker.engine.ranking.rankers.base import Scorer
 
 SUREST = 5  # links of a donor that go to what editors would likeliest approve, before what the site would link

@@ -308,7 +308,7 @@ def _mention_features(
 ) -> tuple[dict[str, NDArray[np.float32]], NDArray[np.int32]]:
     """Of the best mention of each pair; 0 (places: 1) where there is none."""
     pages = len(evidence.index.site)
-    spots, meanings, book = evidence.spots, evidence.meanings, evidence.index.book
+    phrase_mentions, phrase_targets, book = evidence.phrase_mentions, evidence.phrase_targets, evidence.index.book
     key = mentions.donor * pages + mentions.target
     count = len(donor)
     names = GROUPS["mention"]
@@ -324,35 +324,38 @@ def _mention_features(
     hit = key[first][place] == wanted
     place = place[hit]
     best = first[place]
-    spot, meaning = mentions.spot[best], mentions.meaning[best]
-    meant = meanings.phrase[meaning]
+    mention, phrase_target = mentions.mention[best], mentions.phrase_target[best]
+    meant = phrase_targets.phrase[phrase_target]
 
     def best_of(values: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.maximum.reduceat(values, first)[place]
+        best: NDArray[np.float32] = np.maximum.reduceat(values, first)[place]
+        return best
 
-    bits = np.bitwise_or.reduceat(np.where(mentions.exact, meanings.bits[mentions.meaning], 0), first)[place]
+    bits = np.bitwise_or.reduceat(np.where(mentions.exact, phrase_targets.bits[mentions.phrase_target], 0), first)[
+        place
+    ]
     named = np.select([bits & (TITLE | H1) > 0, bits & SHORT > 0, bits & SLUG > 0], [3, 2, 1], 0)
     values: dict[str, NDArray[np.generic]] = {
-        "share": best_of(np.where(mentions.exact, meanings.share[mentions.meaning], 0)),
-        "anchor_links": np.log1p(best_of(meanings.links[mentions.meaning])),
+        "share": best_of(np.where(mentions.exact, phrase_targets.share[mentions.phrase_target], 0)),
+        "anchor_links": np.log1p(best_of(phrase_targets.links[mentions.phrase_target])),
         "keyness": evidence.keyness[meant],
         "named": named,
         "inflected": ~mentions.exact[best],
         "phrase_words": book.size[meant],
         "phrase_chars": evidence.index.phrase_chars[meant],
         "phrase_pages": np.log1p(evidence.mentioned[meant]),
-        "meanings": np.log1p(evidence.meant[meanings.group[meaning]]),
-        "times": np.log1p(spots.times[spot]),
-        "free": np.log1p(best_of(spots.free[mentions.spot])),
-        "first": spots.first[spot],
-        "alone": best_of(spots.alone[mentions.spot].astype(np.float32)),
-        "leads": spots.leads[spot],
-        "near_link": best_of(spots.near[mentions.spot]),
-        "inline_links": np.minimum(spots.inline[spot], 20),
-        "on_link": spots.linked[spot],
+        "meanings": np.log1p(evidence.meant[phrase_targets.group[phrase_target]]),
+        "times": np.log1p(phrase_mentions.times[mention]),
+        "free": np.log1p(best_of(phrase_mentions.free[mentions.mention])),
+        "first": phrase_mentions.first[mention],
+        "alone": best_of(phrase_mentions.alone[mentions.mention].astype(np.float32)),
+        "leads": phrase_mentions.leads[mention],
+        "near_link": best_of(phrase_mentions.near[mentions.mention]),
+        "inline_links": np.minimum(phrase_mentions.inline[mention], 20),
+        "on_link": phrase_mentions.linked[mention],
         "phrases": np.diff(np.concatenate([first, [len(key)]]))[place],
         "weight": mentions.weight[best],
-        "spot_rank": _spot_ranks(mentions)[best],
+        "spot_rank": _mention_ranks(mentions)[best],
     }
     for name, value in values.items():
         columns[name][hit] = value
@@ -360,10 +363,10 @@ def _mention_features(
     return columns, phrase
 
 
-def _spot_ranks(mentions: MentionRows) -> NDArray[np.float32]:
-    """Place of each row among those of its spot by weight, 0 for the first."""
-    order = np.lexsort((mentions.target, -mentions.weight, mentions.spot))
-    spot = mentions.spot[order]
+def _mention_ranks(mentions: MentionRows) -> NDArray[np.float32]:
+    """Place of each row among those of its mention by weight, 0 for the first."""
+    order = np.lexsort((mentions.target, -mentions.weight, mentions.mention))
+    mention = mentions.mention[order]
     rank = np.empty(len(order), dtype=np.float32)
-    rank[order] = np.arange(len(order)) - np.searchsorted(spot, spot)
+    rank[order] = np.arange(len(order)) - np.searchsorted(mention, mention)
     return rank

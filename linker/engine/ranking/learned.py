@@ -46,7 +46,7 @@ class TrainOptions:
 
     folds        shares of the links that are hidden in turn; also the number of models
     fewest       labels (links found among the candidates) below which nothing is learned
-    most_pairs   pairs trained on; donors are drawn until it is reached
+    most_pairs   pairs trained on; donors are drawn until it is reached, so many `donors` at a time
     seed         of every random choice
     negatives    share of the wrong pairs that trees are grown on, weighted in return; all of them calibrate
     threads      models grown, or read, at a time. Each has one thread of its own: the library's threads wait for one
@@ -58,6 +58,7 @@ class TrainOptions:
     folds: int = 5
     fewest: int = 60
     most_pairs: int = 1_000_000
+    donors: int = 512
     seed: int = 11
     negatives: float = 0.35
     threads: int = THREADS

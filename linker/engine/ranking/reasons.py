@@ -81,4 +81,4 @@ def _joined(parts: list[str]) -> str:
 
 
 def _expm1(value: float) -> float:
-    return 2.718281828459045**value - 1
+    return float(2.718281828459045**value) - 1

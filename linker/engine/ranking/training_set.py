@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from linker.engine.site import Site
 
 UNDECIDED = 30  # candidates that stand as wrong beside each donor's decisions
-DONORS = 512  # donors whose candidates are found together
 
 
 @dataclass(frozen=True)
@@ -106,11 +105,13 @@ class _Shares:
 
     def hidden(self, share: int) -> NDArray[np.int64]:
         """Keys of the pairs that are hidden with a share and could be proposed."""
-        return self.key[(self.share == share) & self.usable]
+        keys: NDArray[np.int64] = self.key[(self.share == share) & self.usable]
+        return keys
 
     def seen(self, share: int) -> NDArray[np.int64]:
         """Keys of the pairs that stay visible."""
-        return self.key[self.share != share]
+        keys: NDArray[np.int64] = self.key[self.share != share]
+        return keys
 
 
 def _in_shares(site: Site, folds: int, random: np.random.Generator) -> _Shares:
@@ -146,10 +147,10 @@ def _add_share(
     order = random.permutation(len(donors))
     room, found_so_far, used = max(options.most_pairs // options.folds, 1), 0, 0
     while used < len(order) and found_so_far < room:
-        batch = np.sort(donors[order[used : used + DONORS]])
+        batch = np.sort(donors[order[used : used + options.donors]])
         found = candidates(evidence, batch, skip, generators)
         examples.add(found, np.isin(found.donor * pages + found.target, hidden), share)
-        found_so_far, used = found_so_far + len(found), used + DONORS
+        found_so_far, used = found_so_far + len(found), used + options.donors
         del found
     return int(np.isin(hidden // pages, donors[order[:used]]).sum())
 
@@ -173,8 +174,10 @@ def _add_decisions(
     evidence = build_evidence(index, np.arange(len(site.links)))
     donors = np.unique(decided // pages)
     parts = []
-    for first in range(0, len(donors), DONORS):
-        found = candidates(evidence, donors[first : first + DONORS], (site.links.src, site.links.dst), generators)
+    for first in range(0, len(donors), options.donors):
+        found = candidates(
+            evidence, donors[first : first + options.donors], (site.links.src, site.links.dst), generators
+        )
         parts.append(_with_undecided(found, np.isin(found.donor * pages + found.target, decided), random))
     pairs = joined(parts)
     key = pairs.donor * pages + pairs.target

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from linker.engine.evidence import TextEvidence
     from linker.engine.index import Progress
-    from linker.engine.rank import EngineOptions
     from linker.engine.ranking.choose import Judged
+    from linker.engine.ranking.options import EngineOptions
 
 MOST_WORDS = 5  # choices of words kept a pair
 WORTH_PICKING = 0.5  # how likely words have to be all right for an editor to be offered them

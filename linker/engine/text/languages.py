@@ -1,4 +1,4 @@
-"""The language a text is in, and which languages are too much alike to be told apart.
+"""The language a text is in, and which languages are too much alike to be distinguished.
 
 py3langid's model reads texts as it does itself (naive Bayes over runs of bytes, which an automaton finds), but
 thousands of them a step, since an import has up to a million: 12 µs a text instead of 250.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 READ = 200  # bytes of a text that are read
-ENOUGH = 40  # bytes below which no language is told
+ENOUGH = 40  # bytes below which no language is named
 AT_A_TIME = 4096  # texts
 SURE = 0.9  # from this sureness on the text is believed, whatever the page says of itself
 
@@ -110,7 +110,8 @@ def _encoded(text: str) -> bytes:
 
 def apart(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether pages of these tongues are kept apart; arrays of one shape, or that numpy makes so."""
-    return (left != right) & (left != 0) & (right != 0)
+    different: NDArray[np.bool_] = (left != right) & (left != 0) & (right != 0)
+    return different
 
 
 class _Model:
@@ -154,7 +155,7 @@ class _Model:
             if one != other:
                 odds[:, one] += odds[:, other]
                 odds[:, other] = 0
-        return odds
+        return np.asarray(odds)
 
 
 @cache

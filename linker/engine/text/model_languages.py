@@ -45,7 +45,7 @@ MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2", "multilingual-e5-small"
 
 
 def trained_on(model: str) -> frozenset[str] | None:
-    """The languages that a model was trained on; None where nobody told. `model` may be a folder or a hub's name."""
+    """The languages that a model was trained on; None if unknown. `model` may be a folder or a hub's name."""
     name = model.removeprefix("static:").replace("\\", "/").rstrip("/").rsplit("/", 1)[-1].lower()
     return next((languages for pattern, languages in _MODELS if re.fullmatch(pattern, name)), None)
 

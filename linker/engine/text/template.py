@@ -19,7 +19,7 @@ _SEPARATOR = re.compile(r"\s?[|¦｜·•»›«‹⋅∙●★—]+\s?|\s(?:-|�
 _DANGLING = "|¦·•»›–—~:/-"
 _WORD = re.compile(r"\w+")
 
-MIN_TITLES = 5  # fewer different titles than this share nothing that could be told from chance
+MIN_TITLES = 5  # fewer different titles than this share nothing but by chance
 _MAX_AFFIX = 120  # characters; what is longer is content
 _LOOK = 3  # separators looked at on each side of a title
 _MOST = 0.5  # share of the titles that speaks for itself

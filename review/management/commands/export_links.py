@@ -16,8 +16,8 @@ from linker.management.commands._cli import ProjectCommand
 from linker.models import Project
 from review.models import ReleaseFormat
 from review.queue.filters import QueueFilter, tier_choices
-from review.releases import export
-from review.releases.export import Choice
+from review.releases.create import create_release, release_pieces
+from review.releases.rows import Choice, choose, file_pieces
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -71,14 +71,14 @@ class Command(ProjectCommand):
         if release is None:
             raise UserError(f"{project.slug} has no release {options['release']}.")
         with _target(options["out"]) as file:
-            for piece in export.release_pieces(release):
+            for piece in release_pieces(release):
                 file.write(piece)
         return f"Release {release.number} written again: {_links(release.links)}; sha256 {release.sha256}"
 
     def _release(self, project: Project, chosen: QueueFilter, options: dict[str, Any]) -> str:
         """Opens the file first, so that links are not marked where it cannot be written."""
         with _target(options["out"]) as file:
-            release = export.create_release(
+            release = create_release(
                 project,
                 chosen.scope(project),
                 fmt=ReleaseFormat(options["format"]),
@@ -86,7 +86,7 @@ class Command(ProjectCommand):
                 bom=options["bom"],
             )
             try:
-                for piece in export.release_pieces(release):
+                for piece in release_pieces(release):
                     file.write(piece)
             except OSError as error:
                 raise UserError(
@@ -99,7 +99,7 @@ class Command(ProjectCommand):
         )
 
     def _without_release(self, project: Project, chosen: QueueFilter, options: dict[str, Any]) -> str:
-        edges = export.choose(chosen.scope(project), Choice(options["status"]))
+        edges = choose(chosen.scope(project), Choice(options["status"]))
         count = edges.count()
         if not count:
             raise UserError(f"{project.slug} has no such links. Run match_project, or choose another --status.")
@@ -107,7 +107,7 @@ class Command(ProjectCommand):
             _target(options["out"]) as file,
             tqdm(total=None, unit="B", unit_scale=True, disable=not self.stderr.isatty(), leave=False) as bar,
         ):
-            for piece in export.stream(edges, ReleaseFormat(options["format"]), bom=options["bom"]):
+            for piece in file_pieces(edges, ReleaseFormat(options["format"]), bom=options["bom"]):
                 file.write(piece)
                 bar.update(len(piece))
         return f"{_links(count)} written; none of them is marked"

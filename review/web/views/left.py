@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 
 from linker.models import EdgeStatus, Rel, Role
 from linker.projects.access import has_role, member, posts
-from review import decisions
+from review.decisions import Ruling, Shown, decide_edges
 from review.models import Verb
 from review.queue.filters import MAX_ID
 from review.releases import outgoing
@@ -112,7 +112,7 @@ def _do(project: Project, form: LinksForm, verb: str, rel: str, user: User) -> i
     if verb == "take_back":
         return outgoing.take_back(project, edges, user)
     known = list(edges.filter(status=EdgeStatus.WITHDRAWN).values_list("pk", flat=True))
-    outcome = decisions.decide_edges(project, known, Verb.ACCEPT, user, expected=EdgeStatus.WITHDRAWN, note=note)
+    outcome = decide_edges(project, known, Verb.ACCEPT, user, Ruling(note=note), Shown(EdgeStatus.WITHDRAWN))
     return len(outcome.decided)
 
 

@@ -18,7 +18,7 @@ from linker.projects.access import has_role, member, posts
 from linker.reports.tier_notice import tier_notice
 from linker.wording import count
 from review import decisions
-from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome
+from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome, Ruling, Shown
 from review.models import Reason, Verb
 from review.queue import selectors
 from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive, generator_choices, tier_choices
@@ -123,11 +123,10 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         outcome = decisions.decide_edges(
             membership.project,
             [edge.pk],
-            user=_user(request),
-            seen_runs={edge.pk: form.cleaned_data["run"]},
-            seen_anchors={edge.pk: form.cleaned_data["shown"]},
-            overrules={edge.pk: form.overrules},
-            **form.decision(),
+            form.verb,
+            _user(request),
+            form.ruling(edge.pk),
+            form.what_was_shown(edge.pk),
         )
     except AnchorError as error:
         card = selectors.card_of(edge, form.cleaned_data["position"])
@@ -181,9 +180,8 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
             list(form.seen_runs),
             Verb.ACCEPT,
             _user(request),
-            seen_runs=form.seen_runs,
-            seen_anchors=form.seen_anchors,
-            overrules=form.overrules,
+            Ruling(overrules=form.overrules),
+            shown=Shown(runs=form.seen_runs, anchors=form.seen_anchors),
         )
     except UserError as error:
         return HttpResponseBadRequest(str(error))

@@ -22,8 +22,10 @@ from linker.runs import lifecycle
 from linker.runs.lifecycle import RunIsActive
 from review.models import Held, Operation, Release, ReleaseFormat
 from review.queue.filters import ALL, GAP, MAX_ID, ExportFilter, generator_label
-from review.releases import checks, export, held_back, outgoing
-from review.releases.export import Choice, NothingToExport, NumberChanged
+from review.releases import checks, create, held_back, outgoing, rows
+from review.releases.create import NothingToExport, NumberChanged
+from review.releases.preview import count_approved, preview
+from review.releases.rows import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +120,7 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
         if shown is not None:
             messages.warning(
                 request,
-                f"Nothing was exported: more than {export.MOST_IN_REQUEST:,} links are approved by now, and "
+                f"Nothing was exported: more than {create.MAX_IN_REQUEST:,} links are approved by now, and "
                 f"{shown:,} were to leave when you looked. Look again and export once more.",
             )
             return _page(request, membership, form, status=409)
@@ -130,7 +132,7 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
             run = error.run
         return redirect("run", project.slug, run.pk)
     try:
-        release = export.create_release(
+        release = create.create_release(
             project,
             edges,
             fmt=ReleaseFormat(how["format"]),
@@ -173,11 +175,11 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "ignored": chosen.ignored,
         "form": form,
         "download_form": DownloadForm(auto_id="download_%s"),
-        "most": export.MOST_IN_REQUEST,
-        "preview": None if _are_too_many(project, edges) else export.preview(project, edges),
+        "most": create.MAX_IN_REQUEST,
+        "preview": None if _are_too_many(project, edges) else preview(project, edges),
         "releases": [_with_words(release) for release in shown[:PAGE_SIZE]],
         "older": shown[PAGE_SIZE - 1].number if len(shown) > PAGE_SIZE else None,
-        "suggestions": export.choose(others, Choice.SUGGESTED).count(),
+        "suggestions": rows.choose(others, Choice.SUGGESTED).count(),
     }
     return render(request, "review/releases.html", context, status=status)
 
@@ -199,7 +201,7 @@ def next_held(request: HttpRequest, slug: str) -> HttpResponse:
     said = {"query": chosen.to_query(), "only": _in_words(chosen, membership.project)}
     if _are_too_many(membership.project, edges):
         context = {"project": membership.project, "membership": membership, "section": "releases", **said}
-        return render(request, "review/held_back.html", {**context, "most": export.MOST_IN_REQUEST})
+        return render(request, "review/held_back.html", {**context, "most": create.MAX_IN_REQUEST})
     if "file" in request.GET:
         pieces = _next_held_csv(membership.project, edges, reason)
         return cast("HttpResponse", _csv(pieces, f"anchorline-{membership.project.slug}-held-back.csv"))
@@ -211,7 +213,7 @@ def next_held(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _are_too_many(project: Project, edges: QuerySet[CandidateEdge]) -> bool:
     """Whether more are approved than are looked at while somebody waits."""
-    return export.approved(project, edges, export.MOST_IN_REQUEST + 1) > export.MOST_IN_REQUEST
+    return count_approved(project, edges, create.MAX_IN_REQUEST + 1) > create.MAX_IN_REQUEST
 
 
 def _look(project: Project, edges: QuerySet[CandidateEdge]) -> None:
@@ -315,7 +317,7 @@ def release_download(request: HttpRequest, slug: str, number: int) -> HttpRespon
     """The file of a release, byte for byte as it was first handed out."""
     membership = member(request, slug)
     release = _release(membership, number)
-    response = _csv(export.release_pieces(release), export.file_name(release))
+    response = _csv(create.release_pieces(release), create.file_name(release))
     response["Content-Length"] = str(release.bytes)
     return response
 
@@ -334,8 +336,8 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     if chosen.ignored:
         return _refused(request, membership, f"No file was made: {_not_understood(chosen)}")
     choice, fmt = form.chosen()
-    edges = export.choose(chosen.scope(project), choice)
-    pieces = export.stream(edges, fmt, bom=form.cleaned_data["bom"])
+    edges = rows.choose(chosen.scope(project), choice)
+    pieces = rows.file_pieces(edges, fmt, bom=form.cleaned_data["bom"])
     return _csv(pieces, f"anchorline-{project.slug}-{choice}.csv")
 
 

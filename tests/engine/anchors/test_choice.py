@@ -15,9 +15,10 @@ from linker.engine.anchors.tokenized import SpanReader, TokenizedTexts
 from linker.engine.anchors.training import AnchorOptions, AnchorRanker, examples, train_anchors
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index, no_progress
-from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.rank import rank_site
 from linker.engine.ranking.approval import shipped
 from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.options import EngineOptions
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
 from tests.engine.strategies import hostile_text

@@ -8,8 +8,11 @@ import time
 import numpy as np
 import pytest
 
-from linker.engine.copies.groups import KINDS, LeadCriteria, PageText, Rulings, describe, find_groups
-from linker.engine.copies.variants import read_address, read_name
+from linker.engine.copies.addresses import read_address
+from linker.engine.copies.describe import PageText, describe
+from linker.engine.copies.groups import LeadCriteria, Rulings, find_groups
+from linker.engine.copies.pairs import KINDS
+from linker.engine.copies.variants import read_name
 
 WORDS = [f"word{chr(97 + a)}{chr(97 + b)}" for a in range(20) for b in range(20)]
 

@@ -7,9 +7,7 @@ from math import sqrt
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
-from linker.engine.arrays.sparse import pair_values, stacked, top_rows
 from linker.engine.graph.links import adjacency, link_graph, page_rank, repeated_links
 
 PAGES = 7
@@ -65,37 +63,11 @@ def test_page_rank_is_the_stationary_distribution(pairs) -> None:
     assert np.allclose(page_rank(matrix), expected, atol=1e-4)
 
 
-@given(st.lists(st.lists(st.integers(-2, 4), min_size=5, max_size=5), min_size=1, max_size=5), st.integers(1, 5))
-def test_top_rows_keeps_the_largest_positive_values(rows, most: int) -> None:
-    kept = top_rows(sparse.csr_matrix(np.array(rows, dtype=np.float32)), most).toarray()
-    for row, values in zip(kept, rows, strict=True):
-        best = sorted((-value, place) for place, value in enumerate(values) if value > 0)[:most]
-        assert {place for place in range(5) if row[place]} == {place for _, place in best}
-
-
-def test_pair_values_are_zero_where_nothing_is_stored() -> None:
-    matrix = adjacency(np.array([0, 2]), np.array([1, 0]), 3)
-    assert pair_values(matrix, np.array([0, 0, 2, 1]), np.array([1, 2, 0, 1])).tolist() == [1, 0, 1, 0]
-
-
 def test_no_pages_and_no_links() -> None:
     nothing = np.empty(0, dtype=np.int64)
     assert len(page_rank(adjacency(nothing, nothing, 0))) == 0
     assert link_graph(nothing, nothing, 0).cocited.shape == (0, 0)
     assert link_graph(nothing, nothing, 3).cocited.nnz == 0
-
-
-def test_matrices_stand_one_below_the_other_in_their_order() -> None:
-    parts = [sparse.random(rows, 7, 0.4, "csr", np.float32, random_state=rows) for rows in (3, 0, 5, 1)]
-    for part in parts:
-        part.sort_indices()
-    whole = sparse.vstack(parts, format="csr")
-    found = stacked(parts)
-    assert parts == []
-    assert (found != whole).nnz == 0
-    assert np.array_equal(found.indptr, whole.indptr)
-    assert np.array_equal(found.indices, whole.indices)
-    assert found.dtype == np.float32
 
 
 def test_a_call_to_act_on_page_after_page_is_told_from_links_that_say_something() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.nearest.vectors import SearchOptions, nearest_within
-from tests.engine.candidates.test_nearest_in_category import tree_and_pages
+from tests.engine.nearest.test_nearest_in_category import tree_and_pages
 
 
 def slow(unit, most, is_target, nodes, tree, levels_up) -> dict[int, list[int]]:

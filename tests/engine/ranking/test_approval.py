@@ -20,9 +20,10 @@ from linker.engine.anchors.tokenized import TokenizedTexts
 from linker.engine.anchors.training import AnchorOptions
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
-from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.rank import rank_site
 from linker.engine.ranking.approval import PAIR_FEATURES, SHIPPED, Calibration, Curve, bits, calibrate, leaning, shipped
 from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.options import EngineOptions
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
 from tests.engine.test_rank import without

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.engine.text.mentions import LONGEST, PhraseBook
-from linker.engine.text.stems import stem
 from linker.engine.text.tokens import Vocabulary
 from tests.engine.strategies import hostile_text
 
@@ -101,10 +100,3 @@ def test_whether_a_mention_stands_alone_on_its_line() -> None:
 def test_a_megabyte_and_nul_are_read() -> None:
     assert len(mentions("tent\x00 " * 200_000, "tent")) == 1_000_000 // 6 + 1
     assert mentions("\x00\ud800", "tent") == []
-
-
-def test_stems_leave_short_words_and_unknown_languages_alone() -> None:
-    assert stem("bus") == "bus"
-    assert stem("glass") == "glass"
-    assert stem("news", "xx") == "news"
-    assert stem("chevaux", "fr") == "cheval"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from linker.engine.anchors.placement import Folded, LinkableText, StemPositions, occurrences
 from linker.engine.anchors.spans import _capitals
-from linker.engine.rank import EngineOptions, rank_site
+from linker.engine.rank import rank_site
+from linker.engine.ranking.options import EngineOptions
 from linker.engine.site import Links
 from linker.engine.text.fold import fold, fold_chars, fold_offsets
 from linker.engine.text.mentions import PhraseBook

@@ -23,7 +23,7 @@ from linker.models import Block, EdgeStatus, ExclusionRule, LeftOut, Page, RunKi
 from linker.pages.listing import find_page, nearest_addresses
 from linker.projects import policies
 from linker.runs import lifecycle
-from review.decisions import decide_edges
+from review.decisions import Ruling, decide_edges
 from review.models import Verb
 from tests.factories import (
     embed,
@@ -337,7 +337,12 @@ def test_a_rejection_is_named_with_who_when_and_why_until_it_is_undone(pair, pro
     editor = make_member(project, username="mara")
     edge = make_edge(project, *pair)
     decide_edges(
-        project, [edge.pk], user=editor, verb=Verb.REJECT, reason="wrong_target", note="see the other", batch=uuid4()
+        project,
+        [edge.pk],
+        user=editor,
+        verb=Verb.REJECT,
+        batch=uuid4(),
+        ruling=Ruling(reason="wrong_target", note="see the other"),
     )
     said = finding(ask(*pair).findings, "rejected")
     assert said.stops

@@ -16,7 +16,7 @@ from linker.models import Change, ChangeKind, ExclusionRule, Membership, Project
 from linker.projects import members, policies
 from linker.projects.create import create_project, save_project
 from linker.runs import lifecycle
-from review.releases import export
+from review.releases.create import create_release
 from tests.factories import make_category, make_edge, make_member, make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -161,7 +161,7 @@ def test_an_import_that_failed_is_no_change(project, manager):
 
 def test_a_release_is_logged_with_its_hash(project, editor):
     make_edge(project, status="accepted")
-    release = export.create_release(project, project.edges.all(), user=editor)
+    release = create_release(project, project.edges.all(), user=editor)
     change = newest(project)
     assert (change.kind, change.user, change.after["sha256"]) == (ChangeKind.RELEASE, editor, release.sha256)
 

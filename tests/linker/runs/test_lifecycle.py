@@ -18,6 +18,8 @@ from linker.errors import RunCancelled, UserError
 from linker.models import CandidateEdge, Run, RunBatch, RunCandidate, RunKind, RunStatus
 from linker.runs import job_queue, lifecycle
 from linker.runs.job_queue import JobKey
+from linker.runs.lost_work import find_lost
+from linker.runs.recovery import MAX_ATTEMPTS, recover
 from linker.storage.vectors import save_vectors
 from tests.factories import make_category, make_model, make_page
 
@@ -135,9 +137,9 @@ def lose_waiting_jobs() -> None:
 def test_two_machines_that_sweep_count_a_loss_once(project, redis_server):
     run = lifecycle.start_run(project, RunKind.EMBED, {})
     lose_waiting_jobs()
-    lost = lifecycle.find_lost()
-    assert lifecycle.recover(lost) == 1
-    assert lifecycle.recover(lost) == 0
+    lost = find_lost()
+    assert recover(lost) == 1
+    assert recover(lost) == 0
     run.refresh_from_db()
     assert run.attempts == 1
 
@@ -153,14 +155,14 @@ def test_a_second_run_of_a_kind_is_refused_until_the_first_ends(project, redis_s
 
 def test_a_lost_job_is_found_given_out_again_and_given_up_after_three_losses(project, redis_server):
     run = lifecycle.start_run(project, RunKind.EMBED, {})
-    for attempt in range(lifecycle.MAX_ATTEMPTS):
+    for attempt in range(MAX_ATTEMPTS):
         lose_waiting_jobs()
-        lost = lifecycle.find_lost()
+        lost = find_lost()
         assert lost == {JobKey("embed", (run.pk,), attempt)}
-        assert lifecycle.recover(lost) == 1
-        assert lifecycle.find_lost() == set(), "it waits in the queue now"
+        assert recover(lost) == 1
+        assert find_lost() == set(), "it waits in the queue now"
     lose_waiting_jobs()
-    lifecycle.recover(lifecycle.find_lost())
+    recover(find_lost())
     run.refresh_from_db()
     assert run.status == "failed"
     assert "lost 3 times" in run.error
@@ -170,12 +172,12 @@ def test_a_redis_that_forgets_everything_any_number_of_times_costs_no_attempt(pr
     import django_rq
 
     run = lifecycle.start_run(project, RunKind.EMBED, {})
-    for _ in range(lifecycle.MAX_ATTEMPTS + 2):
+    for _ in range(MAX_ATTEMPTS + 2):
         django_rq.get_connection("default").flushall()
-        lost = lifecycle.find_lost()
+        lost = find_lost()
         assert lost == {JobKey("embed", (run.pk,), 0)}
-        assert lifecycle.recover(lost) == 1
-        assert lifecycle.recover(lost) == 0, "another machine finds it waiting"
+        assert recover(lost) == 1
+        assert recover(lost) == 0, "another machine finds it waiting"
     run.refresh_from_db()
     assert (run.status, run.attempts) == ("queued", 0)
 
@@ -199,7 +201,7 @@ def test_work_that_lost_postgresql_begins_again_and_is_not_failed(project):
 
 def test_a_run_somebody_works_on_is_not_lost(project, redis_server):
     def work(run, progress):
-        assert lifecycle.find_lost() == set()
+        assert find_lost() == set()
         return {}
 
     lifecycle.execute(start(project).pk, work)
@@ -216,9 +218,9 @@ def test_a_job_that_waits_is_not_doubled(project, redis_server):
 
 def test_a_job_taken_by_a_worker_that_died_before_starting_it_is_lost(project, redis_server):
     run = lifecycle.start_run(project, RunKind.EMBED, {})
-    assert lifecycle.find_lost() == set()
+    assert find_lost() == set()
     lose_waiting_jobs()
-    assert lifecycle.find_lost() == {JobKey("embed", (run.pk,), 0)}
+    assert find_lost() == {JobKey("embed", (run.pk,), 0)}
 
 
 def test_every_kind_of_run_has_a_job():

@@ -9,8 +9,8 @@ from linker.models import EdgeStatus, Run, RunKind, RunStatus, SensitiveRule
 from linker.runs import sensitivity_checks
 from linker.runs.workers import WorkerPool
 from review.models import Held
-from review.releases import export
-from review.releases.export import NothingToExport
+from review.releases.create import NothingToExport, create_release
+from review.releases.preview import preview
 from tests.factories import make_edge, make_page, make_project, make_run
 
 pytestmark = pytest.mark.django_db
@@ -36,15 +36,15 @@ def sweep() -> list[Run]:
 
 def test_nothing_leaves_unreviewed_before_somebody_has_looked(clinic):
     with pytest.raises(NothingToExport, match="all 2 links that might leave are held back"):
-        export.create_release(clinic, clinic.edges.all())
-    [group] = export.preview(clinic, clinic.edges.all()).held
+        create_release(clinic, clinic.edges.all())
+    [group] = preview(clinic, clinic.edges.all()).held
     assert (group.reason, group.links) == (Held.NOT_LOOKED, 2)
     assert "starts by itself" in group.advice
 
 
 def test_what_a_person_decided_on_leaves_all_the_same_and_the_others_are_written_down(clinic):
     make_edge(clinic, status=EdgeStatus.ACCEPTED)
-    release = export.create_release(clinic, clinic.edges.all())
+    release = create_release(clinic, clinic.edges.all())
     assert (release.links, release.held) == (1, 2)
     assert {held.reason for held in release.held_back.all()} == {Held.NOT_LOOKED}
 
@@ -59,7 +59,7 @@ def test_the_workers_look_by_themselves_and_then_only_what_is_sensitive_stays(cl
     assert run.status == RunStatus.SUCCEEDED
     assert [rule.word for rule in SensitiveRule.objects.all()] == ["clinic"]
     assert sweep() == [run]
-    release = export.create_release(clinic, clinic.edges.all())
+    release = create_release(clinic, clinic.edges.all())
     assert (release.links, release.held_back.get().reason) == (1, Held.SENSITIVE)
 
 

@@ -8,6 +8,8 @@ from django.urls import reverse
 
 from linker.models import Run, RunKind
 from linker.runs import job_queue, lifecycle
+from linker.runs.lost_work import find_lost
+from linker.runs.recovery import recover
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,8 +37,8 @@ def test_the_page_says_that_the_run_is_saved_and_it_starts_by_itself(
     redis_away()
     state = client.get(reverse("run_state", args=[project.slug, run.pk])).content.decode()
     assert "The run is saved" not in state
-    lost = lifecycle.find_lost()
-    assert lifecycle.recover(lost) == 1
+    lost = find_lost()
+    assert recover(lost) == 1
     run_jobs()
     run.refresh_from_db()
     assert (run.is_active, run.attempts) == (False, 0)

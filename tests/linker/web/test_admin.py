@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from linker.models import ExclusionRule, Membership, Page, Project, RoleRule, Run, SensitiveRule, Tier
 from review.models import Decision, Release, Verb
-from review.releases import export
+from review.releases.create import create_release
 from tests.factories import make_category, make_edge, make_page, make_user
 
 SHOWN_ONLY = [Page, Run, Decision, Release]
@@ -48,7 +48,7 @@ def decided(project, root):
         seen_similarity=edge.similarity,
         seen_placement=edge.placement,
     )
-    export.create_release(project, project.edges.all())
+    create_release(project, project.edges.all())
     return edge
 
 

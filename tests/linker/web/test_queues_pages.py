@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from linker.models import RunKind
 from linker.runs import lifecycle
+from linker.runs.lost_work import find_lost
 from linker.urls import queues
 from tests.factories import make_user
 
@@ -66,7 +67,7 @@ def test_a_superuser_sees_the_queue_and_empties_it(client, project):
     assert client.get("/django-rq/").status_code == 200
     assert "embed" in client.get("/django-rq/queues/0/").content.decode()
     assert client.post("/django-rq/queues/0/empty/").status_code == 302
-    assert lifecycle.find_lost()
+    assert find_lost()
 
 
 def test_its_inline_scripts_are_allowed_there_alone(client, project):

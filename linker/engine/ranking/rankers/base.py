@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from linker.engine.anchors.choice import AnchorChoice
     from linker.engine.index import SiteIndex
-    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.options import EngineOptions
     from linker.engine.ranking.ranked import Ranked
     from linker.engine.ranking.reasons import Why
     from linker.engine.site import Site
@@ -152,6 +152,6 @@ class CandidateRanker(Ranker):
         learn from, and `options.otherwise` takes its place."""
 
     def rank(self, site: Site, options: EngineOptions, progress: Progress) -> Ranked:
-        from linker.engine.rank import rank_candidates  # heavy: LightGBM and scikit-learn
+        from linker.engine.ranking.pipeline import rank_candidates  # heavy: LightGBM and scikit-learn
 
         return rank_candidates(site, self, options, progress)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.anchors.choice import AnchorChoice
-    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.options import EngineOptions
     from linker.engine.ranking.rankers.base import Progress
     from linker.engine.site import Site
 
@@ -89,6 +89,7 @@ class Cosine(Ranker):
             threshold=options.least_score,
             level_penalty=options.level_penalty,
             pool=options.pool,
+            tiling=options.tiling,
         )
         allowed = may_be_linked(site, donors, found.donors, found.targets, site.taken)  # copies of one page are not
         return RankedByCosine(Pairs(*(column[allowed] for column in vars(found).values())))

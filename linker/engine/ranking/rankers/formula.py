@@ -8,7 +8,7 @@ from linker.engine.ranking.rankers.base import CandidateRanker
 
 if TYPE_CHECKING:
     from linker.engine.index import SiteIndex
-    from linker.engine.rank import EngineOptions
+    from linker.engine.ranking.options import EngineOptions
     from linker.engine.ranking.rankers.base import Progress
 
 

@@ -8,8 +8,8 @@ from linker.engine.ranking.rankers.base import CandidateRanker
 
 if TYPE_CHECKING:
     from linker.engine.index import SiteIndex
-    from linker.engine.rank import EngineOptions
     from linker.engine.ranking.learned import TrainedRanker
+    from linker.engine.ranking.options import EngineOptions
     from linker.engine.ranking.rankers.base import Progress
 
 

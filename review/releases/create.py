@@ -1,0 +1,226 @@
+"""Making a release: links are marked as exported, and their file is kept, byte for byte."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import tempfile
+from typing import IO, TYPE_CHECKING, Any
+
+from django.db import connection, transaction
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+
+from linker import audit
+from linker.errors import UserError
+from linker.models import CandidateEdge, ChangeKind, Project
+from linker.runs import lifecycle
+from review.models import Operation, Release, ReleaseChunk, ReleaseFormat
+from review.queue.filters import ExportFilter
+from review.releases import checks
+from review.releases.report import ReleaseReport
+from review.releases.rows import Choice, leaving_file_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from django.contrib.auth.models import AbstractBaseUser
+
+    from linker.models import Run
+    from linker.runs.lifecycle import Progress
+
+
+CHUNK_BYTES = 2**20
+
+
+class NothingToExport(UserError):
+    """No link is ready to leave."""
+
+
+class NumberChanged(UserError):
+    """Another number of links would leave than the user was shown."""
+
+
+# A release of more links than these takes long enough to be made in the background.
+MAX_IN_REQUEST = 20_000
+# A file of three columns has no word for a change or a removal; these wait for a full file.
+OPERATIONS = {ReleaseFormat.FULL: tuple(Operation), ReleaseFormat.JOIL: (Operation.ADD,)}
+
+
+def run_release(run: Run, progress: Progress = lifecycle.no_progress) -> ReleaseReport:
+    """The release that the run's parameters ask for. It ends with the release or not at all: a job that came twice
+    would find nothing left to export."""
+    chosen = ExportFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
+    if chosen.ignored:  # known to the version that was asked, and no longer to this one
+        unknown = ", ".join(chosen.ignored)
+        raise UserError(
+            f"Nothing was released: the filter holds a field or a value that is not known ({unknown}). Export again."
+        )
+    with transaction.atomic():
+        release = create_release(
+            run.project,
+            chosen.edges(run.project),
+            fmt=ReleaseFormat(run.params["format"]),
+            user=run.created_by,
+            filters=run.params["filters"],
+            bom=run.params["bom"],
+            progress=progress,
+        )
+        report = ReleaseReport(
+            release=release.number,
+            links=release.links,
+            added=release.added,
+            changed=release.changed,
+            removed=release.removed,
+            held=release.held,
+            bytes=release.bytes,
+        )
+        lifecycle.succeed(run.pk, report)
+    return report
+
+
+@transaction.atomic
+def create_release(
+    project: Project,
+    edges: QuerySet[CandidateEdge],
+    *,
+    fmt: ReleaseFormat = ReleaseFormat.FULL,
+    user: AbstractBaseUser | None = None,
+    filters: dict[str, Any] | None = None,
+    bom: bool = False,
+    shown: int | None = None,
+    progress: Progress = lifecycle.no_progress,
+) -> Release:
+    """Marks those of `edges` that are ready to leave as exported and keeps their file, in one transaction.
+
+    `edges` belong to `project`; `filters` says how they were chosen. Each is looked at again first
+    (review.releases.checks), and what is held back is written down with its reason and stays what it is. Changes and
+    removals that were asked for leave as well, where the format has a word for them. Releases of a project wait for one
+    another, and the edges are locked before their rows are read, so no edge leaves twice and none leaves as something
+    else than it was when marked. Raises NothingToExport where none is ready, and NumberChanged where `shown`, the
+    number of links that a preview of these edges counted, is no longer what it would count.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    steps = 4
+    progress(0, steps, "Looking at each link again")
+    checks.gather(project, edges, OPERATIONS[fmt] if shown is None else Operation, lock=True)
+    if shown is not None:
+        _compare(project, shown)
+        checks.begin_again(OPERATIONS[fmt])
+    checks.hold_back(project, read_sensitive=True)
+    counts = checks.counts()
+    leave = {operation: counts.get((operation, ""), 0) for operation in Operation}
+    held_back = sum(links for (_, reason), links in counts.items() if reason)
+    if not any(leave.values()):
+        raise NothingToExport(_nothing(held_back))
+    last = project.releases.aggregate(last=Max("number"))["last"] or 0
+    release = Release.objects.create(
+        project=project,
+        number=last + 1,
+        format=fmt,
+        filters=filters or {},
+        status=Choice.ACCEPTED,
+        links=sum(leave.values()),
+        added=leave[Operation.ADD],
+        changed=leave[Operation.CHANGE],
+        removed=leave[Operation.REMOVE],
+        held=held_back,
+        bytes=0,
+        sha256="",
+        created_by_id=user.pk if user is not None else None,
+    )
+    progress(1, steps, "Writing the file")
+    with tempfile.TemporaryFile() as file:
+        for piece in leaving_file_pieces(fmt, bom=bom):
+            file.write(piece)
+        _keep(release, file)
+    release.save()
+    progress(2, steps, "Writing down what leaves")
+    _write_down(release)
+    progress(3, steps, "Marking the links")
+    marked = _mark()
+    if marked != release.links:
+        raise RuntimeError(f"{marked} edges marked, {release.links} in the file")
+    names = ("links", "changed", "removed", "held", "format", "filters", "sha256")
+    after = {name: value for name, value in audit.values(release, names).items() if value not in (0, {})}
+    audit.record(project, ChangeKind.RELEASE, user=user, subject=str(release), after=after)
+    return release
+
+
+def _compare(project: Project, shown: int) -> None:
+    """Counts what was gathered as the preview does. The release itself may hold back more: it reads anew what is
+    sensitive, and its format may have no word for changes."""
+    checks.hold_back(project, read_sensitive=False)
+    now = sum(links for (_, reason), links in checks.counts().items() if not reason)
+    if now not in (0, shown):
+        those = "1 link" if now == 1 else f"{now:,} links"
+        raise NumberChanged(
+            f"Nothing was exported: {those} would leave now, and not {shown:,} as when you looked. Look again and "
+            "export once more."
+        )
+
+
+def _nothing(held_back: int) -> str:
+    if held_back:
+        those = (
+            "the one link that might leave is" if held_back == 1 else f"all {held_back:,} links that might leave are"
+        )
+        return f"Nothing is ready to leave: {those} held back. The list says why."
+    return (
+        "Nothing is ready to leave: no link of this selection is accepted and not exported yet. "
+        "Accept some in the review queue, or choose others."
+    )
+
+
+def _write_down(release: Release) -> None:
+    """What leaves, as it leaves, and what is held back."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO review_releaselink (release_id, edge_id, operation, anchor, rel) "
+            "SELECT %s, e.id, l.operation, e.anchor, e.rel FROM leaving l JOIN linker_candidateedge e ON e.id = l.edge "
+            "WHERE l.reason = '' ORDER BY e.id",
+            [release.pk],
+        )
+        cursor.execute(
+            "INSERT INTO review_heldback (release_id, edge_id, operation, reason, detail) "
+            "SELECT %s, edge, operation, reason, detail FROM leaving WHERE reason <> '' ORDER BY edge",
+            [release.pk],
+        )
+
+
+def _mark() -> int:
+    """What the edges are now that they have left; returns how many."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE linker_candidateedge e SET updated_at = %s, "
+            "status = CASE l.operation WHEN 'remove' THEN 'withdrawn' ELSE 'exported' END "
+            "FROM leaving l WHERE l.edge = e.id AND l.reason = ''",
+            [timezone.now()],
+        )
+        marked = cursor.rowcount
+        cursor.execute("DELETE FROM review_pending p USING leaving l WHERE l.edge = p.edge_id AND l.reason = ''")
+    return marked
+
+
+def _keep(release: Release, file: IO[bytes]) -> None:
+    digest = hashlib.sha256()
+    file.seek(0)
+    for number, piece in enumerate(iter(lambda: file.read(CHUNK_BYTES), b"")):
+        digest.update(piece)
+        ReleaseChunk.objects.create(release=release, number=number, content=gzip.compress(piece, mtime=0))
+    release.bytes, release.sha256 = file.tell(), digest.hexdigest()
+
+
+def release_pieces(release: Release) -> Iterator[bytes]:
+    """The release's file, byte for byte as it was handed out, in pieces of at most 1 MiB.
+
+    One short query a piece: a slow download holds no cursor open.
+    """
+    number = 0
+    while chunk := ReleaseChunk.objects.filter(release=release, number=number).first():
+        yield gzip.decompress(chunk.content)
+        number += 1
+
+
+def file_name(release: Release) -> str:
+    return f"anchorline-{release.project.slug}-release-{release.number}.csv"

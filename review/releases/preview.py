@@ -1,0 +1,99 @@
+"""What a release would hold now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from linker.models import CandidateEdge, Placement, Project
+from review.models import Operation
+from review.releases import checks
+from review.releases import held_back as held
+from review.releases.rows import ORDER, Choice, choose, leaving_edges
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class PreviewGroup:
+    """Links that would leave alike. `tier` is "" for links whose tier was deleted."""
+
+    unreviewed: bool
+    tier: str
+    rel: str
+    placement: Placement
+    links: int
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What would leave now. Groups of additions: reviewed before unreviewed, then by tier from the top, rel and
+    placement. `held`: the most final reason first. `sample`: the first rows of the file."""
+
+    groups: tuple[PreviewGroup, ...]
+    changed: int
+    removed: int
+    held: list[held.Group]
+    sample: list[CandidateEdge]
+
+    @property
+    def added(self) -> int:
+        return sum(group.links for group in self.groups)
+
+    @property
+    def links(self) -> int:
+        return self.added + self.changed + self.removed
+
+    @property
+    def unreviewed(self) -> int:
+        return sum(group.links for group in self.groups if group.unreviewed)
+
+    @property
+    def held_links(self) -> int:
+        return sum(group.links for group in self.held)
+
+    @property
+    def held_undecided(self) -> int:
+        return sum(group.undecided for group in self.held)
+
+    @property
+    def held_decided(self) -> int:
+        return self.held_links - self.held_undecided
+
+
+def count_approved(project: Project, edges: QuerySet[CandidateEdge], most: int) -> int:
+    """How many of `edges` were approved or asked to change, before any is looked at; `most` at most."""
+    ready = choose(edges, Choice.ACCEPTED)
+    pending = edges.filter(pending__isnull=False).order_by()
+    return min(ready[:most].count() + pending[:most].count(), most)
+
+
+@transaction.atomic
+def preview(project: Project, edges: QuerySet[CandidateEdge], size: int = 5) -> Preview:
+    """What a full release of `edges` would hold now, with its first `size` rows. Locks and changes nothing."""
+    checks.gather(project, edges, Operation, lock=False)
+    checks.hold_back(project, read_sensitive=False)
+    counts = checks.counts()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT NOT l.decided, coalesce(t.name, ''), e.rel, e.placement, count(*) FROM leaving l "
+            "JOIN linker_candidateedge e ON e.id = l.edge LEFT JOIN linker_tier t ON t.id = e.tier_id "
+            "WHERE l.operation = 'add' AND l.reason = '' GROUP BY 1, 2, 3, 4 "
+            "ORDER BY 1, max(t.lower_bound) DESC NULLS LAST, 2, 3, 4"
+        )
+        groups = tuple(
+            PreviewGroup(unreviewed, tier, rel, Placement(placement), links)
+            for unreviewed, tier, rel, placement, links in cursor.fetchall()
+        )
+    joined = leaving_edges().select_related("source", "target", "tier", "pending").defer("source__body", "target__body")
+    return Preview(
+        groups=groups,
+        changed=counts.get((Operation.CHANGE, ""), 0),
+        removed=counts.get((Operation.REMOVE, ""), 0),
+        held=held.groups(held.NEXT),
+        sample=list(joined.order_by(*ORDER)[:size]),
+    )

@@ -1,0 +1,110 @@
+"""What a run writes on edges that are there already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from django.db import transaction
+
+from linker.matching.edge_writer import EdgeWriter
+from linker.models import CandidateEdge, Run, RunKind
+from linker.models.edge_columns import EDGE_COLUMNS, Refresh
+from tests.factories import make_category, make_edge
+
+if TYPE_CHECKING:
+    from linker.models import Project
+
+
+def values_of(edge: CandidateEdge, project: Project) -> dict[str, Any]:
+    """Other values than those of the edge, in all that differs from pair to pair."""
+    return {
+        "source_id": edge.source_id,
+        "target_id": edge.target_id,
+        "generators": "{mentions,words}",
+        "block_id": make_category(project, "Boots").pk,
+        "level": 3,
+        "similarity": 0.125,
+        "score": 0.25,
+        "probability": 0.375,
+        "quantile": 0.0625,
+        "why": "Tab\there, backslash \\ and\nline.",
+        "evidence": '{"cosine": 0.125}',
+        "donor_best": 0.75,
+        "need": 0.5,
+        "lacks": "no links",
+        "authority": 0.875,
+        "worth": 0.03125,
+        "donor_worth": 0.046875,
+        "tier_id": project.tiers.exclude(pk=edge.tier_id).first().pk,
+        "placement": "inline",
+        "rel": "ugc",
+        "span_start": 3,
+        "span_end": 9,
+        "sentence": "A new sentence.",
+        "section_heading": "A new heading",
+        "body_hash": 77,
+        "content_gap": False,
+        "anchor": "new words",
+        "anchor_source": "text",
+        "anchor_alternatives": '[{"text": "others"}]',
+    }
+
+
+def stored(edge: CandidateEdge) -> dict[str, Any]:
+    return CandidateEdge.objects.filter(pk=edge.pk).values(*(column.name for column in EDGE_COLUMNS)).get()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("fields", "refreshed"),
+    [
+        ({}, {Refresh.ALWAYS, Refresh.UNDECIDED, Refresh.UNEDITED}),
+        ({"edited": True}, {Refresh.ALWAYS, Refresh.UNDECIDED}),
+        ({"status": "accepted"}, {Refresh.ALWAYS}),
+        ({"status": "rejected", "edited": True}, {Refresh.ALWAYS}),
+    ],
+)
+def test_a_run_that_finds_a_pair_again_refreshes_what_the_list_says(project, fields, refreshed):
+    edge = make_edge(project, stale=True, content_gap=True, placement="related", rel="follow", **fields)
+    run = Run.objects.create(project=project, kind=RunKind.MATCH)
+    writer, before, values = EdgeWriter(run, "formula"), stored(edge), values_of(edge, project)
+    with transaction.atomic():
+        with writer.open({}) as background:
+            writer.begin(np.array([(edge.source_id,)], dtype=[("source", "i8")]))
+            writer.add(values)
+            writer.send(background)
+        writer.refresh()
+    after = stored(edge)
+    changed = {name for name, value in after.items() if value != before[name]}
+    assert changed == {column.name for column in EDGE_COLUMNS if column.refresh in refreshed}
+    assert (writer.new, writer.refreshed) == (0, 1)
+    if "why" in changed:
+        assert after["why"] == values["why"]
+
+
+@pytest.mark.django_db
+def test_a_pair_without_an_edge_gets_one_and_a_value_for_every_column_is_asked_for(project):
+    edge = make_edge(project)
+    values = values_of(edge, project)
+    run = Run.objects.create(project=project, kind=RunKind.MATCH)
+    edge.delete()
+    writer = EdgeWriter(run, "formula")
+    with transaction.atomic():
+        with writer.open({}) as background:
+            writer.add(values)
+            writer.send(background)
+        writer.refresh()
+    new = CandidateEdge.objects.get()
+    assert (new.anchor, new.status, new.run, new.ranked_by, new.stale) == (
+        "new words",
+        "suggested",
+        run,
+        "formula",
+        False,
+    )
+    assert (new.evidence, new.generators, new.sensitive) == ({"cosine": 0.125}, ["mentions", "words"], "")
+    del values["lacks"]
+    with pytest.raises(KeyError, match="lacks"):
+        writer.add(values)
