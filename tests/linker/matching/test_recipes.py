@@ -19,7 +19,7 @@ from linker.engine.ranking.features import FEATURES
 from linker.engine.ranking.rankers.base import CandidateRanker, Scorer
 from linker.engine.ranking.rankers.registry import RANKERS
 from linker.models import CandidateEdge, Run
-from linker.reports.match import match_report
+from linker.reports.match_page import match_page
 from tests.factories import embed, lenient_tiers, make_model, make_page
 
 if TYPE_CHECKING:
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.candidates.base import DonorSlice
-    from linker.engine.index import SiteIndex
+    from linker.engine.index import Progress, SiteIndex
     from linker.engine.rank import EngineOptions
-    from linker.engine.ranking.rankers.base import Progress
     from linker.models import Page, Project
 
 pytestmark = pytest.mark.django_db(transaction=True)  # the command's progress goes through a connection of its own
@@ -124,7 +123,7 @@ def test_a_new_generator_proposes_in_a_run_is_reported_and_can_be_filtered_by(
     order = [page.pk for page in pages]
     assert proposed
     assert proposed <= {(page, after, next_page) for page, after in zip(order, [*order[1:], order[0]], strict=True)}
-    assert [(part.label, part.value) for part in match_report(run).generators] == [
+    assert [(part.label, part.value) for part in match_page(run).generators] == [
         ("The next page", str(len(proposed)))
     ]
     client = client_for(manager)
@@ -153,7 +152,7 @@ def test_a_new_ranker_ranks_a_run_and_is_named_in_its_report(longest, pages, pro
     run = newest(project)
     assert run.report["ranking"] == longest
     assert (run.ranker.kind, run.ranker.version.split("+")[0]) == (longest, "length-1")
-    assert match_report(run).ranked_by == "the length of the acceptors’ texts"
+    assert match_page(run).ranked_by == "the length of the acceptors’ texts"
     page = client_for(manager).get(reverse("run", args=[project.slug, run.pk])).content.decode()
     assert "By the length of the acceptors’ texts" in page
     assert "longest text first" in page  # among the run's parameters
