@@ -376,12 +376,12 @@ class Release(Work):
 
         from linker.models import CandidateEdge
         from review.models import Release as Made
-        from review.releases import export
+        from review.releases import create
 
         def read() -> set[Any]:
             times: Counter[tuple[str, ...]] = Counter()
             for made in Made.objects.filter(project=self.project):
-                text = b"".join(export.release_pieces(made)).decode("utf-8-sig")
+                text = b"".join(create.release_pieces(made)).decode("utf-8-sig")
                 times.update(tuple(row[:4]) for row in list(csv.reader(text.splitlines()))[1:])
             left = CandidateEdge.objects.filter(project=self.project, status="exported").count()
             return {*times.items(), ("links marked as gone", left)}

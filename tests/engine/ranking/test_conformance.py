@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linker.engine.anchors.choice import AnchorOptions
+from linker.engine.anchors.training import AnchorOptions
 from linker.engine.blocks import CategoryTree
 from linker.engine.candidates.block_search import Tiling
 from linker.engine.limits import Limits

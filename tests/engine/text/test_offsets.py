@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from linker.engine.anchors.placement import Folded, LinkableText, StemPositions, occurrences
-from linker.engine.anchors.spans import _capitals
+from linker.engine.anchors.tokenized import _capitals
 from linker.engine.rank import rank_site
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.site import Links
