@@ -14,7 +14,7 @@ from linker.models.policy import Sensitivity
 from linker.projects import policies
 from linker.reports.words import report_rows
 from linker.runs import lifecycle
-from review.releases import export
+from review.releases import create
 from review.releases.create import NothingToExport
 from tests.factories import embed, lenient_tiers, make_category, make_edge, make_member, make_run
 from tests.ingest.files import SITE, write
@@ -73,11 +73,11 @@ def test_nothing_sensitive_leaves_unreviewed_from_the_first_import_on_until_a_ma
     edges = CandidateEdge.objects.filter(project=project)
     assert {edge.sensitive for edge in edges} == {"The acceptor is medical (title says “chiropractor”)"}
     with pytest.raises(NothingToExport):
-        export.create_release(project, edges)
+        create.create_release(project, edges)
 
     policies.decide_sensitive(project, [SensitiveRule.objects.get().pk], SensitiveState.DISMISSED, manager)
     assert load(project, tmp_path, "Finding a chiropractor", "A chiropractor near you")["sensitive_proposed"] == {}
-    assert export.create_release(project, edges).release_links.count() == len(edges) > 0
+    assert create.create_release(project, edges).release_links.count() == len(edges) > 0
 
 
 def test_an_import_shows_what_it_proposed(project, tmp_path):
