@@ -10,8 +10,7 @@ from linker.errors import UserError
 class FileError(UserError):
     """A file that cannot be imported; names the file and, where there is one, the line.
 
-    `said`: without the word that nothing was imported; `report` tells what an import had left out before it came to
-    this.
+    `said`: without the words that nothing was imported; `report` holds what an import had left out until then.
     """
 
     def __init__(self, name: str, text: str, *, line: int | None = None) -> None:

@@ -11,17 +11,17 @@ from urllib.parse import urlsplit
 from django.utils.text import slugify
 
 from ingest.errors import FileError
-from ingest.fields import schema
-from ingest.fields.schema import LINKS, PAGES, QUERIES
 from ingest.files import sniff
 from ingest.files.table import Table
+from ingest.kinds import registry
 from linker.errors import UserError
 
+PAGES, LINKS, QUERIES = "pages", "links", "queries"
 SAMPLE = Path(__file__).resolve().parent / "sample"
 # Names in the order of preference; each may be packed.
 NAMES = {
-    PAGES: ("internal_html.csv", "internal_all.csv", *sorted(schema.PREFERRED[PAGES])),
-    LINKS: ("all_inlinks.csv", "all_outlinks.csv", *sorted(schema.PREFERRED[LINKS])),
+    PAGES: ("internal_html.csv", "internal_all.csv", *sorted(registry.get(PAGES).preferred_files)),
+    LINKS: ("all_inlinks.csv", "all_outlinks.csv", *sorted(registry.get(LINKS).preferred_files)),
 }
 ROWS_LOOKED_AT = 2000
 
@@ -74,27 +74,28 @@ def _find(folder: Path, kind: str) -> Path | None:
 
 def _find_queries(folder: Path, taken: set[Path | None]) -> Path | None:
     """The first file, by name, whose columns are those of pages' search queries: it goes by no name of its own."""
+    kind = registry.get(QUERIES)
     for path in sorted(folder.iterdir()):
         if path in taken or not path.is_file() or not path.name.lower().endswith((".csv", ".tsv", ".gz", ".zip")):
             continue
         try:
-            header = sniff.inspect(path, path.name, known=schema.KNOWN[QUERIES]).header
+            header = sniff.inspect(path, path.name, known=kind.fields.known_columns).header
         except FileError:
             continue
-        if schema.kind_of(header) == QUERIES and not schema.what_is_missing(
-            QUERIES, header, schema.guess(QUERIES, header, [])
-        ):
+        if registry.kind_of(header) is kind and not registry.what_is_missing(kind, header, kind.guess(header, [])):
             return path
     return None
 
 
 def _base_url(pages: Path) -> str:
     """Scheme and host that most of the first pages share."""
-    known, preferred = schema.KNOWN[PAGES], schema.PREFERRED[PAGES]
+    kind = registry.get(PAGES)
+    known, preferred = kind.fields.known_columns, kind.preferred_files
     table = Table(pages, pages.name, sniff.inspect(pages, pages.name, known=known, preferred=preferred), preferred)
     rows = [cells for _, cells in islice(table, ROWS_LOOKED_AT)]
     header = table.format.header
-    column = header.index(schema.resolve(PAGES, pages.name, header, rows, {}, {})["url"][0])
+    mapping = kind.fields.resolve(kind.guess(header, rows), pages.name, header, {}, {})
+    column = header.index(mapping["url"][0])
     addresses = (urlsplit(row[column].strip()) for row in rows if len(row) > column)
     hosts = Counter(
         f"{url.scheme}://{url.netloc}" for url in addresses if url.scheme in {"http", "https"} and url.netloc

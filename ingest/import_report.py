@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ingest.fields.skipped import REASONS
 from linker.reports.table import Table
-from linker.runs.reports import Report
+from linker.runs.reports import Report, ReportKind
 from linker.wording import count
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class ImportReport(Report):
         skipped = {codes.get(words, words): count for words, count in stored.get("skipped", {}).items()}
         return super().upgrade(stored | ({"skipped": skipped} if "skipped" in stored else {}), version)
 
+
+R = TypeVar("R", bound=ImportReport)
 
 # The fields of a mapping whose names do not speak for themselves.
 FIELD_LABELS = {"body": "Main text", "url": "Address", "alt": "Alt text", "target": "Destination"}
@@ -143,3 +145,17 @@ def left_out_sentence(report: ImportReport) -> str:
         "The list of what was left out says why, line by line." if report.skipped_file else "",
     ]
     return " ".join(filter(None, said))
+
+
+def import_words(
+    type: type[R], sentences: Callable[[R], list[str]], labels: Mapping[str, str] | None = None
+) -> ReportKind[R]:
+    """The words for a kind of import that says no more of its counts than their labels: those of its own fields, then
+    what all imports count."""
+    shared = [field.name for field in fields(ImportReport)]
+    own = [field.name for field in fields(type) if field.name not in shared]
+    counts = ("new", "updated", "unchanged", "seen_before", "missing", "duplicates")
+    table = import_table(labels or {}, order=("file", "rows", *own, *counts, *LEFT_OUT))
+    return ReportKind(
+        type, lambda report: [*sentences(report), cut_off(report), left_out_sentence(report)], table.rows, READING.rows
+    )

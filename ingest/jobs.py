@@ -6,20 +6,12 @@ from linker.operations import outages
 from linker.runs import lifecycle
 
 
-def import_pages(run_id: int) -> None:
+def run_import(run_id: int) -> None:
     lifecycle.execute(run_id, services.run_import)
 
 
-def import_links(run_id: int) -> None:
-    lifecycle.execute(run_id, services.run_import)
-
-
-def import_queries(run_id: int) -> None:
-    lifecycle.execute(run_id, services.run_import)
-
-
-def import_traffic(run_id: int) -> None:
-    lifecycle.execute(run_id, services.run_import)
+# Jobs that were queued before an upgrade go by these names.
+import_pages = import_links = import_queries = import_traffic = run_import
 
 
 def clean_uploads() -> None:

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ingest.addresses.destinations import PageFinder, destinations
 from ingest.errors import FileError
-from ingest.fields import schema
 from ingest.files import sniff, uploads, workbook
 from ingest.files.table import Table
-from ingest.kinds import loader
-from ingest.services import site_of
+from ingest.kinds.pages.fields import FIELDS as PAGE_FIELDS
+from ingest.kinds.project_pages import find_pages
 from linker.errors import UserError
 from linker.pages import lists
 
@@ -27,12 +25,13 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
     from django.core.files.uploadedfile import UploadedFile
 
+    from ingest.addresses.destinations import PageFinder
     from ingest.files.table import Records
     from linker.models import PageList, Project
 
-LOOKED_AT = 1000  # rows by which the column of addresses is found
-KEPT_UNKNOWN = 100  # unknown lines that are kept with the list
-MOST_TEXT = 300  # characters of each
+MAX_SAMPLE_ROWS = 1000  # rows by which the column of addresses is found
+MAX_UNKNOWN = 100  # unknown lines that are kept with the list
+MAX_TEXT = 300  # characters of each
 
 
 def take_list(project: Project, file: UploadedFile, user: AbstractBaseUser | None) -> PageList:
@@ -59,7 +58,7 @@ def read_list(project: Project, path: Path, name: str = "", user: AbstractBaseUs
 def _read_list(project: Project, path: Path, name: str, user: AbstractBaseUser | None) -> PageList:
     if not path.is_file():
         raise FileError(name, "There is no such file.")
-    finder = _finder(project, name)
+    finder = find_pages(project, name, first="Import the pages first.", of_links=True, hold=False)
     lines, unknown_lines = 0, 0
     unknown: list[tuple[int, str]] = []
     pages = [np.empty(0, dtype=np.int64)]
@@ -72,7 +71,7 @@ def _read_list(project: Project, path: Path, name: str, user: AbstractBaseUser |
             pages.append(np.unique(finder.moves.ends_of(found[found != 0])))
             missing = np.flatnonzero(found == 0).tolist()
             unknown_lines += len(missing)
-            unknown += [(numbers[at], addresses[at][:MOST_TEXT]) for at in missing[: KEPT_UNKNOWN - len(unknown)]]
+            unknown += [(numbers[at], addresses[at][:MAX_TEXT]) for at in missing[: MAX_UNKNOWN - len(unknown)]]
     if unknown_lines == lines:
         raise FileError(name, _nothing_known(project, lines, unknown, header))
     return lists.keep(
@@ -99,15 +98,6 @@ def _nothing_known(project: Project, lines: int, unknown: Sequence[tuple[int, st
     )
 
 
-def _finder(project: Project, name: str) -> PageFinder:
-    ids = loader.page_ids(project, hold=False)
-    if not ids:
-        raise FileError(name, "The project has no pages yet. Import the pages first.")
-    finder = PageFinder(ids, site_of(project))
-    finder.moves = destinations(loader.leading_pages(project), finder.find_on, of_links=True)
-    return finder
-
-
 @contextmanager
 def _table(path: Path, name: str) -> Iterator[Table]:
     """The file, or the first sheet of a workbook, as a table. A first row that holds an address is no header,
@@ -118,7 +108,7 @@ def _table(path: Path, name: str) -> Iterator[Table]:
             with sheet.open("w", encoding="utf-8", newline="") as out:
                 workbook.to_csv(path, name, out)
             path = sheet
-        format = sniff.inspect(path, name, known=schema.KNOWN[schema.PAGES])
+        format = sniff.inspect(path, name, known=PAGE_FIELDS.known_columns)
         if any(_is_address(cell) for cell in format.header):
             format = replace(format, header_records=0)
         yield Table(path, name, format)
@@ -134,7 +124,7 @@ def _column(table: Table, finder: PageFinder) -> int | None:
         return None
     hits = np.zeros(len(table.format.header), dtype=np.int64)
     whole = 0
-    for _, row in islice(table, LOOKED_AT):
+    for _, row in islice(table, MAX_SAMPLE_ROWS):
         whole += isinstance(finder.find(table.format.delimiter.join(row)), int)
         for at, cell in enumerate(row[: len(hits)]):
             hits[at] += isinstance(finder.find(cell), int)

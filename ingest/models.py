@@ -1,4 +1,4 @@
-"""Files that were handed in."""
+"""Uploaded files."""
 
 from __future__ import annotations
 

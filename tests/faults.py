@@ -236,12 +236,10 @@ class ImportPages(RunWork):
                 )
 
     def prepare(self) -> None:
-        from ingest.fields.schema import PAGES as KIND
-
         self.project = _project()
         from ingest import services
 
-        self.upload = services.register_file(self.project, KIND, self.file, None)
+        self.upload = services.register_file(self.project, "pages", self.file, None)
         self.looked = services.look_at_upload(self.project, self.upload)
 
     def launch(self) -> Any:
@@ -268,7 +266,7 @@ class Embed(RunWork):
         from ingest import services
 
         self.project = _project(model_name="all-MiniLM-L6-v2")
-        services.import_pages(self.project, self.file)
+        services.import_file(self.project, "pages", self.file)
 
     def launch(self) -> Any:
         from linker.models import RunKind

@@ -22,6 +22,7 @@ RANK = {"viewer": 0, "editor": 1, "manager": 2}
 # leads every member who reads it to another.
 NEEDS = {
     "import": ("manager", "manager"),
+    "import_source": ("viewer", "manager"),
     "import_preview": ("manager", "manager"),
     "import_skipped": ("manager", None),
     "queue": ("viewer", None),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from contextlib import suppress
-from typing import TYPE_CHECKING, Self, TextIO
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 import structlog
 
 from ingest.addresses.normalise import MAX_DEPTH
+from ingest.errors import FileError, ImportStopped
 from linker.storage.cells import safe_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 log = structlog.get_logger(__name__)
@@ -72,6 +73,20 @@ class Skipped:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def report(self) -> dict[str, Any]:
+        """What was left out, for an import's report; no more is listed after this."""
+        self.close()
+        report: dict[str, Any] = {
+            "skipped": dict(self.counts.most_common()),
+            "skipped_rows": self.count(OF_ROWS),
+            "skipped_cells": self.count(OF_CELLS),
+            "skipped_listed": self.listed,
+            "skipped_file": bool(self.listed),
+        }
+        if self.lost:
+            report["skipped_lost"] = True
+        return report
+
     def close(self) -> None:
         """Writes what is still to be written; `lost` and `listed` are final then."""
         file, self._file = self._file, None
@@ -122,3 +137,23 @@ class Skipped:
                 self._writer.writerow(COLUMNS)
         self._writer.writerow(row)
         self.listed += 1
+
+
+@contextmanager
+def listing(path: Path | None) -> Iterator[Skipped]:
+    """Rows left out; a FileError half-way carries what has been listed until then.
+
+    An import that ends otherwise leaves no list behind, nor does what a killed worker had listed of the same import.
+    """
+    with Skipped(path) as skipped:
+        skipped.drop()
+        try:
+            yield skipped
+        except FileError as error:
+            error.report = skipped.report() if skipped.counts else {}
+            raise
+        except ImportStopped:
+            raise
+        except BaseException:
+            skipped.drop()
+            raise

@@ -37,7 +37,7 @@ LETTERS = {
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äöõüšž"),
 }
 EAST_ASIAN = ("shift_jis", "gb18030", "big5", "euc_kr")
-MOST, MOST_BYTES = 400, 2**14  # lines looked at, and bytes of them
+MAX_LINES, MAX_BYTES = 400, 2**14  # lines looked at, and bytes of them
 ENOUGH = 0.9  # of 1.5
 LEAST = 24  # bytes: fewer of an East Asian text do not tell which
 _WORD = re.compile(r"[^\W\d_]+")
@@ -54,9 +54,9 @@ class Guess:
 
 
 def guess(data: bytes) -> Guess:
-    """What a piece of a file may be encoded in, one that is no UTF-8; nothing where that cannot be told."""
-    lines = [line for line in data.split(b"\n") if not line.isascii()][:MOST]
-    sample = b"\n".join(lines)[:MOST_BYTES]
+    """What a piece of a file may be encoded in, one that is no UTF-8; nothing where that is unknown."""
+    lines = [line for line in data.split(b"\n") if not line.isascii()][:MAX_LINES]
+    sample = b"\n".join(lines)[:MAX_BYTES]
     text = sample.decode("utf-8", "replace")
     if sum(character > "\x7f" and character != "\ufffd" for character in text) > 2 * text.count("\ufffd"):
         return Guess(mostly_utf8=True)

@@ -58,15 +58,7 @@ def inspect(
     `preferred` are names of files to take out of an archive that holds several; `encoding` is the user's word, or
     empty to find out. Raises UnusableFile.
     """
-    with ExitStack() as stack:
-        opened = open_file(stack, path, name, preferred)
-        probe = DecodedText(opened.source, name, "latin-1", path.stat().st_size if opened.compression else None)
-        head = b""
-        while len(head) < HEAD and (chunk := probe._read()):
-            head += chunk
-            probe._count(chunk.decode("latin-1"))
-            probe._check_size(len(chunk))
-        compression, member = opened.compression, opened.member
+    head, compression, member = _read_head(path, name, preferred)
     check_magic(name, head)
     if compression and head.startswith((GZIP, *ZIP)):
         raise UnusableFile(name, "The file is packed twice. Unpack it once, or import the CSV itself.")
@@ -79,6 +71,15 @@ def inspect(
         raise UnusableFile(name, "This is a web page or XML, not a CSV: the download may have been a sign-in page.")
     if not text.strip():
         raise UnusableFile(name, "The file is empty.")
+    delimiter, line, cells, records = _find_table(name, text, known, is_cut=len(head) >= HEAD)
+    return Format(compression, member, encoding, delimiter, unique_names(cells), line, records)
+
+
+def _find_table(name: str, text: str, known: Collection[str], *, is_cut: bool) -> tuple[str, int, list[str], int]:
+    """The delimiter; the header's line and cells; and how many records there are down to it.
+
+    `is_cut` says that the text goes on. Raises UnusableFile.
+    """
     delimiter, records = _find_delimiter(text, known)
     index = _find_header(name, records, known)
     line, cells = records[index]
@@ -88,11 +89,24 @@ def inspect(
             f"The header has {len(cells):,} columns, more than {MAX_COLUMNS:,}. Leave out those that are not needed.",
             line=line,
         )
-    if index == len(records) - 1 and len(head) >= HEAD:
+    if index == len(records) - 1 and is_cut:
         raise UnusableFile(
             name, f"The header does not end within the first {HEAD:,} bytes; is this a table with a header?", line=line
         )
-    return Format(compression, member, encoding, delimiter, unique_names(cells), line, index + 1)
+    return delimiter, line, cells, index + 1
+
+
+def _read_head(path: Path, name: str, preferred: Collection[str]) -> tuple[bytes, str, str]:
+    """The first HEAD bytes, unpacked; how the file is packed, and the name of the file taken out of an archive."""
+    with ExitStack() as stack:
+        opened = open_file(stack, path, name, preferred)
+        probe = DecodedText(opened.source, name, "latin-1", path.stat().st_size if opened.compression else None)
+        head = b""
+        while len(head) < HEAD and (chunk := probe.read()):
+            head += chunk
+            probe.count_lines(chunk.decode("latin-1"))
+            probe.check_size(len(chunk))
+    return head, opened.compression, opened.member
 
 
 def utf_16_by_zeros(sample: bytes) -> str:
@@ -103,14 +117,14 @@ def utf_16_by_zeros(sample: bytes) -> str:
     return "utf-16-be" if even > len(sample) / 4 > odd else ""
 
 
-def _find_encoding(name: str, head: bytes, said: str) -> str:
-    """UTF-16 or UTF-8; `said` is UTF-16 or nothing. UTF-16 without a mark is told by where its zeros are."""
+def _find_encoding(name: str, head: bytes, wanted: str) -> str:
+    """UTF-16 or UTF-8; `wanted` is UTF-16 or nothing. UTF-16 without a mark is recognised by where its zeros are."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     sample = head[:4096]
     if unmarked := utf_16_by_zeros(sample):
         return unmarked
-    if said:
+    if wanted:
         return "utf-16-be" if sample[::2].count(0) > sample[1::2].count(0) else "utf-16-le"
     if sample.count(0) > len(sample) / 100:
         raise _zeros(name, sample)
@@ -122,7 +136,7 @@ def _find_encoding(name: str, head: bytes, said: str) -> str:
 
 
 def _lines_in(data: bytes) -> int:
-    """How many line breaks there are in bytes of which the ASCII is told apart by itself."""
+    """How many line breaks there are in bytes of an encoding that leaves ASCII as it is."""
     return line_breaks([data.decode("latin-1")])
 
 
@@ -160,9 +174,9 @@ def _known_cells(record: list[str], known: Collection[str]) -> int:
 
 
 def _find_delimiter(text: str, known: Collection[str]) -> tuple[str, list[tuple[int, list[str]]]]:
-    said = _SEPARATOR_LINE.match(text.split("\n", 1)[0].rstrip("\r"))
-    if said and said[1] in DELIMITERS:
-        return said[1], _first_records(text, said[1])
+    separator = _SEPARATOR_LINE.match(text.split("\n", 1)[0].rstrip("\r"))
+    if separator and separator[1] in DELIMITERS:
+        return separator[1], _first_records(text, separator[1])
 
     def worth(delimiter: str) -> tuple[int, int]:
         records = [record for _, record in _first_records(text, delimiter)]

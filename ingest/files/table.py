@@ -38,6 +38,11 @@ class Records:
         self.lines = lines
         self._width, self._rows, self._columns = width, rows, columns
 
+    @classmethod
+    def of(cls, rows: list[list[str]], width: int, first_line: int) -> Records:
+        """Rows of a source that has one a line; `width` is the header's."""
+        return cls(range(first_line, first_line + len(rows)), width, rows, [])
+
     def __len__(self) -> int:
         return len(self.lines)
 

@@ -64,28 +64,31 @@ class DecodedText:
         first = True
         chunk = b"-"
         while chunk:
-            chunk = self._read()
-            self._check_size(len(chunk))
+            chunk = self.read()
+            self.check_size(len(chunk))
             try:
                 text = self.decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError as error:
                 # Of UTF-16, the error knows which end comes first, which only the start of the file tells.
-                self._count(error.object[: error.start].decode(error.encoding, "ignore"))
+                self.count_lines(error.object[: error.start].decode(error.encoding, "ignore"))
                 raise not_decodable(self.name, self.encoding, error, self.newlines + 1) from None
-            self._count(text)
+            self.count_lines(text)
             if text:
                 yield text.lstrip("\ufeff") if first else text
                 first = False
 
-    def _count(self, text: str) -> None:
+    def count_lines(self, text: str) -> None:
+        """Adds the lines that end in a piece of the text."""
         self.newlines += line_breaks([text]) - (self._half_break and text.startswith("\n"))
         self._half_break = text.endswith("\r") if text else self._half_break
 
-    def _read(self) -> bytes:
+    def read(self) -> bytes:
+        """The next unpacked bytes, about a PIECE."""
         with unpacking(self.name, self.newlines + 1):
             return self.source.read(PIECE)
 
-    def _check_size(self, more: int) -> None:
+    def check_size(self, more: int) -> None:
+        """Notes that more bytes were unpacked. Raises UnusableFile where they are too many."""
         self.unpacked += more
         if self.packed is None:
             return
@@ -97,14 +100,14 @@ class DecodedText:
                 line=self.newlines + 1,
             )
         if self.unpacked > RATIO_FROM and self.unpacked > MAX_RATIO * self.packed:
-            told = f"unpacks to more than {MAX_RATIO} times its size"
-            raise bomb(self.name, told, self.newlines + 1)
+            what = f"unpacks to more than {MAX_RATIO} times its size"
+            raise bomb(self.name, what, self.newlines + 1)
 
 
-def bomb(name: str, told: str, line: int) -> UnusableFile:
+def bomb(name: str, what: str, line: int) -> UnusableFile:
     return UnusableFile(
         name,
-        f"The file {told}, which no crawl does; it looks like a zip bomb. If it is not, unpack it and import the CSV "
+        f"The file {what}, which no crawl does; it looks like a zip bomb. If it is not, unpack it and import the CSV "
         "itself.",
         line=line,
     )
@@ -113,15 +116,15 @@ def bomb(name: str, told: str, line: int) -> UnusableFile:
 def not_decodable(name: str, encoding: str, error: UnicodeDecodeError, line: int) -> UnusableFile:
     """The message for bytes that are no text in `encoding`, with a guess at what they may be."""
     byte = error.object[error.start]
-    told = (
+    guess = (
         encodings.guess(error.object[max(0, error.start - 2000) : error.start + 2**17]) if encoding == "utf-8" else None
     )
     what_to_do = "Save the file as UTF-8, or say which encoding it has."
-    if told is not None and told.mostly_utf8:
+    if guess is not None and guess.mostly_utf8:
         what_to_do = "The rest of the file is UTF-8, so this row is damaged. Export the file again, or repair the row."
-    elif told is not None and told.encoding:
-        piece = _around(error.object, error.start).decode(told.encoding, "ignore").strip()
-        what_to_do = f"It may be {ENCODINGS[told.encoding]}: so read, it says “{piece}”. {what_to_do}"
+    elif guess is not None and guess.encoding:
+        piece = _around(error.object, error.start).decode(guess.encoding, "ignore").strip()
+        what_to_do = f"It may be {ENCODINGS[guess.encoding]}: so read, it says “{piece}”. {what_to_do}"
     return UnusableFile(name, f"The byte 0x{byte:02X} is not {encoding_label(encoding)}. {what_to_do}", line=line)
 
 

@@ -49,8 +49,8 @@ def unpacking(name: str, line: int | None = None) -> Iterator[None]:
     gzip: EOFError, zlib.error. zip: BadZipFile, and by its members' methods zlib.error, lzma.LZMAError, OSError
     (bzip2), EOFError; NotImplementedError for methods unknown; RuntimeError for passwords; UnicodeDecodeError,
     struct.error, ValueError and OverflowError for a directory with impossible names, lengths and places; MemoryError.
-    What the disk itself raises is raised on. `line` is told of a file that ends too soon alone: where other damage
-    lies, in a piece of which nothing is unpacked or in an archive whose checksum is wrong, nobody knows.
+    What the disk itself raises is raised on. `line` is named for a file that ends too soon alone: of other damage,
+    in a piece of which nothing is unpacked or in an archive whose checksum is wrong, the line is unknown.
     """
     try:
         yield
@@ -65,8 +65,8 @@ def unpacking(name: str, line: int | None = None) -> Iterator[None]:
     except DAMAGE as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # EINVAL: a place before the start
             raise
-        told = f" ({str(error)[:200]})" if isinstance(error, zipfile.BadZipFile | zlib.error) and str(error) else ""
-        text = f"The packed file is cut off or damaged{told}. Pack it again."
+        detail = f" ({str(error)[:200]})" if isinstance(error, zipfile.BadZipFile | zlib.error) and str(error) else ""
+        text = f"The packed file is cut off or damaged{detail}. Pack it again."
         raise UnusableFile(name, text) from None
 
 

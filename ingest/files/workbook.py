@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 TEXTS = "xl/sharedStrings.xml"
 SHEET = re.compile(r"xl/worksheets/sheet(\d{1,5})\.xml")
 PIECE = 2**18
-MOST_BYTES = 2**30  # of a sheet, or of the shared texts, unpacked
-MOST_ROWS = 2**20  # that a sheet of Excel has
-MOST_COLUMNS = 1_000
+MAX_BYTES = 2**30  # of a sheet, or of the shared texts, unpacked
+MAX_ROWS = 2**20  # that a sheet of Excel has
+MAX_COLUMNS = 1_000
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, expat.ExpatError),
     *(EOFError, NotImplementedError, RuntimeError, KeyError, ValueError),
@@ -83,8 +83,8 @@ def _parse(
     with open_member(archive, archive.getinfo(member), name) as source:
         while piece := source.read(PIECE):
             read += len(piece)
-            if read > MOST_BYTES:
-                raise UnusableFile(name, f"The workbook unpacks to more than {MOST_BYTES // 2**20:,} MB.")
+            if read > MAX_BYTES:
+                raise UnusableFile(name, f"The workbook unpacks to more than {MAX_BYTES // 2**20:,} MB.")
             parser.Parse(piece, False)
     parser.Parse(b"", True)
 
@@ -129,8 +129,8 @@ class _Sheet:
     def start(self, tag: str, values: dict[str, str]) -> None:
         if tag == "row":
             wanted = int(values.get("r", self.rows + 1))
-            if wanted > MOST_ROWS:
-                raise UnusableFile(self.name, f"A sheet has {MOST_ROWS:,} rows at most; this one names row {wanted:,}.")
+            if wanted > MAX_ROWS:
+                raise UnusableFile(self.name, f"A sheet has {MAX_ROWS:,} rows at most; this one names row {wanted:,}.")
             while self.rows < wanted - 1:
                 self.rows += 1
                 self.write([])
@@ -142,7 +142,7 @@ class _Sheet:
 
     def end(self, tag: str) -> None:
         self._in_value = False
-        if tag == "c" and self._column < MOST_COLUMNS:
+        if tag == "c" and self._column < MAX_COLUMNS:
             text = "".join(self._parts)
             if self._kind == "s":
                 text = self.texts[int(text)] if text.isdigit() and int(text) < len(self.texts) else ""

@@ -196,8 +196,8 @@ def address_columns(
 
 
 def add_by_content(mapping: dict[str, list[str]], header: Sequence[str], samples: Sequence[Sequence[str]]) -> None:
-    """Adds to a mapping of pages what only contents tell: vectors, breadcrumbs in JSON-LD, main text, addresses."""
-    _tell_type_from_text(mapping, header, samples)
+    """Adds to a mapping of pages what only contents show: vectors, breadcrumbs in JSON-LD, main text, addresses."""
+    _separate_content_type(mapping, header, samples)
     vectors = vector_columns(header, samples)
     if vectors:
         mapping.setdefault("vector", vectors[:1])
@@ -227,7 +227,7 @@ def add_address_by_content(
             return
 
 
-def _tell_type_from_text(
+def _separate_content_type(
     mapping: dict[str, list[str]], header: Sequence[str], samples: Sequence[Sequence[str]]
 ) -> None:
     """A column named `Content` holds the main text in most files and the content type in old crawls."""

@@ -11,16 +11,20 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
-from ingest.fields import schema
+from ingest.fields.mapping import PREFIX, families, family
 from ingest.files.text import ENCODINGS
-from ingest.kinds.traffic.periods import TooLong, parse_period
+from ingest.kinds import registry
+from ingest.sources import registry as sources
+from linker.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from django.core.files.uploadedfile import UploadedFile
 
-    from ingest.services import Look
+    from ingest.fields.mapping import Columns, Field
+    from ingest.kinds.base import Option
+    from ingest.preview import FilePreview
 
 
 class UploadForm(forms.Form):
@@ -34,13 +38,7 @@ class UploadForm(forms.Form):
     )
     kind = forms.ChoiceField(
         label="It holds",
-        choices=[
-            ("", "Find out from its columns"),
-            (schema.PAGES, "Pages"),
-            (schema.LINKS, "Links between pages"),
-            (schema.QUERIES, "Search queries of pages"),
-            (schema.TRAFFIC, "Traffic of pages: clicks, impressions, hits"),
-        ],
+        choices=lambda: [("", "Find out from its columns"), *((kind.name, kind.choice) for kind in registry.kinds())],
         required=False,
     )
     encoding = forms.ChoiceField(
@@ -66,21 +64,57 @@ class UploadForm(forms.Form):
         return file
 
 
+class SourceForm(forms.Form):
+    """Rows from a source that is no file: which one, where in it, and what they hold."""
+
+    prefix = "source"
+    source = forms.ChoiceField(label="Source", choices=lambda: [(one.name, one.label) for one in sources.sources()])
+    where = forms.CharField(label="Where", max_length=2000)
+    kind = forms.ChoiceField(label="It holds", choices=lambda: [(kind.name, kind.choice) for kind in registry.kinds()])
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["where"].label = " / ".join(dict.fromkeys(one.where_label for one in sources.sources()))
+
+
+class _OptionField(forms.CharField):
+    """A text that an option of an import reads."""
+
+    def __init__(self, option: Option, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.option = option
+
+    def clean(self, value: Any) -> str:
+        text = super().clean(value)
+        try:
+            return self.option.clean(text) if text else ""
+        except UserError as error:
+            raise ValidationError(str(error)) from None
+
+
+def _option_field(option: Option) -> forms.Field:
+    if option.is_tick:
+        return forms.BooleanField(label=option.label, help_text=option.help_text, required=False)
+    return _OptionField(
+        option, label=option.label, help_text=option.help_text, required=False, max_length=option.max_length
+    )
+
+
 class MappingForm(forms.Form):
     """One choice of columns a field. A choice's value is the JSON list of its columns, in order.
 
     Each field's list holds every column, so that a file of thousands of columns would make a page of megabytes: of
-    such a file `MOST_OFFERED` are offered, and those of a long numbered series come last.
+    such a file `MAX_OFFERED` are offered, and those of a long numbered series come last.
     """
 
-    MOST_OFFERED = 200
+    MAX_OFFERED = 200
     LONG_SERIES = 20
 
-    def __init__(self, data: Any, *, kind: str, looked: Look) -> None:
+    def __init__(self, data: Any, *, looked: FilePreview) -> None:
         super().__init__(data, use_required_attribute=False)
-        self.kind, self.looked = kind, looked
+        self.kind, self.looked = looked.kind, looked
         self.offered = self._offered()
-        for field in schema.FIELDS[kind]:
+        for field in self.kind.fields.fields:
             current = looked.mapping.get(field.name, [])
             if field.text:
                 self.fields[field.name] = forms.CharField(
@@ -89,7 +123,7 @@ class MappingForm(forms.Form):
                     initial="".join(current),
                     required=False,
                     max_length=500,
-                    validators=[RegexValidator(schema.PREFIX, "Begin it with / or https://.")],
+                    validators=[RegexValidator(PREFIX, "Begin it with / or https://.")],
                 )
                 continue
             self.fields[field.name] = forms.ChoiceField(
@@ -98,65 +132,47 @@ class MappingForm(forms.Form):
                 initial=json.dumps(current),
                 required=False,
             )
-        if kind in schema.MARKS_MISSING:
-            self.fields["allow_shrink"] = forms.BooleanField(
-                label="Import even if the file holds far less than the project has",
-                help_text="Without this, an import that would mark more than a fifth as missing stops.",
-                required=False,
-            )
+        for option in self.kind.options:
+            self.fields[option.name] = _option_field(option)
 
-        if kind == schema.TRAFFIC:
-            self.fields["period"] = forms.CharField(
-                label="Period",
-                help_text="A month (2026-01), or the first and the last day (2026-01-01 to 2026-03-31). Empty: what "
-                "the file says, else unknown.",
-                required=False,
-                max_length=60,
-            )
+    def option_fields(self) -> list[forms.BoundField]:
+        """What the user may say beside the columns."""
+        return [self[option.name] for option in self.kind.options]
 
-    def clean_period(self) -> str:
-        text = self.cleaned_data["period"]
-        try:
-            period = parse_period(text) if text else ""
-        except TooLong as error:
-            raise ValidationError(str(error)) from None
-        except ValueError:
-            raise ValidationError(
-                "This is not a period. Write a month (2026-01), or the first and the last day "
-                "(2026-01-01 to 2026-03-31)."
-            ) from None
-        return str(period)
+    def options(self) -> dict[str, Any]:
+        """What the user said beside the columns."""
+        return {option.name: self.cleaned_data[option.name] for option in self.kind.options}
 
     def _offered(self) -> Sequence[str]:
         header = self.looked.header
-        if len(header) <= self.MOST_OFFERED:
+        if len(header) <= self.MAX_OFFERED:
             return header
         # A repeated name is a series as well: x, x (2), x (3).
-        series = {column: schema.family(column.rstrip(")")) for column in header}
+        series = {column: family(column.rstrip(")")) for column in header}
         lengths = Counter(series.values())
-        return sorted(header, key=lambda column: lengths[series[column]] > self.LONG_SERIES)[: self.MOST_OFFERED]
+        return sorted(header, key=lambda column: lengths[series[column]] > self.LONG_SERIES)[: self.MAX_OFFERED]
 
-    def _choices(self, field: schema.Field, current: list[str]) -> Iterator[tuple[str, str]]:
+    def _choices(self, field: Field, current: list[str]) -> Iterator[tuple[str, str]]:
         found = {json.dumps([column]): column[:80] for column in self.offered}
         if field.many:
-            for name, columns in schema.families(self.looked.header).items():
+            for name, columns in families(self.looked.header).items():
                 if len(columns) > 1:
                     found[json.dumps(columns)] = f"{name[:60]} (all {len(columns)})"
         if current:
             found.setdefault(json.dumps(current), (", else " if field.first else ", ").join(current)[:80])
         yield from found.items()
 
-    def mapping(self) -> schema.Columns:
+    def mapping(self) -> Columns:
         """Every field with the columns, or the text, chosen for it; an empty list says none."""
         chosen = {}
-        for field in schema.FIELDS[self.kind]:
+        for field in self.kind.fields.fields:
             value = self.cleaned_data[field.name]
             chosen[field.name] = ([value] if value else []) if field.text else json.loads(value or "[]")
         return chosen
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """What the preview shows of each field."""
-        for field in schema.FIELDS[self.kind]:
+        for field in self.kind.fields.fields:
             filled = bool(self.looked.mapping.get(field.name))
             yield {
                 "field": self[field.name],

@@ -7,12 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ingest.import_report import ImportReport, left_out
+from ingest.kinds import registry
 from ingest.models import Upload
 from linker.models import Run, RunStatus
-from linker.models.run import IMPORTS
+from linker.models.run import IMPORT_PREFIX
 from linker.runs.reports import report_of
 
 if TYPE_CHECKING:
+    from ingest.kinds.base import ImportKind
     from linker.models import Project
 
 
@@ -37,6 +39,10 @@ class PastImport:
         return self.report.loaded
 
     @property
+    def kind(self) -> ImportKind:
+        return registry.of_run(self.run.kind)
+
+    @property
     def left_out(self) -> str:
         """Such as "2 rows, 1 cell"."""
         return left_out(self.report)
@@ -44,6 +50,6 @@ class PastImport:
 
 def recent_imports(project: Project, most: int = 20) -> list[PastImport]:
     """The latest imports, newest first."""
-    runs = list(Run.objects.filter(project=project, kind__in=IMPORTS).select_related("created_by")[:most])
+    runs = list(Run.objects.filter(project=project, kind__startswith=IMPORT_PREFIX).select_related("created_by")[:most])
     uploads = Upload.objects.filter(project=project).in_bulk([run.params.get("upload", 0) for run in runs])
     return [PastImport(run, uploads.get(run.params.get("upload", 0))) for run in runs]

@@ -11,13 +11,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ingest import lists, services
-from ingest.formats.known import KnownFileError
+from ingest.formats.known_file import KnownFileError
 from ingest.models import Upload
+from ingest.sources import registry as sources
 from ingest.web import reads
-from ingest.web.forms import MappingForm, UploadForm
+from ingest.web.forms import MappingForm, SourceForm, UploadForm
 from linker.errors import UserError
 from linker.models import Role, Run
-from linker.models.run import IMPORTS
+from linker.models.run import IMPORT_PREFIX
 from linker.pages.lists import SIDES, told, unknown_told
 from linker.projects import access
 from linker.runs.lifecycle import RunIsActive
@@ -51,8 +52,28 @@ def import_(request: HttpRequest, slug: str) -> HttpResponse:
             form.add_error("file", str(error))
         else:
             return redirect("import_preview", slug, upload.pk)
-    context = _context(membership, form=form, refused=refused, imports=reads.recent_imports(membership.project))
-    return render(request, "ingest/import.html", context, status=422 if posted else 200)
+    return _import_page(request, membership, form=form, refused=refused, status=422 if posted else 200)
+
+
+@access.posts("import")
+def import_source(request: HttpRequest, slug: str) -> HttpResponse:
+    """Starts an import of rows from a source that is no file."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    form = SourceForm(request.POST)
+    if form.is_valid():
+        try:
+            run = services.start_source_import(membership.project, user=membership.user, **form.cleaned_data)
+        except UserError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("run", slug, run.pk)
+    return _import_page(request, membership, source_form=form, status=422)
+
+
+def _import_page(request: HttpRequest, membership: Membership, *, status: int, **more: Any) -> HttpResponse:
+    forms = {"form": UploadForm(), "source_form": SourceForm() if sources.sources() else None}
+    context = _context(membership, **forms | {"imports": reads.recent_imports(membership.project)} | more)
+    return render(request, "ingest/import.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -64,31 +85,31 @@ def import_preview(request: HttpRequest, slug: str, upload_id: int) -> HttpRespo
     try:
         looked = services.look_at_upload(project, upload)
         if kind := request.POST.get("kind"):
-            return _read_as(request, membership, upload, kind)
-        form = MappingForm(request.POST or None, kind=upload.kind, looked=looked)
+            return _change_kind(request, membership, upload, kind)
+        form = MappingForm(request.POST or None, looked=looked)
         if request.method == "POST" and form.is_valid():
-            form.looked = services.look_at_upload(project, upload, form.mapping(), form.cleaned_data.get("period", ""))
+            form.looked = services.look_at_upload(project, upload, form.mapping(), form.options())
     except UserError as error:
         messages.error(request, str(error))
         return redirect("import", slug)
     status = 200
     if request.method == "POST" and form.is_valid() and (action := request.POST.get("action")) in ("start", "anyway"):
-        options: dict[str, Any] = {"anyway": action == "anyway"}
-        options |= {name: form.cleaned_data[name] for name in ("allow_shrink", "period") if name in form.fields}
         try:
-            run = services.start_import(project, upload, form.looked, membership.user, **options)
+            run = services.start_import(
+                project, upload, form.looked, membership.user, anyway=action == "anyway", **form.options()
+            )
         except UserError as error:
             form.add_error(None, str(error))
             status = 409 if isinstance(error, RunIsActive) else 422
         else:
             return redirect("run", slug, run.pk)
-    details = form.looked.table.format.describe()
+    details = form.looked.source.describe()
     context = _context(membership, upload=upload, looked=form.looked, form=form, format=details)
     return render(request, "ingest/preview.html", context, status=status)
 
 
-def _read_as(request: HttpRequest, membership: Membership, upload: Upload, kind: str) -> HttpResponse:
-    """Takes a file for one of another kind, and shows it anew."""
+def _change_kind(request: HttpRequest, membership: Membership, upload: Upload, kind: str) -> HttpResponse:
+    """Takes a file for one of another kind, and shows it again."""
     try:
         services.change_kind(upload, kind)
     except UserError as error:
@@ -128,7 +149,7 @@ def page_list_add(request: HttpRequest, slug: str) -> HttpResponse:
 def import_skipped(request: HttpRequest, slug: str, run_id: int) -> HttpResponse | FileResponse:
     """The rows an import left out, as CSV."""
     membership = access.member(request, slug, needs=Role.MANAGER)
-    run = get_object_or_404(Run, project=membership.project, kind__in=IMPORTS, pk=run_id)
+    run = get_object_or_404(Run, project=membership.project, kind__startswith=IMPORT_PREFIX, pk=run_id)
     path = services.skipped_path(membership.project.pk, run.pk)
     if not report_of(run).has_skipped_list or not path.is_file():  # the list of an import under way is not whole
         raise Http404("The import left nothing out")

@@ -22,7 +22,13 @@ class RunKind(models.TextChoices):
     RELEASE = "release", "Release"
 
 
+IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are
 IMPORTS = (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.IMPORT_QUERIES, RunKind.IMPORT_TRAFFIC)
+
+
+def kind_label(kind: str) -> str:
+    """A kind of run in words. One that RunKind does not list is an import, named after what it imports."""
+    return str(RunKind(kind).label) if kind in RunKind.values else kind.replace("_", " ").capitalize()
 
 
 class RunStatus(models.TextChoices):
@@ -74,6 +80,13 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} #{self.pk}"
+
+    def get_kind_display(self) -> str:  # type: ignore[no-redef]
+        return kind_label(self.kind)
+
+    @property
+    def is_import(self) -> bool:
+        return self.kind.startswith(IMPORT_PREFIX)
 
     @property
     def is_active(self) -> bool:

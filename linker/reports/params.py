@@ -9,7 +9,6 @@ from linker.engine.params import MatchParams, Ranking, Scope
 from linker.engine.ranking.rankers.registry import RANKERS
 from linker.matching.report_types import MatchReport
 from linker.models import Basis, Category, PageList, RunKind
-from linker.models.run import IMPORTS
 from linker.pages.lists import told
 from linker.reports.table import NOTHING, capitalised, plain
 
@@ -134,7 +133,7 @@ def _ordered(values: dict[str, Any], order: list[str]) -> dict[str, Any]:
 def param_rows(run: Run) -> list[Row]:
     """What the run was asked to do. Filters that do not restrict are left out."""
     # The upload's number says nothing to people; its columns stand with what was read.
-    unsaid = {"upload", "mapping", "encoding"} if run.kind in IMPORTS else set()
+    unsaid = {"upload", "mapping", "encoding"} if run.is_import else set()
     params = {key: raw for key, raw in run.params.items() if key not in unsaid}
     if run.kind == RunKind.MATCH:
         if Ranking.COSINE not in (_ranked(run), params.get("ranking", Ranking.COSINE)):

@@ -21,6 +21,8 @@ from redis.retry import Retry
 from rq import Worker
 from rq.job import Job
 
+from linker.models.run import IMPORT_PREFIX
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -39,19 +41,23 @@ class JobType:
 
 
 JOBS = {
-    "import_pages": JobType("ingest.jobs.import_pages", "default", 6 * 3600),
-    "import_links": JobType("ingest.jobs.import_links", "default", 6 * 3600),
-    "import_queries": JobType("ingest.jobs.import_queries", "default", 6 * 3600),
+    "import": JobType("ingest.jobs.run_import", "default", 6 * 3600),
     "clean_uploads": JobType("ingest.jobs.clean_uploads", "default", 3600),
     "sensitive": JobType("linker.jobs.find_sensitive", "default", 3600),
     "roles": JobType("linker.jobs.find_roles", "default", 3600),
-    "import_traffic": JobType("ingest.jobs.import_traffic", "default", 6 * 3600),
     "embed": JobType("linker.jobs.embed", "default", 24 * 3600),
     "match": JobType("linker.jobs.match", "default", 6 * 3600),
     "match_batch": JobType("linker.jobs.match_batch", "match", 3600),
     "match_finish": JobType("linker.jobs.match_finish", "default", 6 * 3600),
     "release": JobType("review.jobs.release", "default", 6 * 3600),
 }
+
+
+def job_type(name: str) -> JobType:
+    """How a job is done. Imports of all kinds are done alike: ingest.kinds.registry knows the kinds."""
+    return JOBS["import" if name.startswith(IMPORT_PREFIX) else name]
+
+
 QUEUES = ("match", "default")
 NOTE_SECONDS = 30 * 86400
 CONNECT_SECONDS, SECONDS = 2, 5
@@ -60,7 +66,7 @@ PAUSE_SECONDS, LOG_SECONDS = 2, 30
 
 @dataclass(frozen=True, order=True)
 class JobKey:
-    """A job: its name in JOBS, the ids it is called with, and which attempt at it this is."""
+    """A job: its name, see job_type(), the ids it is called with, and which attempt at it this is."""
 
     name: str
     args: tuple[int, ...]
@@ -94,11 +100,11 @@ def enqueue(*keys: JobKey) -> None:
 
 
 def _put(keys: Sequence[JobKey]) -> None:
-    queues = {name: _queue(name) for name in {JOBS[key.name].queue for key in keys}}
+    queues = {name: _queue(name) for name in {job_type(key.name).queue for key in keys}}
     try:
         waiting = waiting_ids() if len(keys) > 1 else {key.id for key in keys if is_waiting(key)}
         for key in keys:
-            job = JOBS[key.name]
+            job = job_type(key.name)
             if key.id not in waiting:
                 queues[job.queue].enqueue_call(
                     job.path, args=key.args, timeout=job.timeout, job_id=key.id, result_ttl=600, failure_ttl=86400
@@ -129,12 +135,12 @@ def waiting_ids() -> set[str]:
 
 def is_waiting(key: JobKey) -> bool:
     """Whether the job stands in its queue. For many jobs, see waiting_ids."""
-    return _queue(JOBS[key.name].queue).get_job_position(key.id) is not None
+    return _queue(job_type(key.name).queue).get_job_position(key.id) is not None
 
 
 def is_known(key: JobKey) -> bool:
     """Whether Redis has heard of the job. If not, it was never given out, or Redis has forgotten everything."""
-    return Job.exists(key.id, connection=_queue(JOBS[key.name].queue).connection)
+    return Job.exists(key.id, connection=_queue(job_type(key.name).queue).connection)
 
 
 def answers() -> bool:

@@ -19,8 +19,7 @@ from django.utils import timezone
 
 from linker import audit
 from linker.errors import RunCancelled, UserError
-from linker.models import ChangeKind, Project, Run, RunKind, RunStatus
-from linker.models.run import IMPORTS
+from linker.models import ChangeKind, Project, Run, RunStatus
 from linker.operations import outages
 from linker.operations.logs import scrub
 from linker.operations.version import code_version
@@ -66,7 +65,7 @@ class RunIsActive(UserError):
 
 def start_run(
     project: Project,
-    kind: RunKind,
+    kind: str,
     params: dict[str, Any],
     user: AbstractBaseUser | AnonymousUser | None = None,
     *,
@@ -101,7 +100,7 @@ def start_run(
 
 def record_run(
     project: Project,
-    kind: RunKind,
+    kind: str,
     params: dict[str, Any],
     report: Report | dict[str, Any],
     user: AbstractBaseUser | AnonymousUser | None = None,
@@ -234,7 +233,7 @@ _IMPORTED = ("file", "period", "traffic_source", "query_source")  # what else th
 
 def _log_import(run: Run) -> None:
     """What an import did stands among the changes of its project: file, period, source and counts."""
-    if run.kind in IMPORTS:
+    if run.is_import:
         said = vars(report_of(run))
         counts: dict[str, Any] = {name: value for name, value in said.items() if type(value) is int and value}
         counts |= {name: str(said[name]) for name in _IMPORTED if said.get(name)}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, Union, 
 from django.utils.module_loading import import_string
 
 from linker.models import RunKind
+from linker.models.run import IMPORT_PREFIX
 
 if TYPE_CHECKING:
     from linker.models import Run
@@ -131,7 +132,7 @@ class ReportKind(Generic[R]):
     reading: Callable[[R], list[Row]] = _no_rows
 
 
-# The ReportKind of each kind of run, by its path: some belong to apps that this one does not know.
+# The ReportKind of each kind of run but the imports, by its path: some belong to apps that this one does not know.
 REPORTS = {
     RunKind.IMPORT_PAGES: "ingest.kinds.pages.report.PAGES",
     RunKind.IMPORT_LINKS: "ingest.kinds.links.report.LINKS",
@@ -146,8 +147,16 @@ REPORTS = {
 }
 
 
+IMPORT_REPORTS = "ingest.kinds.registry.report_kind"  # called with the kind of an import's run
+
+
 def report_kind(kind: str) -> ReportKind[Any]:
-    found: ReportKind[Any] = import_string(REPORTS[RunKind(kind)])
+    """The words for a kind of run. Raises KeyError or ValueError where there is no such kind."""
+    found: ReportKind[Any]
+    if kind.startswith(IMPORT_PREFIX):
+        found = import_string(IMPORT_REPORTS)(kind)
+    else:
+        found = import_string(REPORTS[RunKind(kind)])
     return found
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import slugify
 
-from linker.models import RunKind
+from linker.models import run
 from linker.pages import lists
 from linker.pages.languages import language_name
 from linker.web.forms.change_log import form_labels
@@ -60,7 +60,7 @@ def term(context: Context, name: str, label: str = "") -> str:
 @register.filter
 def kind_label(kind: str) -> str:
     """The words for a run's kind, where the run itself is not at hand."""
-    return str(RunKind(kind).label)
+    return run.kind_label(kind)
 
 
 @register.filter

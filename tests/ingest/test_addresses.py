@@ -7,7 +7,8 @@ import pytest
 from ingest import services
 from ingest.addresses.normalise import Site
 from ingest.errors import FileError
-from ingest.fields import schema
+from ingest.kinds import registry
+from ingest.preview import preview_file
 from linker.models import Page
 from tests.ingest.files import SITE, write
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 def imported(project, tmp_path, header, rows, **options) -> list[str]:
     """The addresses of the pages that a file makes."""
-    services.import_pages(project, write(tmp_path / "pages.csv", header, rows), **options)
+    services.import_file(project, "pages", write(tmp_path / "pages.csv", header, rows), **options)
     return sorted(Page.objects.filter(project=project).values_list("url", flat=True))
 
 
@@ -41,12 +42,12 @@ def test_in_each_row_the_first_column_that_is_filled_counts(project, tmp_path):
 def test_a_row_with_no_address_at_all_is_listed(project, tmp_path):
     header = ("Address", "Title 1", "URL Encoded Address")
     path = write(tmp_path / "pages.csv", header, [(f"{SITE}/a", "A", ""), ("", "B", "")])
-    report = services.import_pages(project, path, skipped_file=tmp_path / "skipped.csv")
-    assert report["skipped"] == {"The row has no address": 1}
+    report = services.import_file(project, "pages", path, skipped_file=tmp_path / "skipped.csv")
+    assert report["skipped"] == {"no_address": 1}
 
 
 def guessed(header, *rows) -> list[str] | None:
-    return schema.guess("pages", header, rows).get("url")
+    return registry.get("pages").guess(header, rows).get("url")
 
 
 def test_columns_of_pictures_are_no_addresses_of_pages():
@@ -74,7 +75,7 @@ def test_pictures_and_scripts_are_no_pages_even_where_no_column_says_what_they_a
         (f"{SITE}/guide.pdf", "Guide"),
     ]
     path = write(tmp_path / "pages.csv", ("URL", "Title"), rows)
-    report = services.import_pages(project, path)
+    report = services.import_file(project, "pages", path)
     assert (report["pages"], report["not_pages"]) == (2, 2)
 
 
@@ -111,19 +112,19 @@ def test_a_prefix_makes_addresses_of_slugs(project, tmp_path):
 def test_a_prefix_that_is_none_is_refused(project, tmp_path):
     path = write(tmp_path / "pages.csv", ("Slug", "Title"), [("a", "A")])
     with pytest.raises(FileError, match="begins with / or https://"):
-        services.import_pages(project, path, mapping={"url": ["Slug"], "prefix": ["blog"]})
+        services.import_file(project, "pages", path, mapping={"url": ["Slug"], "prefix": ["blog"]})
 
 
 def test_a_prefix_is_remembered_with_its_column_and_not_used_for_another(project, tmp_path):
     path = write(tmp_path / "slugs.csv", ("Slug", "Title"), [("a", "A")])
     wanted = {"url": ["Slug"], "prefix": ["/blog/"], "title": ["Title"]}
-    services.remember_mapping(project, "pages", services.look(project, "pages", path, path.name, wanted))
+    services.remember_mapping(project, preview_file(project, "pages", path, path.name, wanted))
     project.refresh_from_db()
-    again = services.look(project, "pages", path, path.name, None)
+    again = preview_file(project, "pages", path, path.name, None)
     assert (again.mapping["url"], again.mapping["prefix"]) == (["Slug"], ["/blog/"])
-    assert again.values(schema.FIELDS["pages"][0]) == [f"{SITE}/blog/a"]
+    assert again.values(registry.get("pages").fields.fields[0]) == [f"{SITE}/blog/a"]
     other = write(tmp_path / "crawl.csv", ("Address", "Title 1"), [(f"{SITE}/a", "A")])
-    assert "prefix" not in services.look(project, "pages", other, other.name, None).mapping
+    assert "prefix" not in preview_file(project, "pages", other, other.name, None).mapping
 
 
 def test_rows_of_files_that_lack_their_last_cells_are_counted_as_what_they_are(project, tmp_path):
@@ -136,6 +137,6 @@ def test_rows_of_files_that_lack_their_last_cells_are_counted_as_what_they_are(p
         f"{SITE}/logo.png,,200\n"
         f"{SITE}/b,text/html,200,B\n"
     )
-    report = services.import_pages(project, path, skipped_file=tmp_path / "skipped.csv")
+    report = services.import_file(project, "pages", path, skipped_file=tmp_path / "skipped.csv")
     assert (report["pages"], report["not_pages"]) == (1, 3)
-    assert report["skipped"] == {"The row has more or fewer cells than the header": 1}
+    assert report["skipped"] == {"bad_width": 1}

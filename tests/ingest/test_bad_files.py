@@ -19,7 +19,7 @@ HEAD = "Address,Title 1\n"
 def refused(project, path) -> str:
     """The message a pages import ends with; the project must be as it was."""
     with pytest.raises((FileError, ImportStopped)) as caught:
-        services.import_pages(project, path)
+        services.import_file(project, "pages", path)
     assert not Page.objects.filter(project=project).exists()
     assert not Category.objects.filter(project=project).exists()
     assert "Nothing was imported" in str(caught.value)
@@ -67,7 +67,7 @@ def test_another_encoding_is_guessed_in_the_message_and_taken_when_it_is_named(p
     path = tmp_path / "crawl.csv"
     path.write_bytes(text.encode("cp1252"))
     assert "line 2: The byte 0xF6 is not UTF-8" in refused(project, path)
-    report = services.import_pages(project, path, encoding="cp1252")
+    report = services.import_file(project, "pages", path, encoding="cp1252")
     assert report["encoding"] == "Windows, Western European (cp1252)"
     assert Page.objects.filter(title="Größe und Übergröße für große Füße").count() == 30
 
@@ -141,7 +141,7 @@ def test_zeros_anywhere_stop_every_import_with_their_line(project, tmp_path, kin
     path = tmp_path / "export.csv"
     path.write_bytes("\r\n".join([*lines, ""]).encode())
     with pytest.raises(FileError) as caught:
-        getattr(services, f"import_{kind}")(project, path)
+        services.import_file(project, kind, path)
     assert str(caught.value).startswith(f"export.csv, line {at:,}: {ZEROS}")
 
 
@@ -241,11 +241,11 @@ def test_a_cell_without_end_does_not_fill_the_memory(project, tmp_path):
 
 
 def test_an_error_far_down_leaves_an_earlier_import_as_it_was(project, tmp_path):
-    services.import_pages(project, write_pages(tmp_path / "good.csv", "/a", "/b"))
+    services.import_file(project, "pages", write_pages(tmp_path / "good.csv", "/a", "/b"))
     before = list(Page.objects.order_by("pk").values())
     rows = [(f"{SITE}/{n}", f"New {n}") for n in range(12_000)]
     path = tmp_path / "bad.csv"
     path.write_text(csv_text(("Address", "Title 1"), [(SITE + "/a", "changed"), *rows]) + '"cut off')
     with pytest.raises(FileError, match="12,003"):
-        services.import_pages(project, path)
+        services.import_file(project, "pages", path)
     assert list(Page.objects.order_by("pk").values()) == before

@@ -29,6 +29,7 @@ from ingest import services
 from ingest.errors import UnusableFile
 from ingest.fields.skipped import REASONS
 from ingest.models import Upload
+from ingest.preview import preview_file
 from linker.models import Category, ExistingLink, Page, PageQuery, PageTraffic, Project, Run, RunStatus, TrafficPeriod
 from linker.runs import lifecycle
 from tests.factories import make_member, make_page, make_project
@@ -138,10 +139,9 @@ def check_line(project: Project, folder: Path, file: DamagedRow) -> str:
     path, listed = folder / "table.csv", folder / "skipped.csv"
     path.write_bytes(file.content)
     options = {"allow_shrink": True} if file.kind in ("pages", "links") else {}
-    work = getattr(services, f"import_{file.kind}")
     report, refused = {}, ""
     try:
-        report = work(project, path, encoding=file.encoding, skipped_file=listed, **options)
+        report = services.import_file(project, file.kind, path, encoding=file.encoding, skipped_file=listed, **options)
     except UnusableFile as error:
         refused = str(error)
     if refused:
@@ -160,8 +160,8 @@ def read_all(project: Project, path: Path, file: DamagedFile) -> tuple[str, int,
     """Its kind, its rows, and why it is refused, if it is."""
     try:
         kind = services.find_kind(path, file.name, file.encoding)
-        looked = services.look(project, kind, path, file.name, None, file.encoding)
-        return kind, sum(1 for _ in looked.table), ""
+        looked = preview_file(project, kind, path, file.name, None, file.encoding)
+        return kind, sum(1 for _ in looked.source.table), ""
     except UnusableFile as error:
         return "", 0, str(error)
 

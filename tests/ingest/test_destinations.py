@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ingest import services
 from ingest.addresses.destinations import KnownPage, Moves, PageFinder, destinations
 from ingest.addresses.normalise import Site
-from ingest.kinds import loader
+from ingest.kinds.project_pages import leading_pages
 from linker.models import ExistingLink, PageQuery, PageTraffic
 from tests.factories import make_page
 from tests.ingest.files import LINK_HEADER, SITE, link, write
@@ -148,7 +148,7 @@ def links_end(project, tmp_path) -> dict[str, str]:
     """Where a link to each address was put down as leading; its anchor is the address."""
     row = list(link("/from", ""))
     rows = [[*row[:2], full(address), "", address, *row[5:]] for address in [*ENDS, "/shown"]]
-    services.import_links(project, write(tmp_path / "all_inlinks.csv", LINK_HEADER, rows))
+    services.import_file(project, "links", write(tmp_path / "all_inlinks.csv", LINK_HEADER, rows))
     ends = ExistingLink.objects.values_list("anchor", "target__url")
     return {anchor: short(url) for anchor, url in ends}
 
@@ -157,7 +157,7 @@ def links_end_row_by_row(project, tmp_path) -> dict[str, str]:
     """The same of a file whose rows differ in width, which is not read by columns."""
     header = ("Source", "Destination", "Anchor", "Link Position")
     rows = [(f"{SITE}/from", full(address), address, "Content") for address in [*ENDS, "/shown"]]
-    services.import_links(project, write(tmp_path / "links.csv", header, [*rows, ("short",)]))
+    services.import_file(project, "links", write(tmp_path / "links.csv", header, [*rows, ("short",)]))
     ends = ExistingLink.objects.values_list("anchor", "target__url")
     return {anchor: short(url) for anchor, url in ends}
 
@@ -169,7 +169,7 @@ def traffic_ends(project, tmp_path) -> dict[str, str]:
     for day, start in enumerate(range(0, len(addresses), 20), 1):
         some = addresses[start : start + 20]
         path = write(tmp_path / "hits.csv", ("url", "hits"), [(full(one), 2**n) for n, one in enumerate(some)])
-        services.import_traffic(project, path, period=f"2026-01-{day:02}")
+        services.import_file(project, "traffic", path, period=f"2026-01-{day:02}")
         for page, hits in PageTraffic.objects.filter(period__starts__day=day).values_list("page__url", "hits"):
             ends |= {one: short(page) for n, one in enumerate(some) if hits >> n & 1}
     return ends
@@ -178,7 +178,7 @@ def traffic_ends(project, tmp_path) -> dict[str, str]:
 def queries_end(project, tmp_path) -> dict[str, str]:
     """Which page got the query of each address, which is the address."""
     rows = [(full(address), address, "1") for address in [*ENDS, "/shown"]]
-    services.import_queries(project, write(tmp_path / "queries.csv", ("url", "query", "importance"), rows))
+    services.import_file(project, "queries", write(tmp_path / "queries.csv", ("url", "query", "importance"), rows))
     return {query: short(url) for query, url in PageQuery.objects.values_list("query", "page__url")}
 
 
@@ -203,7 +203,7 @@ def test_queries_of_a_page_s_addresses_are_added_up_and_the_report_says_how_many
         ("tents", f"{SITE}/old", "2", "300", "6"),
         ("tents", f"{SITE}/copy#x", "3", "", ""),
     ]
-    report = services.import_queries(site, write(tmp_path / "queries.csv", header, rows))
+    report = services.import_file(site, "queries", write(tmp_path / "queries.csv", header, rows))
     [query] = PageQuery.objects.select_related("page")
     assert (query.page.url, query.clicks, query.impressions, query.position) == (f"{SITE}/new", 6, 400, 5.0)
     assert (report["rows_moved"], report["rows_summed"]) == (2, 2)
@@ -218,7 +218,7 @@ def test_a_crawl_s_own_clicks_end_where_those_of_a_file_do(project, tmp_path):
         (f"{SITE}/lost", "404", "Lost", "", "", "8"),
         (f"{SITE}/of-lost", "200", "Of lost", f"{SITE}/lost", "", "16"),
     ]
-    services.import_pages(project, write(tmp_path / "crawl.csv", header, rows))
+    services.import_file(project, "pages", write(tmp_path / "crawl.csv", header, rows))
     assert {short(url): clicks for url, clicks in PageTraffic.objects.values_list("page__url", "clicks")} == {
         "/new": 7,
         "/lost": 8,
@@ -308,4 +308,4 @@ def test_pages_are_found_by_whatever_address_means_them(address, found):
 def test_pages_that_lead_nowhere_are_not_looked_at(project):
     make_page(project, "/a", canonical_link=f"{SITE}/a")
     make_page(project, "/b")
-    assert list(loader.leading_pages(project)) == []
+    assert list(leading_pages(project)) == []

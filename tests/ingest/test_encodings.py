@@ -87,9 +87,9 @@ def test_the_message_shows_how_the_line_would_read(project, tmp_path):
     path = tmp_path / "crawl.csv"
     path.write_bytes(lines("Tents", "Zelte für große Füße").encode("cp1252"))
     with pytest.raises(FileError) as caught:
-        services.import_pages(project, path)
+        services.import_file(project, "pages", path)
     assert "line 3: The byte 0xFC is not UTF-8" in str(caught.value)
     assert "Windows, Western European (cp1252): so read, it says “Zelte für große Füße”" in str(caught.value)
     path.write_bytes(lines(*["Größe"] * 20).encode() + b"x,Gr\xf6\xdfe\n")
     with pytest.raises(FileError, match="The rest of the file is UTF-8, so this row is damaged"):
-        services.import_pages(project, path)
+        services.import_file(project, "pages", path)

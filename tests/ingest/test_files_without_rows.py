@@ -42,7 +42,7 @@ def filled(project):
 
 
 def import_file(project, kind, path):
-    return getattr(services, f"import_{kind}")(project, path)
+    return services.import_file(project, kind, path)
 
 
 def there_is(project) -> tuple[int, ...]:

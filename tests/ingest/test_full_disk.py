@@ -16,6 +16,7 @@ from django.urls import reverse
 
 from ingest import services
 from ingest.errors import FileError
+from ingest.kinds.pages.report import PagesReport
 from ingest.models import Upload
 from linker.models import Category, Page, RunKind, RunStatus
 from linker.reports.words import report_rows
@@ -81,11 +82,12 @@ def test_a_list_of_rows_left_out_that_finds_no_room_does_not_cost_the_import(
     run = lifecycle.start_run(project, RunKind.IMPORT_PAGES, {"upload": upload.pk, "mapping": {}}, to_queue=False)
     filler = fill(small_disk, leave=2 * 4096)
     report = services.run_import(run, services.no_progress)
-    assert report["pages"] == Page.objects.count() == 10
-    assert report["skipped"] == {"The address belongs to another site": 5_000}
-    assert (report["skipped_lost"], report["skipped_file"], report["skipped_listed"]) == (True, False, 0)
+    assert isinstance(report, PagesReport)
+    assert report.pages == Page.objects.count() == 10
+    assert report.skipped == {"another_site": 5_000}
+    assert (report.skipped_lost, report.skipped_file, report.skipped_listed) == (True, False, 0)
     assert set(files(small_disk)) == {filler, upload.file}
-    run.report, run.status = report, RunStatus.SUCCEEDED
+    run.report, run.status = report.to_json(), RunStatus.SUCCEEDED
     run.save()
     assert ("There was no room on the server’s disk for the list of what was left out", "yes") in report_rows(run)
     assert "5,000 rows, not listed" in client_for(manager).get(reverse("import", args=["shop"])).text

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from ingest import services
+from ingest.kinds import registry
 from ingest.models import Upload
 from linker.models import Page, PageQuery, Run, RunStatus
 from linker.runs import job_queue, lifecycle
@@ -27,7 +28,7 @@ def upload_of(project, header, rows, name="crawl.csv", kind="") -> Upload:
 def choices(upload: Upload, **changed: list[str]) -> dict[str, str]:
     """The mapping form as the preview shows it, with some choices changed."""
     looked = services.look_at_upload(upload.project, upload)
-    fields = services.schema.FIELDS[upload.kind]
+    fields = registry.get(upload.kind).fields.fields
     mapping = {field.name: looked.mapping.get(field.name, []) for field in fields} | changed
     texts = {field.name for field in fields if field.text}
     return {name: "".join(cells) if name in texts else json.dumps(cells) for name, cells in mapping.items()}

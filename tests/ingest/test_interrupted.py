@@ -12,7 +12,6 @@ import pytest
 from django.db import connection, transaction
 
 from ingest import services
-from ingest.fields import schema
 from linker.models import Category, ExistingLink, Page, PageTraffic, Run, RunStatus, TrafficPeriod
 from linker.runs import lifecycle
 from tests.factories import make_page
@@ -28,7 +27,7 @@ pytestmark = pytest.mark.slow
 PAGES = 300
 BAD = 3  # rows that are left out
 # A table that the import writes last, when nearly all is written. A share lock lets others read it.
-LAST_WRITTEN = {schema.PAGES: "linker_pagetraffic", schema.LINKS: "linker_page"}
+LAST_WRITTEN = {"pages": "linker_pagetraffic", "links": "linker_page"}
 
 
 def _soon(holds: Callable[[], bool], seconds: float = 60) -> None:
@@ -57,7 +56,7 @@ def _counts() -> dict[str, int]:
 
 
 def _start(project, kind: str, folder: Path) -> Run:
-    file = (_pages_file if kind == schema.PAGES else _links_file)(folder)
+    file = (_pages_file if kind == "pages" else _links_file)(folder)
     upload = services.register_file(project, kind, file)
     return services.start_import(project, upload, services.look_at_upload(project, upload), None)
 
@@ -86,7 +85,7 @@ def _jobs(pool: subprocess.Popen[bytes]) -> list[psutil.Process]:
 def test_an_import_that_is_stopped_in_the_middle_leaves_nothing_half_done(
     project, worker_processes, tmp_path, kind, fault
 ):
-    if kind == schema.LINKS:
+    if kind == "links":
         for n in range(PAGES):
             make_page(project, f"/{n}")
     before = _counts()
@@ -114,7 +113,7 @@ def test_an_import_that_is_stopped_in_the_middle_leaves_nothing_half_done(
     assert run.status == RunStatus.SUCCEEDED, run.error
     assert len(_listed(run)) == run.report["skipped_listed"] == BAD
     new = {name: count - before[name] for name, count in _counts().items() if count != before[name]}
-    if kind == schema.PAGES:
+    if kind == "pages":
         assert run.report["new"] == PAGES
         assert new == {"Page": PAGES, "Category": 8, "PageTraffic": PAGES, "TrafficPeriod": 1}
     else:

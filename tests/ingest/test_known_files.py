@@ -15,8 +15,9 @@ from ingest import services
 from ingest.errors import FileError
 from ingest.files import peek
 from ingest.formats import known
-from ingest.formats.known import KnownFileError
+from ingest.formats.known_file import KnownFileError
 from ingest.models import Upload
+from ingest.preview import FilePreview, preview_file
 from linker.models import Project, Run
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link
 from tests.ingest.test_import_pages import choices, upload_of
@@ -199,11 +200,11 @@ def shop() -> Project:
     return Project(slug="shop", base_url=SITE)
 
 
-def handed_in(shop, path, content: bytes, kind: str = "") -> services.Look:
+def handed_in(shop, path, content: bytes, kind: str = "") -> FilePreview:
     """What a file looks like that is handed in under a name that says nothing."""
     path = path / "download (3).csv"
     path.write_bytes(content)
-    return services.look(shop, kind or services.find_kind(path, path.name), path, path.name, None)
+    return preview_file(shop, kind or services.find_kind(path, path.name), path, path.name, None)
 
 
 @pytest.mark.parametrize("language", INTERNAL)
@@ -212,7 +213,7 @@ def test_the_list_of_pages_is_known_in_every_language_and_as_spreadsheets_save_i
     header = INTERNAL[language]
     values = [PAGE, "text/html; charset=UTF-8", "200", "OK", "Indexable", *["Tents"] * (len(header) - 5)]
     looked = handed_in(shop, tmp_path, table(header, values, delimiter=delimiter))
-    assert (looked.known.key, looked.kind, looked.warns) == ("frog_internal", "pages", False)
+    assert (looked.known.key, looked.kind.name, looked.warns) == ("frog_internal", "pages", False)
     assert {"url", "title", "status_code", "content_type", "indexability"} <= set(looked.mapping)
 
 
@@ -238,7 +239,7 @@ def test_links_are_known_old_and_new(shop, tmp_path, header):
     cells = {"Type": "Hyperlink", "Tipo": "Hipervínculo", "Source": PAGE, "Fuente": PAGE, "Status Code": "200"}
     cells |= {"Destination": f"{SITE}/b", "Destino": f"{SITE}/b", "Anchor": "tents", "Status": "OK"}
     looked = handed_in(shop, tmp_path, table(header, row(header, **cells)))
-    assert (looked.known.key, looked.kind, looked.warns) == ("frog_links", "links", False)
+    assert (looked.known.key, looked.kind.name, looked.warns) == ("frog_links", "links", False)
 
 
 @pytest.mark.parametrize(
@@ -326,7 +327,7 @@ def test_rankings_are_queries_weighed_by_how_often_they_are_searched_for(shop, t
     header = TOOLS[key]
     cells = {"Keyword": "tents", "URL": PAGE, "Current URL": PAGE, "Volume": "90", "Search Volume": "90"}
     looked = handed_in(shop, tmp_path, table(header, row(header, **cells, Suchvolumen="90")))
-    assert (looked.known.key, looked.kind, looked.objection) == (key, "queries", "")
+    assert (looked.known.key, looked.kind.name, looked.objection) == (key, "queries", "")
     assert {"url", "query", "importance", "position"} == set(looked.mapping)
 
 
@@ -355,7 +356,7 @@ def test_of_search_consoles_archive_the_table_of_pages_is_read(shop, tmp_path, n
     ]
     looked = handed_in(shop, tmp_path, zipped(**dict(zip(names, tables, strict=True))))
     assert looked.known.key == "console_pages"
-    assert looked.table.format.member == names[2]
+    assert looked.source.table.format.member == names[2]
 
 
 def test_search_consoles_archive_is_traffic_whichever_table_comes_first(shop, tmp_path):
@@ -370,8 +371,8 @@ def test_search_consoles_archive_is_traffic_whichever_table_comes_first(shop, tm
     for first in tables:
         ordered = {first: tables[first]} | tables
         looked = handed_in(shop, tmp_path, zipped(**ordered))
-        assert (looked.kind, looked.objection) == ("traffic", "")
-        assert looked.table.format.member == "Pages.csv"
+        assert (looked.kind.name, looked.objection) == ("traffic", "")
+        assert looked.source.table.format.member == "Pages.csv"
 
 
 def test_of_a_crawls_archive_each_import_reads_its_own_table(shop, tmp_path):
@@ -383,7 +384,7 @@ def test_of_a_crawls_archive_each_import_reads_its_own_table(shop, tmp_path):
         }
     )
     for kind, member in (("", "internal"), ("pages", "internal"), ("links", "links")):
-        assert handed_in(shop, tmp_path, content, kind).table.format.member == f"export/{member}.csv"
+        assert handed_in(shop, tmp_path, content, kind).source.table.format.member == f"export/{member}.csv"
 
 
 def test_ones_own_tables_are_not_mistaken_for_others(shop, tmp_path):
@@ -544,7 +545,7 @@ def test_commands_say_what_a_file_is_instead_of_asking_for_columns(project, tmp_
     path = tmp_path / "file.csv"
     path.write_bytes(content)
     with pytest.raises(FileError) as caught:
-        services.import_pages(project, path)
+        services.import_file(project, "pages", path)
     assert words in str(caught.value)
     assert "--map" not in str(caught.value)
 
@@ -553,8 +554,8 @@ def test_columns_named_by_hand_overrule_what_a_file_looks_like(project, tmp_path
     path = tmp_path / "file.csv"
     path.write_bytes(table(FROG_TABS["frog_directives"], [PAGE, "1", "noindex", ""]))
     with pytest.raises(FileError, match="Directives"):
-        services.import_pages(project, path)
-    report = services.import_pages(project, path, mapping={"url": ["Address"], "title": ["Meta Robots 1"]})
+        services.import_file(project, "pages", path)
+    report = services.import_file(project, "pages", path, mapping={"url": ["Address"], "title": ["Meta Robots 1"]})
     assert report["new"] == 1
 
 

@@ -44,7 +44,7 @@ def preview(project, manager, client_for):
 
 
 def report_of(project, kind: str, path) -> tuple[dict, list[str]]:
-    report = getattr(services, f"import_{kind}")(project, path)
+    report = services.import_file(project, kind, path)
     return report, summary(make_run(project, RunKind(f"import_{kind}"), status="succeeded", report=report))
 
 

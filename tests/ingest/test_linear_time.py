@@ -10,9 +10,9 @@ import pytest
 
 from ingest.addresses.normalise import Site, folder_names
 from ingest.cells.values import parse_json_ld, parse_number
-from ingest.fields import schema
+from ingest.fields.mapping import families, family
 from ingest.files.column_names import header_key, unique_names
-from ingest.kinds.pages.parse import _ONE_CELL_TRAIL
+from ingest.kinds.pages.breadcrumbs import ONE_CELL_PATH
 from linker.engine.anchors.placement import unsuitable
 from linker.engine.text.clean import clean
 from linker.engine.text.generic import is_generic
@@ -46,9 +46,9 @@ def steps(work, *args) -> int:
         (unique_names, lambda n: ["Title"] * n),
         (unique_names, lambda n: ["Title", "Title (2)"] * (n // 2)),
         (unique_names, lambda n: [""] * n),
-        (schema.families, lambda n: [f"Title {number}" for number in range(n)]),
-        (schema.family, lambda n: "1" * n),
-        (schema.family, lambda n: "_ " * n + "x"),
+        (families, lambda n: [f"Title {number}" for number in range(n)]),
+        (family, lambda n: "1" * n),
+        (family, lambda n: "_ " * n + "x"),
         (header_key, lambda n: "\u0316\u0301" * n),
         (parse_json_ld, lambda n: '{"BreadcrumbList": ' + "[" * n),
         (parse_json_ld, lambda n: "[" + '{"@type": "x"},' * n + '"end"]'),
@@ -72,11 +72,11 @@ def test_no_regular_expression_backtracks_beyond_measure():
 
 
 def test_what_the_expressions_recognised_they_still_do():
-    assert [part.strip() for part in _ONE_CELL_TRAIL.split("Shop > Boots/Shoes / Winter | a|b")] == [
+    assert [part.strip() for part in ONE_CELL_PATH.split("Shop > Boots/Shoes / Winter | a|b")] == [
         *("Shop", "Boots/Shoes", "Winter", "a|b")
     ]
-    assert schema.family("H2-12") == schema.family("H2-1") == "H2"
-    assert schema.families(["C 10", "C 2", "C 1"]) == {"C": ["C 1", "C 2", "C 10"]}
+    assert family("H2-12") == family("H2-1") == "H2"
+    assert families(["C 10", "C 2", "C 1"]) == {"C": ["C 1", "C 2", "C 10"]}
     assert is_generic("write to me.now@mail.shop.example") is False
     assert is_generic("me.now@mail.shop.example")
     for line in ("Figure 3: boots", "Fig. 3. Boots", "Photo: a boot", "Source . x", "Table 1 : sizes"):

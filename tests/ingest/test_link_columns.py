@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from ingest.addresses.destinations import PageFinder
 from ingest.addresses.normalise import Site
-from ingest.fields import schema
 from ingest.fields.skipped import Skipped
 from ingest.files.table import Records
+from ingest.kinds import registry
 from ingest.kinds.links.parse import LinkParser, Links
 from tests.ingest.files import LINK_HEADER, SITE
 
@@ -70,7 +70,7 @@ ROWS = st.lists(
 
 def parser(header: tuple[str, ...]) -> LinkParser:
     ids = {f"{SITE}/{name}": number for number, name in enumerate("abc", 1)}
-    return LinkParser(header, schema.guess(schema.LINKS, header, []), PageFinder(ids, Site(SITE)), Skipped())
+    return LinkParser(header, registry.get("links").guess(header, []), PageFinder(ids, Site(SITE)), Skipped())
 
 
 @given(ROWS, st.integers(1, 20), st.booleans())

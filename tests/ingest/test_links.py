@@ -11,7 +11,6 @@ import pytest
 from ingest import services
 from ingest.errors import FileError, ImportStopped
 from ingest.formats import screaming_frog
-from ingest.kinds import loader
 from linker.models import Block, ExistingLink, Page
 from tests.factories import make_link, make_page
 from tests.ingest.files import LINK_HEADER, SITE, link, write
@@ -24,7 +23,7 @@ def pages(project) -> dict[str, Page]:
 
 def load(project, tmp_path, *rows, header=LINK_HEADER, **options):
     path = write(tmp_path / "all_inlinks.csv", header, rows)
-    return services.import_links(project, path, skipped_file=tmp_path / "skipped.csv", **options)
+    return services.import_file(project, "links", path, skipped_file=tmp_path / "skipped.csv", **options)
 
 
 def stored() -> set[tuple[str, str, str, str]]:
@@ -57,7 +56,8 @@ def test_links_in_the_text_are_told_from_template_links(project, pages, tmp_path
         ("/c", "/a", "Aside", "side"),
     }
     assert (report["rows"], report["links"], report["new"], report["body"], report["template"]) == (9, 8, 8, 2, 6)
-    assert report["links_by_block"] == {"Content": 2, "Aside": 1, "Header": 1, "Footer": 1, "Navigation": 3}
+    blocks = {Block.CONTENT: 2, Block.ASIDE: 1, Block.HEADER: 1, Block.FOOTER: 1, Block.NAVIGATION: 3}
+    assert report["links_by_block"] == blocks
 
 
 def test_what_is_no_link_of_ours_is_counted_by_reason(project, pages, tmp_path):
@@ -81,12 +81,12 @@ def test_what_is_no_link_of_ours_is_counted_by_reason(project, pages, tmp_path):
     )
     assert stored() == {("/a", "/b", "Content", "kept"), ("/a", "/b", "Content", "a picture's words")}
     assert report["ignored"] == {
-        "Not hyperlinks (images, scripts, styles, canonicals)": 2,
-        "Without anchor or alt text": 1,
-        "From a page to itself": 2,
-        "To “#”": 2,
-        "Skip links": 1,
-        "To other sites": 1,
+        "other_type": 2,
+        "no_text": 1,
+        "self": 2,
+        "placeholder": 2,
+        "skip_link": 1,
+        "external": 1,
     }
     listed = list(csv.DictReader((tmp_path / "skipped.csv").open(encoding="utf-8-sig")))
     assert [(row["line"], row["column"], row["address"]) for row in listed] == [
@@ -120,7 +120,7 @@ def test_the_old_nine_columns_under_a_title_row_are_read(project, pages, tmp_pat
         f'"All Inlinks"\n{header}\nHREF,{SITE}/a,{SITE}/b,12,,words,200,OK,true\n'
         f"IMG,{SITE}/a,{SITE}/x,1,,,200,OK,true\n"
     )
-    report = services.import_links(project, path)
+    report = services.import_file(project, "links", path)
     assert stored() == {("/a", "/b", "Content", "words")}
     assert report["header_line"] == 2
 
@@ -221,9 +221,9 @@ def test_links_written_in_parts_are_those_written_at_once(project, pages, tmp_pa
 
 def in_parts(monkeypatch) -> None:
     """Files are read, and links written, some rows at a time."""
-    monkeypatch.setattr(services, "STAGE_ROWS", 1)
+    monkeypatch.setattr("ingest.kinds.staging.STAGE_ROWS", 1)
     monkeypatch.setattr("ingest.files.text.PIECE", 1000)
-    monkeypatch.setattr(loader, "HELD_LINKS", 8)
+    monkeypatch.setattr("ingest.kinds.links.stage.HELD_LINKS", 8)
 
 
 @pytest.mark.parametrize("order", ["by source", "by target", "none"])
@@ -376,7 +376,7 @@ def test_links_need_pages_first(project, tmp_path):
 def test_a_pages_file_is_not_taken_for_links(project, pages, tmp_path):
     path = write(tmp_path / "c.csv", ("Address", "Title 1", "H1-1"), [(f"{SITE}/a", "A", "A")])
     with pytest.raises(FileError, match="import it as pages"):
-        services.import_links(project, path)
+        services.import_file(project, "links", path)
 
 
 def test_a_broken_links_file_changes_nothing(project, pages, tmp_path):
@@ -385,7 +385,7 @@ def test_a_broken_links_file_changes_nothing(project, pages, tmp_path):
     path = tmp_path / "all_inlinks.csv"
     path.write_bytes(path.read_bytes() + b'"Hyperlink","https://shop.example/a","cut o')
     with pytest.raises(FileError, match="line 3"):
-        services.import_links(project, path)
+        services.import_file(project, "links", path)
     assert list(ExistingLink.objects.values()) == before
 
 

@@ -16,7 +16,7 @@ HEADER = ("Address", "Title 1", "H1-1", "Breadcrumb_Name 1", "Breadcrumb_Name 2"
 
 def imported(project, tmp_path, rows, header=HEADER) -> tuple[dict, dict[str, list[str]]]:
     """The report, and the path of each page's category."""
-    report = services.import_pages(project, write(tmp_path / "internal_html.csv", header, rows))
+    report = services.import_file(project, "pages", write(tmp_path / "internal_html.csv", header, rows))
     pages = Page.objects.filter(project=project).select_related("category")
     return report, {page.url.removeprefix(SITE): page.category.path if page.category else [] for page in pages}
 

@@ -13,7 +13,8 @@ from django.urls import reverse
 
 from ingest import services
 from ingest.errors import FileError, ImportStopped
-from ingest.fields import schema
+from ingest.kinds import registry
+from ingest.preview import preview_file
 from linker.models import Category, EmbeddingModel, Page, PageEmbedding
 from tests.factories import make_page, make_project, make_run
 from tests.ingest.files import SITE, csv_text, write, write_pages
@@ -89,8 +90,8 @@ def test_a_real_crawl_fills_every_field(project, tmp_path):
         "Content 1": 'First "part",\nwith a line break',
         "Content 2": "Second part",
     }
-    report = services.import_pages(
-        project, write(tmp_path / "internal_html.csv", REAL_HEADER, [real_row("/dome-2", **cells)])
+    report = services.import_file(
+        project, "pages", write(tmp_path / "internal_html.csv", REAL_HEADER, [real_row("/dome-2", **cells)])
     )
     found = page("/dome-2")
     assert (found.title, found.h1, found.headings) == ("Title of /dome-2", "Dome 2", ["Weight", "Care, by hand"])
@@ -111,24 +112,24 @@ def test_a_real_crawl_fills_every_field(project, tmp_path):
     ],
 )  # fmt: skip
 def test_what_a_page_is_worth_comes_from_a_column_of_its_own(project, tmp_path, header, cell, value):
-    services.import_pages(project, write_pages(tmp_path / "crawl.csv", "/a", **{header: cell}))
+    services.import_file(project, "pages", write_pages(tmp_path / "crawl.csv", "/a", **{header: cell}))
     assert page("/a").value == value
 
 
 @pytest.mark.parametrize("header", ["Link Score", "PageRank", "Authority", "UR"])
 def test_authority_comes_from_the_columns_of_crawlers_and_link_tools(project, tmp_path, header):
-    services.import_pages(project, write_pages(tmp_path / "crawl.csv", "/a", **{header: "12.5"}))
+    services.import_file(project, "pages", write_pages(tmp_path / "crawl.csv", "/a", **{header: "12.5"}))
     assert page("/a").authority == 12.5
 
 
 def test_a_table_of_values_adds_to_the_pages_there_are_and_removes_nothing(project, tmp_path):
-    services.import_pages(project, write_pages(tmp_path / "crawl.csv", "/a", "/b", **{"Link Score": "5"}))
+    services.import_file(project, "pages", write_pages(tmp_path / "crawl.csv", "/a", "/b", **{"Link Score": "5"}))
     rows = [(f"{SITE}/a", "80"), (f"{SITE}/new", "9")]
-    report = services.import_pages(project, write(tmp_path / "values.csv", ("URL", "Business value"), rows))
+    report = services.import_file(project, "pages", write(tmp_path / "values.csv", ("URL", "Business value"), rows))
     assert (report["new"], report["missing"], report["updated"]) == (0, 0, 1)
     assert (page("/a").value, page("/a").authority, page("/a").title) == (80, 5, "Title of /a")
     assert (page("/b").value, page("/b").missing_since) == (None, None)
-    again = services.import_pages(project, write_pages(tmp_path / "crawl.csv", "/a", "/b"))
+    again = services.import_file(project, "pages", write_pages(tmp_path / "crawl.csv", "/a", "/b"))
     assert (page("/a").value, again["missing"]) == (80, 0)
 
 
@@ -136,7 +137,7 @@ def test_a_table_of_values_adds_to_the_pages_there_are_and_removes_nothing(proje
 def test_a_value_that_is_no_amount_is_listed_and_left_out(project, tmp_path, cell):
     skipped = tmp_path / "skipped.csv"
     path = write_pages(tmp_path / "crawl.csv", "/a", Value=cell)
-    report = services.import_pages(project, path, skipped_file=skipped)
+    report = services.import_file(project, "pages", path, skipped_file=skipped)
     assert page("/a").value is None
     assert report["skipped_cells"] == 1
     assert cell in skipped.read_text()
@@ -144,7 +145,7 @@ def test_a_value_that_is_no_amount_is_listed_and_left_out(project, tmp_path, cel
 
 def test_a_table_of_clicks_and_revenue_is_still_one_of_traffic():
     header = ("Page", "Clicks", "Impressions", "Position", "Revenue")
-    assert schema.kind_of(header) == schema.TRAFFIC
+    assert registry.kind_of(header).name == "traffic"
 
 
 def test_internal_all_keeps_pages_redirects_and_errors_but_no_files(project, tmp_path):
@@ -165,7 +166,7 @@ def test_internal_all_keeps_pages_redirects_and_errors_but_no_files(project, tmp
         real_row("/gone", **{"Content Type": "", "Status Code": "404", "Indexability": ""}),
         real_row("/gone.js", **{"Content Type": "", "Status Code": "404", "Indexability": ""}),
     ]
-    report = services.import_pages(project, write(tmp_path / "internal_all.csv", REAL_HEADER, rows))
+    report = services.import_file(project, "pages", write(tmp_path / "internal_all.csv", REAL_HEADER, rows))
     assert set(Page.objects.values_list("canonical_url", flat=True)) == {f"{SITE}/a", f"{SITE}/old", f"{SITE}/gone"}
     assert (report["not_pages"], report["html"], report["indexable"]) == (3, 1, 1)
     assert (page("/old").status_code, page("/old").redirect_url, page("/old").indexable) == (301, f"{SITE}/a", False)
@@ -178,7 +179,7 @@ def test_encodings_and_delimiters_are_found_out(project, tmp_path, encoding, del
     path = tmp_path / "crawl.csv"
     rows = [(f"{SITE}/{n}", "Grüße; mit, Zeichen\tund 日本") for n in range(30)]
     path.write_bytes(csv_text(("Address", "Title 1"), rows, delimiter).encode(encoding))
-    services.import_pages(project, path)
+    services.import_file(project, "pages", path)
     assert Page.objects.filter(title="Grüße; mit, Zeichen\tund 日本").count() == 30
 
 
@@ -191,20 +192,20 @@ def test_a_table_in_utf_16_inside_an_archive_is_read(project, tmp_path, encoding
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("export/internal_html.csv", csv_text(("Address", "Title 1"), rows, "\t").encode(encoding))
         archive.writestr("export/all_inlinks.csv", links.encode(encoding))
-    assert services.import_pages(project, path)["encoding"] == "UTF-16"
+    assert services.import_file(project, "pages", path)["encoding"] == "UTF-16"
     assert Page.objects.filter(title="Grüße, 日本").count() == 30
-    assert services.import_links(project, path)["links"] == 1
+    assert services.import_file(project, "links", path)["links"] == 1
 
 
 def test_packed_files_are_unpacked_and_macos_debris_is_ignored(project, tmp_path):
     text = csv_text(("Address", "Title 1"), [(SITE + "/a", "A")])
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
-    services.import_pages(project, tmp_path / "a.csv.gz")
+    services.import_file(project, "pages", tmp_path / "a.csv.gz")
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
         archive.writestr("__MACOSX/._b.csv", b"\0\1")
         archive.writestr("crawl/.hidden.csv", "x")
         archive.writestr("crawl/b.csv", text.replace("/a", "/b"))
-    report = services.import_pages(project, tmp_path / "b.zip", allow_shrink=True)
+    report = services.import_file(project, "pages", tmp_path / "b.zip", allow_shrink=True)
     assert report["packed"] == "zip (crawl/b.csv)"
     assert {p.canonical_url for p in Page.objects.all()} == {f"{SITE}/a", f"{SITE}/b"}
 
@@ -220,7 +221,7 @@ def test_packed_files_are_unpacked_and_macos_debris_is_ignored(project, tmp_path
 @pytest.mark.parametrize(("yes", "no"), [("Indexable", "Non indexable"), ("Indexierbar", "Nicht indexierbar")])
 def test_headers_and_values_in_other_languages_mean_the_same(project, tmp_path, header, yes, no):
     rows = [(f"{SITE}/a", HTML, "200", yes, "A", "1\u202f234", "2"), (f"{SITE}/b", HTML, "200", no, "B", "5", "2")]
-    services.import_pages(project, write(tmp_path / "crawl.csv", header, rows))
+    services.import_file(project, "pages", write(tmp_path / "crawl.csv", header, rows))
     assert (page("/a").indexable, page("/a").title, page("/a").word_count, page("/a").crawl_depth) == (
         True,
         "A",
@@ -233,14 +234,14 @@ def test_headers_and_values_in_other_languages_mean_the_same(project, tmp_path, 
 def test_a_title_row_above_the_header_and_a_separator_line_are_passed_over(project, tmp_path):
     path = tmp_path / "crawl.csv"
     path.write_text(f'"Internal - HTML"\n\nAddress,Title 1\n{SITE}/a,"A\nin two lines"\nnot an address,B\n')
-    report = services.import_pages(project, path, skipped_file=tmp_path / "skipped.csv")
+    report = services.import_file(project, "pages", path, skipped_file=tmp_path / "skipped.csv")
     assert report["header_line"] == 3
     assert page("/a").title == "A\nin two lines"
     [row] = csv.DictReader((tmp_path / "skipped.csv").open(encoding="utf-8-sig"))
     assert (row["line"], row["column"], row["address"]) == ("6", "Address", "not an address")
     path.write_text(f"sep=;\nAddress;Title 1\n{SITE}/b;B;\n{SITE}/c;C\n")
-    report = services.import_pages(project, path)
-    assert report["skipped"] == {"The row has more or fewer cells than the header": 1}
+    report = services.import_file(project, "pages", path)
+    assert report["skipped"] == {"bad_width": 1}
     assert page("/c").title == "C"
 
 
@@ -248,26 +249,26 @@ def test_any_csv_is_imported_through_a_mapping(project, tmp_path):
     path = write(
         tmp_path / "cms.csv", ("Wo", "Wie", "Was"), [(f"{SITE}/a", "Tents", "Long text"), (f"{SITE}/b", "B", "")]
     )
-    services.import_pages(project, path, mapping={"url": ["Wo"], "h1": ["wie"], "body": ["Was"]})
+    services.import_file(project, "pages", path, mapping={"url": ["Wo"], "h1": ["wie"], "body": ["Was"]})
     assert (page("/a").h1, page("/a").body, page("/a").title) == ("Tents", "Long text", "")
     with pytest.raises(FileError, match=r"no column “Warum”.*Wo, Wie, Was"):
-        services.import_pages(project, path, mapping={"h1": ["Warum"]})
+        services.import_file(project, "pages", path, mapping={"h1": ["Warum"]})
     with pytest.raises(FileError, match=r"no field “headline”.*title"):
-        services.import_pages(project, path, mapping={"headline": ["Wie"]})
+        services.import_file(project, "pages", path, mapping={"headline": ["Wie"]})
 
 
 def test_columns_are_guessed_by_what_they_hold(project, tmp_path):
     header = ("Seite", "Überschrift", "Prosa")
     path = write(tmp_path / "cms.csv", header, [(f"{SITE}/{n}", f"H {n}", "word " * 200) for n in range(5)])
-    looked = services.look(project, "pages", path, "cms.csv", None)
+    looked = preview_file(project, "pages", path, "cms.csv", None)
     assert looked.mapping == {"url": ["Seite"], "body": ["Prosa"]}
 
 
 def test_content_is_the_text_or_the_type_going_by_its_cells(project, tmp_path):
     text = write(tmp_path / "a.csv", ("Address", "Title", "Content"), [(f"{SITE}/a", "A", "Prose")])
     kind = write(tmp_path / "b.csv", ("Address", "Title", "Content"), [(f"{SITE}/a", "A", HTML)])
-    assert services.look(project, "pages", text, "a", None).mapping["body"] == ["Content"]
-    assert services.look(project, "pages", kind, "b", None).mapping["content_type"] == ["Content"]
+    assert preview_file(project, "pages", text, "a", None).mapping["body"] == ["Content"]
+    assert preview_file(project, "pages", kind, "b", None).mapping["content_type"] == ["Content"]
 
 
 # ------------------------------------------------------------------------------------------------- categories
@@ -290,7 +291,7 @@ def test_breadcrumb_columns_make_a_tree_without_home_and_without_the_page_itself
         (f"{SITE}/about", "About us", "About us", "Home", "About us", "1", "", ""),
         (f"{SITE}/bare", "Bare", "Bare", "", "", "1", "", ""),
     ]
-    report = services.import_pages(project, write(tmp_path / "crawl.csv", header, rows))
+    report = services.import_file(project, "pages", write(tmp_path / "crawl.csv", header, rows))
     assert crumbs("/dome") == ["Camping", "Tents / Tarps"]
     assert crumbs("/tents") == ["Camping"]
     assert crumbs("/about") == crumbs("/bare") == []
@@ -301,16 +302,16 @@ def test_breadcrumb_columns_make_a_tree_without_home_and_without_the_page_itself
 
 def test_a_first_crumb_that_is_no_word_for_home_stays(project, tmp_path):
     rows = [(f"{SITE}/{n}", "T", "Shop", "Tents") for n in range(5)]
-    services.import_pages(
-        project, write(tmp_path / "c.csv", ("Address", "Title", "Breadcrumb 1", "Breadcrumb 2"), rows)
+    services.import_file(
+        project, "pages", write(tmp_path / "c.csv", ("Address", "Title", "Breadcrumb 1", "Breadcrumb 2"), rows)
     )
     assert crumbs("/1") == ["Shop", "Tents"]
 
 
 def test_a_home_department_of_some_pages_stays(project, tmp_path):
     rows = [(f"{SITE}/{n}", "T", "Home" if n < 3 else "Garden", "Beds") for n in range(6)]
-    services.import_pages(
-        project, write(tmp_path / "c.csv", ("Address", "Title", "Breadcrumb 1", "Breadcrumb 2"), rows)
+    services.import_file(
+        project, "pages", write(tmp_path / "c.csv", ("Address", "Title", "Breadcrumb 1", "Breadcrumb 2"), rows)
     )
     assert crumbs("/1") == ["Home", "Beds"]
 
@@ -329,18 +330,18 @@ def test_breadcrumbs_in_json_ld_are_found_by_content(project, tmp_path):
         (f"{SITE}/b", "B", cell("/b#main", "Camping", "Stoves"), ""),
         (f"{SITE}/c", "C", '{"@type":"BreadcrumbList", broken', ""),
     ]
-    report = services.import_pages(
-        project, write(tmp_path / "c.csv", ("Address", "Title 1", "JSON-LD 1", "JSON-LD 2"), rows)
+    report = services.import_file(
+        project, "pages", write(tmp_path / "c.csv", ("Address", "Title 1", "JSON-LD 1", "JSON-LD 2"), rows)
     )
     assert (crumbs("/a"), crumbs("/b"), crumbs("/c")) == (["Camping", "Tents"], ["Camping", "Stoves"], [])
     assert report["category_source"] == "json-ld"
-    assert report["skipped"] == {"The cell was not understood, so it was left empty": 1}
+    assert report["skipped"] == {"bad_cell": 1}
 
 
 def test_folders_are_the_last_resort_and_do_not_replace_a_breadcrumb(project, tmp_path):
     header = ("Address", "Title 1", "Breadcrumb")
-    services.import_pages(project, write(tmp_path / "a.csv", header, [(f"{SITE}/x/a", "A", "Camping > Tents")]))
-    report = services.import_pages(project, write_pages(tmp_path / "b.csv", "/x/a", "/x/y/b"))
+    services.import_file(project, "pages", write(tmp_path / "a.csv", header, [(f"{SITE}/x/a", "A", "Camping > Tents")]))
+    report = services.import_file(project, "pages", write_pages(tmp_path / "b.csv", "/x/a", "/x/y/b"))
     assert report["category_source"] == "folders"
     assert crumbs("/x/a") == ["Camping", "Tents"]
     assert crumbs("/x/y/b") == ["x", "y"]
@@ -348,24 +349,26 @@ def test_folders_are_the_last_resort_and_do_not_replace_a_breadcrumb(project, tm
 
 def test_pages_that_were_missing_and_are_in_the_file_again_came_back(project, tmp_path):
     both = write_pages(tmp_path / "a.csv", "/a", "/b")
-    services.import_pages(project, both)
-    services.import_pages(project, write_pages(tmp_path / "b.csv", "/a"))
-    report = services.import_pages(project, both)
+    services.import_file(project, "pages", both)
+    services.import_file(project, "pages", write_pages(tmp_path / "b.csv", "/a"))
+    report = services.import_file(project, "pages", both)
     assert (report["came_back"], report["new"], report["updated"], report["unchanged"]) == (1, 0, 0, 1)
-    assert "came_back" not in services.import_pages(project, both)
+    assert "came_back" not in services.import_file(project, "pages", both)
 
 
 CRUMBS = ("Address", "Title 1", "Breadcrumb_Name 1", "Breadcrumb_Name 2")
 
 
 def test_breadcrumb_columns_that_no_row_fills_give_way_to_the_folders(project, tmp_path):
-    services.import_pages(project, write(tmp_path / "a.csv", CRUMBS, [(f"{SITE}/x/a", "A", "Camping", "Tents")]))
+    services.import_file(
+        project, "pages", write(tmp_path / "a.csv", CRUMBS, [(f"{SITE}/x/a", "A", "Camping", "Tents")])
+    )
     path = write(tmp_path / "b.csv", CRUMBS, [(f"{SITE}/x/a", "A", "", " "), (f"{SITE}/x/y/b", "B", "", "")])
-    [note] = services.look(project, "pages", path, "b.csv", None).notes
+    [note] = preview_file(project, "pages", path, "b.csv", None).notes
     assert note.warn
     assert "“Breadcrumb_Name 1” and 1 more are empty in the first rows" in note.text
     assert "categories come from the folders of the addresses" in note.text
-    report = services.import_pages(project, path)
+    report = services.import_file(project, "pages", path)
     assert (report["category_source"], report["categories"], report["without_category"]) == ("folders", 2, 0)
     assert report["empty_breadcrumb"] == ["Breadcrumb_Name 1", "Breadcrumb_Name 2"]
     assert "breadcrumb" not in report["mapping"]
@@ -376,23 +379,25 @@ def test_breadcrumb_columns_that_no_row_fills_give_way_to_json_ld_first(project,
     items = [{"position": 1, "name": "Camping", "item": f"{SITE}/camping"}, {"position": 2, "name": "A"}]
     trail = json.dumps({"@type": "BreadcrumbList", "itemListElement": items})
     path = write(tmp_path / "a.csv", (*CRUMBS, "JSON-LD 1"), [(f"{SITE}/x/a", "A", "", "", trail)])
-    [note] = services.look(project, "pages", path, "a.csv", None).notes
+    [note] = preview_file(project, "pages", path, "a.csv", None).notes
     assert "categories come from the breadcrumb in JSON-LD in JSON-LD 1" in note.text
-    assert services.import_pages(project, path)["category_source"] == "json-ld"
+    assert services.import_file(project, "pages", path)["category_source"] == "json-ld"
     assert crumbs("/x/a") == ["Camping"]
 
 
 def test_one_breadcrumb_far_down_the_file_is_enough_to_keep_its_columns(project, tmp_path):
     rows = [(f"{SITE}/x/{n}", "T", "", "") for n in range(200)] + [(f"{SITE}/x/last", "T", "Camping", "Tents")]
-    report = services.import_pages(project, write(tmp_path / "a.csv", CRUMBS, rows))
+    report = services.import_file(project, "pages", write(tmp_path / "a.csv", CRUMBS, rows))
     assert (report["category_source"], report["without_category"]) == ("columns", 200)
     assert "empty_breadcrumb" not in report
 
 
 def test_empty_breadcrumb_columns_beside_numbers_leave_categories_alone(project, tmp_path):
-    services.import_pages(project, write(tmp_path / "a.csv", CRUMBS, [(f"{SITE}/x/a", "A", "Camping", "Tents")]))
+    services.import_file(
+        project, "pages", write(tmp_path / "a.csv", CRUMBS, [(f"{SITE}/x/a", "A", "Camping", "Tents")])
+    )
     header = ("Address", "Word Count", "Breadcrumb_Name 1")
-    report = services.import_pages(project, write(tmp_path / "b.csv", header, [(f"{SITE}/x/a", "7", "")]))
+    report = services.import_file(project, "pages", write(tmp_path / "b.csv", header, [(f"{SITE}/x/a", "7", "")]))
     assert (report["updated"], crumbs("/x/a")) == (1, ["Camping", "Tents"])
 
 
@@ -400,9 +405,9 @@ def test_a_category_is_one_row_however_often_it_is_imported(project, tmp_path):
     path = write(
         tmp_path / "a.csv", ("Address", "Title", "Category"), [(f"{SITE}/{n}", "T", "A > B") for n in range(3)]
     )
-    services.import_pages(project, path)
+    services.import_file(project, "pages", path)
     before = list(Category.objects.order_by("pk").values())
-    services.import_pages(project, path)
+    services.import_file(project, "pages", path)
     assert list(Category.objects.order_by("pk").values()) == before
 
 
@@ -423,7 +428,7 @@ def test_vectors_are_found_by_content_made_units_and_kept_in_the_most_common_len
         (f"{SITE}/blank", "F", ""),
     ]
     path = write(tmp_path / "c.csv", ("Address", "Title 1", "Extract embeddings from page content"), rows)
-    report = services.import_pages(project, path, skipped_file=tmp_path / "skipped.csv")
+    report = services.import_file(project, "pages", path, skipped_file=tmp_path / "skipped.csv")
     model = EmbeddingModel.objects.get()
     assert (model.name, model.project, model.dimensions) == (
         "imported: Extract embeddings from page content",
@@ -451,7 +456,7 @@ def test_vectors_are_found_by_content_made_units_and_kept_in_the_most_common_len
 def test_an_unchanged_vector_is_not_written_again_and_another_length_is_another_model(project, tmp_path):
     def load(length, first=1.0):
         rows = [(f"{SITE}/{n}", "T", vector_text(first, n + 1.0, length=length)) for n in range(3)]
-        return services.import_pages(project, write(tmp_path / "c.csv", ("Address", "Title", "Vectors"), rows))
+        return services.import_file(project, "pages", write(tmp_path / "c.csv", ("Address", "Title", "Vectors"), rows))
 
     load(60)
     assert load(60)["vectors"]["new_or_changed"] == 0
@@ -465,10 +470,10 @@ def test_an_unchanged_vector_is_not_written_again_and_another_length_is_another_
 
 
 def test_importing_again_updates_in_place_and_counts_it(project, tmp_path):
-    services.import_pages(project, write_pages(tmp_path / "a.csv", "/a", "/b"))
+    services.import_file(project, "pages", write_pages(tmp_path / "a.csv", "/a", "/b"))
     ids = dict(Page.objects.values_list("canonical_url", "id"))
     rows = [(f"{SITE}/a", "Title of /a"), (f"{SITE}/b#top", "New title"), (f"{SITE}/c", "C")]
-    report = services.import_pages(project, write(tmp_path / "b.csv", ("Address", "Title 1"), rows))
+    report = services.import_file(project, "pages", write(tmp_path / "b.csv", ("Address", "Title 1"), rows))
     assert {key: report[key] for key in ("new", "updated", "unchanged", "missing")} == {
         "new": 1,
         "updated": 1,
@@ -498,7 +503,7 @@ def test_pages_of_a_new_project_are_those_that_come_to_pages_that_are_there(proj
     path = write(tmp_path / "internal_html.csv", REAL_HEADER, rows)
     other = make_project("other", base_url=SITE)
     make_page(other, f"{SITE}/twice")
-    first, second = (services.import_pages(each, path) for each in (project, other))
+    first, second = (services.import_file(each, "pages", path) for each in (project, other))
     columns = (
         *("url", "title", "h1", "headings", "body", "word_count", "status_code", "indexable", "indexability_status"),
         *("category__path", "inlinks", "missing_since"),
@@ -510,7 +515,7 @@ def test_pages_of_a_new_project_are_those_that_come_to_pages_that_are_there(proj
     assert {row[1] for row in stored} == {word.strip() for word in ODD} | {"Title of /twice"}
     assert (first["new"], first["duplicates"], first["not_pages"]) == (len(ODD) * 2 + 1, 1, 1)
     assert {**second, "new": 0, "updated": 0} == {**first, "new": 0, "updated": 0}
-    again = services.import_pages(project, path)
+    again = services.import_file(project, "pages", path)
     assert (again["new"], again["updated"], again["unchanged"]) == (0, 0, first["new"])
     assert list(Page.objects.filter(project=project).order_by("url").values_list(*columns)) == stored
 
@@ -523,7 +528,7 @@ def test_what_is_left_out_is_listed_by_line(project, tmp_path):
         real_row("", **{"Address": "https://other.example/", "URL Encoded Address": "https://other.example/"}),
     ]
     path = tmp_path / "skipped.csv"
-    services.import_pages(project, write(tmp_path / "internal_html.csv", REAL_HEADER, rows), skipped_file=path)
+    services.import_file(project, "pages", write(tmp_path / "internal_html.csv", REAL_HEADER, rows), skipped_file=path)
     with path.open(encoding="utf-8-sig", newline="") as content:
         listed = [(row["line"], row["column"]) for row in csv.DictReader(content)]
     assert listed == [
@@ -537,35 +542,38 @@ def test_what_is_left_out_is_listed_by_line(project, tmp_path):
 
 
 def test_columns_that_a_file_lacks_keep_what_they_hold(project, tmp_path):
-    services.import_pages(
-        project, write(tmp_path / "a.csv", REAL_HEADER, [real_row("/a", **{"H1-1": "H", "Content 1": "Text"})])
+    services.import_file(
+        project, "pages", write(tmp_path / "a.csv", REAL_HEADER, [real_row("/a", **{"H1-1": "H", "Content 1": "Text"})])
     )
-    services.import_pages(project, write_pages(tmp_path / "b.csv", "/a"))
+    services.import_file(project, "pages", write_pages(tmp_path / "b.csv", "/a"))
     assert (page("/a").h1, page("/a").body, page("/a").status_code) == ("H", "Text", 200)
 
 
 def test_pages_that_are_gone_are_marked_and_come_back(project, tmp_path):
     names = [f"/{n}" for n in range(10)]
-    services.import_pages(project, write_pages(tmp_path / "a.csv", *names))
-    report = services.import_pages(project, write_pages(tmp_path / "b.csv", *names[:8]))
+    services.import_file(project, "pages", write_pages(tmp_path / "a.csv", *names))
+    report = services.import_file(project, "pages", write_pages(tmp_path / "b.csv", *names[:8]))
     assert report["missing"] == 2
     assert page("/9").missing_since is not None
-    services.import_pages(project, write_pages(tmp_path / "c.csv", *names))
+    services.import_file(project, "pages", write_pages(tmp_path / "c.csv", *names))
     assert page("/9").missing_since is None
     assert Page.objects.count() == 10
 
 
 def test_the_shrink_guard_holds_below_four_fifths_of_twenty_pages_or_more(project, tmp_path):
     names = [f"/{n}" for n in range(20)]
-    services.import_pages(project, write_pages(tmp_path / "a.csv", *names))
+    services.import_file(project, "pages", write_pages(tmp_path / "a.csv", *names))
     before = list(Page.objects.order_by("pk").values())
     with pytest.raises(ImportStopped, match=r"15 pages where the project has 20.*--allow-shrink") as stopped:
-        services.import_pages(project, write_pages(tmp_path / "b.csv", *names[:15]))
+        services.import_file(project, "pages", write_pages(tmp_path / "b.csv", *names[:15]))
     assert stopped.value.report["pages"] == 15
     assert list(Page.objects.order_by("pk").values()) == before
-    assert services.import_pages(project, write_pages(tmp_path / "c.csv", *names[:16]))["missing"] == 4
+    assert services.import_file(project, "pages", write_pages(tmp_path / "c.csv", *names[:16]))["missing"] == 4
     assert (
-        services.import_pages(project, write_pages(tmp_path / "d.csv", *names[:3]), allow_shrink=True)["missing"] == 13
+        services.import_file(project, "pages", write_pages(tmp_path / "d.csv", *names[:3]), allow_shrink=True)[
+            "missing"
+        ]
+        == 13
     )
 
 
@@ -577,32 +585,30 @@ def test_a_page_that_stands_in_a_file_twice_is_taken_once_the_answering_row_firs
         real_row("/a?utm_source=x", **{"Status Code": "404", "Indexability": ""}),
     ]
     path = write(tmp_path / "c.csv", REAL_HEADER, rows)
-    report = services.import_pages(project, path, skipped_file=tmp_path / "skipped.csv")
+    report = services.import_file(project, "pages", path, skipped_file=tmp_path / "skipped.csv")
     assert (report["duplicates"], report["pages"]) == (2, 1)
     assert page("/a").title == "The page"
     assert [row["line"] for row in csv.DictReader((tmp_path / "skipped.csv").open(encoding="utf-8-sig"))] == ["3", "4"]
 
 
 def test_a_file_of_numbers_alone_adds_to_pages_and_makes_and_misses_none(project, tmp_path):
-    services.import_pages(project, write_pages(tmp_path / "a.csv", *[f"/{n}" for n in range(30)]))
+    services.import_file(project, "pages", write_pages(tmp_path / "a.csv", *[f"/{n}" for n in range(30)]))
     rows = [(f"{SITE}/1", "1,204", "de"), (f"{SITE}/unknown", "1", "en")]
     path = write(tmp_path / "counts.csv", ("Address", "Word Count", "Language"), rows)
-    report = services.import_pages(project, path)
+    report = services.import_file(project, "pages", path)
     assert (page("/1").word_count, page("/1").language, page("/1").title) == (1204, "de", "Title of /1")
     assert (report["updated"], report["new"], report["missing"]) == (1, 0, 0)
-    assert report["skipped"] == {
-        "The address is not a page of the project, and the file has no title for a new page": 1
-    }
+    assert report["skipped"] == {"unknown_page": 1}
 
 
 def test_rows_of_another_site_are_left_out_and_listed_safe_for_spreadsheets(project, tmp_path):
     rows = [(f"{SITE}/a", "A"), ("https://other.example/x", "B"), ('=HYPERLINK("http://evil")', "C"), ("", "D")]
     path = write(tmp_path / "c.csv", ("Address", "Title 1"), rows)
-    report = services.import_pages(project, path, skipped_file=tmp_path / "skipped.csv")
+    report = services.import_file(project, "pages", path, skipped_file=tmp_path / "skipped.csv")
     assert report["skipped"] == {
-        "The address belongs to another site": 1,
-        "The address is not an http or https URL": 1,
-        "The row has no address": 1,
+        "another_site": 1,
+        "bad_address": 1,
+        "no_address": 1,
     }
     listed = list(csv.DictReader((tmp_path / "skipped.csv").open(encoding="utf-8-sig")))
     assert [row["line"] for row in listed] == ["3", "4", "5"]
@@ -611,14 +617,16 @@ def test_rows_of_another_site_are_left_out_and_listed_safe_for_spreadsheets(proj
 
 def test_a_cell_that_is_not_understood_is_left_empty_and_listed(project, tmp_path):
     rows = [real_row("/a", **{"Status Code": "99999999999", "Word Count": "many", "Last Modified": "soon"})]
-    report = services.import_pages(project, write(tmp_path / "c.csv", REAL_HEADER, rows))
+    report = services.import_file(project, "pages", write(tmp_path / "c.csv", REAL_HEADER, rows))
     assert (page("/a").status_code, page("/a").word_count, page("/a").last_modified) == (None, None, None)
-    assert report["skipped"] == {"The cell was not understood, so it was left empty": 3}
+    assert report["skipped"] == {"bad_cell": 3}
 
 
 def test_a_report_tells_rows_left_out_from_cells_and_from_repeated_rows(project, manager, client_for, tmp_path):
     rows = [(f"{SITE}/a", "A", "many"), (f"{SITE}/a", "A", "1"), ("https://other.example/x", "X", "1")]
-    report = services.import_pages(project, write(tmp_path / "c.csv", ("Address", "Title 1", "Word Count"), rows))
+    report = services.import_file(
+        project, "pages", write(tmp_path / "c.csv", ("Address", "Title 1", "Word Count"), rows)
+    )
     assert (report["skipped_rows"], report["duplicates"], report["skipped_cells"]) == (1, 1, 1)
     make_run(project, "import_pages", report=report)
     shown = client_for(manager).get(reverse("import", args=["shop"])).text
@@ -628,7 +636,7 @@ def test_a_report_tells_rows_left_out_from_cells_and_from_repeated_rows(project,
 def test_hostile_cells_are_kept_as_they_are_and_harm_nothing(project, tmp_path):
     hostile = '<script>alert(1)</script>\'; DROP TABLE linker_page; --\\N \\. {a,"b"} \u202e \x00 \x1f%s'
     rows = [real_row("/a", **{"Title 1": hostile, "H2-1": hostile, "Content 1": hostile})]
-    services.import_pages(project, write(tmp_path / "c.csv", REAL_HEADER, rows))
+    services.import_file(project, "pages", write(tmp_path / "c.csv", REAL_HEADER, rows))
     kept = hostile.replace("\0", "").strip()
     assert (page("/a").title, page("/a").headings, page("/a").body) == (kept, [kept], kept)
 
@@ -637,8 +645,8 @@ def test_projects_do_not_see_each_other_s_pages(project, tmp_path):
     from tests.factories import make_project
 
     other = make_project(slug="other", base_url=SITE)
-    services.import_pages(project, write_pages(tmp_path / "a.csv", "/a", "/b"))
-    services.import_pages(other, write_pages(tmp_path / "b.csv", "/a"))
+    services.import_file(project, "pages", write_pages(tmp_path / "a.csv", "/a", "/b"))
+    services.import_file(other, "pages", write_pages(tmp_path / "b.csv", "/a"))
     assert Page.objects.filter(project=project, missing_since=None).count() == 2
     assert Page.objects.filter(project=other).count() == 1
 
@@ -654,7 +662,7 @@ def test_a_large_file_is_read_in_bounded_memory(project, tmp_path):
     assert path.stat().st_size > 55 * 2**20
     tracemalloc.start()
     try:
-        services.import_pages(project, path)
+        services.import_file(project, "pages", path)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -12,8 +12,8 @@ from ingest import services
 from ingest.addresses.destinations import PageFinder
 from ingest.addresses.normalise import Site
 from ingest.errors import FileError, ImportStopped
-from ingest.fields import schema
 from ingest.fields.skipped import REASONS, Skipped
+from ingest.kinds import registry
 from ingest.kinds.queries.parse import QueryParser
 from linker.models import Page, PageQuery
 from tests.factories import make_page, make_project
@@ -30,7 +30,7 @@ def pages(project) -> dict[str, Page]:
 
 def load(project, tmp_path, *rows, header=CONSOLE, **options):
     path = write(tmp_path / "queries.csv", header, rows)
-    return services.import_queries(project, path, skipped_file=tmp_path / "skipped.csv", **options)
+    return services.import_file(project, "queries", path, skipped_file=tmp_path / "skipped.csv", **options)
 
 
 def stored(**filters) -> set[tuple]:
@@ -69,7 +69,7 @@ def test_rows_of_page_and_query_are_read(project, pages, tmp_path):
 def test_headers_of_tools_and_languages_are_known(project, pages, tmp_path, header, row):
     load(project, tmp_path, (f"{SITE}/a", *row), header=header)
     assert stored() == {("/a", "tents", 3, 1200, 4.5)}
-    assert schema.kind_of(header) == schema.QUERIES
+    assert registry.kind_of(header).name == "queries"
 
 
 def test_a_list_with_importance_is_read_and_lives_beside_search_console_s(project, pages, tmp_path):
@@ -159,12 +159,12 @@ def test_what_is_left_out_is_listed_with_its_line(project, pages, tmp_path):
         ("7", "page", REASONS["bad_address"], ""),
         ("8", "", REASONS["bad_width"], "2 cells, not 6"),
     ]
-    assert report["skipped"][REASONS["page_of_query_unknown"]] == 1
+    assert report["skipped"]["page_of_query_unknown"] == 1
 
 
 def test_an_importance_below_zero_is_listed_and_left_empty(project, pages, tmp_path):
     report = load(project, tmp_path, (f"{SITE}/a", "tents", "-1"), (f"{SITE}/a", "stoves", "50 %"), header=JOIL)
-    assert report["skipped"] == {REASONS["bad_cell"]: 1}
+    assert report["skipped"] == {"bad_cell": 1}
     assert dict(PageQuery.objects.values_list("query", "importance")) == {"tents": None, "stoves": 0.5}
 
 
@@ -182,7 +182,7 @@ def test_search_console_s_own_list_of_queries_names_no_pages(project, pages, tmp
     header = ("Top queries", "Clicks", "Impressions", "CTR", "Position")
     with pytest.raises(FileError, match=r"Search Console's Queries table.* from Search Console's API, its bulk"):
         load(project, tmp_path, ("tents", "1", "1", "1%", "1"), header=header)
-    assert schema.kind_of(header) == schema.QUERIES
+    assert registry.kind_of(header).name == "queries"
 
 
 def test_queries_need_pages_first(project, tmp_path):
@@ -206,31 +206,31 @@ def test_a_broken_file_changes_nothing(project, pages, tmp_path):
     path = tmp_path / "queries.csv"
     path.write_bytes(path.read_bytes() + b'"stoves","https://shop.example/b","cut o')
     with pytest.raises(FileError, match="line 3"):
-        services.import_queries(project, path)
+        services.import_file(project, "queries", path)
     assert list(PageQuery.objects.values()) == before
 
 
 def test_files_of_another_kind_are_sent_to_their_own_import(project, pages, tmp_path):
     crawl = write(tmp_path / "c.csv", ("Address", "Title 1", "H1-1"), [(f"{SITE}/a", "A", "A")])
     with pytest.raises(FileError, match="file of pages, not of queries: import it as pages"):
-        services.import_queries(project, crawl)
+        services.import_file(project, "queries", crawl)
     links = write(tmp_path / "l.csv", ("Source", "Destination", "Anchor"), [(f"{SITE}/a", f"{SITE}/b", "x")])
     with pytest.raises(FileError, match="file of links, not of queries: import it as links"):
-        services.import_queries(project, links)
+        services.import_file(project, "queries", links)
     queries = write(tmp_path / "q.csv", CONSOLE, [("tents", f"{SITE}/a", "12", "1200", "0.01", "4.5")])
-    for load_other in (services.import_pages, services.import_links):
+    for other in ("pages", "links"):
         with pytest.raises(FileError, match="import it as queries"):
-            load_other(project, queries)
+            services.import_file(project, other, queries)
     assert Page.objects.get(pk=pages["/a"].pk).clicks is None
 
 
 def test_kinds_are_told_by_the_columns(tmp_path):
-    assert schema.kind_of(CONSOLE) == schema.kind_of(JOIL) == schema.QUERIES
-    assert schema.kind_of(("URL", "Title", "Keyword")) == schema.PAGES
-    assert schema.kind_of(("Top pages", "Clicks", "Impressions", "CTR", "Position")) == schema.TRAFFIC
-    assert schema.kind_of(("url", "target_url")) == schema.LINKS
+    assert registry.kind_of(CONSOLE).name == registry.kind_of(JOIL).name == "queries"
+    assert registry.kind_of(("URL", "Title", "Keyword")).name == "pages"
+    assert registry.kind_of(("Top pages", "Clicks", "Impressions", "CTR", "Position")).name == "traffic"
+    assert registry.kind_of(("url", "target_url")).name == "links"
     path = write(tmp_path / "q.csv", JOIL, [(f"{SITE}/a", "tents", "1")])
-    assert services.find_kind(path, "q.csv") == schema.QUERIES
+    assert services.find_kind(path, "q.csv") == "queries"
 
 
 # --------------------------------------------------------------------------------------------------- the parser
@@ -239,7 +239,7 @@ def test_kinds_are_told_by_the_columns(tmp_path):
 @given(st.lists(st.text(max_size=30), min_size=5, max_size=7), st.booleans())
 def test_any_row_becomes_a_query_or_is_skipped_with_a_reason(cells, known):
     header = ("page", "query", "clicks", "impressions", "position", "importance")
-    mapping = schema.guess(schema.QUERIES, header, [])
+    mapping = registry.get("queries").guess(header, [])
     assert set(mapping) == {"url", *header[1:]}
     skipped = Skipped()
     parser = QueryParser(header, mapping, PageFinder({f"{SITE}/a": 7}, Site(SITE)), skipped)

@@ -23,9 +23,9 @@ def plain_role(db):
 
 
 def import_both(project, tmp_path) -> None:
-    services.import_pages(project, write_pages(tmp_path / "pages.csv", "/x/a", "/x/b", "/c"))
+    services.import_file(project, "pages", write_pages(tmp_path / "pages.csv", "/x/a", "/x/b", "/c"))
     rows = [link("/x/a", "/x/b"), link("/c", "/x/a", position="Header")]
-    services.import_links(project, write(tmp_path / "all_inlinks.csv", LINK_HEADER, rows))
+    services.import_file(project, "links", write(tmp_path / "all_inlinks.csv", LINK_HEADER, rows))
 
 
 def stored(project) -> tuple[list, list]:
@@ -68,5 +68,5 @@ def test_no_page_goes_while_links_between_pages_are_read(project, tmp_path):
                 with pytest.raises(psycopg.errors.LockNotAvailable):
                     other.execute("DELETE FROM linker_page WHERE id = %s", [pages[1].pk])
 
-        services.import_links(project, path, progress=progress)
+        services.import_file(project, "links", path, progress=progress)
     assert ExistingLink.objects.count() == 1

@@ -31,7 +31,7 @@ HEADER = ("Address", "Title 1", "Breadcrumb_Name 1", "Breadcrumb_Name 2")
 def test_suggestions_become_and_cease_to_be_sensitive_with_the_category_of_their_pages(project, tmp_path):
     def load(name: str, topic: str) -> None:
         rows = [(f"{SITE}/a", "A", "Shop", "Tents"), (f"{SITE}/b", "B", "Magazine", topic)]
-        services.import_pages(project, write(tmp_path / name, HEADER, rows))
+        services.import_file(project, "pages", write(tmp_path / name, HEADER, rows))
 
     load("first.csv", "Travel")
     SensitiveRule.objects.create(
@@ -49,7 +49,7 @@ def test_suggestions_become_and_cease_to_be_sensitive_with_the_category_of_their
 
 def load(project: Project, tmp_path: Path, *titles: str) -> dict:
     rows = [(f"{SITE}/{n}", title, "Shop", "") for n, title in enumerate(titles)]
-    return services.import_pages(project, write(tmp_path / "pages.csv", HEADER, rows), allow_shrink=True)
+    return services.import_file(project, "pages", write(tmp_path / "pages.csv", HEADER, rows), allow_shrink=True)
 
 
 def match(project: Project) -> None:

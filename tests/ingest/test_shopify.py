@@ -37,7 +37,9 @@ def product(handle: str, title: str = "", header: tuple[str, ...] = HEADER, **ce
 
 
 def import_products(project, tmp_path, *rows, header=HEADER, mapping=None) -> dict:
-    return services.import_pages(project, write(tmp_path / "products_export_1.csv", header, rows), mapping=mapping)
+    return services.import_file(
+        project, "pages", write(tmp_path / "products_export_1.csv", header, rows), mapping=mapping
+    )
 
 
 @pytest.mark.parametrize("header", [HEADER, NEW_HEADER])

@@ -15,11 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest import services
+from ingest.cells.periods import Period, parse_period
 from ingest.errors import FileError, ImportStopped
-from ingest.fields import schema
 from ingest.fields.skipped import REASONS
-from ingest.kinds.traffic.periods import Period, parse_period
+from ingest.folder import SAMPLE
+from ingest.kinds import registry
 from ingest.models import Upload
+from ingest.preview import preview_file
 from linker.models import Category, Page, PageEmbedding, PageTraffic, Run, RunStatus, TrafficPeriod
 from tests.factories import make_page, make_project
 from tests.ingest.files import SITE, csv_text, write, write_pages
@@ -30,7 +32,7 @@ JANUARY, FEBRUARY = "2026-01", "2026-02"
 
 def load(project, tmp_path, *rows, header=PAGES, **options):
     path = write(tmp_path / "Pages.csv", header, rows)
-    return services.import_traffic(project, path, skipped_file=tmp_path / "skipped.csv", **options)
+    return services.import_file(project, "traffic", path, skipped_file=tmp_path / "skipped.csv", **options)
 
 
 def numbers(project) -> dict[str, tuple]:
@@ -84,8 +86,9 @@ def test_rows_of_one_page_add_up_and_positions_are_weighted_by_impressions(proje
 
 def test_a_genuine_export_keeps_every_click(project, tmp_path):
     """Sorted by clicks, the home page under several addresses, as Search Console writes it."""
-    services.import_pages(
+    services.import_file(
         project,
+        "pages",
         write_pages(tmp_path / "crawl.csv", "/", "/blog/", "/blog/pain/", "/contact", *[f"/p/{n}" for n in range(40)]),
     )
     before = everything_else(project)
@@ -148,8 +151,10 @@ def test_traffic_changes_nothing_but_the_numbers(project, tmp_path):
         (f"{SITE}/guides/{n}", f"T {n}", f"Guides > G{n % 3}", ",".join(map(str, range(n, n + 60)))) for n in range(30)
     ]
     crawl = write(tmp_path / "c.csv", ("Address", "Title 1", "Breadcrumb", "Vector"), rows)
-    services.import_pages(project, crawl)
-    services.import_pages(project, write(tmp_path / "d.csv", ("Address", "Title 1"), [row[:2] for row in rows[:25]]))
+    services.import_file(project, "pages", crawl)
+    services.import_file(
+        project, "pages", write(tmp_path / "d.csv", ("Address", "Title 1"), [row[:2] for row in rows[:25]])
+    )
     make_page(project, "/deep/folder/page", category=None)
     before = everything_else(project)
     assert Page.objects.exclude(missing_since=None).count() == 5
@@ -262,10 +267,10 @@ def search_console_zip(path, rows, days=("2026-01-01", "2026-01-31"), filters=((
 
 def test_search_console_s_archive_tells_its_period(project, pages, tmp_path):
     path = search_console_zip(tmp_path / "export.zip", [(f"{SITE}/a", "1", "10", "10%", "2")])
-    assert services.find_kind(path, "export.zip") == schema.TRAFFIC
-    report = services.import_traffic(project, path)
+    assert services.find_kind(path, "export.zip") == "traffic"
+    report = services.import_file(project, "traffic", path)
     assert (report["period"], report["packed"]) == ("2026-01-01 to 2026-01-31", "zip (Pages.csv)")
-    assert services.import_traffic(project, path, period="2025")["period"] == "2025-01-01 to 2025-12-31"
+    assert services.import_file(project, "traffic", path, period="2025")["period"] == "2025-01-01 to 2025-12-31"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -277,9 +282,9 @@ def test_an_archive_of_tables_in_utf_16_is_read_with_its_days_and_filters(projec
     with zipfile.ZipFile(whole) as old, zipfile.ZipFile(path, "w") as new:
         for name in old.namelist():
             new.writestr(name, old.read(name).decode().encode(encoding))
-    assert services.find_kind(path, "export.zip") == schema.TRAFFIC
+    assert services.find_kind(path, "export.zip") == "traffic"
     assert "Search type Image" in warnings_of(project, path)
-    report = services.import_traffic(project, path)
+    report = services.import_file(project, "traffic", path)
     assert (report["period"], report["packed"], report["encoding"]) == (
         "2026-01-01 to 2026-01-31", "zip (Pages.csv)", "UTF-16",
     )  # fmt: skip
@@ -287,7 +292,7 @@ def test_an_archive_of_tables_in_utf_16_is_read_with_its_days_and_filters(projec
 
 
 def warnings_of(project, path, mapping=None, period=None) -> str:
-    looked = services.look(project, schema.TRAFFIC, path, path.name, mapping, period=period)
+    looked = preview_file(project, "traffic", path, path.name, mapping, options={"period": str(period or "")})
     return "\n".join(note.text for note in looked.notes if note.warn)
 
 
@@ -304,14 +309,14 @@ def test_the_preview_says_how_many_pages_may_lose_their_numbers_to_the_file(proj
     plain = write(tmp_path / "Pages.csv", PAGES, [(f"{SITE}/a", "1", "10", "", "2")])
     assert "2 pages have numbers" in warnings_of(project, plain, period=parse_period(JANUARY))
     assert "(unknown)" not in warnings_of(project, plain)
-    services.import_traffic(project, plain)
+    services.import_file(project, "traffic", plain)
     assert "1 page has numbers of this source and period (unknown) already" in warnings_of(project, plain)
 
 
 def test_the_preview_names_the_days_there_are_where_a_column_tells_them(project, pages, tmp_path):
     load(project, tmp_path, (f"{SITE}/a", "1", "10", "", "2"), period=JANUARY)
     path = write(tmp_path / "days.csv", ("Page", "Date", "Clicks"), [(f"{SITE}/a", "2026-01-02", "1")])
-    looked = services.look(project, schema.TRAFFIC, path, path.name, None)
+    looked = preview_file(project, "traffic", path, path.name, None)
     assert "There are numbers of Search Console of these days already: 2026-01-01 to 2026-01-31." in [
         note.text for note in looked.notes
     ]
@@ -335,8 +340,8 @@ def test_the_preview_says_which_filters_an_export_was_made_with(project, pages, 
 
 
 def test_the_sample_s_export_is_read_with_its_days(project):
-    sample = services.__file__.replace("services.py", "sample/search_console.zip")
-    looked = services.look(project, schema.TRAFFIC, services.Path(sample), "search_console.zip", None)
+    sample = SAMPLE / "search_console.zip"
+    looked = preview_file(project, "traffic", sample, sample.name, None)
     assert "2025-10-18 to 2026-01-17" in looked.notes[1].text
 
 
@@ -417,10 +422,10 @@ def test_the_database_keeps_one_row_a_page_source_and_period(project, pages, tmp
     ],
 )  # fmt: skip
 def test_localised_exports_mean_the_same(project, pages, tmp_path, header, delimiter, cells):
-    assert schema.kind_of(header) == schema.TRAFFIC
+    assert registry.kind_of(header).name == "traffic"
     path = tmp_path / "x.csv"
     path.write_text(csv_text(header, [(f"{SITE}/a", *cells)], delimiter), encoding="utf-8-sig")
-    services.import_traffic(project, path)
+    services.import_file(project, "traffic", path)
     assert numbers(project) == {"/a": (1204, 24541, 3.5)}
 
 
@@ -457,8 +462,8 @@ Germany,1000
 def test_a_report_of_google_analytics_counts_hits_by_path(project, pages, tmp_path):
     path = tmp_path / "Pages_and_screens.csv"
     path.write_text(ANALYTICS)
-    assert services.find_kind(path, path.name) == schema.TRAFFIC
-    report = services.import_traffic(project, path)
+    assert services.find_kind(path, path.name) == "traffic"
+    report = services.import_file(project, "traffic", path)
     when = "2026-01-01 to 2026-01-31"
     assert stored(project) == {
         ("/", "analytics", when, None, None, None, 1234),
@@ -534,28 +539,28 @@ def test_a_file_of_traffic_is_not_taken_for_one_of_pages(project, pages, tmp_pat
     before = everything_else(project)
     path = write(tmp_path / "Pages.csv", PAGES, [(f"{SITE}/a", "1", "1", "", "1")])
     with pytest.raises(FileError, match="file of traffic, not of pages: import it as traffic"):
-        services.import_pages(project, path)
+        services.import_file(project, "pages", path)
     with pytest.raises(FileError, match="No column with clicks, impressions, positions or hits"):
-        services.import_traffic(project, write_pages(tmp_path / "c.csv", "/a"))
+        services.import_file(project, "traffic", write_pages(tmp_path / "c.csv", "/a"))
     assert everything_else(project) == before
 
 
 @pytest.mark.parametrize(
     ("header", "kind"),
     [
-        (PAGES, schema.TRAFFIC),
-        (("url", "hits"), schema.TRAFFIC),
-        (("Page path and screen class", "Page title", "Views"), schema.TRAFFIC),
-        (("Address", "Title 1", "Clicks", "Impressions"), schema.PAGES),
-        (("Address", "Status Code", "Clicks"), schema.PAGES),
-        (("Address", "Extract embeddings from page content"), schema.PAGES),
-        (("Seite", "Titel", "Klicks"), schema.PAGES),
-        (("page", "query", "clicks"), schema.QUERIES),
-        (("Top queries", "Clicks", "Impressions", "CTR", "Position"), schema.QUERIES),
+        (PAGES, "traffic"),
+        (("url", "hits"), "traffic"),
+        (("Page path and screen class", "Page title", "Views"), "traffic"),
+        (("Address", "Title 1", "Clicks", "Impressions"), "pages"),
+        (("Address", "Status Code", "Clicks"), "pages"),
+        (("Address", "Extract embeddings from page content"), "pages"),
+        (("Seite", "Titel", "Klicks"), "pages"),
+        (("page", "query", "clicks"), "queries"),
+        (("Top queries", "Clicks", "Impressions", "CTR", "Position"), "queries"),
     ],
 )
 def test_kinds_are_told_by_the_columns(header, kind):
-    assert schema.kind_of(header) == kind
+    assert registry.kind_of(header).name == kind
 
 
 # ------------------------------------------------------------------------------------------------------- crawls
@@ -588,7 +593,7 @@ def crawled(project) -> set[tuple]:
 
 def test_the_best_row_of_a_crawl_s_several_stands_for_the_page_and_their_clicks_add_up(project, tmp_path):
     path = write(tmp_path / "crawl.csv", CRAWL, CRAWLED)
-    report = services.import_pages(project, path, skipped_file=tmp_path / "skipped.csv")
+    report = services.import_file(project, "pages", path, skipped_file=tmp_path / "skipped.csv")
     titles = dict(Page.objects.values_list("canonical_url", "title"))
     assert [titles[f"{SITE}/{name}"] for name in "bcde"] == ["The page", "Found", "Indexable", "Its own"]
     urls = dict(Page.objects.values_list("canonical_url", "url"))
@@ -617,7 +622,7 @@ def test_the_best_row_of_a_crawl_s_several_stands_for_the_page_and_their_clicks_
 def test_a_later_crawl_replaces_an_address_only_by_one_as_clean(project, tmp_path, known, crawled, kept):
     for n, (address, status) in enumerate((known, crawled)):
         rows = [(f"{SITE}{address}", str(status), f"Title {n}")]
-        services.import_pages(project, write(tmp_path / "c.csv", ("Address", "Status Code", "Title 1"), rows))
+        services.import_file(project, "pages", write(tmp_path / "c.csv", ("Address", "Status Code", "Title 1"), rows))
     page = Page.objects.get()
     assert (page.url, page.title, page.status_code) == (f"{SITE}{kept}", "Title 1", crawled[1])
 
@@ -628,7 +633,7 @@ def test_the_order_of_a_crawl_says_nothing(project, tmp_path, rows, is_known):
     def load_crawl(some):
         if is_known:
             make_page(project, f"{SITE}/b")
-        services.import_pages(project, write(tmp_path / "crawl.csv", CRAWL, some))
+        services.import_file(project, "pages", write(tmp_path / "crawl.csv", CRAWL, some))
         return crawled(project), stored(project)
 
     with undone():
@@ -644,22 +649,22 @@ def test_a_redirect_s_clicks_in_a_crawl_go_where_it_leads(project, tmp_path):
         (f"{SITE}/old", "301", "", f"{SITE}/new", "3", "30", "4"),
     ]
     path = write(tmp_path / "c.csv", header, rows)
-    services.import_pages(project, path)
+    services.import_file(project, "pages", path)
     assert numbers(project) == {"/new": (4, 40, 3.5)}
     before = list(PageTraffic.objects.values())
-    services.import_pages(project, path)
+    services.import_file(project, "pages", path)
     assert (numbers(project), list(PageTraffic.objects.values())) == ({"/new": (4, 40, 3.5)}, before)
 
 
 def test_a_later_crawl_with_search_console_replaces_its_own_numbers_alone(project, tmp_path):
     def crawl(*rows):
-        return services.import_pages(project, write(tmp_path / "c.csv", ("Address", "Title 1", "Clicks"), rows))
+        return services.import_file(project, "pages", write(tmp_path / "c.csv", ("Address", "Title 1", "Clicks"), rows))
 
     crawl((f"{SITE}/a", "A", "1"), (f"{SITE}/b", "B", "2"), (f"{SITE}/c", "C", ""))
     assert numbers(project) == {"/a": (1, None, None), "/b": (2, None, None)}
     load(project, tmp_path, (f"{SITE}/a", "100", "1000", "", "2"), period=JANUARY)
     assert numbers(project) == {"/a": (100, 1000, 2.0), "/b": (2, None, None)}
-    services.import_pages(project, write_pages(tmp_path / "d.csv", "/a", "/b", "/c"))  # not a word of clicks
+    services.import_file(project, "pages", write_pages(tmp_path / "d.csv", "/a", "/b", "/c"))  # not a word of clicks
     assert numbers(project) == {"/a": (100, 1000, 2.0), "/b": (2, None, None)}
     report = crawl((f"{SITE}/a", "A", "5"), (f"{SITE}/b", "B", ""), (f"{SITE}/c", "C", "6"))
     assert report["page_traffic"] == {"pages": 2, "new": 1, "updated": 1, "unchanged": 0, "gone": 1}
@@ -672,13 +677,13 @@ def test_a_later_crawl_with_search_console_replaces_its_own_numbers_alone(projec
 
 
 def test_a_file_of_vectors_touches_neither_addresses_nor_categories_nor_what_is_missing(project, tmp_path):
-    services.import_pages(project, write_pages(tmp_path / "a.csv", *[f"/{n}" for n in range(10)]))
-    services.import_pages(project, write_pages(tmp_path / "b.csv", *[f"/{n}" for n in range(9)]))
+    services.import_file(project, "pages", write_pages(tmp_path / "a.csv", *[f"/{n}" for n in range(10)]))
+    services.import_file(project, "pages", write_pages(tmp_path / "b.csv", *[f"/{n}" for n in range(9)]))
     make_page(project, "/deep/down/page")
     pages, categories, _ = everything_else(project)
     vector = ",".join(map(str, range(1, 61)))
     rows = [(f"{SITE}/{path}?utm_source=x", vector) for path in ("0", "9", "deep/down/page")]
-    report = services.import_pages(project, write(tmp_path / "v.csv", ("Address", "Vector"), rows))
+    report = services.import_file(project, "pages", write(tmp_path / "v.csv", ("Address", "Vector"), rows))
     assert everything_else(project)[:2] == (pages, categories)
     assert PageEmbedding.objects.count() == 3
     assert (report["new"], report["updated"], report["unchanged"], report["categories"]) == (0, 0, 3, 0)
@@ -713,10 +718,10 @@ def test_the_days_of_search_consoles_chart_are_read_up_to_two_thousand(project, 
     rows = [(f"{SITE}/a", "1", "10", "10%", "2")]
     most = days_from(date(2020, 1, 1), 2_000)
     path = search_console_zip(tmp_path / "most.zip", rows, days=most)
-    assert services.import_traffic(project, path)["period"] == f"2020-01-01 to {most[-1]}"
+    assert services.import_file(project, "traffic", path)["period"] == f"2020-01-01 to {most[-1]}"
     path = search_console_zip(tmp_path / "more.zip", rows, days=days_from(date(2020, 1, 1), 2_001))
     assert "The file does not name its period. Write it below" in warnings_of(project, path)
-    assert services.import_traffic(project, path)["period"] == ""
+    assert services.import_file(project, "traffic", path)["period"] == ""
 
 
 def test_a_chart_alone_is_known_and_not_imported(project, pages, tmp_path):
@@ -725,10 +730,10 @@ def test_a_chart_alone_is_known_and_not_imported(project, pages, tmp_path):
         ("Date", *PAGES[1:]),
         [(day, "1", "2", "50%", "3") for day in days_from(date(2026, 1, 1), 90)],
     )
-    looked = services.look(project, schema.TRAFFIC, path, "Chart.csv", None)
+    looked = preview_file(project, "traffic", path, "Chart.csv", None)
     assert looked.known.key == "console_dates"
     with pytest.raises(FileError, match="names no pages"):
-        services.import_traffic(project, path)
+        services.import_file(project, "traffic", path)
     assert not TrafficPeriod.objects.exists()
 
 
@@ -755,8 +760,8 @@ def test_a_chart_that_spans_too_many_days_is_refused_in_the_preview_and_by_the_i
     )
     assert LONG in warnings_of(project, path)
     with pytest.raises(ImportStopped, match=LONG):
-        services.import_traffic(project, path)
-    assert services.import_traffic(project, path, period=JANUARY)["period"] == "2026-01-01 to 2026-01-31"
+        services.import_file(project, "traffic", path)
+    assert services.import_file(project, "traffic", path, period=JANUARY)["period"] == "2026-01-01 to 2026-01-31"
 
 
 def test_the_preview_refuses_a_written_period_that_is_too_long(project, pages, manager, client_for):

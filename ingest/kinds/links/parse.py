@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ingest.addresses.destinations import PageFinder
-    from ingest.fields.schema import Columns
+    from ingest.fields.mapping import Columns
     from ingest.fields.skipped import Skipped
     from ingest.files.table import Records
 
@@ -168,12 +168,12 @@ class LinkParser:
         size = len(records)
         source = self.pages.find_all(columns[self.source_at])
         target = self.pages.moves.ends_of(self.pages.find_all(columns[self.target_at]))
-        block = _told(self._block, np.int16, size, *self._columns(columns, self.position_at, self.path_at))
-        follow = _told(self._follow, np.bool_, size, *self._columns(columns, self.follow_at, self.rel_at))
+        block = _for_each_row(self._block, np.int16, size, *self._columns(columns, self.position_at, self.path_at))
+        follow = _for_each_row(self._follow, np.bool_, size, *self._columns(columns, self.follow_at, self.rel_at))
         anchors = self._anchors(columns, size)
         odd = (source == 0) | (target == 0) | (source == target)
         if self.type_at is not None:
-            odd |= ~_told(self._is_link, np.bool_, size, columns[self.type_at])
+            odd |= ~_for_each_row(self._is_link, np.bool_, size, columns[self.type_at])
         if None in anchors:
             odd |= np.array([anchor is None for anchor in anchors])
         taken = ~odd
@@ -195,7 +195,7 @@ class LinkParser:
         return [columns[place] if place is not None else None for place in places]
 
     def _anchors(self, columns: Sequence[Sequence[str]], size: int) -> list[Any]:
-        """Anchors as they are staged; None where it takes `parse` to tell."""
+        """Anchors as they are staged; None where only `parse` knows."""
         if self.anchor_at is None:
             return [None if self.alt_at is not None else ""] * size
         anchors = columns[self.anchor_at]
@@ -246,21 +246,21 @@ class LinkParser:
         return self._places.keep(place, int(screaming_frog.block(*place))) if known is None else known
 
     def _follow(self, follow: str | None, rel: str | None) -> bool:
-        said = (follow or "", rel or "")
-        known: bool | None = self._follows.get(said)
-        return self._follows.keep(said, _follows(*said)) if known is None else known
+        cells = (follow or "", rel or "")
+        known: bool | None = self._follows.get(cells)
+        return self._follows.keep(cells, _follows(*cells)) if known is None else known
 
 
-def _told(tell: Callable[..., Any], dtype: type, size: int, *columns: Sequence[str] | None) -> NDArray[Any]:
-    """What `tell` says of the cells of each row [size], asked once for each that differ; None is no column."""
+def _for_each_row(parse: Callable[..., Any], dtype: type, size: int, *columns: Sequence[str] | None) -> NDArray[Any]:
+    """What `parse` makes of the cells of each row [size], once for cells that are the same; None is no column."""
     given = [column for column in columns if column is not None]
     cells: Sequence[Any] = given[0] if len(given) == 1 else list(zip(*given, strict=True))
     known: dict[Any, Any] = {}
-    for said in set(cells):
-        values = iter((said,) if len(given) == 1 else said)
-        known[said] = tell(*(None if column is None else next(values) for column in columns))
+    for distinct in set(cells):
+        values = iter((distinct,) if len(given) == 1 else distinct)
+        known[distinct] = parse(*(None if column is None else next(values) for column in columns))
     if len(known) < 2:
-        return np.full(size, known[cells[0]] if known else tell(*columns), dtype=dtype)
+        return np.full(size, known[cells[0]] if known else parse(*columns), dtype=dtype)
     return np.fromiter(map(known.__getitem__, cells), dtype=dtype, count=size)
 
 

@@ -39,7 +39,9 @@ class LinksReport(ImportReport):
         if "ignored" in stored:
             renamed["ignored"] = {codes.get(words, words): count for words, count in stored["ignored"].items()}
         if "links_by_block" in stored:
-            renamed["links_by_block"] = {blocks[name]: count for name, count in stored["links_by_block"].items()}
+            renamed["links_by_block"] = {
+                blocks.get(name, name): count for name, count in stored["links_by_block"].items()
+            }
         return super().upgrade(stored | renamed, version)
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from hashlib import sha256
 from itertools import compress
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
-from urllib.parse import unquote, urljoin, urlsplit
+from typing import TYPE_CHECKING, Any
 
-from ingest.addresses.normalise import MAX_DEPTH, AnotherSite, NotAnAddress, clean_name, folder, folder_names, is_clean
+from ingest.addresses.normalise import MAX_DEPTH, AnotherSite, NotAnAddress, folder, folder_names
 from ingest.cells import values
 from ingest.cells.markup import text_of
-from ingest.fields.schema import columns_of
-from ingest.files.column_names import header_key
-from ingest.formats import screaming_frog, shopify
+from ingest.formats import screaming_frog
+from ingest.kinds.pages.address_order import address_worth
+from ingest.kinds.pages.breadcrumbs import BreadcrumbReader, CrumbRow, may_be_page
+from ingest.kinds.pages.category_paths import CategoryPaths
+from ingest.kinds.pages.fields import FIELDS
+from ingest.kinds.pages.products import Products
+from ingest.kinds.traffic.fields import SEARCH_NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,21 +26,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ingest.addresses.normalise import Site
-    from ingest.fields.schema import Columns
+    from ingest.fields.mapping import Columns
     from ingest.fields.skipped import Skipped
     from ingest.files.table import Records
-
-PathOfNames = tuple[str, ...]
-HOME_SHARE = 0.9
-_HOME = re.compile(
-    r"home(?:page| page)?|start(?:seite|page)?|accueil|page d'accueil|inicio|início|página inicial|hem|forside|hjem"
-    r"|strona główna|главная|ホーム|トップ|top|index|hauptseite|⌂|🏠",
-    re.IGNORECASE,
-)
-_ONE_CELL_TRAIL = re.compile(r"[>›»→]|(?<=\s)[/|](?=\s)")  # single characters: the blanks around are cleaned away
-_ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
-_SUFFIX = re.compile(r"[|·•–—:-]\s")
-
+    from ingest.kinds.pages.category_paths import PathOfNames
 
 # What is staged of a page: a line of the file, and the columns of the table of pages.
 COLUMNS = (
@@ -53,7 +43,6 @@ TEXTS = frozenset(
     | {"canonical_link", "redirect_url"}
 )
 LISTS = frozenset({"headings"})
-TRAFFIC = frozenset({"clicks", "impressions", "position"})
 
 
 @dataclass
@@ -68,82 +57,6 @@ class Pages:
 
     def __len__(self) -> int:
         return len(self.columns["line"])
-
-
-class Trails:
-    """The paths of categories met so far, each with a number, in the order they were met.
-
-    A breadcrumb that ends in the page itself makes a category of each page. Where the last name is the page's title or
-    H1 the parser drops it; a shorter or older name only shows in the whole: OWN_CRUMBS and more of the paths that end
-    at a depth, and most of them, then stand for one page alone and name it. The last name of these is dropped.
-    """
-
-    OWN_CRUMBS = 5
-
-    def __init__(self) -> None:
-        self.numbers: dict[PathOfNames, int] = {}
-        self.rows: Counter[int] = Counter()
-        self._only: dict[int, str] = {}  # number: key of the only page, of those that name it
-
-    def number(self, path: PathOfNames) -> int | None:
-        return self.numbers.setdefault(path, len(self.numbers)) if path else None
-
-    def number_of(self, path: PathOfNames, key: str, is_named: Callable[[str], bool]) -> int | None:
-        """As number(), of a breadcrumb of the page with that key; `is_named` tells whether a name may be the page's."""
-        if not path:
-            return None
-        known = len(self.numbers)
-        number = self.numbers.setdefault(path, known)
-        if number == known and is_named(path[-1]):
-            self._only[number] = key
-        elif number in self._only and self._only[number] != key:
-            del self._only[number]
-        return number
-
-    def count(self, numbers: Iterable[int | None]) -> None:
-        """Notes the numbers of some rows."""
-        self.rows.update(number for number in numbers if number is not None)
-
-    def paths(self) -> list[PathOfNames]:
-        """Path by number, without the page's own name and a “Home” that nearly all begin with; some may be empty."""
-        home, own = self._home(), self._own_crumbs
-        found = []
-        for path, number in self.numbers.items():
-            rest = path[:-1] if number in own else path
-            found.append(rest[1:] if rest and rest[0] == home else rest)
-        return found
-
-    @property
-    def own_crumbs(self) -> int:
-        """How many paths ended in a page."""
-        return len(self._own_crumbs)
-
-    @cached_property
-    def _own_crumbs(self) -> frozenset[int]:
-        """The numbers of the paths whose last name is dropped; to be asked for when all rows were met."""
-        inner: set[PathOfNames] = set()
-        for path in self.numbers:
-            while (path := path[:-1]) and path not in inner:
-                inner.add(path)
-        leaves: dict[int, list[int]] = {}
-        for path, number in self.numbers.items():
-            if path not in inner:
-                leaves.setdefault(len(path), []).append(number)
-        own: set[int] = set()
-        for numbers in leaves.values():
-            named = [number for number in numbers if number in self._only]
-            if len(named) >= self.OWN_CRUMBS and len(named) * 2 > len(numbers):
-                own.update(named)
-        return frozenset(own)
-
-    def _home(self) -> str | None:
-        rows: Counter[str] = Counter()
-        for path, number in self.numbers.items():
-            rows[path[0]] += self.rows[number]
-        for name, count in rows.most_common(1):
-            if _HOME.fullmatch(name) and count >= HOME_SHARE * rows.total():
-                return name
-        return None
 
 
 class PageParser:
@@ -181,21 +94,21 @@ class PageParser:
         """`json_ld` and `markup` say that the breadcrumb is JSON-LD and the main text HTML."""
         self.site, self.skipped, self.mapping, self.markup = site, skipped, mapping, markup
         self.width = len(header)
-        columns = columns_of(mapping)
+        columns = FIELDS.columns_of(mapping)
         self.at = {name: [header.index(column) for column in found] for name, found in columns.items()}
         self.urls_at = self.at["url"]
         self.prefix = next(iter(mapping.get("prefix", [])), "")
         self.source = "folders" if "breadcrumb" not in mapping else "json-ld" if json_ld else "columns"
-        self.trails = Trails()
+        self.category_paths = CategoryPaths()
         self.not_pages = 0
         self.more_rows = 0
-        self.products = _Products.of(header, mapping)
+        self.products = Products.of(header, mapping)
         self._left_out: list[tuple[int, str, str, str, str]] = []
 
     @property
     def filled(self) -> list[str]:
         """The columns of the pages table that the file speaks about, but for those that traffic is read from."""
-        others = {"url", "vector", "breadcrumb", "content_type", "indexability", *TRAFFIC}
+        others = {"url", "vector", "breadcrumb", "content_type", "indexability", *SEARCH_NUMBERS}
         direct = set(self.at) - others
         if self.products is not None or {"indexability", "status_code", "canonical_link"} & set(self.at):
             direct |= {"indexable", "indexability_status"}
@@ -203,7 +116,7 @@ class PageParser:
 
     @property
     def has_traffic(self) -> bool:
-        return not TRAFFIC.isdisjoint(self.at)
+        return not set(SEARCH_NUMBERS).isdisjoint(self.at)
 
     def parse_all(self, records: Records) -> Pages:
         """The pages of many rows."""
@@ -224,7 +137,7 @@ class PageParser:
                 columns[name] = [text[:most] for text in texts] if most is not None else texts
         for name, parse in self.NUMBERS:
             if name in self.at:
-                columns[name] = self._told(name, parse, columns, cells[self.at[name][0]])
+                columns[name] = self._parsed(name, parse, columns, cells[self.at[name][0]])
         cells = self._keep_pages(columns, cells)
         if "headings" in self.at:
             columns["headings"] = [_filled(row) for row in zip(*(cells[i] for i in self.at["headings"]), strict=True)]
@@ -296,7 +209,7 @@ class PageParser:
             self._leave_out(line, "another_site", url, column=column)
         return None
 
-    def _told(
+    def _parsed(
         self, name: str, parse: Callable[[str], Any], columns: dict[str, list[Any]], cells: Sequence[str]
     ) -> list[Any]:
         """What the cells of a column say, each that differs parsed once; None where one is empty or not understood."""
@@ -344,24 +257,24 @@ class PageParser:
         if not {"indexability", "status_code", "canonical_link"} & set(self.at):
             return
         size = len(columns["line"])
-        said: list[bool | None] = [None] * size
+        stated: list[bool | None] = [None] * size
         if "indexability" in self.at:
-            said = self._told("indexability", values.parse_indexable, columns, cells[self.at["indexability"][0]])
+            stated = self._parsed("indexability", values.parse_indexable, columns, cells[self.at["indexability"][0]])
         reasons = columns.setdefault("indexability_status", [""] * size)
         codes, links = columns.get("status_code", [None] * size), columns.get("canonical_link", [""] * size)
-        for n, (told, code, link) in enumerate(zip(said, codes, links, strict=True)):
-            if told is None:
+        for n, (is_indexable, code, link) in enumerate(zip(stated, codes, links, strict=True)):
+            if is_indexable is None:
                 reason = ""
                 if code is not None and not 200 <= code < 300:
                     reason = _status_reason(code)
                 elif link and not self._is_own(link, columns["canonical_url"][n]):
                     reason = "Canonicalised"
-                said[n] = not reason
+                stated[n] = not reason
                 reasons[n] = reasons[n] or reason
-        columns["indexable"] = said
+        columns["indexable"] = stated
 
     def worth(self, url: str, key: str, status_code: int | None, indexable: bool, canonical_link: str) -> int:
-        """How well a row stands for its page where several do, see loader.BETTER_ROW.
+        """How well a row stands for its page where several do, see stage.BETTER_ROW.
 
         16 where it answers 200, 8 where it is indexable, 4 where it is its own canonical or states none, 2 where its
         address is the page's key, 1 where that has neither tracking parameters nor a fragment; added up.
@@ -375,22 +288,21 @@ class PageParser:
         except (NotAnAddress, AnotherSite):
             return False
 
-    # -------------------------------------------------------------------------------------------- categories
-
     def _categories(self, columns: dict[str, list[Any]], cells: Sequence[Sequence[str]]) -> list[int | None]:
-        """The number of each row's trail."""
+        """The number of each row's path."""
         if self.source == "folders":
             starts = list(map(folder, columns["canonical_url"]))
             names = {start: folder_names(start) for start in dict.fromkeys(starts)}
-            known = {start: self.trails.number(path[:MAX_DEPTH]) for start, path in names.items()}
+            known = {start: self.category_paths.number(path[:MAX_DEPTH]) for start, path in names.items()}
             numbers = list(map(known.__getitem__, starts))
             if max(map(len, names.values()), default=0) > MAX_DEPTH:
                 for line, url, start in zip(columns["line"], columns["url"], starts, strict=True):
                     self._cut(line, url, names[start])
         else:
-            trail = self._structured_trail if self.source == "json-ld" else self._column_trail
+            reader = BreadcrumbReader(self.site, self.mapping["breadcrumb"][0], self._leave_out)
+            path_of = reader.from_json_ld if self.source == "json-ld" else reader.from_columns
             if self.products is not None:
-                trail = self.products.trail
+                path_of = self.products.path_of
             nothing = [""] * len(columns["line"])
             rows = zip(
                 *(columns["line"], columns["url"], columns["canonical_url"]),
@@ -398,15 +310,15 @@ class PageParser:
                 zip(*(cells[index] for index in self.at["breadcrumb"]), strict=True),
                 strict=True,
             )
-            found = ((row, self._cut(row.line, row.url, trail(row))) for row in map(_Row._make, rows))
+            found = ((row, self._cut(row.line, row.url, path_of(row))) for row in map(CrumbRow._make, rows))
             if self.source == "columns" and self.products is None:
                 numbers = [
-                    self.trails.number_of(path, row.canonical_url, partial(_may_be_page, row=row))
+                    self.category_paths.number_of(path, row.canonical_url, partial(may_be_page, row=row))
                     for row, path in found
                 ]
             else:
-                numbers = [self.trails.number(path) for _, path in found]
-        self.trails.count(numbers)
+                numbers = [self.category_paths.number(path) for _, path in found]
+        self.category_paths.count(numbers)
         return numbers
 
     def _cut(self, line: int, url: str, path: PathOfNames) -> PathOfNames:
@@ -414,113 +326,6 @@ class PageParser:
         if len(path) > MAX_DEPTH:
             self._leave_out(line, "deep_category", url, path[MAX_DEPTH])
         return path[:MAX_DEPTH]
-
-    def _column_trail(self, row: _Row) -> PathOfNames:
-        filled = row.crumbs if len(row.crumbs) > 1 else _ONE_CELL_TRAIL.split(row.crumbs[0])
-        names = [name for cell in filled if (name := clean_name(cell))]
-        if names and _is_page_itself(names[-1], row):
-            names.pop()
-        return tuple(names)
-
-    def _structured_trail(self, row: _Row) -> PathOfNames:
-        for text in row.crumbs:
-            if "BreadcrumbList" not in text:
-                continue
-            try:
-                crumbs = values.parse_json_ld(text)
-            except ValueError:
-                column = self.mapping["breadcrumb"][0]
-                self._leave_out(row.line, "bad_cell", row.url, text[:200], column=column)
-                continue
-            if crumbs and self._last_is_page(crumbs[-1], row):
-                crumbs.pop()
-            return tuple(name for crumb, _ in crumbs if (name := clean_name(crumb)))
-        return ()
-
-    def _last_is_page(self, crumb: tuple[str, str], row: _Row) -> bool:
-        """The last entry is the page where it has no address, as the standard allows for the page alone, or where its
-        address is one of the page's."""
-        name, address = crumb
-        if not address or address == row.url or _is_page_itself(name, row):
-            return True
-        own = {self._bare_key(link, row.url) for link in (row.url, row.canonical_link) if link}
-        return self._bare_key(address, row.url) in own
-
-    def _bare_key(self, address: str, base: str) -> str:
-        """An address of a page without what tells no pages apart: scheme, a leading `www.`, a slash at the end.
-
-        A relative one is read against `base`; one that is none of the site comes back as it is.
-        """
-        try:
-            key = self.site.canonical_url(address if _ABSOLUTE.match(address) else urljoin(base, address))
-        except (ValueError, AnotherSite):
-            return address
-        path, mark, query = key.partition("://")[2].removeprefix("www.").partition("?")
-        return f"{path.rstrip('/')}{mark}{query}"
-
-
-class _Row(NamedTuple):
-    """What tells a page's own entry in its breadcrumb; `crumbs` are the breadcrumb's cells."""
-
-    line: int
-    url: str
-    canonical_url: str
-    title: str
-    h1: str
-    canonical_link: str
-    crumbs: tuple[str, ...]
-
-
-class _Products:
-    """What is particular to a shop's product file: several rows a product, and its own ways to say what is live."""
-
-    def __init__(self, at: dict[str, int], is_tags: bool) -> None:
-        self.at, self.is_tags = at, is_tags
-        self._seen: set[str] = set()
-
-    @classmethod
-    def of(cls, header: Sequence[str], mapping: Columns) -> Self | None:
-        """None where the file is none of products, or its address comes from another column than the handle."""
-        if not shopify.is_products(header) or mapping["url"] != [shopify.column(header, "url")]:
-            return None
-        columns = {field: shopify.column(header, field) for field in shopify.NAMES}
-        at = {field: header.index(column) for field, column in columns.items() if column is not None}
-        return cls(at, [header_key(column) for column in mapping.get("breadcrumb", [])] == ["tags"])
-
-    def are_first(self, cells: Sequence[Sequence[str]]) -> list[bool]:
-        """Which rows begin a product: the first with its handle that has a title."""
-        first = []
-        for handle, title in zip(cells[self.at["url"]], cells[self.at["title"]], strict=True):
-            begins = bool(title.strip()) and handle not in self._seen
-            if begins:
-                self._seen.add(handle)
-            first.append(begins)
-        return first
-
-    def why_hidden(self, cells: Sequence[Sequence[str]]) -> list[str]:
-        """Why each product cannot be found; empty where it can."""
-        nothing = [""] * len(cells[0])
-        status, published = (
-            cells[self.at[field]] if field in self.at else nothing for field in ("indexability_status", "indexability")
-        )
-        return list(map(shopify.why_hidden, status, published))
-
-    def trail(self, row: _Row) -> PathOfNames:
-        """The category in a product's type, its taxonomy or its first tag: never the product itself."""
-        cell = shopify.category(row.crumbs[0])
-        names = [shopify.first_tag(cell)] if self.is_tags else _ONE_CELL_TRAIL.split(cell)
-        return tuple(name for text in names if (name := clean_name(text)))
-
-
-def address_worth(url: str, key: str) -> int:
-    """How clean an address of a page is: 2 where it is the page's key, 1 where it has neither tracking parameters nor
-    a fragment; added up."""
-    return 2 * (url == key) + is_clean(url)
-
-
-def address_order(url: str, key: str) -> tuple[int, int, str]:
-    """Sorts a page's addresses, the one to know it by first: the cleanest, the shortest, by alphabet."""
-    return -address_worth(url, key), len(url), url
 
 
 def _filled(cells: Iterable[str]) -> list[str]:
@@ -536,36 +341,6 @@ def _keep(
     for name, column in columns.items():
         columns[name] = list(compress(column, kept))
     return [list(compress(column, kept)) for column in cells]
-
-
-def _is_page_itself(crumb: str, row: _Row) -> bool:
-    folded = crumb.casefold()
-    title = row.title.casefold()
-    if folded in (row.h1.casefold(), title):
-        return True
-    return title.startswith(folded) and _SUFFIX.match(title[len(folded) :].lstrip()) is not None
-
-
-def _may_be_page(crumb: str, row: _Row) -> bool:
-    """Whether a breadcrumb's last name may be a short or old one of the page, and not of what the page is in.
-
-    It shares two thirds of its words with the title, the H1 or the last part of the address, and has more than half of
-    the words there: “Roofing” does not name “Metal roofs and other roofing”. Nor does the name of a folder of the
-    address: in /stoves/lite/ “Stoves” is no name of the page.
-    """
-    words = _words(crumb)
-    *folders, last = urlsplit(row.canonical_url).path.rstrip("/").split("/")
-    if not words or any(_words(folder) == words for folder in folders):
-        return False
-    for name in (last, row.h1, _SUFFIX.split(row.title, maxsplit=1)[0]):
-        own = _words(name)
-        if 3 * len(words & own) >= 2 * len(words) and 2 * len(words & own) > len(own):
-            return True
-    return False
-
-
-def _words(text: str) -> set[str]:
-    return set(header_key(unquote(text)).split())
 
 
 def _status_reason(code: int) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ingest.addresses.destinations import PageFinder
-    from ingest.fields.schema import Columns
+    from ingest.fields.mapping import Columns
     from ingest.fields.skipped import Skipped
     from ingest.files.table import Records
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ingest.cells import values
-from ingest.fields.schema import TRAFFIC_NUMBERS
-from ingest.kinds.traffic.periods import Period, parse_period
+from ingest.cells.periods import Period, parse_period
+from ingest.kinds.traffic.fields import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ingest.addresses.destinations import PageFinder
-    from ingest.fields.schema import Columns
+    from ingest.fields.mapping import Columns
     from ingest.fields.skipped import Skipped
     from ingest.files.table import Records
 
@@ -58,7 +58,7 @@ class TrafficParser:
     `sums` adds up each number of COUNTED by where it went: `on_pages`, `on_unknown` (addresses that are no page),
     `skipped` (rows that cannot be read, other sites). Rows of totals stand in none of them and are counted in
     `totals`; rows of further tables, below another comment, in `other_tables`. `moved` counts rows of pages that lead
-    to another page, `period` spans the days that the rows tell.
+    to another page, `period` spans the days in the rows.
     """
 
     def __init__(self, header: Sequence[str], mapping: Columns, pages: PageFinder, skipped: Skipped) -> None:
@@ -66,7 +66,7 @@ class TrafficParser:
         self.width = len(header)
         self.pages, self.skipped, self.mapping = pages, skipped, mapping
         self.url_at, self.date_at = self.at["url"], self.at.get("date")
-        self.filled = [name for name in TRAFFIC_NUMBERS if name in self.at]
+        self.filled = [name for name in NUMBERS if name in self.at]
         self.counted = [name for name in COUNTED if name in self.at]
         self.sums = {where: dict.fromkeys(self.counted, 0) for where in ("on_pages", "on_unknown", "skipped")}
         self.rows = Counter[str]()
@@ -88,7 +88,7 @@ class TrafficParser:
                 unknown[n] = found
         totals = {n for n in unknown if _is_total([column[n] for column in cells], self.url_at)}
         self.totals += len(totals)
-        numbers = {name: self._told(name, lines, addresses, cells[self.at[name]], totals) for name in self.filled}
+        numbers = {name: self._parsed(name, lines, addresses, cells[self.at[name]], totals) for name in self.filled}
         if self.date_at is not None:
             self._note_days(lines, addresses, cells[self.date_at], totals)
         for n, why in unknown.items():
@@ -158,7 +158,7 @@ class TrafficParser:
         for name, count in numbers.items():
             self.sums[where][name] += count or 0
 
-    def _told(
+    def _parsed(
         self,
         name: str,
         lines: Sequence[int],
@@ -198,5 +198,5 @@ class TrafficParser:
 def _is_total(cells: Sequence[str], url_at: int) -> bool:
     """Whether a row holds sums: it says so in place of an address, or in its first or last cell without one."""
     address = cells[url_at].strip() if url_at < len(cells) else ""
-    said = [address] if address else [cells[0], cells[-1]]
-    return any(cell.strip().casefold() in _TOTALS for cell in said)
+    labels = [address] if address else [cells[0], cells[-1]]
+    return any(cell.strip().casefold() in _TOTALS for cell in labels)

@@ -1,4 +1,4 @@
-"""What the commands that import a file share: arguments, the run, its progress and its report."""
+"""What the commands that import share: arguments, the run, its progress and its report."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.core.management.base import CommandError
 
 from ingest import services
-from ingest.fields import schema
 from ingest.files.text import ENCODINGS
+from ingest.kinds import registry
+from ingest.preview import preview_file
+from ingest.sources import registry as sources
 from linker.errors import UserError
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.runs import lifecycle
@@ -18,16 +20,19 @@ from linker.runs.reports import report_of
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-    from linker.models import Project, Run, RunKind
+    from ingest.fields.mapping import Columns
+    from ingest.import_report import ImportReport
+    from ingest.kinds.base import ImportKind
+    from linker.models import Project, Run
     from linker.runs.lifecycle import Progress
 
 
-def parse_map(pairs: list[str]) -> schema.Columns:
+def parse_map(pairs: list[str]) -> Columns:
     """`field=Column` pairs as a mapping; a field given several times gets several columns, `field=` none.
 
     Raises CommandError (exit code 2) for a pair without `=`.
     """
-    mapping: schema.Columns = {}
+    mapping: Columns = {}
     for pair in pairs:
         field, equals, column = pair.partition("=")
         if not equals:
@@ -36,81 +41,101 @@ def parse_map(pairs: list[str]) -> schema.Columns:
     return mapping
 
 
+def add_import_arguments(parser: ArgumentParser, kind: ImportKind) -> None:
+    """The arguments of an import of one kind, after the project's."""
+    fields = ", ".join(field.name for field in kind.fields.fields if not field.text)
+    parser.add_argument("file", metavar="FILE", help="a CSV or TSV file, plain, .gz or .zip")
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="field=Column",
+        help="which column fills a field, where the header does not say it; may be given several times, also for "
+        f"one field; field= leaves it out. Fields: {fields}",
+    )
+    if "prefix" in kind.fields.names:
+        parser.add_argument(
+            "--prefix",
+            metavar="TEXT",
+            help="what stands before the address in each row, for a column of handles or of addresses without a "
+            "host: --map url=Slug --prefix /blog/",
+        )
+    for option in kind.options:
+        flag = f"--{option.name.replace('_', '-')}"
+        if option.is_tick:
+            parser.add_argument(flag, action="store_true", help=option.command_help)
+        else:
+            parser.add_argument(flag, default="", help=option.command_help)
+    parser.add_argument(
+        "--encoding", choices=sorted(ENCODINGS), default="", help="of a file that is neither UTF-8 nor UTF-16"
+    )
+    if sources.sources():
+        parser.add_argument(
+            "--from",
+            dest="source",
+            choices=[sources.FILE, *(source.name for source in sources.sources())],
+            default=sources.FILE,
+            help="where the rows come from; FILE then names the place there",
+        )
+
+
 class ImportCommand(ProjectCommand):
     """Imports a file in this process, under a Run as the browser's imports are."""
 
     kind: ClassVar[str]
-    run_kind: ClassVar[RunKind]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        fields = ", ".join(field.name for field in schema.FIELDS[self.kind] if not field.text)
-        parser.add_argument("file", metavar="FILE", help="a CSV or TSV file, plain, .gz or .zip")
-        parser.add_argument(
-            "--map",
-            action="append",
-            default=[],
-            metavar="field=Column",
-            help="which column fills a field, where the header does not say it; may be given several times, also for "
-            f"one field; field= leaves it out. Fields: {fields}",
-        )
-        if any(field.name == "prefix" for field in schema.FIELDS[self.kind]):
-            parser.add_argument(
-                "--prefix",
-                metavar="TEXT",
-                help="what stands before the address in each row, for a column of handles or of addresses without a "
-                "host: --map url=Slug --prefix /blog/",
-            )
-        if self.kind in schema.MARKS_MISSING:
-            parser.add_argument(
-                "--allow-shrink",
-                action="store_true",
-                help="import although the file holds far less than the project has",
-            )
-        if self.kind == schema.TRAFFIC:
-            parser.add_argument(
-                "--period",
-                default="",
-                help="the days the numbers were counted on, where the file does not tell them: 2026-01, or "
-                "'2026-01-01 to 2026-03-31'",
-            )
-        parser.add_argument(
-            "--encoding", choices=sorted(ENCODINGS), default="", help="of a file that is neither UTF-8 nor UTF-16"
-        )
+        add_import_arguments(parser, registry.get(self.kind))
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.import_rows(registry.get(self.kind), options)
+
+    def import_rows(self, kind: ImportKind, options: dict[str, Any]) -> None:
+        """Imports what the arguments of add_import_arguments() name."""
         project = self.project(options["slug"])
         mapping = parse_map(options["map"])
         if options.get("prefix") is not None:
             mapping["prefix"] = [options["prefix"]] if options["prefix"] else []
-        services.read_period(options["file"], options.get("period", ""))
-        file = Path(options["file"])
-        upload = services.register_file(project, self.kind, file, encoding=options["encoding"])
-        self._say_what_it_is(project, file, mapping, options["encoding"])
-        params = {"upload": upload.pk, "mapping": mapping, "encoding": options["encoding"]}
-        params |= {name: options[name] for name in ("allow_shrink", "period") if options.get(name) not in (None, "")}
-        run = lifecycle.start_run(project, self.run_kind, params, to_queue=False)
-        bar = ProgressBar()
-
-        def work(run: Run, progress: Progress) -> services.Report:
-            bar.also = progress
-            return services.run_import(run, bar)
-
-        try:
-            ended = lifecycle.execute(run.pk, work) or run
-        finally:
-            bar.close()
+        kind.check_options(options["file"], options)
+        source = options.get("source", sources.FILE)
+        if source == sources.FILE:
+            params = self._params_of_file(project, kind, mapping, options)
+        else:
+            params = {"source": source, "where": options["file"], "mapping": mapping}
+        run = lifecycle.start_run(project, kind.run_kind, params | kind.chosen_options(options), to_queue=False)
+        ended = self._work(run)
         try:
             self.show(ended)
         finally:
             if report_of(ended).has_skipped_list:
                 self.stdout.write(f"skipped rows: {services.skipped_path(project.pk, run.pk)}")
 
-    def _say_what_it_is(self, project: Project, file: Path, mapping: schema.Columns, encoding: str) -> None:
+    def _params_of_file(
+        self, project: Project, kind: ImportKind, mapping: Columns, options: dict[str, Any]
+    ) -> dict[str, Any]:
+        file, encoding = Path(options["file"]), options["encoding"]
+        upload = services.register_file(project, kind.name, file, encoding=encoding)
+        self._say_what_it_is(project, kind, file, mapping, encoding)
+        return {"upload": upload.pk, "mapping": mapping, "encoding": encoding}
+
+    def _work(self, run: Run) -> Run:
+        bar = ProgressBar()
+
+        def work(run: Run, progress: Progress) -> ImportReport:
+            bar.also = progress
+            return services.run_import(run, bar)
+
+        try:
+            return lifecycle.execute(run.pk, work) or run
+        finally:
+            bar.close()
+
+    def _say_what_it_is(self, project: Project, kind: ImportKind, file: Path, mapping: Columns, encoding: str) -> None:
         """Says what a file is known for, where this import takes it; where it does not, the import itself says so."""
         try:
-            looked = services.look(project, self.kind, file, file.name, mapping, encoding)
+            found = preview_file(project, kind.name, file, file.name, mapping, encoding)
         except UserError:
             return
-        if looked.known is not None and looked.is_for_this:
-            self.stdout.write(looked.known.text)
+        if found.known is not None and found.is_for_this:
+            self.stdout.write(found.known.text)

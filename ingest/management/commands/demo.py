@@ -20,8 +20,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from ingest import services
-from ingest.fields.schema import LINKS, PAGES, QUERIES
-from ingest.folder import SAMPLE, find_crawl
+from ingest.folder import LINKS, PAGES, QUERIES, SAMPLE, find_crawl
+from ingest.kinds import registry
 from ingest.models import Upload
 from linker.engine.params import MatchParams
 from linker.errors import UserError
@@ -120,10 +120,10 @@ class Command(BaseCommand):
 
     def _import(self, kind: str, file: Path, project: Project, user: User, pool: WorkerPool) -> None:
         """Imports a file unless the newest import was of the same bytes. Where it cannot, older data will do."""
-        last = _last(project, services.RUN_KINDS[kind])
+        last = _last(project, registry.get(kind).run_kind)
         with file.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
-        if last is not None and Upload.objects.filter(pk=last.params["upload"], sha256=digest).exists():
+        if last is not None and Upload.objects.filter(pk=last.params.get("upload", 0), sha256=digest).exists():
             return
 
         def start() -> Run:
@@ -236,7 +236,7 @@ def _project(crawl: Crawl, user: User) -> Project:
     return project
 
 
-def _last(project: Project, kind: RunKind) -> Run | None:
+def _last(project: Project, kind: str) -> Run | None:
     return Run.objects.filter(project=project, kind=kind, status=RunStatus.SUCCEEDED).order_by("-pk").first()
 
 

@@ -113,8 +113,8 @@ def test_the_project_s_setting_says_how_much_queries_weigh(project, site, blend,
 def test_from_the_sample_s_files_to_an_anchor_that_people_searched_for():
     crawl = find_crawl(SAMPLE)
     project = make_project("fernpeak", base_url=crawl.base_url)
-    ingest.import_pages(project, crawl.pages)
-    report = ingest.import_queries(project, crawl.queries)
+    ingest.import_file(project, "pages", crawl.pages)
+    report = ingest.import_file(project, "queries", crawl.queries)
     assert (report["rows"], report["queries"], report["query_pages"], report["skipped"]) == (652, 652, 234, {})
     model = make_model()
     pages = list(project.pages.filter(indexable=True, url__contains="/shop/p/").order_by("pk")[:12])

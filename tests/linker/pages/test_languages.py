@@ -50,7 +50,7 @@ HEADER = ("Address", "Title 1", "Language", "Text")
 
 def imported(project, tmp_path, *rows, name="pages.csv"):
     mapping = {"url": ["Address"], "title": ["Title 1"], "language": ["Language"], "body": ["Text"]}
-    return ingest.import_pages(project, write(tmp_path / name, HEADER, rows), mapping=mapping)
+    return ingest.import_file(project, "pages", write(tmp_path / name, HEADER, rows), mapping=mapping)
 
 
 def page_at(path: str) -> Page:
@@ -91,7 +91,9 @@ def test_a_later_import_reads_the_pages_again_whose_text_changed(project, tmp_pa
 
 
 def test_a_text_that_a_file_brings_later_is_read(project, tmp_path):
-    ingest.import_pages(project, write(tmp_path / "titles.csv", ("Address", "Title 1"), [(f"{SITE}/a", "Zelte")]))
+    ingest.import_file(
+        project, "pages", write(tmp_path / "titles.csv", ("Address", "Title 1"), [(f"{SITE}/a", "Zelte")])
+    )
     assert page_at("/a").detected_language == ""
     imported(project, tmp_path, (f"{SITE}/a", "Zelte", "", GERMAN), name="texts.csv")
     assert page_at("/a").own_language == "de"

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from linker.models import Ranker, Run
+from linker.models.run import IMPORTS
 from linker.reports.match_page import ON_PAGE, match_page
 from linker.reports.words import reading_rows, report_rows, summary
 from linker.runs.reports import REPORTS, report_of
@@ -41,7 +42,7 @@ def in_order(rows: list[Any]) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name, old in OLD.items() if old["kind"] in REPORTS])
+@pytest.mark.parametrize("name", [name for name, old in OLD.items() if old["kind"] in {*REPORTS, *IMPORTS}])
 def test_a_report_from_before_says_what_it_said(name):
     old, (sentences, rows, reading) = OLD[name], words(run_of(OLD[name]))
     assert sentences == old.get("sentences", [])
@@ -49,7 +50,7 @@ def test_a_report_from_before_says_what_it_said(name):
     assert in_order(reading) == in_order(old.get("reading", []))
 
 
-@pytest.mark.parametrize("name", [name for name, old in OLD.items() if old["kind"] in REPORTS])
+@pytest.mark.parametrize("name", [name for name, old in OLD.items() if old["kind"] in {*REPORTS, *IMPORTS}])
 def test_the_same_report_stored_today_says_the_same(name):
     old = run_of(OLD[name])
     today = report_of(old).to_json()
@@ -85,4 +86,4 @@ def shown(page: Any) -> Any:
 
 
 def test_there_is_an_old_report_of_every_kind():
-    assert {old["kind"] for old in OLD.values()} >= set(REPORTS)
+    assert {old["kind"] for old in OLD.values()} >= {*REPORTS, *IMPORTS}

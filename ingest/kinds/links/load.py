@@ -1,0 +1,67 @@
+"""An import of links from start to finish."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ingest.kinds.base import SHRINK_FROM, SHRINK_TO, Counts, shrinks
+from ingest.kinds.links import merge
+from ingest.kinds.links.parse import LinkParser
+from ingest.kinds.links.stage import LinkStage, count_staged_links, drop_link_stage, part_repeated_links
+from ingest.kinds.project_pages import find_pages
+from ingest.kinds.sql import lock
+from ingest.kinds.staging import stage_rows
+from linker.pages.roles import find_roles
+from linker.storage.copy import analyze
+
+if TYPE_CHECKING:
+    from ingest.kinds.base import ImportTask
+
+
+def load_links(task: ImportTask) -> Counts:
+    """Reads the rows into the stage, checks what they come to, and merges them with the links that are there."""
+    rows, project = task.rows, task.project
+    pages = find_pages(project, task.source.name, first="Import the pages first, then their links.", of_links=True)
+    parser = LinkParser(rows.header, rows.mapping, pages, task.skipped)
+    page_ids = np.sort(np.fromiter(pages.ids.values(), dtype=np.int64, count=len(pages.ids)))
+    with LinkStage(project, task.seen_at, page_ids, at_once=parser.says_position) as stage:
+        count = stage_rows(task, parser.parse_all, stage.add)
+        stage.wait()
+        report: Counts = {**task.source.describe(), "rows": count}
+        if not parser.says_position:
+            report["made_template_by_repetition"] = part_repeated_links()
+        live = 0 if stage.at_once else merge.count_live_links(project)
+        # Where the project has too few to compare with, the merge counts them.
+        report["links"] = count_staged_links() if live >= SHRINK_FROM else stage.rows
+        report["ignored"] = dict(parser.ignored.most_common())
+        _check(task, report, live)
+        task.note_stage("Saving links")
+        lock(project)
+        report |= stage.merge()
+    report["links"] = report["new"] + report["seen_before"]
+    report["missing"] = 0 if stage.at_once else merge.mark_missing_links(project, task.seen_at)
+    task.note_stage("Counting links")
+    analyze("linker_existinglink")
+    stage.count_page_links()
+    drop_link_stage()
+    report |= find_roles(project, task.note_substage)
+    task.note_done()
+    return report | task.skipped.report() | {"mapping": rows.mapping}
+
+
+def _check(task: ImportTask, report: Counts, live: int) -> None:
+    """Raises ImportStopped where there is nothing to load, or far less than the `live` links of the project."""
+    name = task.source.name
+    if not report["links"]:
+        if task.skipped.counts:
+            raise task.stop_without_rows("a page", report)
+        raise task.stop(f"{name}: none of its {report['rows']:,} rows is a link between two pages.", report)
+    if not task.rows.options.get("allow_shrink") and shrinks(live, report["links"]):
+        raise task.stop(
+            f"{name} holds {report['links']:,} links where the project has {live:,}: less than {SHRINK_TO:.0%}. A part "
+            "of a crawl would mark all others as missing. If the links did go, import again and allow it (the tick "
+            "box in the preview, or --allow-shrink).",
+            report,
+        )

@@ -1,0 +1,61 @@
+"""What the table of links says once they are in it: which are gone, and how many each page has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingest.kinds.sql import execute, fetch, fetch_number
+from linker.models import Block
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import PRESENT, sql
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from linker.models import Project
+
+ANCHOR_KEY = "hashtextextended(anchor, 0)"  # as in the unique index of links
+# Counts that are the same already are not written: each write is a new version of the whole page.
+SET_COUNTS = (
+    "UPDATE linker_page p SET inlinks = c.inlinks, outlinks = c.outlinks FROM {} c "
+    "WHERE p.id = c.id AND (p.inlinks, p.outlinks) IS DISTINCT FROM (c.inlinks, c.outlinks)"
+)
+
+
+def has_links(project: Project, *blocks: Block) -> bool:
+    """Whether the project has links, in these blocks or in any."""
+    return bool(
+        fetch(
+            "SELECT 1 FROM linker_existinglink WHERE project_id = %s AND block = ANY(%s) LIMIT 1",
+            [project.pk, list(blocks or Block)],
+        )
+    )
+
+
+def count_live_links(project: Project) -> int:
+    return fetch_number(
+        f"SELECT count(*) FROM linker_existinglink WHERE project_id = %s AND {sql(PRESENT)}", [project.pk]
+    )
+
+
+def mark_missing_links(project: Project, seen_at: datetime) -> int:
+    """Marks the links that the import did not see. Returns how many were live until now."""
+    return execute(
+        "UPDATE linker_existinglink SET missing_since = %s "
+        f"WHERE project_id = %s AND {sql(PRESENT)} AND last_seen_at < %s",
+        [seen_at, project.pk, seen_at],
+    )
+
+
+def count_page_links(project: Project) -> None:
+    """Sets every page's `inlinks` and `outlinks`: distinct pages, body links only, missing ones left out."""
+    execute(
+        "WITH pair AS (SELECT DISTINCT source_id, target_id FROM linker_existinglink "
+        f"WHERE project_id = %s AND {sql(TEXT_LINK)}), "
+        "gives AS (SELECT source_id AS id, count(*) AS n FROM pair GROUP BY 1), "
+        "gets AS (SELECT target_id AS id, count(*) AS n FROM pair GROUP BY 1), "
+        "counted AS (SELECT p.id, coalesce(gets.n, 0) AS inlinks, coalesce(gives.n, 0) AS outlinks FROM linker_page p "
+        "LEFT JOIN gets ON gets.id = p.id LEFT JOIN gives ON gives.id = p.id WHERE p.project_id = %s) "
+        + SET_COUNTS.format("counted"),
+        [project.pk, project.pk],
+    )

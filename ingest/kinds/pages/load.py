@@ -1,0 +1,216 @@
+"""An import of pages from start to finish."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ingest.addresses.destinations import Moves, PageFinder, destinations
+from ingest.cells.markup import is_markup
+from ingest.kinds.base import SHRINK_TO, shrinks
+from ingest.kinds.pages import merge, stage
+from ingest.kinds.pages.category_paths import CategoryPaths
+from ingest.kinds.pages.category_source import empty_crumbs, has_json_ld, without_crumbs
+from ingest.kinds.pages.fields import is_crawl
+from ingest.kinds.pages.parse import PageParser, Pages
+from ingest.kinds.project_pages import leading_pages, page_ids
+from ingest.kinds.sql import lock
+from ingest.kinds.traffic.merge import merge_traffic
+from ingest.kinds.traffic.stage import drop_traffic_stage, sum_crawled_traffic
+from linker.models import TrafficSource
+from linker.pages.languages import detect_all, language_counts, read_languages
+from linker.pages.roles import find_roles
+from linker.pages.sensitivity import find_sensitive
+from linker.storage.background import BackgroundCopy
+from linker.storage.copy import analyze
+from linker.storage.references import lock_references
+
+if TYPE_CHECKING:
+    from ingest.kinds.base import Counts, ImportTask
+
+LANGUAGE_FROM = {"title", "body", "language"}  # columns that say which language a page is in
+
+
+class PagesLoad:
+    """One import of pages: read into the stage, checked, saved."""
+
+    def __init__(self, task: ImportTask) -> None:
+        self.task, self.project, self.skipped = task, task.project, task.skipped
+        self.empty_crumbs = empty_crumbs(task.rows)
+        rows = without_crumbs(task.rows) if self.empty_crumbs else task.rows
+        self.mapping = rows.mapping
+        body = [cell for column in rows.mapping.get("body", []) for cell in rows.cells(column) if cell]
+        self.parser = PageParser(
+            rows.header, rows.mapping, rows.site, task.skipped, json_ld=has_json_ld(rows), markup=is_markup(body)
+        )
+        self.is_crawl = is_crawl(rows.mapping)
+        self.is_first = not self.project.pages.exists()  # then each of its pages is written once, with its language
+        self.rows = 0
+        self._keys: list[np.ndarray] = []  # hashes of the pages' keys
+
+    def read(self) -> Counts:
+        """Reads all rows into the stage and leaves one row a page in it. Returns the report so far."""
+        self._stage()
+        if self._may_repeat():
+            parser = self.parser
+            gone = stage.drop_duplicates(parser.category_paths, parser.worth, add_up=parser.has_traffic)
+            for line, url in gone:
+                self.skipped.add(line, "duplicate", address=url)
+        if not self.is_crawl:
+            for line, url in stage.drop_unknown(self.project):
+                self.skipped.add(line, "unknown_page", address=url)
+        return {
+            **self.task.source.describe(),
+            "rows": self.rows,
+            **stage.count_staged(),
+            "duplicates": self.skipped.counts["duplicate"],
+            "not_pages": self.parser.not_pages,
+            **({"more_rows": self.parser.more_rows} if self.parser.more_rows else {}),
+        }
+
+    def _stage(self) -> None:
+        stage.create_page_stage()
+        with BackgroundCopy() as background:
+            for records in self.task.source.chunks():
+                self.rows += len(records)
+                pages = self.parser.parse_all(records)
+                self._keys.append(np.array(list(map(hash, pages.columns["canonical_url"])), dtype=np.int64))
+                if self.is_first:
+                    _read_languages(pages)
+                background.wait()
+                if pages.vectors:
+                    stage.stage_vectors(*zip(*pages.vectors, strict=True))
+                stage.stage_pages(background, pages)
+                self.task.note_reading()
+
+    def _may_repeat(self) -> bool:
+        """Whether a page may stand in the file several times: keys that differ have, but for chance, other hashes."""
+        keys = np.concatenate([*self._keys, np.empty(0, dtype=np.int64)])
+        return len(np.unique(keys)) < len(keys)
+
+    def check(self, report: Counts) -> None:
+        """Raises ImportStopped where there is nothing to load, or far less than the project has."""
+        if not report["pages"]:
+            raise self.task.stop_without_rows("a page", report)
+        live = merge.count_live(self.project)
+        allowed = self.task.rows.options.get("allow_shrink")
+        if self.is_crawl and not allowed and shrinks(live, report["pages"]):
+            raise self.task.stop(
+                f"{self.task.source.name} holds {report['pages']:,} pages where the project has {live:,}: less than "
+                f"{SHRINK_TO:.0%}. A part of a crawl would mark all others as missing. If the site did shrink, import "
+                "again and allow it (the tick box in the preview, or --allow-shrink).",
+                report,
+            )
+
+    def save(self, report: Counts) -> None:
+        """Merges the stage with the tables, and works out what follows from it; completes the report."""
+        self.task.note_stage("Saving categories")
+        lock(self.project)
+        report |= self._save_categories()
+        self.task.note_stage("Saving pages")
+        report |= self._save_pages()
+        if self.parser.has_traffic:
+            self.task.note_stage("Saving clicks and impressions")
+            report["page_traffic"] = self._save_traffic()
+        if "vector" in self.mapping:
+            report["vectors"] = self._save_vectors()
+        report |= self.skipped.report()
+        report["mapping"] = self.mapping
+        stage.drop_page_stage()
+        analyze("linker_page", "linker_pageembedding", "linker_category")
+        if not LANGUAGE_FROM.isdisjoint(self.parser.filled):
+            self.task.note_stage("Reading the languages of pages")
+            read_languages(self.project, self.task.note_substage)
+            report["languages"] = language_counts(self.project)
+        self.task.note_stage("Looking for sensitive pages")
+        report |= find_sensitive(self.project, self.task.note_substage)
+        report |= find_roles(self.project, self.task.note_substage)
+        self.task.note_done()
+
+    @property
+    def _has_categories(self) -> bool:
+        """Folders are a guess at what a crawl leaves open; a file of vectors or numbers is no reason to guess."""
+        return self.is_crawl or self.parser.source != "folders"
+
+    def _save_categories(self) -> Counts:
+        paths = self.parser.category_paths if self._has_categories else CategoryPaths()
+        report: Counts = {
+            "categories": merge.merge_categories(self.project, paths),
+            "category_source": self.parser.source if self._has_categories else "",
+        }
+        if self.empty_crumbs:
+            report["empty_breadcrumb"] = self.empty_crumbs
+        if paths.own_crumbs:
+            report["own_crumbs"] = paths.own_crumbs
+        return report
+
+    def _save_pages(self) -> Counts:
+        from_folders = self.parser.source == "folders"
+        held = {"linker_project": [self.project.pk], "linker_category": merge.staged_categories()}
+        with lock_references(held):
+            counts = merge.merge_pages(
+                self.project,
+                self.parser.filled,
+                is_crawl=self.is_crawl,
+                weak_category=self._has_categories and from_folders,
+                strong_category=not from_folders,
+                languages_read=self.is_first,
+                seen_at=self.task.seen_at,
+            )
+        missing = merge.mark_missing_pages(self.project, self.task.seen_at) if self.is_crawl else 0
+        return counts | {"missing": missing}
+
+    def _save_traffic(self) -> Counts:
+        """What a crawl knows of Search Console: of its own source, whose period is unknown."""
+        moves = self._moves()
+        sum_crawled_traffic(self.project, moves)
+        counts = merge_traffic(
+            self.project,
+            TrafficSource.CRAWL.value,
+            None,
+            self.task.seen_at,
+            replaces=self.is_crawl,
+            # The pages of a crawl have all been written just now.
+            loose=moves.end.tolist() if self.is_crawl else None,
+        )
+        drop_traffic_stage()
+        return {key: counts[key] for key in ("pages", "new", "updated", "unchanged", "gone")}
+
+    def _moves(self) -> Moves:
+        """Where the project's pages lead. Their addresses are read only if one of them may lead anywhere."""
+
+        @cache
+        def finder() -> PageFinder:
+            return PageFinder(page_ids(self.project, hold=False), self.task.rows.site)
+
+        return destinations(leading_pages(self.project), lambda url, address: finder().find_on(url, address))
+
+    def _save_vectors(self) -> Counts:
+        """Keeps the most common length; the others are reported, never padded."""
+        column = self.mapping["vector"][0]
+        lengths = stage.vector_lengths()
+        if not lengths:
+            return {"column": column, "stored": 0}
+        dimensions = next(iter(lengths))
+        for line, url, other in stage.other_vectors(dimensions):
+            self.skipped.add(
+                line, "vector_length", column=column, address=url, value=f"{other} numbers, not {dimensions}"
+            )
+        model, changed = merge.merge_vectors(self.project, column, dimensions, self.task.seen_at)
+        return {
+            "column": column,
+            "model": str(model),
+            "dimensions": dimensions,
+            "stored": lengths[dimensions],
+            "new_or_changed": changed,
+            "other_length": sum(lengths.values()) - lengths[dimensions],
+            "not_understood": self.skipped.counts["bad_vector"],
+        }
+
+
+def _read_languages(pages: Pages) -> None:
+    """Says of each page which language its text is in."""
+    texts = (pages.columns.get(name) or [""] * len(pages) for name in ("title", "body", "language"))
+    pages.columns["detected_language"], pages.columns["language_sureness"] = detect_all(*texts)

@@ -1,0 +1,59 @@
+"""What people searched for, page by page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingest.fields.mapping import listed
+from ingest.kinds.base import ImportKind, Note
+from ingest.kinds.pages.fields import TEXTS
+from ingest.kinds.queries.fields import FIELDS
+from ingest.kinds.queries.load import load_queries
+from ingest.kinds.queries.report import QUERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ingest.fields.mapping import Columns
+    from ingest.kinds.base import Counts, ImportTask, MappedRows
+
+
+class QueriesImport(ImportKind):
+    name = "queries"
+    label = "Search queries"
+    choice = "Search queries of pages"
+    own_command = "import_queries"
+    preview_template = "ingest/kinds/queries.html"
+    command_help = (
+        "Imports what people searched for, page by page, in this process: Search Console's rows of page and query, "
+        "a file of url, query and importance, or any CSV with --map. Import the pages first. Queries that are there "
+        "are updated, nothing is deleted. Exits with 1 and a message where nothing could be imported."
+    )
+    fields = FIELDS
+    report = QUERIES
+
+    def recognises(self, header: Sequence[str]) -> bool:
+        """Queries without pages count as queries, so that the message says what they lack."""
+        return "query" in self.fields.by_name(header)
+
+    def takes_from_pages(self, mapping: Columns) -> bool:
+        return TEXTS.isdisjoint(mapping)
+
+    def what_is_missing(self, header: Sequence[str], mapping: Columns) -> str:
+        if [field.name for field in self.fields.without_column(mapping)] != ["url"]:
+            return super().what_is_missing(header, mapping)
+        return (
+            f"No column says which page a query belongs to. The columns are: {listed(header)}. The files that Search "
+            "Console's own screens hand out list queries and pages apart: take rows of page and query from its API, "
+            "its bulk export or a connector such as Looker Studio. If a column does hold the page, choose it in the "
+            "preview, or on the command line with --map url=COLUMN."
+        )
+
+    def notes(self, rows: MappedRows) -> list[Note]:
+        for field in ("importance", "impressions"):
+            if field in rows.mapping:
+                return [Note(f"A page's queries are weighed by “{rows.mapping[field][0]}”.")]
+        return [Note("The file has neither impressions nor importance: all queries of a page weigh the same.", True)]
+
+    def load(self, task: ImportTask) -> Counts:
+        return load_queries(task)

@@ -1,0 +1,145 @@
+"""What is said of a file before it is imported: what it is known for, which columns fill which fields, what to note."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ingest.errors import FileError
+from ingest.formats.known_file import KnownFileError
+from ingest.kinds import registry
+from ingest.kinds.base import MappedRows, Note
+from ingest.sources.file import FileSource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from ingest.fields.mapping import Field
+    from ingest.formats.known_file import Known
+    from ingest.kinds.base import ImportKind
+    from ingest.sources.base import Source
+    from linker.models import Project
+
+MAX_SAMPLE = 300  # characters of a value shown
+
+
+@dataclass(frozen=True)
+class FilePreview(MappedRows):
+    """A file looked at: how it is read, which columns fill which fields, and its first rows."""
+
+    @property
+    def known(self) -> Known | None:
+        return self.source.known
+
+    def values(self, field: Field, most: int = 3) -> list[str]:
+        """The first `most` values of a field as they would be imported, several columns' joined."""
+        places = [self.header.index(column) for column in self.mapping.get(field.name, [])]
+        filled = ([row[i].strip() for i in places if row[i].strip()] for row in self.samples)
+        if field.first:
+            prefix = next(iter(self.mapping.get("prefix", [])), "")
+            found = (self.site.full_address(cells[0], prefix) for cells in filled if cells)
+        else:
+            found = (" › ".join(cells) for cells in filled if cells)
+        return [value[:MAX_SAMPLE] for value, _ in zip(found, range(most), strict=False)]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Columns that no field takes."""
+        taken = {column for columns in self.kind.fields.columns_of(self.mapping).values() for column in columns}
+        return [column for column in self.header if column not in taken]
+
+    @property
+    def better_kind(self) -> ImportKind | None:
+        """The import that takes the file, where that is another than this one; None where none is known."""
+        if self.known is None:
+            return registry.better_kind(self.kind, self.header, self.mapping)
+        found = registry.find(self.known.kind)
+        return None if found is self.kind else found
+
+    @property
+    def is_for_this(self) -> bool:
+        """Whether nothing is known of the file that speaks against importing it as this kind."""
+        return self.better_kind is None if self.known is None else self.known.kind == self.kind.name
+
+    @property
+    def warns(self) -> bool:
+        """Whether what is known of the file is a warning."""
+        return not self.is_for_this or (self.known is not None and self.known.doubt)
+
+    @property
+    def objection(self) -> str:
+        """Why the file is not one to be imported as this kind, and what to do instead; empty where it is."""
+        if self.is_for_this:
+            return ""
+        if self.known is None:
+            return self.missing
+        if better := self.better_kind:
+            return (
+                f"{self.known.what} It is a file of {better.name}, not of {self.kind.name}: import it as {better.name}."
+            )
+        return self.known.text
+
+    @property
+    def missing(self) -> str:
+        """Which required fields have no column, and what to do about it; empty where none is missing."""
+        return registry.what_is_missing(self.kind, self.header, self.mapping)
+
+    @property
+    def notes(self) -> list[Note]:
+        """What the user should know before confirming."""
+        if not self.is_for_this:
+            return []
+        if self.missing:
+            return [Note(self.missing, True)]
+        return [*self.kind.notes(self), *(Note(text, True) for text in self.source.warnings())]
+
+
+def preview_file(
+    project: Project,
+    kind: str,
+    path: Path,
+    name: str,
+    mapping: Mapping[str, Sequence[str]] | None,
+    encoding: str = "",
+    options: Mapping[str, Any] | None = None,
+) -> FilePreview:
+    """Looks at the first rows of a file and settles its mapping, required fields or not.
+
+    Raises UnusableFile, or KnownFileError where the file is known to be none that can be imported in any way.
+    """
+    chosen = registry.get(kind)
+    source = FileSource.open(
+        path,
+        name,
+        kind=kind,
+        known_columns=registry.known_columns(),
+        preferred=chosen.preferred_files,
+        encoding=encoding,
+    )
+    return preview(project, chosen, source, mapping, options)
+
+
+def preview(
+    project: Project,
+    kind: ImportKind,
+    source: Source,
+    mapping: Mapping[str, Sequence[str]] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> FilePreview:
+    """Settles which columns fill which fields. Raises FileError for a mapping that the source cannot have."""
+    samples = source.first_rows()
+    guessed = kind.guess(source.header, samples)
+    remembered = project.import_mappings.get(kind.name, {})
+    resolved = kind.fields.resolve(guessed, source.name, source.header, remembered, mapping or {})
+    return FilePreview(project, kind, source, resolved, samples, options or {})
+
+
+def check_loadable(found: FilePreview, wanted: Mapping[str, Sequence[str]] | None) -> None:
+    """Raises KnownFileError where a file is known to be something else and the user chose no columns, FileError where a
+    required field has no column."""
+    if found.objection and found.known is not None and not found.kind.fields.columns_of(wanted or {}):
+        command = f" The command is {found.better_kind.command}." if found.better_kind else ""
+        raise KnownFileError(found.source.name, found.known, found.objection + command)
+    if text := found.missing:
+        raise FileError(found.source.name, text)

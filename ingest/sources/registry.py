@@ -1,0 +1,26 @@
+"""The sources that rows may come from beside a file. To add one, see CONTRIBUTING.md: its line goes here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from linker.errors import UserError
+
+if TYPE_CHECKING:
+    from ingest.sources.base import SourceKind
+
+FILE = "file"
+SOURCES: tuple[SourceKind, ...] = ()
+
+
+def sources() -> tuple[SourceKind, ...]:
+    """The sources beside the file."""
+    return SOURCES
+
+
+def get(name: str) -> SourceKind:
+    """The source of a name. Raises UserError where there is none."""
+    for source in SOURCES:
+        if source.name == name:
+            return source
+    raise UserError(f"There is no source “{name}” to import from. It may have been removed since.")
