@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 class UploadForm(forms.Form):
     file = forms.FileField(
         label="File",
-        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, Search Console's export or "
-        "its rows of page and query, or any CSV with a header; plain, .gz or .zip",
+        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, a Search Console export, "
+        "or any CSV with a header row; plain, .gz or .zip",
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.gz,.zip,text/csv"}),
         max_length=255,
         allow_empty_file=True,  # an empty file has a message of its own
     )
     kind = forms.ChoiceField(
-        label="It holds",
+        label="Contents",
         choices=[
-            ("", "Find out from its columns"),
+            ("", "Detect from the columns"),
             (schema.PAGES, "Pages"),
             (schema.LINKS, "Links between pages"),
             (schema.QUERIES, "Search queries of pages"),
@@ -44,10 +44,10 @@ class UploadForm(forms.Form):
         required=False,
     )
     encoding = forms.ChoiceField(
-        label="Its encoding",
-        choices=[("", "Find out (UTF-8 or UTF-16)"), *ENCODINGS.items()],
+        label="Encoding",
+        choices=[("", "Detect (UTF-8 or UTF-16)"), *ENCODINGS.items()],
         required=False,
-        help_text="Only for files that are neither",
+        help_text="Only needed for other encodings",
     )
 
     def __init__(self, *args: Any, refused: str = "", **kwargs: Any) -> None:
@@ -60,7 +60,7 @@ class UploadForm(forms.Form):
         file = self.cleaned_data["file"]
         if file.size > settings.UPLOAD_MAX_MB * 2**20:
             raise ValidationError(
-                f"The file is larger than {settings.UPLOAD_MAX_MB:,} MB. Pack it as .gz, split it, or import it on "
+                f"The file is larger than {settings.UPLOAD_MAX_MB:,} MB. Compress it as .gz, split it, or import it on "
                 "the command line."
             )
         return file
@@ -100,16 +100,16 @@ class MappingForm(forms.Form):
             )
         if kind in schema.MARKS_MISSING:
             self.fields["allow_shrink"] = forms.BooleanField(
-                label="Import even if the file holds far less than the project has",
-                help_text="Without this, an import that would mark more than a fifth as missing stops.",
+                label="Import even if the file has far fewer entries than the project",
+                help_text="Otherwise the import stops if it would mark more than a fifth of them as missing.",
                 required=False,
             )
 
         if kind == schema.TRAFFIC:
             self.fields["period"] = forms.CharField(
                 label="Period",
-                help_text="A month (2026-01), or the first and the last day (2026-01-01 to 2026-03-31). Empty: what "
-                "the file says, else unknown.",
+                help_text="A month (2026-01), or the first and last day (2026-01-01 to 2026-03-31). If empty, the "
+                "period named in the file is used, if any.",
                 required=False,
                 max_length=60,
             )
@@ -122,7 +122,7 @@ class MappingForm(forms.Form):
             raise ValidationError(str(error)) from None
         except ValueError:
             raise ValidationError(
-                "This is not a period. Write a month (2026-01), or the first and the last day "
+                "This is not a period. Enter a month (2026-01), or the first and last day "
                 "(2026-01-01 to 2026-03-31)."
             ) from None
         return str(period)

@@ -113,7 +113,7 @@ class ProjectCreateForm(forms.ModelForm):
         fields = ["name", "slug", "base_url"]
         labels = {"name": "Name", "slug": "Short name in addresses", "base_url": "Address of the site"}
         help_texts = {
-            "slug": "Small letters, digits and hyphens. Left empty, it is made from the name. It cannot be changed "
+            "slug": "Lower-case letters, digits and hyphens. If left empty, it is made from the name. It cannot be changed "
             "later.",
             "base_url": "The start of every address of the site, such as https://www.example.com",
         }
@@ -128,9 +128,9 @@ class ProjectCreateForm(forms.ModelForm):
         written = self.cleaned_data["slug"]
         slug = written or slugify(self.cleaned_data.get("name", ""))[:SLUG_LENGTH].strip("-")
         if not slug:
-            raise ValidationError("The name gives no short name. Write one of small letters, digits and hyphens.")
+            raise ValidationError("No short name can be made from this name. Write one in lower-case letters, digits and hyphens.")
         if Project.objects.filter(slug=slug).exists():
-            raise ValidationError(f"There is a project with the short name “{slug}” already. Write another one.")
+            raise ValidationError(f"There is already a project with the short name “{slug}”. Choose another one.")
         return slug
 
     def create(self, manager: AbstractBaseUser | AnonymousUser) -> Project:
@@ -147,10 +147,10 @@ class ProjectForm(forms.ModelForm):
         entry_length=300,
         patterns=True,
         label="Removed from titles",
-        help_text="One RE2 pattern a line. The suffix or prefix most titles share is found without this.",
+        help_text="One RE2 pattern a line. A suffix or prefix that most titles share is found automatically.",
     )
     banned_anchors = LinesField(
-        entry_length=100, label="Never used as an anchor", help_text="One anchor a line, whatever its case."
+        entry_length=100, label="Never used as an anchor", help_text="One anchor a line. Upper and lower case count as the same."
     )
 
     class Meta:
@@ -177,16 +177,16 @@ class ProjectForm(forms.ModelForm):
             "www": "Takes effect at the next import of pages.",
             "parameter_urls": "Which of them may be suggested as acceptors.",
             "vector_source": "",
-            "model_name": "A sentence-transformers model. “static:” before its name is for very large sites: "
-            "word vectors fitted to the model and these pages, many times faster, a little less exact. Another model "
-            "means: embed, then match again.",
-            "text_recipe": "Another text means: embed, then match again.",
-            "link_languages": "Only where readers of the site read both. Takes effect at the next match.",
-            "identical_anchor_limit": "After that the next candidate is taken.",
-            "query_blend": "From 0, titles and headings alone, to 1, what people searched for first. Needs an import "
-            "of search queries; takes effect at the next match.",
-            "queue_order": "How the suggestions to review are sorted unless somebody chooses otherwise on the page. "
-            "Most needed first weighs how likely a suggestion is to be approved by what its target lacks.",
+            "model_name": "A sentence-transformers model. Put “static:” before its name on very large sites: "
+            "word vectors are then fitted to the model and these pages, which is many times faster and a little less "
+            "exact. If you change the model, embed and match again.",
+            "text_recipe": "If you change the text, embed and match again.",
+            "link_languages": "Only if readers of the site read both languages. Takes effect at the next match.",
+            "identical_anchor_limit": "Further links get the next best anchor.",
+            "query_blend": "0 uses titles and headings only; 1 puts search queries first. Needs an import of search "
+            "queries. Takes effect at the next match.",
+            "queue_order": "How suggestions to review are sorted unless another order is chosen in the queue. “Most "
+            "needed first” weighs the probability of a suggestion by how much its acceptor needs links.",
         }
 
     # What makes vectors: a change asks for a new embed run.
@@ -260,19 +260,19 @@ class FormulaForm(forms.Form):
     """The weights of the stated formula, linker.engine.ranking.formula.FormulaWeights."""
 
     HELP = {
-        "similarity": ("Similarity", "How near the two pages are by meaning."),
+        "similarity": ("Similarity", "How close the two pages are in meaning."),
         "words": (
             "Words",
-            "How near they are by their words, and how much of the acceptor’s title the donor’s text has.",
+            "How close they are in wording, and how much of the acceptor’s title occurs in the donor’s text.",
         ),
-        "mention": ("Mention", "A name of the acceptor in the donor’s text: how rare, how whole."),
+        "mention": ("Mention", "How rare and how complete a name of the acceptor in the donor’s text is."),
         "authority": (
             "Authority",
-            "The acceptor’s share of searches among its category’s best; counts nothing without Search Console.",
+            "The acceptor’s search impressions, compared with the most seen page of its category. Needs Search Console data.",
         ),
-        "deficit": ("Deficit", "How far the acceptor’s links in lie below its category’s median."),
-        "density": ("Density, taken off", "How many of the pages near the donor link there already."),
-        "distance": ("Distance, taken off", "For each level of the category tree between the two, at most five."),
+        "deficit": ("Deficit", "How far the acceptor’s inbound links are below the median of its category."),
+        "density": ("Density, subtracted", "How many of the pages similar to the donor already link there."),
+        "distance": ("Distance, subtracted", "The levels of the category tree between the two pages, five at most."),
     }
     MOST = 10
 
@@ -281,14 +281,14 @@ class FormulaForm(forms.Form):
         for name, default in self.defaults().items():
             label, words = self.HELP[name]
             messages = dict.fromkeys(
-                ("required", "invalid"), f"{label.split(',')[0]} needs a number; {default:g} is usual."
+                ("required", "invalid"), f"{label.split(',')[0]} needs a number; the default is {default:g}."
             )
             limits = dict.fromkeys(("min_value", "max_value"), f"A weight lies between 0 and {self.MOST}.")
             self.fields[name] = forms.FloatField(
                 min_value=0,
                 max_value=self.MOST,
                 label=label,
-                help_text=f"{words} Usual: {default:g}.",
+                help_text=f"{words} Default: {default:g}.",
                 widget=forms.NumberInput(attrs={"step": "0.01"}),
                 error_messages=messages | limits,
             )
@@ -300,7 +300,7 @@ class FormulaForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         if not self.errors and not any(values[name] for name in values if name not in TAKEN_OFF):
-            raise ValidationError("At least one weight that speaks for a link must be above 0.")
+            raise ValidationError("At least one weight that is not subtracted must be above 0.")
         return values
 
     def weights(self) -> dict[str, float]:
@@ -318,9 +318,9 @@ def check_word(text: str) -> str:
     for form in forms:
         letters = sum(len(token) for token in tokens(form) if token.isalnum())
         if letters < 2 or (letters < 4 and "*" in form):
-            raise ValidationError(f"“{form}” is too short to be looked for.")
+            raise ValidationError(f"“{form}” is too short to search for.")
         if "*" in form.strip("*"):
-            raise ValidationError(f"“{form}”: a star stands at the beginning or at the end of a word.")
+            raise ValidationError(f"“{form}”: put the star at the beginning or end of a word.")
     return ", ".join(forms)
 
 
@@ -339,7 +339,7 @@ class SensitiveForm(forms.ModelForm):
     word = WordField(
         required=False,
         label="Word in titles, H1 and addresses",
-        help_text="With its other forms, apart by commas: hypnosis, hypnotist, hypnother*",
+        help_text="Separate its forms by commas: hypnosis, hypnotist, hypnother*",
     )
     url_pattern = PatternField(required=False, label="or addresses that match")
 
@@ -363,7 +363,7 @@ class SensitiveForm(forms.ModelForm):
 def check_names_one_thing(form: forms.BaseForm, values: dict[str, Any]) -> dict[str, Any]:
     """Of a sensitive rule's word, category and pattern, one is given."""
     if not form.errors and sum(bool(values.get(name)) for name in ("word", "category", "url_pattern")) != 1:
-        raise ValidationError("Write a word, choose a category or write a pattern: one of the three.")
+        raise ValidationError("Enter a word, choose a category or enter a pattern: exactly one of the three.")
     return values
 
 
@@ -497,7 +497,7 @@ class PageFilterForm(forms.Form):
         required=False,
         label="Only in these categories",
         widget=forms.SelectMultiple(attrs={"size": 5}),
-        help_text="Each with everything below it; none chosen means the whole site.",
+        help_text="Each includes its subcategories. Leave empty for the whole site.",
     )
     url_pattern = PatternField(required=False, label="Only addresses that match", help_text="An RE2 pattern.")
     page_list = forms.ModelChoiceField(
@@ -526,7 +526,7 @@ class PageFilterForm(forms.Form):
         if file := self.data.get(self.add_prefix("file")):
             # Files come with the button beside them alone; here a browser sends the name, which must not be passed
             # over: the run would go over all pages.
-            self.add_error("page_list", f"{file} was chosen and not read yet. Press “Read the list” first.")
+            self.add_error("page_list", f"{file} has been chosen but not read yet. Press “Read the list” first.")
         for name in ("clicks", "inlinks"):
             low, high = values.get(f"min_{name}"), values.get(f"max_{name}")
             if low is not None and high is not None and low > high:
@@ -546,34 +546,34 @@ class PilotForm(forms.Form):
     on = forms.BooleanField(
         required=False,
         label="Run a pilot, over some of the donors",
-        help_text="Its suggestions come first in the queue until another match has finished, and its page says what "
-        "share of them was accepted.",
+        help_text="Its suggestions come first in the queue until another match has finished. The page of the run "
+        "shows what share of them was accepted.",
     )
     pages = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=1_000_000,
-        label="Donors, drawn by chance",
-        help_text="Empty: all donors of the sections below.",
+        label="Donors, drawn at random",
+        help_text="Leave empty for all donors of the sections below.",
     )
     categories = forms.ModelMultipleChoiceField(
         queryset=Category.objects.none(),
         required=False,
         label="Only from these sections",
         widget=forms.SelectMultiple(attrs={"size": 4}),
-        help_text="Categories with everything below them; none chosen means the whole site.",
+        help_text="Categories include their subcategories. Leave empty for the whole site.",
     )
     spread = forms.BooleanField(
         required=False,
         label="Spread over the top categories",
-        help_text="Each gives its share of the donors.",
+        help_text="Each contributes its share of the donors.",
     )
     seed = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=2**31,
-        label="Number of the draw",
-        help_text="The same number draws the same donors, another one others.",
+        label="Seed of the draw",
+        help_text="The same seed draws the same donors again.",
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -585,7 +585,7 @@ class PilotForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         if values.get("on") and not self.errors and not values["pages"] and not values["categories"]:
-            self.add_error("pages", "Say how many donors the pilot takes, or choose sections.")
+            self.add_error("pages", "Enter how many donors the pilot takes, or choose sections.")
         return values
 
     def chosen(self) -> Sample | None:
@@ -606,8 +606,9 @@ class MatchForm(forms.Form):
 
     ranking = forms.ChoiceField(
         label="Ranking",
-        help_text="Automatic: learned where the site has links enough to learn from, else by the ranker that ships, "
-        "or the formula where it has weights of your own. The run’s page says which it was and why.",
+        help_text="Automatic learns from the site’s own links if there are enough of them. Otherwise it uses the "
+        "formula if you have set its weights, or else what was learned from other sites. The run’s page says which "
+        "it was and why.",
         choices=_rankings,
     )
     generators = forms.MultipleChoiceField(
@@ -615,52 +616,52 @@ class MatchForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         choices=generators.choices,
         help_text="Ranking by similarity finds candidates by category only.",
-        error_messages={"required": "Choose at least one place where candidates come from."},
+        error_messages={"required": "Choose at least one source of candidates."},
     )
     threshold = forms.FloatField(
         required=False,
         min_value=-1,
         max_value=1,
         label="Lowest score",
-        help_text="Nothing below is kept. Empty: the ranking’s own.",
+        help_text="Pairs that score lower are dropped. Leave empty for the default of the ranking.",
         widget=forms.NumberInput(attrs={"step": "0.001"}),
     )
     inline_per_donor = forms.IntegerField(
         min_value=0,
         max_value=1000,
         label="Most new links in a page’s text",
-        help_text="Suggestions and accepted links. One that the crawl has seen on the page is no longer new.",
+        help_text="Suggestions and accepted links. A link that the crawl has found on the page is no longer new.",
     )
     related_per_donor = forms.IntegerField(min_value=0, max_value=1000, label="Most new links beside the text")
     inline_in_all = forms.IntegerField(
         min_value=0,
         max_value=10_000,
-        label="Most links in a page’s text in all",
-        help_text="With those it has already: a page that has so many gets no new ones. 0: no cap.",
+        label="Most links in a page’s text in total",
+        help_text="Including existing links. A page at the cap gets no new ones. 0: no cap.",
     )
     per_1000_words = forms.IntegerField(
         min_value=0,
         max_value=1000,
         label="… and for each 1,000 words",
-        help_text="With those it has already. 0: no cap.",
+        help_text="Including existing links. 0: no cap.",
     )
     related_in_all = forms.IntegerField(
         min_value=0,
         max_value=10_000,
-        label="Most links beside the text in all",
-        help_text="With those that are in an aside already. 0: no cap.",
+        label="Most links beside the text in total",
+        help_text="Including existing links in an aside. 0: no cap.",
     )
     per_target = forms.IntegerField(
         min_value=0,
         max_value=1_000_000,
         label="Most new links that a page receives",
-        help_text="Links that it has already do not count; the acceptors’ filter has “Links in”. 0: no cap.",
+        help_text="Existing links do not count; to limit by those, use “Links in” in the acceptors’ filter. 0: no cap.",
     )
     target_share = forms.FloatField(
         min_value=0.01,
         max_value=100,
-        label="… and in % of the run’s links",
-        help_text=f"{FEWEST_A_TARGET} are always allowed. 100: no cap.",
+        label="… and as % of the run’s links",
+        help_text=f"{FEWEST_A_TARGET} links are always allowed. 100: no cap.",
         widget=forms.NumberInput(attrs={"step": "0.1"}),
     )
     reciprocal = forms.IntegerField(
@@ -668,24 +669,25 @@ class MatchForm(forms.Form):
         min_value=0,
         max_value=1000,
         label="Most links of a page that link back",
-        help_text="Empty: no limit.",
+        help_text="Leave empty for no limit.",
     )
     mode = forms.ChoiceField(
-        label="How links are given out",
-        help_text="Equal rounds: every page gets a first link before any gets a second. Highest total: the best sum of "
-        "scores that the caps allow; exact only where links that link back have no limit.",
+        label="Allocation of links",
+        help_text="Greedy takes the pairs with the highest scores first. Round robin gives every page a first link "
+        "before any page gets a second. Highest total finds the best sum of scores that the caps allow; the result is "
+        "exact only if links back are not limited.",
         choices=[
-            (Mode.BEST.value, "Best first"),
-            (Mode.EQUAL.value, "Equal rounds"),
+            (Mode.BEST.value, "Greedy"),
+            (Mode.EQUAL.value, "Round robin"),
             (Mode.OPTIMAL.value, "Highest total"),
         ],
     )
     scope = forms.ChoiceField(
         label="Scope",
-        help_text="Which pages a donor may link to. The ranking’s own: levels of the category tree with a ranking by "
-        "similarity, the whole site with the others.",
+        help_text="Which pages a donor may link to. The default is levels of the category tree if the ranking is by "
+        "similarity, and the whole site otherwise.",
         choices=[
-            (Scope.AUTO.value, "The ranking’s own"),
+            (Scope.AUTO.value, "Default of the ranking"),
             (Scope.LEVELS.value, "Levels of the category tree"),
             (Scope.SITE.value, "The whole site"),
         ],
@@ -694,14 +696,14 @@ class MatchForm(forms.Form):
         min_value=0,
         max_value=20,
         label="Levels up the category tree",
-        help_text="How far above its own category a donor looks. 0: its own category only. Counts for nothing where "
-        "the scope is the whole site.",
+        help_text="How far above the donor’s own category acceptors are looked for. 0: its own category only. Has "
+        "no effect if the scope is the whole site.",
     )
     level_penalty = forms.FloatField(
         min_value=0,
         max_value=1,
         label="Penalty for each level",
-        help_text="Taken off the similarity for each level.",
+        help_text="Subtracted from the similarity for each level.",
         widget=forms.NumberInput(attrs={"step": "0.005"}),
     )
 

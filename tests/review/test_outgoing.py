@@ -293,7 +293,7 @@ def test_the_list_is_filtered_and_paged_by_keyset(project, client_for, viewer, e
 
     assert [len(first.context["links"]), len(second.context["links"])] == [outgoing.PAGE_SIZE, 1]
     assert second.context["more"] == ""
-    assert "No link fits these filters" in none.content.decode()
+    assert "No links match these filters" in none.content.decode()
 
 
 def test_a_manager_withdraws_all_links_of_a_release_after_seeing_their_number(project, client_for, manager, editor):

@@ -67,8 +67,8 @@ def page_role(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
         return redirect("page", slug, page_id)
     chosen = form.chosen()
     policies.set_page_role(found, chosen, request.user)
-    said = f"It counts as {NAMED[chosen]} now" if chosen else "The role is the one that was found again"
-    messages.success(request, f"Saved. {said}, from the next match run on.")
+    said = f"The page now counts as {NAMED[chosen]}" if chosen else "The page has the role that was found for it"
+    messages.success(request, f"Saved. {said}. This applies from the next match run.")
     return redirect("page", slug, page_id)
 
 

@@ -73,12 +73,12 @@ FORM = ["GET", "HEAD", "POST"]
 FORM_NAMES = ("form", "formset", "leave_out", "links_form")  # as the templates call them
 # What each basis means to who moves a bound.
 BASES = {
-    Basis.PROBABILITY: "How likely a link is one that this site would set, as a run learned it from the links and "
-    "decisions the site has: of a hundred suggestions at 0.5, about fifty. Only runs that learned have it.",
-    Basis.QUANTILE: "The place within the run, whatever ranked it: from 0.9 on stands the best tenth. Every run fills "
-    "the tiers alike, a weak one too.",
-    Basis.COSINE: "How near the two pages are by meaning, between \N{MINUS SIGN}1 and 1. It means the same in every "
-    "run of one embedding model, and something else under another model.",
+    Basis.PROBABILITY: "How likely an editor is to approve the suggestion: of a hundred suggestions at 0.5, about "
+    "fifty. Runs that rank by similarity have no probability.",
+    Basis.QUANTILE: "The position within the run, for any ranking: 0.9 is where the best tenth begins. Every run "
+    "fills the tiers in the same proportions, even a weak one.",
+    Basis.COSINE: "How close the two pages are in meaning, between \N{MINUS SIGN}1 and 1. Values can be compared "
+    "between runs of one embedding model, but not between models.",
 }
 
 
@@ -107,14 +107,14 @@ def general(request: HttpRequest, slug: str) -> HttpResponse:
         if before != now and form.instance.pages.exists():
             messages.warning(
                 request,
-                f"The pages you have are those of {before}. Imports for {now} will not find them again, and add others "
-                "beside them. If this was a mistake, put the old address back before you import.",
+                f"The project’s pages belong to {before}. Imports for {now} will not find them again and will add "
+                "other pages. If this was a mistake, restore the old address before you import.",
             )
         if ProjectForm.EMBEDDING_FIELDS & set(form.changed_data):
             messages.warning(
                 request,
-                "Pages have to be embedded and matched again before this shows. Until then the suggestions you have "
-                "stay as they are, and no decision is lost.",
+                "This takes effect once the pages have been embedded and matched again. Until then, the suggestions "
+                "stay as they are. No decision is lost.",
             )
         return redirect("settings", slug)
     membership.project.refresh_from_db()
@@ -195,12 +195,12 @@ def ranking(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     if request.method == "POST" and "reset" in request.POST:
         policies.set_formula_weights(membership.project, {}, request.user)
-        messages.success(request, "The weights are the usual ones again, from the next match run on.")
+        messages.success(request, "The default weights apply again from the next match run.")
         return redirect("settings_ranking", slug)
     form = FormulaForm(_data(request), chosen=membership.project.formula_weights)
     if form.is_valid():
         policies.set_formula_weights(membership.project, form.weights(), request.user)
-        messages.success(request, "Saved. It applies from the next match run by the formula on.")
+        messages.success(request, "Saved. The weights apply from the next match run by the formula.")
         return redirect("settings_ranking", slug)
     return _page(request, membership, "settings_ranking", form=form)
 
@@ -227,8 +227,8 @@ def sensitive(request: HttpRequest, slug: str) -> HttpResponse:
         if known is not None and known.state == SensitiveState.CONFIRMED:
             messages.warning(request, _is_there(known, form.cleaned_data["word"]))
         elif known is not None:
-            was = "was dismissed before" if known.state == SensitiveState.DISMISSED else "was among the rules to check"
-            messages.success(request, f"{known.subject} {was} and is confirmed now. {_need_a_person(marked)}")
+            was = "was dismissed before" if known.state == SensitiveState.DISMISSED else "was one of the rules to check"
+            messages.success(request, f"{known.subject} {was} and is now confirmed. {_need_a_person(marked)}")
         else:
             messages.success(request, f"Saved. {_need_a_person(marked)}")
         return redirect("settings_sensitive", slug)
@@ -254,17 +254,17 @@ def _sensitive_page(
 def _is_there(rule: SensitiveRule, word: str) -> str:
     """Of a word that a confirmed rule has already; forms that the rule lacks are not added to it."""
     said = (
-        f"{rule.subject} is there already, among the confirmed rules ({rule.get_kind_display()}). Nothing was changed."
+        f"{rule.subject} is already a confirmed rule ({rule.get_kind_display()}). Nothing was changed."
     )
     if "," not in word or word == rule.word:
         return said
     if rule.proposed:
-        return f"{said} Add its other forms as a rule of their own."
+        return f"{said} Add its other forms as a separate rule."
     return f"{said} To change its forms, remove the rule and add it again."
 
 
 def _need_a_person(marked: int) -> str:
-    return f"{count(marked, 'suggestion needs', 'suggestions need')} a person now."
+    return f"{count(marked, 'suggestion needs', 'suggestions need')} human review now."
 
 
 @access.posts("settings_sensitive")
@@ -277,28 +277,28 @@ def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
     verb, _, about = request.POST.get("do", "").partition(":")
     state = {"confirm": SensitiveState.CONFIRMED, "dismiss": SensitiveState.DISMISSED}.get(verb)
     if state is None:
-        return HttpResponseBadRequest("Say what is to be done: confirm or dismiss.")
+        return HttpResponseBadRequest("Choose an action: confirm or dismiss.")
     later = 0
     if about in Sensitivity.values:
         newest = request.POST.get("newest", "")
         if not _is_id(newest):
-            messages.warning(request, "The page was out of date. Nothing was changed. Look at the rules again.")
+            messages.warning(request, "The page was out of date. Nothing was changed. Check the rules again.")
             return redirect("settings_sensitive", slug)
         open_rules = [rule.pk for rule in overview.sensitive_to_check(membership.project).filter(kind=about)]
         ids = [pk for pk in open_rules if pk <= int(newest)]
         later = len(open_rules) - len(ids)
         if not ids:
-            messages.warning(request, f"These rules have been decided on already. {_came_later(later)}".strip())
+            messages.warning(request, f"These rules have already been decided. {_came_later(later)}".strip())
             return redirect("settings_sensitive", slug)
     else:
         ids = [int(one) for one in ([about] if about else request.POST.getlist("rule")) if _is_id(one)]
     if not ids:
-        messages.warning(request, "Nothing was chosen.")
+        messages.warning(request, "No rule was selected.")
         return redirect("settings_sensitive", slug)
     change = policies.decide_sensitive(membership.project, ids, state, request.user)
     if not change.found:
-        gone = "That rule is" if len(ids) == 1 else "Those rules are"
-        messages.warning(request, f"{gone} no longer there. Nothing was changed.")
+        gone = "That rule" if len(ids) == 1 else "Those rules"
+        messages.warning(request, f"{gone} no longer {'exists' if len(ids) == 1 else 'exist'}. Nothing was changed.")
     elif not change.decided:
         was = "That rule was" if len(ids) == 1 else "Those rules were"
         messages.warning(request, f"{was} {state.label.lower()} already.")
@@ -314,7 +314,7 @@ def _came_later(rules: int) -> str:
     if not rules:
         return ""
     came = count(rules, "rule has been proposed", "rules have been proposed")
-    return f"{came} since you opened the page and {'is' if rules == 1 else 'are'} still to be checked."
+    return f"{came} since you opened the page and still {'needs' if rules == 1 else 'need'} checking."
 
 
 def _is_id(text: str) -> bool:
@@ -329,7 +329,7 @@ def sensitive_leave_out(request: HttpRequest, slug: str) -> HttpResponse:
         return _sensitive_page(request, membership, SensitiveForm(project=membership.project), form)
     word = form.cleaned_data["word"]
     marked = policies.leave_out_word(membership.project, form.cleaned_data["kind"], word, request.user)
-    messages.success(request, f"“{word}” is left out. {_need_a_person(marked)}")
+    messages.success(request, f"“{word}” is ignored. {_need_a_person(marked)}")
     return redirect("settings_sensitive", slug)
 
 
@@ -354,7 +354,7 @@ def sensitive_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpRespo
     membership = access.member(request, slug, needs=Role.MANAGER)
     marked = policies.remove_sensitive(membership.project, rule_id, request.user)
     if marked is None:
-        messages.warning(request, "That rule was removed already.")
+        messages.warning(request, "That rule had already been removed.")
     else:
         messages.success(request, f"Removed. {_need_a_person(marked)}")
     return redirect("settings_sensitive", slug)
@@ -369,7 +369,7 @@ def exclusions(request: HttpRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         if "check" not in request.POST:
             policies.add_exclusion(form.save(commit=False), request.user)
-            messages.success(request, "Saved. It applies from the next match run on.")
+            messages.success(request, "Saved. This applies from the next match run.")
             return redirect("settings_exclusions", slug)
         preview = policies.pattern_matches(project, [form.cleaned_data["pattern"]])[0]
     rules = list(ExclusionRule.objects.filter(project=project).order_by("pk"))
@@ -402,9 +402,9 @@ def exclusion_preview(request: HttpRequest, slug: str) -> HttpResponse:
 def exclusion_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     if policies.remove_exclusion(membership.project, rule_id, request.user):
-        messages.success(request, "Removed. It no longer applies from the next match run on.")
+        messages.success(request, "Removed. The rule no longer applies from the next match run.")
     else:
-        messages.warning(request, "That rule was removed already.")
+        messages.warning(request, "That rule had already been removed.")
     return redirect("settings_exclusions", slug)
 
 
@@ -419,9 +419,9 @@ def roles(request: HttpRequest, slug: str) -> HttpResponse:
         if "check" not in request.POST:
             run = policies.add_role_rule(form.save(commit=False), request.user)
             if run is not None:
-                messages.success(request, "Saved. The pages get their roles in a run, which has begun.")
+                messages.success(request, "Saved. A run that assigns the roles to the pages has started.")
                 return redirect("run", slug, run.pk)
-            messages.success(request, "Saved. The pages have their roles now; they count from the next match run on.")
+            messages.success(request, "Saved. The pages have their new roles, which apply from the next match run.")
             return redirect("settings_roles", slug)
         preview = policies.pattern_matches(project, [form.cleaned_data["pattern"]])[0]
     return _roles_page(request, membership, form, RoleLinksForm(changed=project.role_links), matches=preview)
@@ -452,13 +452,13 @@ def role_links(request: HttpRequest, slug: str) -> HttpResponse:
     project = membership.project
     if "reset" in request.POST:
         policies.set_role_links(project, USUAL, request.user)
-        messages.success(request, "The usual settings apply again, from the next match run on.")
+        messages.success(request, "The default settings apply again from the next match run.")
         return redirect("settings_roles", slug)
     links_form = RoleLinksForm(request.POST, changed=project.role_links)
     if not links_form.is_valid():
         return _roles_page(request, membership, RoleRuleForm(project=project), links_form)
     policies.set_role_links(project, links_form.chosen(), request.user)
-    messages.success(request, "Saved. It applies from the next match run on.")
+    messages.success(request, "Saved. This applies from the next match run.")
     return redirect("settings_roles", slug)
 
 
@@ -466,9 +466,9 @@ def role_links(request: HttpRequest, slug: str) -> HttpResponse:
 def role_rule_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     if policies.remove_role_rule(membership.project, rule_id, request.user):
-        messages.success(request, "Removed. It no longer applies from the next match run on.")
+        messages.success(request, "Removed. The rule no longer applies from the next match run.")
     else:
-        messages.warning(request, "That rule was removed already.")
+        messages.warning(request, "That rule had already been removed.")
     return redirect("settings_roles", slug)
 
 
@@ -515,7 +515,7 @@ def member_change(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
         messages.error(request, str(error))
         return redirect("settings_members", slug)
     if changed is None:
-        messages.warning(request, "That member was removed already.")
+        messages.warning(request, "That member had already been removed.")
         return redirect("settings_members", slug)
     messages.success(request, f"{changed.user} is {_a_role(changed)} now.")
     if changed.pk == membership.pk and changed.role != Role.MANAGER:
@@ -532,7 +532,7 @@ def member_remove(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
         messages.error(request, str(error))
         return redirect("settings_members", slug)
     if removed is None:
-        messages.warning(request, "That member was removed already.")
+        messages.warning(request, "That member had already been removed.")
         return redirect("settings_members", slug)
     messages.success(request, f"{removed.user} is no longer a member.")
     if removed.pk == membership.pk:

@@ -221,7 +221,7 @@ def test_one_button_runs_the_whole_site_with_the_pilots_settings(
     run = match(project, scope=Scope.SITE, donors=PageFilter(page_list=number), pilot=Sample(5))
     client, address = client_for(manager), reverse("match_whole", args=[project.slug, run.pk])
     assert (
-        "Run the whole site with these settings"
+        "Match the whole site with these settings"
         in client.get(reverse("run", args=[project.slug, run.pk])).content.decode()
     )
     assert client_for(editor).post(address).status_code == 403
