@@ -122,8 +122,7 @@ class MappingForm(forms.Form):
             raise ValidationError(str(error)) from None
         except ValueError:
             raise ValidationError(
-                "This is not a period. Enter a month (2026-01), or the first and last day "
-                "(2026-01-01 to 2026-03-31)."
+                "This is not a period. Enter a month (2026-01), or the first and last day (2026-01-01 to 2026-03-31)."
             ) from None
         return str(period)
 

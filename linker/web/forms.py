@@ -113,7 +113,7 @@ class ProjectCreateForm(forms.ModelForm):
         fields = ["name", "slug", "base_url"]
         labels = {"name": "Name", "slug": "Short name in addresses", "base_url": "Address of the site"}
         help_texts = {
-            "slug": "Lower-case letters, digits and hyphens. If left empty, it is made from the name. It cannot be changed "
+            "slug": "Lower-case letters, digits and hyphens. Left empty, it is made from the name. It cannot change "
             "later.",
             "base_url": "The start of every address of the site, such as https://www.example.com",
         }
@@ -128,7 +128,7 @@ class ProjectCreateForm(forms.ModelForm):
         written = self.cleaned_data["slug"]
         slug = written or slugify(self.cleaned_data.get("name", ""))[:SLUG_LENGTH].strip("-")
         if not slug:
-            raise ValidationError("No short name can be made from this name. Write one in lower-case letters, digits and hyphens.")
+            raise ValidationError("The name gives no short name. Write one in lower-case letters, digits and hyphens.")
         if Project.objects.filter(slug=slug).exists():
             raise ValidationError(f"There is already a project with the short name “{slug}”. Choose another one.")
         return slug
@@ -150,7 +150,7 @@ class ProjectForm(forms.ModelForm):
         help_text="One RE2 pattern a line. A suffix or prefix that most titles share is found automatically.",
     )
     banned_anchors = LinesField(
-        entry_length=100, label="Never used as an anchor", help_text="One anchor a line. Upper and lower case count as the same."
+        entry_length=100, label="Never used as an anchor", help_text="One anchor a line, in upper or lower case."
     )
 
     class Meta:
@@ -263,12 +263,12 @@ class FormulaForm(forms.Form):
         "similarity": ("Similarity", "How close the two pages are in meaning."),
         "words": (
             "Words",
-            "How close they are in wording, and how much of the acceptor’s title occurs in the donor’s text.",
+            "How close they are in wording, and how much of the acceptor’s title is in the donor’s text.",
         ),
         "mention": ("Mention", "How rare and how complete a name of the acceptor in the donor’s text is."),
         "authority": (
             "Authority",
-            "The acceptor’s search impressions, compared with the most seen page of its category. Needs Search Console data.",
+            "The acceptor’s search impressions, compared with its category’s top page. Needs Search Console.",
         ),
         "deficit": ("Deficit", "How far the acceptor’s inbound links are below the median of its category."),
         "density": ("Density, subtracted", "How many of the pages similar to the donor already link there."),

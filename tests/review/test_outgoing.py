@@ -277,7 +277,7 @@ def test_a_link_of_another_project_is_left_alone(project, left, client_for, outs
 def test_a_form_that_makes_no_sense_changes_nothing(project, left, client_for, editor, sent):
     response = client_for(editor).post(DECIDE, sent, follow=True)
 
-    assert "Nothing was done" in response.content.decode()
+    assert "Nothing was changed" in response.content.decode()
     assert not Decision.objects.exists()
 
 

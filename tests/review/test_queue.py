@@ -237,7 +237,7 @@ def test_an_emptied_queue_says_so_and_offers_what_is_held_back(project, as_edito
 
 def test_a_field_that_is_not_known_is_named(edge, as_editor):
     page = text(as_editor.get(f"{PAGE}?categroy=5&after=1"))
-    assert "The filter ignores these, because the field or its value is unknown:  categroy." in page
+    assert "The filter ignores these, because the field or its value is unknown: categroy." in page
 
 
 def test_the_filter_goes_along_to_the_export(project, as_editor):
@@ -255,7 +255,7 @@ def test_the_filter_goes_along_to_the_export(project, as_editor):
 def test_a_bad_filter_is_named_instead_of_failing(project, as_editor):
     page = as_editor.get(f"{PAGE}?tier=x&after=nonsense&status=gone")
     assert page.status_code == 200
-    assert "not known: tier, status" in text(page)
+    assert "unknown: tier, status" in text(page)
 
 
 @pytest.mark.parametrize("bad", ["category=abc", "tier=x", "sensitive=maybe"])
@@ -399,7 +399,7 @@ def test_a_group_that_is_sent_twice_was_saved_once(project, as_editor):
     sent = {"donor": donor.pk, "edge": boxes}
     as_editor.post(GROUP, sent)
     answer = as_editor.post(GROUP, sent, follow=True)
-    assert "2 decisions of yours were saved already." in text(answer)
+    assert "2 decisions of yours were already saved." in text(answer)
     assert Decision.objects.count() == 2
 
 
@@ -489,7 +489,7 @@ def test_the_preview_keeps_to_the_filter(project, as_editor):
     donor = make_page(project)
     make_edge(project, donor, anchor="red boots")
     make_edge(project, donor, anchor="blue boots")
-    assert "Accept 1 suggestion of" in text(as_editor.get(GROUP, {"donor": donor.pk, "query": "text=blue"}))
+    assert "Accept 1 suggestion on" in text(as_editor.get(GROUP, {"donor": donor.pk, "query": "text=blue"}))
 
 
 def test_what_others_decided_meanwhile_is_left_alone_and_counted(project, as_editor):

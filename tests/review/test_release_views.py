@@ -199,7 +199,8 @@ def test_the_page_says_what_leaves_unreviewed_and_what_stays_because_it_is_sensi
 
     page = text(as_editor.get(PAGE))
 
-    assert "<strong>2 links</strong> would be exported now, <strong>1</strong> of them not reviewed by an editor" in page
+    assert "<strong>2 links</strong> would be exported now" in page
+    assert "<strong>1</strong> of them not reviewed by an editor" in page
     assert "1 link without a decision is held back" in page
     assert "Sensitive, nobody has looked" in page
 
@@ -274,9 +275,9 @@ def test_what_leaves_keeps_to_the_status_of_the_selection(project, as_editor, un
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        ("rejected", "rejected links never leave"),
-        ("exported", "these links have left already"),
-        ("withdrawn", "withdrawn links have been taken off the site"),
+        ("rejected", "rejected links are never exported"),
+        ("exported", "these links are already exported"),
+        ("withdrawn", "withdrawn links have been removed from the site"),
     ],
 )
 def test_nothing_leaves_of_what_is_rejected_or_gone_and_the_page_says_why(project, as_editor, unlike, status, said):
@@ -350,7 +351,7 @@ def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, 
     edge.refresh_from_db()
     assert file.count(b"\n") == 1
     assert (response.status_code, edge.status) == (409, EdgeStatus.ACCEPTED)
-    assert "Only a category that is gone" in text(response)
+    assert "Only a deleted category" in text(response)
     assert "Nothing is ready to leave" in text(response)
 
 
@@ -370,12 +371,12 @@ def test_a_filter_that_is_not_understood_lets_nothing_leave(project, as_editor, 
 
     edge.refresh_from_db()
     assert query.split("=")[0] in text(page)
-    assert "holds a field or a value that is not known" in text(page)
+    assert "has an unknown field or value" in text(page)
     assert (posted.status_code, edge.status) == (400, EdgeStatus.ACCEPTED)
     assert "No file was made: the " in text(file)
     held = as_editor.get(f"{PAGE}held/?{query}")
     assert [file.status_code, held.status_code] == [400, 400]
-    assert "Nothing was listed: the filter holds a field or a value that is not known" in text(held)
+    assert "Nothing was listed: the filter has an unknown field or value" in text(held)
     assert not Release.objects.exists()
 
 
@@ -432,7 +433,7 @@ def test_a_file_that_is_not_known_is_refused_in_one_sentence(project, as_editor,
 
     page = text(answer)
     assert answer.status_code == 400
-    assert f"No file was made: the address asks for a value that is not known ({name})." in page
+    assert f"No file was made: the address has an unknown value ({name})." in page
     assert "Select a valid choice" not in page
 
 
@@ -441,16 +442,16 @@ def test_a_reason_that_is_not_known_is_named_by_the_list_and_refused_by_the_down
     page, file = as_editor.get(f"{PAGE}{path}?reason=foo"), as_editor.get(f"{PAGE}{path}?reason=foo&file")
 
     assert page.status_code == 200
-    assert "because the field or its value is not known: reason." in text(page)
+    assert "because the field or its value is unknown: reason." in text(page)
     assert file.status_code == 400
-    assert "No file was made: the address asks for a value that is not known (reason)." in text(file)
+    assert "No file was made: the address has an unknown value (reason)." in text(file)
 
 
 @pytest.mark.parametrize("path", ["1/links/", "links/"])
 def test_a_field_that_a_list_does_not_know_is_named(exported, as_editor, path):
     page = text(as_editor.get(f"{PAGE}{path}?show=foo"))
 
-    assert "The filter ignores these, because the field or its value is unknown:  show." in page
+    assert "The filter ignores these, because the field or its value is unknown: show." in page
 
 
 def test_suggestions_download_as_a_file_without_being_marked(project, as_editor):

@@ -253,9 +253,7 @@ def _sensitive_page(
 
 def _is_there(rule: SensitiveRule, word: str) -> str:
     """Of a word that a confirmed rule has already; forms that the rule lacks are not added to it."""
-    said = (
-        f"{rule.subject} is already a confirmed rule ({rule.get_kind_display()}). Nothing was changed."
-    )
+    said = f"{rule.subject} is already a confirmed rule ({rule.get_kind_display()}). Nothing was changed."
     if "," not in word or word == rule.word:
         return said
     if rule.proposed:

@@ -97,7 +97,7 @@ def left_links_decide(request: HttpRequest, slug: str) -> HttpResponse:
     if done:
         messages.success(request, said)
     else:
-        messages.warning(request, "Nothing was changed: the links already have this state, or another editor was faster.")
+        messages.warning(request, "Nothing was changed: the links already have this state, or somebody was faster.")
     query = form.cleaned_data["query"]
     return HttpResponseRedirect(f"{place}?{query}" if query else place)
 

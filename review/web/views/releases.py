@@ -329,9 +329,7 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     project, form = membership.project, DownloadForm(request.GET)
     if not form.is_valid():
         asked = ", ".join(form.errors)
-        return _refused(
-            request, membership, f"No file was made: the address has an unknown value ({asked})."
-        )
+        return _refused(request, membership, f"No file was made: the address has an unknown value ({asked}).")
     chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
         return _refused(request, membership, f"No file was made: {_not_understood(chosen)}")
