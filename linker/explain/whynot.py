@@ -126,7 +126,7 @@ def why_not_pair(project: Project, donor: Page, acceptor: Page) -> Answer:
     """The suggestion that the pair has, or every reason why it has none, the most final first."""
     if donor == acceptor:
         same = Finding("same-page", "Both addresses are the same page, and a page is not linked to itself.")
-        return Answer("There is no suggestion: it is one page.", None, [same])
+        return Answer("There is no suggestion: both are the same page.", None, [same])
     asked = _Asked(project, [donor, acceptor])
     edge = asked.edge(donor, acceptor)
     reasons = [*asked.about(donor, Side.DONOR), *asked.about(acceptor, Side.ACCEPTOR)]
@@ -214,13 +214,13 @@ class _Asked:
         """What leaves the page less room than others, in a sentence with a space before; empty where nothing does."""
         room, params, said = self.room(page), self.params, []
         if room.inline < params.inline_per_donor:
-            caps = [f"{params.inline_in_all} in all"] if params.inline_in_all else []
+            caps = [f"{params.inline_in_all} in total"] if params.inline_in_all else []
             caps += [f"{params.per_1000_words} for each 1,000 words"] if params.per_1000_words else []
-            said.append(f"its text has {_links(page.outlinks)} already, of {' and '.join(caps)} at most")
+            said.append(f"its text already has {_links(page.outlinks)}; the cap is {' and '.join(caps)}")
         if room.related < params.related_per_donor:
             aside = ExistingLink.objects.filter(source=page, block=Block.ASIDE, missing_since=None)
             links = aside.values("target").distinct().count()
-            said.append(f"beside its text there are {links} already, of {params.related_in_all} in all at most")
+            said.append(f"beside its text there are already {links}; the cap is {params.related_in_all} in total")
         return f" There is less room than on other pages: {'; '.join(said)}." if said else ""
 
     def this_run(self) -> Link | None:
@@ -240,10 +240,10 @@ class _Asked:
                     does = "gives" if one == Side.DONOR else "receives"
                     yield Finding(
                         "role",
-                        f"It counts as {NAMED[refusal.role]} ({role_source(self.project, page)}), and such a page "
-                        f"{does} no new links here.",
-                        "If it is something else, choose its role on its page; what roles give and receive stands in "
-                        "the settings. Then match again.",
+                        f"It counts as {NAMED[refusal.role]} ({role_source(self.project, page)}). Here, such a "
+                        f"page {does} no new links.",
+                        "If the role is wrong, choose another on its page. What roles give and receive is set under "
+                        "Settings, Page roles. Then match again.",
                         self.link("The page", "page", page.pk),
                         one,
                     )
@@ -253,8 +253,8 @@ class _Asked:
                     note = f" ({refusal.rule.note})" if refusal.rule.note else ""
                     yield Finding(
                         "excluded",
-                        f"The exclusion rule “{refusal.rule.pattern}”{note} leaves it out as {one}.",
-                        "Remove the rule, or write it narrower, and match again.",
+                        f"The exclusion rule “{refusal.rule.pattern}”{note} excludes it as {one}.",
+                        "Remove the rule or make it narrower, and match again.",
                         self.link("Exclusions", "settings_exclusions", manager=True),
                         one,
                     )
@@ -263,7 +263,7 @@ class _Asked:
         if side != Side.ACCEPTOR and links.gives is Gives.BESIDE:
             yield Finding(
                 "role-beside",
-                f"{called}, which gives new links beside its text alone.",
+                f"{called}, which gives new links only beside its text.",
                 link=self.link("The page", "page", page.pk),
                 side=Side.DONOR,
                 stops=False,
@@ -271,7 +271,7 @@ class _Asked:
         if side != Side.DONOR and links.receives is Receives.NAME:
             yield Finding(
                 "role-name",
-                f"{called}, which receives new links under its own name alone.",
+                f"{called}, which receives new links only with its own name as anchor.",
                 link=self.link("The page", "page", page.pk),
                 side=Side.ACCEPTOR,
                 stops=False,
@@ -279,8 +279,7 @@ class _Asked:
         if side != Side.ACCEPTOR and page.pk not in self.with_text:
             yield Finding(
                 "no-text",
-                "The import brought no main text for it, so no link can stand in its text; only the block beside it "
-                "can take one.",
+                "The import has no main text for it, so links from it can only be placed in the block beside the text.",
                 "Import a crawl that extracts the main text.",
                 self.link("Import", "import", manager=True),
                 Side.DONOR,
@@ -290,7 +289,7 @@ class _Asked:
         for why in self.sensitive.get(page.pk, []):
             yield Finding(
                 "sensitive",
-                f"It is {why}. A person must look at its suggestions; that is no reason against one.",
+                f"It is {why}. Its suggestions need human review, but it can have some.",
                 link=self.link("Sensitive pages", "settings_sensitive", manager=True),
                 side=about,
                 stops=False,
@@ -300,13 +299,13 @@ class _Asked:
         again = self.link("Import", "import", manager=True)
         if bar is IneligibleReason.NOT_LIVE:
             state = PageStatus(page.status).label.lower()
-            yield Finding("not-live", f"It is marked as {state}, and only live pages take part.", side=about)
+            yield Finding("not-live", f"It is marked as {state}. Only live pages take part.", side=about)
         elif bar is IneligibleReason.MISSING:
             since = f" since {_day(page.missing_since)}" if page.missing_since else ""
             yield Finding(
                 "missing",
-                f"The newest import no longer held it: missing{since}.",
-                "Where the page is still there, import a crawl that has it.",
+                f"It was not in the newest import: missing{since}.",
+                "If the page still exists, import a crawl that includes it.",
                 again,
                 about,
             )
@@ -321,25 +320,25 @@ class _Asked:
         elif bar is IneligibleReason.NOT_ANSWERING:
             if page.redirect_url:
                 yield Finding(
-                    "redirect", f"It redirects to {page.redirect_url}.", "Ask about that address.", side=about
+                    "redirect", f"It redirects to {page.redirect_url}.", "Enter that address instead.", side=about
                 )
             if page.status_code not in (None, 200):
                 yield Finding(
                     "status-code",
-                    f"It answered the crawl with {page.status_code}, not with 200.",
-                    "Make the page answer, then import a new crawl.",
+                    f"It answered the crawl with status {page.status_code} instead of 200.",
+                    "Fix the page, then import a new crawl.",
                     again,
                     about,
                 )
         elif bar is IneligibleReason.PAGINATION:
             yield Finding(
-                "pagination", "Its address is a further page of a listing; those never take part.", side=about
+                "pagination", "Its address is a further page of a listing. Such pages never take part.", side=about
             )
         elif bar is IneligibleReason.PARAMETER_URL:
             yield Finding(
                 "parameter-url",
                 f"Its address has a query, and the project’s setting is “{self.project.get_parameter_urls_display()}”.",
-                "Change “Parameter URLs” in the settings if the page stands for itself.",
+                "If it is a page in its own right, change “Addresses with a query”.",
                 self.link("Settings", "settings", manager=True),
                 about,
             )
@@ -352,13 +351,13 @@ class _Asked:
         if twin.receives:
             if twin.lead and len(self.standing) == 1:
                 others = "1 other page" if twin.group.pages == 2 else f"{twin.group.pages - 1:,} other pages"
-                text = f"It stands for {others}: {_TWINS[twin.group.kind]} of it, to which no suggestion has to lead."
+                text = f"It represents {others}: {_TWINS[twin.group.kind]} of it, which receive no suggestions."
                 yield Finding("lead", text, link=self._copies(page), side=Side.ACCEPTOR, stops=False)
             return
         yield Finding(
             twin.kind,
             f"It is {self.is_twin(twin)}, and suggestions lead to that page instead.",
-            "Where the two are not the same, say so among the copies and variants, and match again.",
+            "If they are different pages, mark them so under Copies and variants, and match again.",
             self._copies(page),
             Side.ACCEPTOR,
         )
@@ -382,7 +381,7 @@ class _Asked:
         why = f": {page.indexability_status}" if page.indexability_status else ""
         return Finding(
             "not-indexable",
-            f"It is not indexable{why}. Pages that search engines leave out receive no links.",
+            f"It is not indexable{why}. Pages that search engines do not list receive no links.",
             "Make it indexable, then import a new crawl.",
             side=Side.ACCEPTOR,
         )
@@ -413,7 +412,7 @@ class _Asked:
                     "outside-run",
                     f"The newest match run ({run.pk}) is a pilot over {len(self.drawn):,} donors, and this page is not "
                     "one of them.",
-                    "Run the whole site with the pilot’s settings.",
+                    "Match the whole site with the pilot’s settings.",
                     self.this_run(),
                     one,
                 )
@@ -436,7 +435,7 @@ class _Asked:
         elif page.pk in self.embedded and self.embedded[page.pk] > begun:
             yield Finding(
                 "text-newer",
-                f"Its vector is of {_day(self.embedded[page.pk])}, later than the newest match run ({run.pk}).",
+                f"Its vector was made on {_day(self.embedded[page.pk])}, after the newest match run ({run.pk}).",
                 "Match again.",
                 self.match_again(),
                 about,
@@ -448,7 +447,7 @@ class _Asked:
             Finding(
                 "no-run",
                 "No match run has finished yet, so there are no suggestions at all.",
-                "Start one.",
+                "Start a match run.",
                 self.match_again(),
                 BOTH,
             )
@@ -467,7 +466,7 @@ def _counts(asked: _Asked, page: Page) -> Iterator[Finding]:
         "donor-full" if full else "donor-links",
         f"It gives {given['links']} of {sum(room)} new links: {given['inline']} of {room.inline} in "
         f"the text, {given['links'] - given['inline']} of {room.related} beside it.{asked.links_there(page)}",
-        "Reject what fits less, or allow more links a page, and match again." if full else "",
+        "Reject weaker suggestions or allow more links a page, and match again." if full else "",
         asked.link("Its suggestions", "queue", donor=page.pk, status="all", held=1),
         Side.DONOR,
         stops=full,
@@ -478,7 +477,7 @@ def _counts(asked: _Asked, page: Page) -> Iterator[Finding]:
     yield Finding(
         "acceptor-full" if full else "acceptor-links",
         f"It receives {received} of {cap} new links." if cap else f"It receives {_new(received)}; there is no cap.",
-        "Allow an acceptor more links, and match again." if full else "",
+        "Raise the cap for acceptors, and match again." if full else "",
         asked.link("The page", "page", page.pk),
         Side.ACCEPTOR,
         stops=full,
@@ -501,8 +500,8 @@ def _in_other_language(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[F
     here, there = language_name(donor.own_language), language_name(acceptor.own_language)
     yield Finding(
         "other-language",
-        f"The donor is in {here} and the acceptor in {there}, and pages in different languages are not linked.",
-        "Where readers of the site read both, allow it in the settings, and match again.",
+        f"The donor is in {here} and the acceptor in {there}. Pages in different languages are not linked.",
+        "If readers of the site read both languages, allow such links in the settings, and match again.",
         asked.link("Settings", "settings", manager=True),
     )
 
@@ -515,8 +514,8 @@ def _same(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
     kind = mine.kind if theirs.lead else theirs.kind
     yield Finding(
         "same-group",
-        f"The acceptor is {_TWIN[kind]} of the donor, {donor.url}: such pages are not linked with each other.",
-        "Where the two are not the same, say so among the copies and variants, and match again.",
+        f"The acceptor is {_TWIN[kind]} of the donor, {donor.url}. Such pages are not linked to each other.",
+        "If they are different pages, mark them so under Copies and variants, and match again.",
         asked.link("Copies and variants", "copies", q=acceptor.url),
     )
 
@@ -539,9 +538,9 @@ def _settled_by_twin(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Fin
         if other is not None:
             yield Finding(
                 "group-settled",
-                f"{other.target.url} is {_TWIN[twin.kind]} of the acceptor, and the donor {what} already. A donor gets "
-                "one of such pages.",
-                "Where the two are not the same, say so among the copies and variants, and match again.",
+                f"{other.target.url} is {_TWIN[twin.kind]} of the acceptor, and the donor already {what}. A donor gets "
+                "a link to only one of such pages.",
+                "If they are different pages, mark them so under Copies and variants, and match again.",
                 asked.link("Copies and variants", "copies", q=acceptor.url),
             )
             return
@@ -557,8 +556,8 @@ def _linked(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
         anchors = ", ".join(f"“{link.anchor}”" if link.anchor else "a link without text" for link in body[:5])
         yield Finding(
             "linked",
-            f"The donor’s text links to the acceptor already: {anchors}.",
-            "Where the link is gone from the page, import the links again.",
+            f"The donor’s text already links to the acceptor: {anchors}.",
+            "If the link has been removed from the page, import the links again.",
             asked.link("The donor’s links", "page", donor.pk),
         )
     elif beside:
@@ -566,17 +565,17 @@ def _linked(asked: _Asked, donor: Page, acceptor: Page) -> Iterator[Finding]:
         withdrawn = edge is not None and edge.status == EdgeStatus.SUGGESTED and edge.placement == Placement.RELATED
         yield Finding(
             "linked-beside",
-            f"The donor links to it already {_where(beside)}. So a link beside the text would be one too many; one in "
-            "the text may still be proposed.",
-            "Where the link is gone from the page, import the links again.",
+            f"The donor already links to it {_where(beside)}. A second link beside the text is not proposed; one in "
+            "the text may be.",
+            "If the link has been removed from the page, import the links again.",
             asked.link("The donor’s links", "page", donor.pk),
             stops=withdrawn,
         )
     elif there:
         yield Finding(
             "navigation-link",
-            f"The donor links to it {_where(there)}. Such a link does not count, since a whole site has it: "
-            "only one in the text or beside it keeps a suggestion away.",
+            f"The donor links to it {_where(there)}. A link that appears on every page does not "
+            "count: only a link in the text or beside it prevents a suggestion.",
             stops=False,
         )
     run = asked.run
@@ -614,7 +613,7 @@ def _rejected(asked: _Asked, edge: CandidateEdge) -> Finding:
         who += f" (“{decision.note}”)" if decision.note else ""
     return Finding(
         "rejected",
-        f"{who}. A pair that was rejected does not come back.",
+        f"{who}. Rejected pairs are not suggested again.",
         "Undo the decision on its card to have it suggested again.",
         asked.link("The card", "edge", edge.pk),
     )
@@ -623,17 +622,17 @@ def _rejected(asked: _Asked, edge: CandidateEdge) -> Finding:
 def _stale(asked: _Asked, edge: CandidateEdge) -> Finding:
     return Finding(
         "stale",
-        f"Run {edge.run_id} suggested it with a score of {_score(edge.score)}; the newest no longer does.",
+        f"Run {edge.run_id} suggested it with a score of {_score(edge.score)}; the newest run no longer does.",
         link=asked.link("The card", "edge", edge.pk),
         stops=False,
     )
 
 
 _STATES = {
-    EdgeStatus.SUGGESTED: "There is a suggestion, and it waits for review.",
+    EdgeStatus.SUGGESTED: "There is a suggestion, which is waiting for review.",
     EdgeStatus.ACCEPTED: "There is a suggestion, and it was accepted.",
     EdgeStatus.EXPORTED: "There was a suggestion: it was accepted and exported.",
-    EdgeStatus.WITHDRAWN: "There was a link: it was exported, and withdrawn since.",
+    EdgeStatus.WITHDRAWN: "There was a link: it was exported and later withdrawn.",
 }
 
 
@@ -647,8 +646,8 @@ def _suggested(asked: _Asked, edge: CandidateEdge, reasons: list[Finding]) -> An
             findings.append(
                 Finding(
                     "held",
-                    f"{tier}: the queue shows it only where held suggestions are asked for.",
-                    "Ask for them in the queue’s filter, or change the tiers.",
+                    f"{tier}. The queue shows it only with the filter “Held back”.",
+                    "Set that filter, or change the tiers.",
                     asked.link("The queue", "queue", donor=edge.source_id, held=1),
                     stops=False,
                 )
@@ -657,8 +656,8 @@ def _suggested(asked: _Asked, edge: CandidateEdge, reasons: list[Finding]) -> An
         findings.append(
             Finding(
                 "content-gap",
-                "The donor’s text has no words that name the acceptor: a content gap. Until it has, the link stands "
-                "in the block beside the text.",
+                "The donor’s text has no words that name the acceptor: a content gap. Until it does, the link is "
+                "placed in the block beside the text.",
                 "Write a sentence that names it, import the page and match again.",
                 stops=False,
             )
@@ -703,7 +702,7 @@ def _of_the_run(asked: _Asked, run: Run, donor: Page, acceptor: Page, *, final: 
         yield Finding(
             "not-a-candidate",
             f"It was not among the {found} candidates of this donor that the newest match run ({run.pk}) kept.{alike}",
-            "A sentence in the donor’s text that names the acceptor makes it one; so does a wider pool of candidates.",
+            "To make it one, add a sentence that names the acceptor to the donor’s text, or allow more links a page.",
             asked.match_again(),
         )
     if final:
@@ -722,8 +721,8 @@ def _imports_since(asked: _Asked, run: Run) -> Iterator[Finding]:
     if last is not None:
         yield Finding(
             "imported-since",
-            f"“{last.get_kind_display()}” (run {last.pk}) finished after the newest match run had begun, so what it "
-            "brought is not in the suggestions yet.",
+            f"“{last.get_kind_display()}” (run {last.pk}) finished after the newest match run began, so its results "
+            "are not in the suggestions yet.",
             "Match again.",
             asked.match_again(),
             stops=False,
@@ -779,7 +778,7 @@ def _too_far(asked: _Asked, run: Run, compared: _Compared) -> Finding:
         "too-far",
         f"It is outside the run’s scope: the acceptor is {far} from the donor’s category, and the newest match run "
         f"({run.pk}) looked {looked}. Their similarity is {_score(compared.similarity)}.",
-        "Match again with more levels, or over the whole site.",
+        "Match again with more levels, or with the whole site as scope.",
         asked.match_again(),
     )
 
@@ -809,7 +808,7 @@ def _below(asked: _Asked, run: Run, score: float, floor: float, scored: str) -> 
     return Finding(
         "below-floor",
         f"{scored}. The newest match run ({run.pk}) kept {_score(floor)} and above.",
-        f"Match again with a lowest score of {_score(np.floor(score * 10_000) / 10_000)} or less to have it looked at.",
+        f"Match again with a lowest score of {_score(np.floor(score * 10_000) / 10_000)} or less to include it.",
         asked.match_again(),
     )
 
@@ -830,8 +829,8 @@ def _capped(asked: _Asked, run: Run, donor: Page, acceptor: Page, compared: _Com
     floor = _score(asked.params.floor(Ranking.COSINE))
     return Finding(
         "not-found",
-        f"{_sum(compared, asked.params)}, above the {floor} that the newest match run "
-        f"({run.pk}) kept, and both pages have room. It was not among the donor’s best {asked.params.pool} then, or a "
+        f"{_sum(compared, asked.params)}, above the minimum of {floor} in the newest match "
+        f"run ({run.pk}), and both pages have room. It was not among the donor’s best {asked.params.pool} then, or a "
         "page has changed since.",
         "Match again.",
         asked.match_again(),
@@ -856,21 +855,21 @@ def _left_out(
             "donor-full",
             f"{scored}. {_lowest(edges.filter(source=donor), 'the donor gives', sum(asked.room(donor)), score)}"
             f"{asked.links_there(donor)}",
-            "Reject what fits less there, or allow more links a page, and match again.",
+            "Reject weaker suggestions there or allow more links a page, and match again.",
             asked.link("The donor’s suggestions", "queue", donor=donor.pk, status="all", held=1),
         )
     if reason is Reason.TARGET_FULL:
         return Finding(
             "acceptor-full",
             f"{scored}. {_lowest(edges.filter(target=acceptor), 'the acceptor receives', _target_cap(asked), score)}",
-            "Allow an acceptor more links, and match again.",
+            "Raise the cap for acceptors, and match again.",
             asked.link("The acceptor’s suggestions", "page", acceptor.pk),
         )
     if reason is Reason.SAME_GROUP:
         return Finding(
             "other-of-group",
-            f"{scored}. Of its near-copies, variants and translations one is suggested to a donor, and another of them "
-            "is the better target for this one.",
+            f"{scored}. A donor gets a link to only one of several near-copies, variants or translations, and another "
+            "of them is the better acceptor here.",
             link=asked.link("Copies and variants", "copies", q=acceptor.url),
         )
     if reason is Reason.PRODUCTS_FULL:
@@ -880,16 +879,16 @@ def _left_out(
         return Finding(
             "products-full",
             f"{scored}. Both are products, and a product gets at most {most} suggestions of {kind}, products of "
-            f"{where}; those that it got score more.",
-            "Reject what fits less there, and match again.",
+            f"{where}; those that it has score higher.",
+            "Reject weaker suggestions there, and match again.",
             asked.link("The donor’s suggestions", "queue", donor=donor.pk, status="all", held=1),
         )
     if reason is Reason.RECIPROCAL:
         return Finding(
             "reciprocal",
-            f"{scored}. The acceptor links back to the donor, or is to, and one of the two has "
-            f"its {_links(params.reciprocal or 0)} of that kind.",
-            "Match again with more reciprocal links a page.",
+            f"{scored}. The acceptor links back to the donor, or is suggested to, and one of the two "
+            f"already has its {_links(params.reciprocal or 0)} of that kind.",
+            "Allow more links that link back, and match again.",
             asked.match_again(),
         )
     return _no_room(asked, run, donor, score, compared, scored)
@@ -909,19 +908,19 @@ def _text_alone(
     inline = asked.using(CandidateEdge.objects.filter(source=donor, placement=Placement.INLINE)).count()
     room = asked.room(donor).inline
     if _wanted(asked, run, score, compared) != Placement.INLINE:
-        why, todo = "that score belongs beside the text", "Have a tier of lower scores placed in the text, or leave it."
+        why, todo = "the tier for that score places links beside the text", "Change the placement of that tier."
     elif donor.pk not in asked.with_text:
-        why, todo = "the import brought no text of the donor", "Import a crawl that extracts the main text."
+        why, todo = "the import has no text for the donor", "Import a crawl that extracts the main text."
     elif inline >= room:
-        why, todo = f"the donor’s text has its {_new(room)}", "Allow more links in a page’s text, and match again."
+        why, todo = f"the donor’s text already has its {_new(room)}", "Allow more links in the text, and match again."
     else:
         why, todo = (
             "the donor’s text has no words for it",
-            "Write a sentence that names the acceptor into the donor’s text, import it and match again.",
+            "Add a sentence that names the acceptor to the donor’s text, import it and match again.",
         )
     return Finding(
         "linked-beside",
-        f"{scored}. {where}, so only its text could take one more; and {why}.{asked.links_there(donor)}",
+        f"{scored}. {where}, so a new link could only go in its text, but {why}.{asked.links_there(donor)}",
         todo,
         asked.link("The donor", "page", donor.pk),
     )
@@ -948,23 +947,23 @@ def _no_room(
     `was_placed`: its words were looked for in the text; else the donor's links went to others before that.
     """
     room = asked.room(donor)
-    beside = f"the block beside the text has its {_new(room.related)}"
+    beside = f"the block beside the text already has its {_new(room.related)}"
     inline = asked.using(CandidateEdge.objects.filter(source=donor, placement=Placement.INLINE)).count()
     allow = "Allow more links a page, in the text or beside it, and match again."
     if _wanted(asked, run, score, compared) != Placement.INLINE:
         return Finding(
-            "related-full", f"{scored}. That belongs beside the text, and {beside}.", allow, asked.match_again()
+            "related-full", f"{scored}. Its tier places it beside the text, but {beside}.", allow, asked.match_again()
         )
     if inline >= room.inline:
-        full = f"The donor’s text has its {_new(room.inline)}, and {beside}.{asked.links_there(donor)}"
+        full = f"The donor’s text already has its {_new(room.inline)}, and {beside}.{asked.links_there(donor)}"
         return Finding("donor-full", f"{scored}. {full}", allow, asked.match_again())
     if not was_placed:
-        given = f"The donor’s {_new(sum(room))} went to others, and not each of those found words in the text"
+        given = f"The donor’s {_new(sum(room))} went to other pages, and not all of those found words in the text"
         return Finding("donor-full", f"{scored}. {given}; {beside}.", allow, asked.match_again())
     return Finding(
         "no-phrase",
         f"{scored}. The donor’s text has no words for it, a content gap, and {beside}.",
-        "Write a sentence that names the acceptor into the donor’s text, import it and match again.",
+        "Add a sentence that names the acceptor to the donor’s text, import it and match again.",
         asked.link("The donor", "page", donor.pk),
     )
 
@@ -987,14 +986,14 @@ def _wanted(asked: _Asked, run: Run, score: float, compared: _Compared | None) -
 def _lowest(edges: Any, who: str, cap: int, score: float) -> str:
     """How full one side is, and the score it would have taken to get in."""
     figures = edges.aggregate(links=Count("pk"), lowest=Min("score", filter=~DECIDED))
-    text = f"{who.capitalize()} {_new(cap)} at most, and others came first"
+    text = f"{who.capitalize()} at most {_new(cap)}, and other pairs came first"
     if figures["lowest"] is None:
         return f"{text}."
-    text += f"; of the {figures['links']} it has, the lowest that waits for review scored {_score(figures['lowest'])}."
+    text += f"; of the {figures['links']} it has, the lowest open one scored {_score(figures['lowest'])}."
     if figures["lowest"] < score:
         text += (
-            " Links are given out over the whole site, and pages that few link to choose first, so the best of one "
-            "page may have to give way."
+            " Links are allocated over the whole site, and pages with few inbound links come first, so a page’s best "
+            "pair may have to give way."
         )
     return text
 
@@ -1024,7 +1023,7 @@ def _chosen(project: Project, wanted: PageFilter, name: str) -> str:
     value = getattr(wanted, name)
     if name == "page_list":
         listed = PageList.objects.filter(project=project, pk=value).defer("pages").first()
-        return f"the pages of the list {listed.name}" if listed is not None else "the pages of a list that is gone"
+        return f"the pages of the list {listed.name}" if listed is not None else "the pages of a deleted list"
     if name == "categories":
         paths = Category.objects.filter(project=project, pk__in=value).order_by("path")[:5]
         return f"pages of {', '.join(str(path) for path in paths)}"

@@ -184,7 +184,7 @@ def test_reading_writes_nothing(project, as_editor):
 def test_a_new_project_sees_that_nothing_is_there_yet(project, as_editor):
     page = text(as_editor.get(PAGE))
 
-    assert "Nothing is ready to leave" in page
+    assert "Nothing is ready to export" in page
     assert "No releases yet" in page
     assert "No suggestion is open" in page
 

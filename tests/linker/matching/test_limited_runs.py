@@ -159,7 +159,7 @@ def test_a_pilot_over_sections_takes_their_donors(project, site):
     assert dict(param_rows(run))["Pilot"] == "all donors in Magazine"
     run = match(project, pilot=Sample(3, (magazine.pk,)))
     assert len(donors_of(run.edges)) == 3
-    assert dict(param_rows(run))["Pilot"].startswith("3 donors in Magazine drawn by chance, spread over")
+    assert dict(param_rows(run))["Pilot"].startswith("3 donors in Magazine drawn at random, spread over")
 
 
 def test_what_a_pilot_drew_is_frozen_with_it(project, site):
@@ -232,7 +232,7 @@ def test_one_button_runs_the_whole_site_with_the_pilots_settings(
     assert whole.created_by == manager
     Run.objects.filter(pk=whole.pk).update(status="succeeded")
     page = client.post(reverse("match_whole", args=[project.slug, whole.pk]), follow=True)
-    assert "is no pilot" in page.content.decode()
+    assert "is not a pilot" in page.content.decode()
 
 
 def test_the_form_starts_a_pilot_and_counts_its_donors(
@@ -251,7 +251,7 @@ def test_the_form_starts_a_pilot_and_counts_its_donors(
     assert page.context["pilot"].initial["pages"] == 12
     refused = client.post(reverse("match", args=[project.slug]), fields | {"pilot-pages": ""})
     assert refused.status_code == 422
-    assert "Say how many donors" in refused.content.decode()
+    assert "Enter how many donors" in refused.content.decode()
 
 
 def test_the_command_asks_for_a_pilot(project, site):
