@@ -157,7 +157,7 @@ def test_a_scope_of_levels_holds_however_the_run_is_ranked_and_its_report_says_s
     run = match(project, ranking=ranking, scope=Scope.LEVELS, levels_up=0)
     assert project.edges.filter(run=run).count() > 100
     assert not outside.filter(run=run).exists()
-    assert dict(report_rows(run))["Scope"] == dict(param_rows(run))["Scope"] == "the donor’s own category only"
+    assert dict(report_rows(run))["Scope"] == dict(param_rows(run))["Scope"] == "the donor’s own category alone"
 
 
 @pytest.fixture

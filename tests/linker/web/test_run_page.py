@@ -87,7 +87,7 @@ def test_a_learned_run_says_why_from_what_and_how_well(project, viewer, client_f
     assert "38.1%" in page
     assert "with fewer links than the run itself used" in page
     assert page.index("Mentions in the text") < page.index("Meaning") < page.index("Links around the pair")
-    assert "Highest total, with a total score of 41.3: 1.26 (3.15%) more than the 40.0 of greedy allocation." in page
+    assert "Highest total, with a total score of 41.3: 1.26 (3.15%) more than the 40.0 of best first." in page
     assert "Content gaps" in page
 
 
@@ -95,7 +95,7 @@ def test_a_ranker_that_never_found_half_says_so(project, viewer, client_for):
     run = learned(project)
     Ranker.objects.update(quality={**QUALITY, "precision_at_half": None, "accepted": 0, "rejected": 0})
     page = page_of(run, client_for(viewer))
-    assert "Fewer than half of the hidden links were found" in page
+    assert "Half of the hidden links never turned up" in page
     assert "Learned from 3,286 links: 9,800 pairs in all." in page
 
 
@@ -104,7 +104,7 @@ def test_a_run_by_the_formula_shows_its_weights_and_claims_no_quality(project, v
     Ranker.objects.create(run=run, kind="formula", version="formula-1", weights={"similarity": 1.0, "density": 0.05})
     page = page_of(run, client_for(viewer))
     assert "By the stated formula" in page
-    assert "Density, subtracted" in page
+    assert "Density, taken off" in page
     assert "Recall at 10" not in page
     assert "thinner" not in page
 
@@ -159,8 +159,8 @@ def test_the_first_run_and_one_from_before_histograms_show_what_they_have(projec
         ({"levels_up": 1}, "", "1 level up the category tree"),  # of the time of one ranking
         ({"ranking": "auto", "levels_up": 2}, "cosine", "2 levels up the category tree"),
         ({"ranking": "auto", "levels_up": 2}, "learned", "the whole site"),
-        ({"ranking": "auto", "scope": "auto", "levels_up": 2}, "", "default of the ranking: 2 levels up"),
-        ({"ranking": "formula", "scope": "levels", "levels_up": 0}, "", "the donor’s own category only"),
+        ({"ranking": "auto", "scope": "auto", "levels_up": 2}, "", "the ranking’s own: by similarity 2 levels up"),
+        ({"ranking": "formula", "scope": "levels", "levels_up": 0}, "", "the donor’s own category alone"),
         ({"ranking": "cosine", "scope": "site", "levels_up": 2}, "", "the whole site"),
     ],
 )
@@ -185,8 +185,8 @@ def test_another_ranking_and_basis_are_said_on_the_run_and_on_top_of_the_queue(p
     before, run = finished(project, FORMULA), learned(project)
     client = client_for(manager)
     said = (
-        f"Run {run.pk} was ranked by a ranker learned from the site’s own links and had probability as its tier "
-        f"basis; run {before.pk} was ranked by the stated formula and had similarity as its tier basis."
+        f"Run {run.pk} was ranked by a ranker learned from the site’s own links and had its tiers read by probability; "
+        f"run {before.pk} by the stated formula and by similarity."
     )
     assert said in page_of(run, client)
     queue = queue_of(project, client)
@@ -198,7 +198,7 @@ def test_another_embedding_model_is_said(project, editor, client_for):
     finished(project, LEARNED)
     finished(project, LEARNED, model=make_model(8, "a-new-model"))
     queue = queue_of(project, client_for(editor))
-    assert "used a-new-model" in queue
+    assert "used the model a-new-model" in queue
     assert "A manager should check the tiers." in queue
 
 
