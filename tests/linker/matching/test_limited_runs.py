@@ -159,7 +159,7 @@ def test_a_pilot_over_sections_takes_their_donors(project, site):
     assert dict(param_rows(run))["Pilot"] == "all donors in Magazine"
     run = match(project, pilot=Sample(3, (magazine.pk,)))
     assert len(donors_of(run.edges)) == 3
-    assert dict(param_rows(run))["Pilot"].startswith("3 donors in Magazine drawn at random, spread over")
+    assert dict(param_rows(run))["Pilot"].startswith("3 donors in Magazine drawn by chance, spread over")
 
 
 def test_what_a_pilot_drew_is_frozen_with_it(project, site):
