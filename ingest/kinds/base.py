@@ -60,8 +60,8 @@ class Option:
 
 ALLOW_SHRINK = Option(
     "allow_shrink",
-    label="Import even if the file holds far less than the project has",
-    help_text="Without this, an import that would mark more than a fifth as missing stops.",
+    label="Import even if the file has far fewer entries than the project",
+    help_text="Otherwise the import stops if it would mark more than a fifth of them as missing.",
     command_help="import although the file holds far less than the project has",
     is_tick=True,
 )

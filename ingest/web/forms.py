@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 class UploadForm(forms.Form):
     file = forms.FileField(
         label="File",
-        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, Search Console's export or "
-        "its rows of page and query, or any CSV with a header; plain, .gz or .zip",
+        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, a Search Console export, "
+        "or any CSV with a header row; plain, .gz or .zip",
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.gz,.zip,text/csv"}),
         max_length=255,
         allow_empty_file=True,  # an empty file has a message of its own
     )
     kind = forms.ChoiceField(
-        label="It holds",
-        choices=lambda: [("", "Find out from its columns"), *((kind.name, kind.choice) for kind in registry.kinds())],
+        label="Contents",
+        choices=lambda: [("", "Detect from the columns"), *((kind.name, kind.choice) for kind in registry.kinds())],
         required=False,
     )
     encoding = forms.ChoiceField(
-        label="Its encoding",
-        choices=[("", "Find out (UTF-8 or UTF-16)"), *ENCODINGS.items()],
+        label="Encoding",
+        choices=[("", "Detect (UTF-8 or UTF-16)"), *ENCODINGS.items()],
         required=False,
-        help_text="Only for files that are neither",
+        help_text="Only needed for other encodings",
     )
 
     def __init__(self, *args: Any, refused: str = "", **kwargs: Any) -> None:
@@ -58,7 +58,7 @@ class UploadForm(forms.Form):
         file = self.cleaned_data["file"]
         if file.size > settings.UPLOAD_MAX_MB * 2**20:
             raise ValidationError(
-                f"The file is larger than {settings.UPLOAD_MAX_MB:,} MB. Pack it as .gz, split it, or import it on "
+                f"The file is larger than {settings.UPLOAD_MAX_MB:,} MB. Compress it as .gz, split it, or import it on "
                 "the command line."
             )
         return file

@@ -132,7 +132,7 @@ def page_list_add(request: HttpRequest, slug: str) -> HttpResponse:
         if refused := getattr(request, "upload_error", ""):
             raise UserError(refused)
         if side not in SIDES or file is None:
-            raise UserError("Choose a file that lists addresses first, then read it.")
+            raise UserError("First choose a file that lists addresses, then read it.")
         found = lists.take_list(membership.project, file, membership.user)
     except UserError as error:
         messages.error(request, str(error))

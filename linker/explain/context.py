@@ -94,13 +94,13 @@ class WhyNotContext:
         """What leaves the page less room than others, in a sentence with a space before; empty where nothing does."""
         room, params, said = self.room(page), self.params, []
         if room.inline < params.inline_per_donor:
-            caps = [f"{params.inline_in_all} in all"] if params.inline_in_all else []
+            caps = [f"{params.inline_in_all} in total"] if params.inline_in_all else []
             caps += [f"{params.per_1000_words} for each 1,000 words"] if params.per_1000_words else []
             said.append(f"its text has {links_text(page.outlinks)} already, of {' and '.join(caps)} at most")
         if room.related < params.related_per_donor:
             aside = ExistingLink.objects.filter(ASIDE_LINK, source=page)
             links = aside.values("target").distinct().count()
-            said.append(f"beside its text there are {links} already, of {params.related_in_all} in all at most")
+            said.append(f"beside its text there are already {links}; the cap is {params.related_in_all} in total")
         return f" There is less room than on other pages: {'; '.join(said)}." if said else ""
 
     def this_run(self) -> Link | None:

@@ -144,7 +144,7 @@ def _donor_full(pair: RunPair) -> Finding:
     return Finding(
         "donor-full",
         f"{pair.scored}. {full}{pair.context.less_room(pair.donor)}",
-        "Reject what fits less there, or allow more links a page, and match again.",
+        "Reject weaker suggestions there or allow more links a page, and match again.",
         pair.donors_suggestions(),
     )
 
@@ -153,7 +153,7 @@ def _acceptor_full(pair: RunPair) -> Finding:
     return Finding(
         "acceptor-full",
         f"{pair.scored}. {_lowest(pair.received(), 'the acceptor receives', pair.context.target_cap, pair.score)}",
-        "Allow an acceptor more links, and match again.",
+        "Raise the cap for acceptors, and match again.",
         pair.context.link("The acceptor’s suggestions", "page", pair.acceptor.pk),
     )
 
@@ -165,8 +165,8 @@ def _enough_products(pair: RunPair) -> Finding:
     return Finding(
         "products-full",
         f"{pair.scored}. Both are products, and a product gets at most {most} suggestions of {kind}, products of "
-        f"{where}; those that it got score more.",
-        "Reject what fits less there, and match again.",
+        f"{where}; those that it has score higher.",
+        "Reject weaker suggestions there, and match again.",
         pair.donors_suggestions(),
     )
 
@@ -178,16 +178,16 @@ def _text_alone(pair: RunPair) -> Finding:
     inline = pair.given().filter(placement=Placement.INLINE).count()
     room = pair.room.inline
     if _wanted(pair) != Placement.INLINE:
-        why, todo = "that score belongs beside the text", "Have a tier of lower scores placed in the text, or leave it."
+        why, todo = "the tier for that score places links beside the text", "Change the placement of that tier."
     elif pair.donor.pk not in pair.context.with_text:
-        why, todo = "the import brought no text of the donor", "Import a crawl that extracts the main text."
+        why, todo = "the import has no text for the donor", "Import a crawl that extracts the main text."
     elif inline >= room:
         why = f"the donor’s text has its {new_links_text(room)}"
         todo = "Allow more links in a page’s text, and match again."
     else:
         why, todo = (
             "the donor’s text has no words for it",
-            "Write a sentence that names the acceptor into the donor’s text, import it and match again.",
+            "Add a sentence that names the acceptor to the donor’s text, import it and match again.",
         )
     return Finding(
         "linked-beside",
@@ -225,7 +225,7 @@ def _no_room(pair: RunPair, *, was_placed: bool = True) -> Finding:
     return Finding(
         "no-phrase",
         f"{pair.scored}. The donor’s text has no words for it, a content gap, and {beside}.",
-        "Write a sentence that names the acceptor into the donor’s text, import it and match again.",
+        "Add a sentence that names the acceptor to the donor’s text, import it and match again.",
         pair.context.link("The donor", "page", pair.donor.pk),
     )
 
@@ -257,7 +257,7 @@ def _lowest(edges: QuerySet[CandidateEdge], who: str, cap: int, score: float) ->
     )
     if figures["lowest"] < score:
         text += (
-            " Links are given out over the whole site, and pages that few link to choose first, so the best of one "
-            "page may have to give way."
+            " Links are allocated over the whole site, and pages with few inbound links come first, so a page’s best "
+            "pair may have to give way."
         )
     return text

@@ -61,7 +61,7 @@ def _not_a_candidate(
     return Finding(
         "not-a-candidate",
         f"It was not among the {found} candidates of this donor that the newest match run ({run.pk}) kept.{alike}",
-        "A sentence in the donor’s text that names the acceptor makes it one; so does a wider pool of candidates.",
+        "To make it one, add a sentence that names the acceptor to the donor’s text, or allow more links a page.",
         context.match_again(),
     )
 
@@ -78,8 +78,8 @@ def _imports_since(context: WhyNotContext, run: Run) -> Iterator[Finding]:
     if last is not None:
         yield Finding(
             "imported-since",
-            f"“{last.get_kind_display()}” (run {last.pk}) finished after the newest match run had begun, so what it "
-            "brought is not in the suggestions yet.",
+            f"“{last.get_kind_display()}” (run {last.pk}) finished after the newest match run began, so its results "
+            "are not in the suggestions yet.",
             "Match again.",
             context.match_again(),
             blocking=False,
@@ -129,7 +129,7 @@ def _too_far(context: WhyNotContext, run: Run, compared: Compared) -> Finding:
         "too-far",
         f"It is outside the run’s scope: the acceptor is {far} from the donor’s category, and the newest match run "
         f"({run.pk}) looked {looked}. Their similarity is {score_text(compared.similarity)}.",
-        "Match again with more levels, or over the whole site.",
+        "Match again with more levels, or with the whole site as scope.",
         context.match_again(),
     )
 

@@ -42,7 +42,7 @@ def findings_of(context: WhyNotContext, page: Page, side: Side | None = None) ->
     for why in context.sensitive.get(page.pk, []):
         yield Finding(
             "sensitive",
-            f"It is {why}. A person must look at its suggestions; that is no reason against one.",
+            f"It is {why}. Its suggestions need human review, but it can have some.",
             link=context.link("Sensitive pages", "settings_sensitive", manager=True),
             side=side or BOTH,
             blocking=False,
@@ -53,13 +53,13 @@ def _ineligible(context: WhyNotContext, page: Page, reason: IneligibleReason, ab
     again = context.link("Import", "import", manager=True)
     if reason is IneligibleReason.NOT_LIVE:
         state = PageStatus(page.status).label.lower()
-        yield Finding("not-live", f"It is marked as {state}, and only live pages take part.", side=about)
+        yield Finding("not-live", f"It is marked as {state}. Only live pages take part.", side=about)
     elif reason is IneligibleReason.MISSING:
         since = f" since {day_text(page.missing_since)}" if page.missing_since else ""
         yield Finding(
             "missing",
-            f"The newest import no longer held it: missing{since}.",
-            "Where the page is still there, import a crawl that has it.",
+            f"It was not in the newest import: missing{since}.",
+            "If the page still exists, import a crawl that includes it.",
             again,
             about,
         )
@@ -77,8 +77,8 @@ def _ineligible(context: WhyNotContext, page: Page, reason: IneligibleReason, ab
         if page.status_code not in (None, 200):
             yield Finding(
                 "status-code",
-                f"It answered the crawl with {page.status_code}, not with 200.",
-                "Make the page answer, then import a new crawl.",
+                f"It answered the crawl with status {page.status_code} instead of 200.",
+                "Fix the page, then import a new crawl.",
                 again,
                 about,
             )
@@ -88,7 +88,7 @@ def _ineligible(context: WhyNotContext, page: Page, reason: IneligibleReason, ab
         yield Finding(
             "parameter-url",
             f"Its address has a query, and the project’s setting is “{context.project.get_parameter_urls_display()}”.",
-            "Change “Parameter URLs” in the settings if the page stands for itself.",
+            "If it is a page in its own right, change “Addresses with a query”.",
             context.link("Settings", "settings", manager=True),
             about,
         )
@@ -132,7 +132,7 @@ def _not_indexable(page: Page) -> Finding:
     why = f": {page.indexability_status}" if page.indexability_status else ""
     return Finding(
         "not-indexable",
-        f"It is not indexable{why}. Pages that search engines leave out receive no links.",
+        f"It is not indexable{why}. Pages that search engines do not list receive no links.",
         "Make it indexable, then import a new crawl.",
         side=Side.ACCEPTOR,
     )
@@ -145,7 +145,7 @@ def _limited_by_role(context: WhyNotContext, page: Page, sides: list[Side]) -> I
     if Side.DONOR in sides and links.gives is Gives.BESIDE:
         yield Finding(
             "role-beside",
-            f"{called}, which gives new links beside its text alone.",
+            f"{called}, which gives new links only beside its text.",
             link=context.link("The page", "page", page.pk),
             side=Side.DONOR,
             blocking=False,
@@ -153,7 +153,7 @@ def _limited_by_role(context: WhyNotContext, page: Page, sides: list[Side]) -> I
     if Side.ACCEPTOR in sides and links.receives is Receives.NAME:
         yield Finding(
             "role-name",
-            f"{called}, which receives new links under its own name alone.",
+            f"{called}, which receives new links only with its own name as anchor.",
             link=context.link("The page", "page", page.pk),
             side=Side.ACCEPTOR,
             blocking=False,
@@ -186,7 +186,7 @@ def _twin(context: WhyNotContext, page: Page) -> Iterator[Finding]:
     yield Finding(
         twin.kind,
         f"It is {_is_twin(twin)}, and suggestions lead to that page instead.",
-        "Where the two are not the same, say so among the copies and variants, and match again.",
+        "If they are different pages, mark them so under Copies and variants, and match again.",
         _copies(context, page),
         Side.ACCEPTOR,
     )
@@ -226,7 +226,7 @@ def outside_run(context: WhyNotContext, page: Page, side: Side | None = None) ->
                 "outside-run",
                 f"The newest match run ({run.pk}) is a pilot over {len(context.drawn):,} donors, and this page is not "
                 "one of them.",
-                "Run the whole site with the pilot’s settings.",
+                "Match the whole site with the pilot’s settings.",
                 context.this_run(),
                 one,
             )
@@ -263,7 +263,7 @@ def no_run(context: WhyNotContext) -> list[Finding]:
         Finding(
             "no-run",
             "No match run has finished yet, so there are no suggestions at all.",
-            "Start one.",
+            "Start a match run.",
             context.match_again(),
             BOTH,
         )
@@ -282,7 +282,7 @@ def _counts(context: WhyNotContext, page: Page) -> Iterator[Finding]:
         "donor-full" if full else "donor-links",
         f"It gives {given['links']} of {sum(room)} new links: {given['inline']} of {room.inline} in "
         f"the text, {given['links'] - given['inline']} of {room.related} beside it.{context.less_room(page)}",
-        "Reject what fits less, or allow more links a page, and match again." if full else "",
+        "Reject weaker suggestions or allow more links a page, and match again." if full else "",
         context.link("Its suggestions", "queue", donor=page.pk, status="all", held=1),
         Side.DONOR,
         blocking=full,
@@ -295,7 +295,7 @@ def _counts(context: WhyNotContext, page: Page) -> Iterator[Finding]:
         f"It receives {received} of {cap} new links."
         if cap
         else f"It receives {new_links_text(received)}; there is no cap.",
-        "Allow an acceptor more links, and match again." if full else "",
+        "Raise the cap for acceptors, and match again." if full else "",
         context.link("The page", "page", page.pk),
         Side.ACCEPTOR,
         blocking=full,

@@ -35,17 +35,17 @@ def role_source(project: Project, page: Page) -> str:
         rules = RoleRule.objects.filter(project=project).order_by("pk")
         pattern = next((rule.pattern for rule in rules if compile_pattern(rule.pattern).search(page.url)), "")
         return f"by the rule “{pattern}”" if pattern else "by a rule"
-    return f"found: {page.role_why}" if page.role_why else "found: nothing says that it is anything else"
+    return f"found: {page.role_why}" if page.role_why else "found: nothing suggests another role"
 
 
 def _effect(project: Project, page: Page) -> str:
     if page.role_in_force == PageRole.EVENT and page.role_now is PageRole.ARTICLE:
-        return "Its day has not come, so it gives and receives like an article."
+        return "Its date is still to come, so it gives and receives links like an article."
     links = role_links(project.role_links)[page.role_now]
     if links.gives is Gives.NO and links.receives is Receives.NO:
         return "It neither gives nor receives new links."
-    gives = {Gives.NO: "It gives no new links", Gives.BESIDE: "It gives new links beside its text alone"}
-    receives = {Receives.NO: "receives none", Receives.NAME: "receives new links under its own name alone"}
+    gives = {Gives.NO: "It gives no new links", Gives.BESIDE: "It gives new links only beside its text"}
+    receives = {Receives.NO: "receives none", Receives.NAME: "receives new links only with its own name as anchor"}
     if links.gives in gives and links.receives in receives:
         return f"{gives[links.gives]} and {receives[links.receives]}."
     if links.gives in gives:

@@ -58,8 +58,8 @@ def _in_other_language(context: WhyNotContext, donor: Page, acceptor: Page) -> I
     here, there = language_name(donor.own_language), language_name(acceptor.own_language)
     yield Finding(
         "other-language",
-        f"The donor is in {here} and the acceptor in {there}, and pages in different languages are not linked.",
-        "Where readers of the site read both, allow it in the settings, and match again.",
+        f"The donor is in {here} and the acceptor in {there}. Pages in different languages are not linked.",
+        "If readers of the site read both languages, allow such links in the settings, and match again.",
         context.link("Settings", "settings", manager=True),
     )
 
@@ -110,8 +110,8 @@ def _linked(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Fin
         anchors = ", ".join(f"“{link.anchor}”" if link.anchor else "a link without text" for link in body[:5])
         yield Finding(
             "linked",
-            f"The donor’s text links to the acceptor already: {anchors}.",
-            "Where the link is gone from the page, import the links again.",
+            f"The donor’s text already links to the acceptor: {anchors}.",
+            "If the link has been removed from the page, import the links again.",
             context.link("The donor’s links", "page", donor.pk),
         )
     elif beside:
@@ -158,7 +158,7 @@ def _rejected(context: WhyNotContext, edge: CandidateEdge) -> Finding:
         who += f" (“{decision.note}”)" if decision.note else ""
     return Finding(
         "rejected",
-        f"{who}. A pair that was rejected does not come back.",
+        f"{who}. Rejected pairs are not suggested again.",
         "Undo the decision on its card to have it suggested again.",
         context.link("The card", "edge", edge.pk),
     )
@@ -174,10 +174,10 @@ def _stale(context: WhyNotContext, edge: CandidateEdge) -> Finding:
 
 
 _STATES = {
-    EdgeStatus.SUGGESTED: "There is a suggestion, and it waits for review.",
+    EdgeStatus.SUGGESTED: "There is a suggestion, which is waiting for review.",
     EdgeStatus.ACCEPTED: "There is a suggestion, and it was accepted.",
     EdgeStatus.EXPORTED: "There was a suggestion: it was accepted and exported.",
-    EdgeStatus.WITHDRAWN: "There was a link: it was exported, and withdrawn since.",
+    EdgeStatus.WITHDRAWN: "There was a link: it was exported and later withdrawn.",
 }
 
 
@@ -191,8 +191,8 @@ def _suggested(context: WhyNotContext, edge: CandidateEdge, reasons: list[Findin
             findings.append(
                 Finding(
                     "held",
-                    f"{tier}: the queue shows it only where held suggestions are asked for.",
-                    "Ask for them in the queue’s filter, or change the tiers.",
+                    f"{tier}. The queue shows it only with the filter “Held back”.",
+                    "Set that filter, or change the tiers.",
                     context.link("The queue", "queue", donor=edge.source_id, held=1),
                     blocking=False,
                 )
@@ -201,8 +201,8 @@ def _suggested(context: WhyNotContext, edge: CandidateEdge, reasons: list[Findin
         findings.append(
             Finding(
                 "content-gap",
-                "The donor’s text has no words that name the acceptor: a content gap. Until it has, the link stands "
-                "in the block beside the text.",
+                "The donor’s text has no words that name the acceptor: a content gap. Until it does, the link is "
+                "placed in the block beside the text.",
                 "Write a sentence that names it, import the page and match again.",
                 blocking=False,
             )

@@ -60,7 +60,7 @@ def filter_text(project: Project, wanted: PageFilter, name: str) -> str:
     value = getattr(wanted, name)
     if name == "page_list":
         listed = PageList.objects.filter(project=project, pk=value).defer("pages").first()
-        return f"the pages of the list {listed.name}" if listed is not None else "the pages of a list that is gone"
+        return f"the pages of the list {listed.name}" if listed is not None else "the pages of a deleted list"
     if name == "categories":
         paths = Category.objects.filter(project=project, pk__in=value).order_by("path")[:5]
         return f"pages of {', '.join(str(path) for path in paths)}"

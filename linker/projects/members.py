@@ -21,7 +21,7 @@ class LastManager(UserError):
     """The change would leave the project without a manager."""
 
     def __init__(self) -> None:
-        super().__init__("A project needs a manager: make somebody else a manager first.")
+        super().__init__("A project needs a manager. Make another member a manager first.")
 
 
 def find_user(username: str) -> AbstractBaseUser:
@@ -40,7 +40,7 @@ def add_member(project: Project, user: AbstractBaseUser, role: Role, *, by: Acto
             _record(membership, by, before={}, after={"role": role})
             return membership
     except IntegrityError:
-        raise UserError(f"{user} is a member already; change the role in the list.") from None
+        raise UserError(f"{user} is already a member. Change the role in the list.") from None
 
 
 def _record(membership: Membership, by: Actor, *, before: dict[str, str], after: dict[str, str]) -> None:

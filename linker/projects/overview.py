@@ -268,14 +268,14 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
         Step("Import pages", "Upload the crawl’s pages.", "import", True, figures.pages > 0),
         Step(
             "Import links",
-            "Upload the links the site already has, so that none is suggested twice.",
+            "Upload the site’s existing links, so that none is suggested again.",
             "import",
             True,
             figures.body_links > 0 or RunKind.IMPORT_LINKS in last.asked,
         ),
         Step(
             "Import queries",
-            "If you have them: what people search for makes better anchors.",
+            "Optional: search queries make better anchors.",
             "import",
             True,
             RunKind.IMPORT_QUERIES in last.asked,
@@ -288,7 +288,7 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
             "Review",
             f"{count(figures.to_review, 'suggestion waits', 'suggestions wait')} for a decision."
             if figures.to_review
-            else "Accept, edit or reject what was proposed.",
+            else "Accept, edit or reject the suggestions.",
             "queue",
             False,
             figures.suggestions > 0 and figures.to_review == 0,
@@ -296,9 +296,9 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
         ),
         Step(
             "Export",
-            f"{count(figures.accepted, 'accepted link has', 'accepted links have')} not left yet."
+            f"{count(figures.accepted, 'accepted link has', 'accepted links have')} not been exported yet."
             if figures.accepted
-            else "Hand the accepted links to the developers.",
+            else "Export the accepted links for the developers.",
             "releases",
             False,
             figures.exported > 0 and figures.accepted == 0,
@@ -333,9 +333,9 @@ class _Last:
 
 def _check_step(project: Project, figures: SiteFigures) -> Step:
     rules = sensitive_to_check(project).count()
-    text = "Medicine, law and money always need a person: see what was found."
+    text = "Pages about medicine, law and money always need human review. Check what was found."
     if rules:
-        text = f"{count(rules, 'rule', 'rules')} proposed; each counts until a manager says otherwise."
+        text = f"{count(rules, 'rule', 'rules')} proposed. Each applies unless a manager dismisses it."
     done = figures.pages > 0 and not rules and sensitivity_checks.was_looked_through(project)
     return Step("Check what is sensitive", text, "settings_sensitive", True, done)
 
@@ -345,14 +345,14 @@ def _embed_step(project: Project, figures: SiteFigures, last: _Last) -> Step:
     comes_along = project.vector_source == VectorSource.IMPORTED
     if done and not comes_along and RunKind.EMBED in last.asked:
         done = not last.is_behind(RunKind.EMBED, RunKind.IMPORT_PAGES)
-        text = text if done else "Pages were imported since: new and changed ones need a vector."
+        text = text if done else "Pages have been imported since. New and changed pages need a vector."
     return Step("Embed", text, "match", True, done)
 
 
 def _match_step(last: _Last) -> Step:
     matched = RunKind.MATCH in last.asked
     done = matched and not last.is_behind(RunKind.MATCH, *MATCH_RESTS_ON)
-    text = "Look for links worth proposing."
+    text = "Find links worth suggesting."
     if matched and not done:
-        text = "Something was imported or embedded since the last match: match again."
+        text = "Pages or links have changed since the last match. Match again."
     return Step("Match", text, "match", True, done)

@@ -24,7 +24,7 @@ def upload(page: Page, file: str, kind: str) -> None:
     go(page, "Import")
     page.locator("input[type=file]").set_input_files(SAMPLE / file)
     page.get_by_label("It holds").select_option(kind)
-    page.get_by_role("button", name="Upload and look at it").click()
+    page.get_by_role("button", name="Upload and preview").click()
     page.get_by_role("button", name="Start the import").first.click()
     wait_for_run(page)
 
@@ -60,7 +60,7 @@ def test_from_a_crawl_to_a_file_of_approved_links(live_server, page, worker_proc
     page.get_by_role("button", name="Embed the pages").click()
     wait_for_run(page)
     go(page, "Match")
-    page.get_by_text("Candidates, caps and how links are given out").click()
+    page.get_by_text("Candidates, caps and allocation").click()
     page.get_by_label("Levels up").fill("3")
     page.get_by_role("button", name="Start matching").click()
     wait_for_run(page)

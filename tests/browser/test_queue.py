@@ -212,7 +212,7 @@ def test_o_and_t_open_the_pages(at_queue, edges, key, page_of):
 
 def test_shift_a_accepts_the_group_after_a_preview_and_u_undoes_it_as_one(at_queue, edges):
     at_queue.keyboard.press("Shift+A")
-    expect(at_queue.get_by_role("heading", name="Accept 2 suggestions of this page?")).to_be_visible()
+    expect(at_queue.get_by_role("heading", name="Accept 2 suggestions on this page?")).to_be_visible()
     assert not Decision.objects.exists()
     expect(at_queue.locator("[data-accept-group] .button--primary")).to_be_focused()
     at_queue.keyboard.press("Enter")
@@ -489,9 +489,9 @@ def test_without_a_script_a_note_and_enter_reject(plain, edges):
 
 def test_without_a_script_a_group_is_previewed_and_accepted(plain, edges):
     plain.get_by_role("link", name="Accept group").first.click()
-    assert plain.get_by_role("heading", name="Accept 2 suggestions of this page?").is_visible()
+    assert plain.get_by_role("heading", name="Accept 2 suggestions on this page?").is_visible()
     plain.get_by_role("checkbox").first.uncheck()
-    plain.get_by_role("button", name="Accept the checked").click()
+    plain.get_by_role("button", name="Accept checked").click()
     assert [stored(edge)[0] for edge in edges[:2]] == ["suggested", "accepted"]
 
 

@@ -277,7 +277,7 @@ def test_a_link_of_another_project_is_left_alone(project, left, client_for, outs
 def test_a_form_that_makes_no_sense_changes_nothing(project, left, client_for, editor, sent):
     response = client_for(editor).post(DECIDE, sent, follow=True)
 
-    assert "Nothing was done" in response.content.decode()
+    assert "Nothing was changed" in response.content.decode()
     assert not Decision.objects.exists()
 
 
@@ -293,7 +293,7 @@ def test_the_list_is_filtered_and_paged_by_keyset(project, client_for, viewer, e
 
     assert [len(first.context["links"]), len(second.context["links"])] == [outgoing.PAGE_SIZE, 1]
     assert second.context["more"] == ""
-    assert "No link fits these filters" in none.content.decode()
+    assert "No links match these filters" in none.content.decode()
 
 
 def test_a_manager_withdraws_all_links_of_a_release_after_seeing_their_number(project, client_for, manager, editor):

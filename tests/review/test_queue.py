@@ -103,7 +103,7 @@ def test_a_link_of_the_related_block_needs_no_place_in_the_text(project, as_edit
 
 def test_a_sensitive_card_says_why_a_person_must_look(project, as_editor):
     make_edge(project, sensitive="Medical: Magazine › Health")
-    assert "A person must look. Medical: Magazine › Health" in text(as_editor.get(PAGE))
+    assert "Needs human review. Medical: Magazine › Health" in text(as_editor.get(PAGE))
 
 
 def test_hostile_titles_and_anchors_stay_text(project, as_editor):
@@ -237,7 +237,7 @@ def test_an_emptied_queue_says_so_and_offers_what_is_held_back(project, as_edito
 
 def test_a_field_that_is_not_known_is_named(edge, as_editor):
     page = text(as_editor.get(f"{PAGE}?categroy=5&after=1"))
-    assert "The filter leaves these out, because the field or its value is not known: categroy." in page
+    assert "The filter ignores these, because the field or its value is unknown: categroy." in page
 
 
 def test_the_filter_goes_along_to_the_export(project, as_editor):
@@ -248,14 +248,14 @@ def test_the_filter_goes_along_to_the_export(project, as_editor):
     links = re.findall(r'href="([^"]+)">(Export [^<]+)', content)
     there = f"/p/shop/export/?sensitive=not&amp;donor={edge.source_id}&amp;status=suggested"
     accepted = f"/p/shop/export/?status=accepted&amp;sensitive=not&amp;donor={edge.source_id}"
-    assert links == [(there, "Export this selection"), (accepted, "Export what was accepted")]
+    assert links == [(there, "Export this selection"), (accepted, "Export accepted links")]
     assert "2 links" in text(as_editor.get(html.unescape(accepted)))
 
 
 def test_a_bad_filter_is_named_instead_of_failing(project, as_editor):
     page = as_editor.get(f"{PAGE}?tier=x&after=nonsense&status=gone")
     assert page.status_code == 200
-    assert "not known: tier, status" in text(page)
+    assert "unknown: tier, status" in text(page)
 
 
 @pytest.mark.parametrize("bad", ["category=abc", "tier=x", "sensitive=maybe"])
@@ -265,7 +265,7 @@ def test_a_value_that_the_queue_leaves_out_is_refused_by_the_export_that_it_lead
     there = [html.unescape(link) for link in re.findall(r'href="([^"]+)">Export [^<]+', content)]
     assert len(there) == 2
     for address in there:
-        assert "Nothing is chosen, and nothing leaves" in text(as_editor.get(address))
+        assert "Nothing is selected, and nothing is exported" in text(as_editor.get(address))
         assert as_editor.post(address, {"format": "full"}).status_code == 400
     assert status(edge) == "accepted"
 
@@ -399,7 +399,7 @@ def test_a_group_that_is_sent_twice_was_saved_once(project, as_editor):
     sent = {"donor": donor.pk, "edge": boxes}
     as_editor.post(GROUP, sent)
     answer = as_editor.post(GROUP, sent, follow=True)
-    assert "2 decisions of yours were saved already." in text(answer)
+    assert "2 decisions of yours were already saved." in text(answer)
     assert Decision.objects.count() == 2
 
 
@@ -476,7 +476,7 @@ def test_a_group_is_previewed_then_accepted_and_undone_as_one(project, as_editor
     sensitive = make_edge(project, donor, sensitive="Medical: Health")
     held = make_edge(project, donor, score=0.55)
     preview = as_editor.get(GROUP, {"donor": donor.pk, "query": ""})
-    assert "Accept 4 suggestions of this page?" in text(preview)
+    assert "Accept 4 suggestions on this page?" in text(preview)
     checked = re.findall(r'name="edge" value="([^"]+)" checked', preview.content.decode())
     assert checked == [f"{edge.pk}:{edge.run_id}:a good anchor" for edge in edges]
     as_editor.post(GROUP, {"donor": donor.pk, "query": "", "edge": checked[:2]})
@@ -489,7 +489,7 @@ def test_the_preview_keeps_to_the_filter(project, as_editor):
     donor = make_page(project)
     make_edge(project, donor, anchor="red boots")
     make_edge(project, donor, anchor="blue boots")
-    assert "Accept 1 suggestion of" in text(as_editor.get(GROUP, {"donor": donor.pk, "query": "text=blue"}))
+    assert "Accept 1 suggestion on" in text(as_editor.get(GROUP, {"donor": donor.pk, "query": "text=blue"}))
 
 
 def test_what_others_decided_meanwhile_is_left_alone_and_counted(project, as_editor):

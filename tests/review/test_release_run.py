@@ -109,7 +109,7 @@ def test_a_filter_that_this_version_does_not_know_lets_nothing_leave(project, ma
 
     run.refresh_from_db()
     assert (run.status, Release.objects.count()) == ("failed", 0)
-    assert "the filter holds a field or a value that is not known (generator)" in run.error
+    assert "the filter has an unknown field or value (generator)" in run.error
 
 
 @pytest.mark.django_db(transaction=True)

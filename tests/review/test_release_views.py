@@ -63,7 +63,7 @@ def test_viewers_see_and_download_but_do_not_export(exported, project, client_fo
     page = client.get(PAGE)
 
     assert [page.status_code, client.get(LINKS).status_code, client.get(FILE).status_code] == [200] * 3
-    assert "Exporting needs the role of editor" in text(page)
+    assert "Exporting requires the editor role" in text(page)
     assert client.post(PAGE, {"format": "full"}).status_code == 403
     assert Release.objects.count() == 1
 
@@ -96,11 +96,11 @@ def test_a_release_says_how_many_of_its_links_stand(project, as_editor):
     for _ in range(3):
         make_edge(project, status=EdgeStatus.ACCEPTED)
     as_editor.post(PAGE, {"format": "full"})
-    assert "All 3 links it added stand." in text(as_editor.get(f"{FILE}links/"))
+    assert "All 3 links it added are still in place." in text(as_editor.get(f"{FILE}links/"))
 
     withdrawn = project.edges.first()
     type(withdrawn).objects.filter(pk=withdrawn.pk).update(status=EdgeStatus.WITHDRAWN)
-    assert "2 of the 3 links it added stand." in text(as_editor.get(f"{FILE}links/"))
+    assert "2 of the 3 links it added are still in place." in text(as_editor.get(f"{FILE}links/"))
 
 
 def test_a_release_of_another_project_is_not_found(exported, client_for, outsider):
@@ -184,7 +184,7 @@ def test_reading_writes_nothing(project, as_editor):
 def test_a_new_project_sees_that_nothing_is_there_yet(project, as_editor):
     page = text(as_editor.get(PAGE))
 
-    assert "Nothing is ready to leave" in page
+    assert "Nothing is ready to export" in page
     assert "No releases yet" in page
     assert "No suggestion is open" in page
 
@@ -199,7 +199,8 @@ def test_the_page_says_what_leaves_unreviewed_and_what_stays_because_it_is_sensi
 
     page = text(as_editor.get(PAGE))
 
-    assert "<strong>2 links</strong> would leave now, <strong>1</strong> of them without an editor’s look" in page
+    assert "<strong>2 links</strong> would be exported now" in page
+    assert "<strong>1</strong> of them not reviewed by an editor" in page
     assert "1 link without a decision is held back" in page
     assert "Sensitive, nobody has looked" in page
 
@@ -212,7 +213,7 @@ def test_the_page_says_what_is_held_back_and_what_to_do(project, as_editor):
     assert "1 approved link is held back" in page
     assert "Acceptor not indexable" in page
     assert "make it indexable and import a new crawl" in page
-    assert "what might leave is held back" in page
+    assert "every link that could go out is held back" in page
 
 
 def test_links_nobody_decided_on_are_counted_apart_and_have_their_own_advice(project, as_editor):
@@ -248,7 +249,7 @@ def test_the_queues_filter_narrows_the_export_down(project, as_editor):
     as_editor.post(f"{PAGE}?category={tents.pk}", {"format": "full"})
 
     rest.refresh_from_db()
-    assert "<strong>1 link</strong> would leave now" in page
+    assert "<strong>1 link</strong> would be exported now" in page
     assert wanted.source.url.encode() in body(as_editor.get(FILE))
     assert (rest.status, Release.objects.get().filters) == (EdgeStatus.ACCEPTED, query)
 
@@ -266,7 +267,7 @@ def test_what_leaves_keeps_to_the_status_of_the_selection(project, as_editor, un
     as_editor.post(f"{PAGE}?status={status}", {"format": "full"})
 
     release = Release.objects.get()
-    assert "<strong>1 link</strong> would leave now" in page
+    assert "<strong>1 link</strong> would be exported now" in page
     assert list(release.release_links.values_list("edge", flat=True)) == [unlike[status].pk]
     assert release.filters == {"status": status}
 
@@ -274,16 +275,16 @@ def test_what_leaves_keeps_to_the_status_of_the_selection(project, as_editor, un
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        ("rejected", "rejected links never leave"),
-        ("exported", "these links have left already"),
-        ("withdrawn", "withdrawn links have been taken off the site"),
+        ("rejected", "rejected links are never exported"),
+        ("exported", "these links are already exported"),
+        ("withdrawn", "withdrawn links have been removed from the site"),
     ],
 )
 def test_nothing_leaves_of_what_is_rejected_or_gone_and_the_page_says_why(project, as_editor, unlike, status, said):
     page = text(as_editor.get(f"{PAGE}?status={status}"))
     posted = as_editor.post(f"{PAGE}?status={status}", {"format": "full"})
 
-    assert f"Nothing is ready to leave: {said}" in page
+    assert f"Nothing is ready to export: {said}" in page
     assert (posted.status_code, Release.objects.count()) == (409, 0)
 
 
@@ -321,7 +322,7 @@ def test_what_was_accepted_is_exported_when_the_queue_is_empty(project, as_edito
 
     page = html.unescape(as_editor.get("/p/shop/queue/").content.decode())
 
-    assert f'href="{PAGE}?status=accepted">Export what was accepted' in page
+    assert f'href="{PAGE}?status=accepted">Export accepted links' in page
 
 
 def test_the_other_files_have_a_status_of_their_own(project, as_editor, unlike):
@@ -350,7 +351,7 @@ def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, 
     edge.refresh_from_db()
     assert file.count(b"\n") == 1
     assert (response.status_code, edge.status) == (409, EdgeStatus.ACCEPTED)
-    assert "Only a category that is gone" in text(response)
+    assert "Only a deleted category" in text(response)
     assert "Nothing is ready to leave" in text(response)
 
 
@@ -370,12 +371,12 @@ def test_a_filter_that_is_not_understood_lets_nothing_leave(project, as_editor, 
 
     edge.refresh_from_db()
     assert query.split("=")[0] in text(page)
-    assert "holds a field or a value that is not known" in text(page)
+    assert "has an unknown field or value" in text(page)
     assert (posted.status_code, edge.status) == (400, EdgeStatus.ACCEPTED)
     assert "No file was made: the " in text(file)
     held = as_editor.get(f"{PAGE}held/?{query}")
     assert [file.status_code, held.status_code] == [400, 400]
-    assert "Nothing was listed: the filter holds a field or a value that is not known" in text(held)
+    assert "Nothing was listed: the filter has an unknown field or value" in text(held)
     assert not Release.objects.exists()
 
 
@@ -432,7 +433,7 @@ def test_a_file_that_is_not_known_is_refused_in_one_sentence(project, as_editor,
 
     page = text(answer)
     assert answer.status_code == 400
-    assert f"No file was made: the address asks for a value that is not known ({name})." in page
+    assert f"No file was made: the address has an unknown value ({name})." in page
     assert "Select a valid choice" not in page
 
 
@@ -441,16 +442,16 @@ def test_a_reason_that_is_not_known_is_named_by_the_list_and_refused_by_the_down
     page, file = as_editor.get(f"{PAGE}{path}?reason=foo"), as_editor.get(f"{PAGE}{path}?reason=foo&file")
 
     assert page.status_code == 200
-    assert "because the field or its value is not known: reason." in text(page)
+    assert "because the field or its value is unknown: reason." in text(page)
     assert file.status_code == 400
-    assert "No file was made: the address asks for a value that is not known (reason)." in text(file)
+    assert "No file was made: the address has an unknown value (reason)." in text(file)
 
 
 @pytest.mark.parametrize("path", ["1/links/", "links/"])
 def test_a_field_that_a_list_does_not_know_is_named(exported, as_editor, path):
     page = text(as_editor.get(f"{PAGE}{path}?show=foo"))
 
-    assert "The filter leaves these out, because the field or its value is not known: show." in page
+    assert "The filter ignores these, because the field or its value is unknown: show." in page
 
 
 def test_suggestions_download_as_a_file_without_being_marked(project, as_editor):

@@ -30,7 +30,7 @@ def _clean_period(text: str) -> str:
         raise UserError(str(error)) from None
     except ValueError:
         raise UserError(
-            "This is not a period. Write a month (2026-01), or the first and the last day (2026-01-01 to 2026-03-31)."
+            "This is not a period. Enter a month (2026-01), or the first and last day (2026-01-01 to 2026-03-31)."
         ) from None
 
 

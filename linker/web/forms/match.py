@@ -27,7 +27,7 @@ class PageFilterForm(forms.Form):
         required=False,
         label="Only in these categories",
         widget=forms.SelectMultiple(attrs={"size": 5}),
-        help_text="Each with everything below it; none chosen means the whole site.",
+        help_text="Each includes its subcategories. Leave empty for the whole site.",
     )
     url_pattern = PatternField(required=False, label="Only addresses that match", help_text="An RE2 pattern.")
     page_list = forms.ModelChoiceField(
@@ -56,7 +56,7 @@ class PageFilterForm(forms.Form):
         if file := self.data.get(self.add_prefix("file")):
             # Files come with the button beside them alone; here a browser sends the name, which must not be passed
             # over: the run would go over all pages.
-            self.add_error("page_list", f"{file} was chosen and not read yet. Press “Read the list” first.")
+            self.add_error("page_list", f"{file} has been chosen but not read yet. Press “Read the list” first.")
         for name in ("clicks", "inlinks"):
             low, high = values.get(f"min_{name}"), values.get(f"max_{name}")
             if low is not None and high is not None and low > high:
@@ -76,34 +76,34 @@ class PilotForm(forms.Form):
     on = forms.BooleanField(
         required=False,
         label="Run a pilot, over some of the donors",
-        help_text="Its suggestions come first in the queue until another match has finished, and its page says what "
-        "share of them was accepted.",
+        help_text="Its suggestions come first in the queue until another match has finished. The page of the run "
+        "shows what share of them was accepted.",
     )
     pages = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=1_000_000,
-        label="Donors, drawn by chance",
-        help_text="Empty: all donors of the sections below.",
+        label="Donors, drawn at random",
+        help_text="Leave empty for all donors of the sections below.",
     )
     categories = forms.ModelMultipleChoiceField(
         queryset=Category.objects.none(),
         required=False,
         label="Only from these sections",
         widget=forms.SelectMultiple(attrs={"size": 4}),
-        help_text="Categories with everything below them; none chosen means the whole site.",
+        help_text="Categories include their subcategories. Leave empty for the whole site.",
     )
     spread = forms.BooleanField(
         required=False,
         label="Spread over the top categories",
-        help_text="Each gives its share of the donors.",
+        help_text="Each contributes its share of the donors.",
     )
     seed = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=2**31,
-        label="Number of the draw",
-        help_text="The same number draws the same donors, another one others.",
+        label="Seed of the draw",
+        help_text="The same seed draws the same donors again.",
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -115,7 +115,7 @@ class PilotForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         if values.get("on") and not self.errors and not values["pages"] and not values["categories"]:
-            self.add_error("pages", "Say how many donors the pilot takes, or choose sections.")
+            self.add_error("pages", "Enter how many donors the pilot takes, or choose sections.")
         return values
 
     def chosen(self) -> Sample | None:
@@ -136,8 +136,9 @@ class MatchForm(forms.Form):
 
     ranking = forms.ChoiceField(
         label="Ranking",
-        help_text="Automatic: learned where the site has links enough to learn from, else by the ranker that ships, "
-        "or the formula where it has weights of your own. The run’s page says which it was and why.",
+        help_text="Automatic learns from the site’s own links if there are enough of them. Otherwise it uses the "
+        "formula if you have set its weights, or else what was learned from other sites. The run’s page says which "
+        "it was and why.",
         choices=_rankings,
     )
     generators = forms.MultipleChoiceField(
@@ -145,52 +146,52 @@ class MatchForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         choices=generators.choices,
         help_text="Ranking by similarity finds candidates by category only.",
-        error_messages={"required": "Choose at least one place where candidates come from."},
+        error_messages={"required": "Choose at least one source of candidates."},
     )
     threshold = forms.FloatField(
         required=False,
         min_value=-1,
         max_value=1,
         label="Lowest score",
-        help_text="Nothing below is kept. Empty: the ranking’s own.",
+        help_text="Pairs that score lower are dropped. Leave empty for the default of the ranking.",
         widget=forms.NumberInput(attrs={"step": "0.001"}),
     )
     inline_per_donor = forms.IntegerField(
         min_value=0,
         max_value=1000,
         label="Most new links in a page’s text",
-        help_text="Suggestions and accepted links. One that the crawl has seen on the page is no longer new.",
+        help_text="Suggestions and accepted links. A link that the crawl has found on the page is no longer new.",
     )
     related_per_donor = forms.IntegerField(min_value=0, max_value=1000, label="Most new links beside the text")
     inline_in_all = forms.IntegerField(
         min_value=0,
         max_value=10_000,
-        label="Most links in a page’s text in all",
-        help_text="With those it has already: a page that has so many gets no new ones. 0: no cap.",
+        label="Most links in a page’s text in total",
+        help_text="Including existing links. A page at the cap gets no new ones. 0: no cap.",
     )
     per_1000_words = forms.IntegerField(
         min_value=0,
         max_value=1000,
         label="… and for each 1,000 words",
-        help_text="With those it has already. 0: no cap.",
+        help_text="Including existing links. 0: no cap.",
     )
     related_in_all = forms.IntegerField(
         min_value=0,
         max_value=10_000,
-        label="Most links beside the text in all",
-        help_text="With those that are in an aside already. 0: no cap.",
+        label="Most links beside the text in total",
+        help_text="Including existing links in an aside. 0: no cap.",
     )
     per_target = forms.IntegerField(
         min_value=0,
         max_value=1_000_000,
         label="Most new links that a page receives",
-        help_text="Links that it has already do not count; the acceptors’ filter has “Links in”. 0: no cap.",
+        help_text="Existing links do not count; to limit by those, use “Links in” in the acceptors’ filter. 0: no cap.",
     )
     target_share = forms.FloatField(
         min_value=0.01,
         max_value=100,
-        label="… and in % of the run’s links",
-        help_text=f"{FEWEST_A_TARGET} are always allowed. 100: no cap.",
+        label="… and as % of the run’s links",
+        help_text=f"{FEWEST_A_TARGET} links are always allowed. 100: no cap.",
         widget=forms.NumberInput(attrs={"step": "0.1"}),
     )
     reciprocal = forms.IntegerField(
@@ -198,24 +199,25 @@ class MatchForm(forms.Form):
         min_value=0,
         max_value=1000,
         label="Most links of a page that link back",
-        help_text="Empty: no limit.",
+        help_text="Leave empty for no limit.",
     )
     mode = forms.ChoiceField(
-        label="How links are given out",
-        help_text="Equal rounds: every page gets a first link before any gets a second. Highest total: the best sum of "
-        "scores that the caps allow; exact only where links that link back have no limit.",
+        label="Allocation of links",
+        help_text="Greedy takes the pairs with the highest scores first. Round robin gives every page a first link "
+        "before any page gets a second. Highest total finds the best sum of scores that the caps allow; the result is "
+        "exact only if links back are not limited.",
         choices=[
-            (Mode.BEST.value, "Best first"),
-            (Mode.EQUAL.value, "Equal rounds"),
+            (Mode.BEST.value, "Greedy"),
+            (Mode.EQUAL.value, "Round robin"),
             (Mode.OPTIMAL.value, "Highest total"),
         ],
     )
     scope = forms.ChoiceField(
         label="Scope",
-        help_text="Which pages a donor may link to. The ranking’s own: levels of the category tree with a ranking by "
-        "similarity, the whole site with the others.",
+        help_text="Which pages a donor may link to. The default is levels of the category tree if the ranking is by "
+        "similarity, and the whole site otherwise.",
         choices=[
-            (Scope.AUTO.value, "The ranking’s own"),
+            (Scope.AUTO.value, "Default of the ranking"),
             (Scope.LEVELS.value, "Levels of the category tree"),
             (Scope.SITE.value, "The whole site"),
         ],
@@ -224,14 +226,14 @@ class MatchForm(forms.Form):
         min_value=0,
         max_value=20,
         label="Levels up the category tree",
-        help_text="How far above its own category a donor looks. 0: its own category only. Counts for nothing where "
-        "the scope is the whole site.",
+        help_text="How far above the donor’s own category acceptors are looked for. 0: its own category only. Has "
+        "no effect if the scope is the whole site.",
     )
     level_penalty = forms.FloatField(
         min_value=0,
         max_value=1,
         label="Penalty for each level",
-        help_text="Taken off the similarity for each level.",
+        help_text="Subtracted from the similarity for each level.",
         widget=forms.NumberInput(attrs={"step": "0.005"}),
     )
 

@@ -25,7 +25,7 @@ class ProjectCreateForm(forms.ModelForm):
         fields = ["name", "slug", "base_url"]
         labels = {"name": "Name", "slug": "Short name in addresses", "base_url": "Address of the site"}
         help_texts = {
-            "slug": "Small letters, digits and hyphens. Left empty, it is made from the name. It cannot be changed "
+            "slug": "Lower-case letters, digits and hyphens. Left empty, it is made from the name. It cannot change "
             "later.",
             "base_url": "The start of every address of the site, such as https://www.example.com",
         }
@@ -40,9 +40,9 @@ class ProjectCreateForm(forms.ModelForm):
         written = self.cleaned_data["slug"]
         slug = written or slugify(self.cleaned_data.get("name", ""))[:SLUG_LENGTH].strip("-")
         if not slug:
-            raise ValidationError("The name gives no short name. Write one of small letters, digits and hyphens.")
+            raise ValidationError("The name gives no short name. Write one in lower-case letters, digits and hyphens.")
         if Project.objects.filter(slug=slug).exists():
-            raise ValidationError(f"There is a project with the short name “{slug}” already. Write another one.")
+            raise ValidationError(f"There is already a project with the short name “{slug}”. Choose another one.")
         return slug
 
     def create(self, manager: AbstractBaseUser | AnonymousUser) -> Project:
@@ -59,10 +59,10 @@ class ProjectForm(forms.ModelForm):
         entry_length=300,
         patterns=True,
         label="Removed from titles",
-        help_text="One RE2 pattern a line. The suffix or prefix most titles share is found without this.",
+        help_text="One RE2 pattern a line. A suffix or prefix that most titles share is found automatically.",
     )
     banned_anchors = LinesField(
-        entry_length=100, label="Never used as an anchor", help_text="One anchor a line, whatever its case."
+        entry_length=100, label="Never used as an anchor", help_text="One anchor a line, in upper or lower case."
     )
 
     class Meta:
@@ -89,16 +89,16 @@ class ProjectForm(forms.ModelForm):
             "www": "Takes effect at the next import of pages.",
             "parameter_urls": "Which of them may be suggested as acceptors.",
             "vector_source": "",
-            "model_name": "A sentence-transformers model. “static:” before its name is for very large sites: "
-            "word vectors fitted to the model and these pages, many times faster, a little less exact. Another model "
-            "means: embed, then match again.",
-            "text_recipe": "Another text means: embed, then match again.",
-            "link_languages": "Only where readers of the site read both. Takes effect at the next match.",
-            "identical_anchor_limit": "After that the next candidate is taken.",
-            "query_blend": "From 0, titles and headings alone, to 1, what people searched for first. Needs an import "
-            "of search queries; takes effect at the next match.",
-            "queue_order": "How the suggestions to review are sorted unless somebody chooses otherwise on the page. "
-            "Most needed first weighs how likely a suggestion is to be approved by what its target lacks.",
+            "model_name": "A sentence-transformers model. Put “static:” before its name on very large sites: "
+            "word vectors are then fitted to the model and these pages, which is many times faster and a little less "
+            "exact. If you change the model, embed and match again.",
+            "text_recipe": "If you change the text, embed and match again.",
+            "link_languages": "Only if readers of the site read both languages. Takes effect at the next match.",
+            "identical_anchor_limit": "Further links get the next best anchor.",
+            "query_blend": "0 uses titles and headings only; 1 puts search queries first. Needs an import of search "
+            "queries. Takes effect at the next match.",
+            "queue_order": "How suggestions to review are sorted unless another order is chosen in the queue. “Most "
+            "needed first” weighs the probability of a suggestion by how much its acceptor needs links.",
         }
 
     # What makes vectors: a change asks for a new embed run.

@@ -15,19 +15,19 @@ class FormulaForm(forms.Form):
     """The weights of the stated formula, linker.engine.ranking.formula.FormulaWeights."""
 
     HELP = {
-        "similarity": ("Similarity", "How near the two pages are by meaning."),
+        "similarity": ("Similarity", "How close the two pages are in meaning."),
         "words": (
             "Words",
-            "How near they are by their words, and how much of the acceptor’s title the donor’s text has.",
+            "How close they are in wording, and how much of the acceptor’s title is in the donor’s text.",
         ),
-        "mention": ("Mention", "A name of the acceptor in the donor’s text: how rare, how whole."),
+        "mention": ("Mention", "How rare and how complete a name of the acceptor in the donor’s text is."),
         "authority": (
             "Authority",
-            "The acceptor’s share of searches among its category’s best; counts nothing without Search Console.",
+            "The acceptor’s search impressions, compared with its category’s top page. Needs Search Console.",
         ),
-        "deficit": ("Deficit", "How far the acceptor’s links in lie below its category’s median."),
-        "density": ("Density, taken off", "How many of the pages near the donor link there already."),
-        "distance": ("Distance, taken off", "For each level of the category tree between the two, at most five."),
+        "deficit": ("Deficit", "How far the acceptor’s inbound links are below the median of its category."),
+        "density": ("Density, subtracted", "How many of the pages similar to the donor already link there."),
+        "distance": ("Distance, subtracted", "The levels of the category tree between the two pages, five at most."),
     }
     MOST = 10
 
@@ -36,14 +36,14 @@ class FormulaForm(forms.Form):
         for name, default in self.defaults().items():
             label, words = self.HELP[name]
             messages = dict.fromkeys(
-                ("required", "invalid"), f"{label.split(',')[0]} needs a number; {default:g} is usual."
+                ("required", "invalid"), f"{label.split(',')[0]} needs a number; the default is {default:g}."
             )
             limits = dict.fromkeys(("min_value", "max_value"), f"A weight lies between 0 and {self.MOST}.")
             self.fields[name] = forms.FloatField(
                 min_value=0,
                 max_value=self.MOST,
                 label=label,
-                help_text=f"{words} Usual: {default:g}.",
+                help_text=f"{words} Default: {default:g}.",
                 widget=forms.NumberInput(attrs={"step": "0.01"}),
                 error_messages=messages | limits,
             )
@@ -55,7 +55,7 @@ class FormulaForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         if not self.errors and not any(values[name] for name in values if name not in PENALTIES):
-            raise ValidationError("At least one weight that speaks for a link must be above 0.")
+            raise ValidationError("At least one weight that is not subtracted must be above 0.")
         return values
 
     def weights(self) -> dict[str, float]:

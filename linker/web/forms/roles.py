@@ -67,4 +67,4 @@ class PageRoleForm(forms.Form):
     def chosen_in_words(self) -> str:
         """What the page counts as now, as a sentence begins."""
         chosen = self.chosen()
-        return f"It counts as {NAMED[chosen]} now" if chosen else "The role is the one that was found again"
+        return f"The page now counts as {NAMED[chosen]}" if chosen else "The page has the role that was found for it"

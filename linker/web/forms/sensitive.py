@@ -19,9 +19,9 @@ def check_word(text: str) -> str:
     for form in forms:
         letters = sum(len(token) for token in tokens(form) if token.isalnum())
         if letters < 2 or (letters < 4 and "*" in form):
-            raise ValidationError(f"“{form}” is too short to be looked for.")
+            raise ValidationError(f"“{form}” is too short to search for.")
         if "*" in form.strip("*"):
-            raise ValidationError(f"“{form}”: a star stands at the beginning or at the end of a word.")
+            raise ValidationError(f"“{form}”: put the star at the beginning or end of a word.")
     return ", ".join(forms)
 
 
@@ -40,7 +40,7 @@ class SensitiveForm(forms.ModelForm):
     word = WordField(
         required=False,
         label="Word in titles, H1 and addresses",
-        help_text="With its other forms, apart by commas: hypnosis, hypnotist, hypnother*",
+        help_text="Separate its forms by commas: hypnosis, hypnotist, hypnother*",
     )
     url_pattern = PatternField(required=False, label="or addresses that match")
 
@@ -64,7 +64,7 @@ class SensitiveForm(forms.ModelForm):
 def check_names_one_thing(form: forms.BaseForm, values: dict[str, Any]) -> dict[str, Any]:
     """Of a sensitive rule's word, category and pattern, one is given."""
     if not form.errors and sum(bool(values.get(name)) for name in ("word", "category", "url_pattern")) != 1:
-        raise ValidationError("Write a word, choose a category or write a pattern: one of the three.")
+        raise ValidationError("Enter a word, choose a category or enter a pattern: exactly one of the three.")
     return values
 
 

@@ -65,8 +65,8 @@ def copies_apart(request: HttpRequest, slug: str, group_id: int, page_id: int | 
     except UserError as error:
         messages.error(request, str(error))
     else:
-        what = "The page has left its group." if page_id else "The group is dissolved."
-        messages.success(request, f"{what} Suggestions follow with the next match run.")
+        what = "The page has left its group." if page_id else "The group has been dissolved."
+        messages.success(request, f"{what} The next match run updates the suggestions.")
     return redirect("copies", slug)
 
 
@@ -78,5 +78,5 @@ def copies_take_back(request: HttpRequest, slug: str, word_id: int) -> HttpRespo
     except UserError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "Taken back. The next match run may put these pages into one group again.")
+        messages.success(request, "Undone. The next match run may put these pages into one group again.")
     return redirect("copies", slug)

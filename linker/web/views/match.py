@@ -89,7 +89,7 @@ def match_whole(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     pilot = get_object_or_404(Run, project=membership.project, kind=RunKind.MATCH, pk=run_id)
     if not pilot.params.get("pilot"):
-        messages.warning(request, f"Run {pilot.pk} is no pilot: it went over all of its donors.")
+        messages.warning(request, f"Run {pilot.pk} is not a pilot: it covered all of its donors.")
         return redirect("run", slug, pilot.pk)
     return _start(request, membership, RunKind.MATCH, pilot.params | {"pilot": None})
 

@@ -39,7 +39,7 @@ def project_create(request: HttpRequest) -> HttpResponse:
     form = ProjectCreateForm(request.POST if posted else None)
     if posted and form.is_valid():
         project = form.create(request.user)
-        messages.success(request, f"{project.name} is there, and you are its manager.")
+        messages.success(request, f"{project.name} has been created. You are its manager.")
         return redirect("project", project.slug)
     return render(request, "linker/project_create.html", {"form": form}, status=422 if posted else 200)
 

@@ -111,7 +111,7 @@ def run_cancel(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     found = get_object_or_404(Run, project=membership.project, pk=run_id)
     if life.request_cancel(found):
-        messages.success(request, "The run was asked to stop.")
+        messages.success(request, "The run will stop after the current step.")
     else:
-        messages.warning(request, "The run had ended already.")
+        messages.warning(request, "The run had already ended.")
     return redirect("run", slug, run_id)

@@ -83,21 +83,21 @@ def left_links_decide(request: HttpRequest, slug: str) -> HttpResponse:
     form = LinksForm(request.POST)
     place = reverse("left_links", args=[slug])
     if not form.is_valid():
-        messages.error(request, "Nothing was done: check at least one link, and choose what to do with it.")
+        messages.error(request, "Nothing was changed: check at least one link and choose an action.")
         return HttpResponseRedirect(place)
     verb, _, rel = form.cleaned_data["do"].partition(":")
     done = _do(membership.project, form, verb, rel, cast("User", request.user))
     count = ngettext("%(n)d link", "%(n)d links", done) % {"n": done}
     said = {
-        "confirm": f"{count} confirmed as {rel}. The next release carries what changes.",
-        "withdraw": f"{count} withdrawn. The next release carries the removal.",
-        "take_back": f"{count} left as the site has been told.",
+        "confirm": f"{count} confirmed as {rel}. Changes go out with the next release.",
+        "withdraw": f"{count} withdrawn. The removal goes out with the next release.",
+        "take_back": f"{count} kept as last released.",
         "accept": f"{count} accepted again. The next release adds what was withdrawn.",
     }[verb]
     if done:
         messages.success(request, said)
     else:
-        messages.warning(request, "Nothing was done: the links are that way already, or somebody was first.")
+        messages.warning(request, "Nothing was changed: the links already have this state, or somebody was faster.")
     query = form.cleaned_data["query"]
     return HttpResponseRedirect(f"{place}?{query}" if query else place)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from review.queue.selectors import Card
 
 MOST_CARDS_SWAPPED = 60  # more are shown by loading the page again
-BAD_FORM = "The form that was sent is not complete. Reload the queue and try again."
+BAD_FORM = "The form was incomplete. Reload the queue and try again."
 
 
 @dataclass(frozen=True)
@@ -255,14 +255,14 @@ def _in_words(outcome: Outcome) -> str:
         saved = sum(conflict.is_saved for conflict in outcome.conflicts)
         changed = len(outcome.conflicts) - saved
         if saved:
-            words.append(f"{count(saved, 'decision of yours was', 'decisions of yours were')} saved already.")
+            words.append(f"{count(saved, 'decision of yours was', 'decisions of yours were')} already saved.")
         if changed:
-            words.append(f"{count(changed, 'link was', 'links were')} decided on first and left unchanged.")
+            words.append(f"{count(changed, 'link was', 'links were')} decided by another editor and left unchanged.")
     if len(outcome.doubts) == 1:
         about = outcome.doubts[0]
         words.append(f"Not accepted yet: “{about.anchor}”. {about.warnings[0].text}")
     elif outcome.doubts:
-        words.append(f"{len(outcome.doubts)} links were left open: too many others say the same by now.")
+        words.append(f"{len(outcome.doubts)} links were left open: too many other links now use the same anchor.")
     return " ".join(words)
 
 

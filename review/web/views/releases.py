@@ -41,18 +41,18 @@ STATUS_IN_WORDS: dict[str, str] = {
     EdgeStatus.SUGGESTED: "suggestions without a decision",
     EdgeStatus.ACCEPTED: "accepted links",
     EdgeStatus.REJECTED: "rejected links",
-    EdgeStatus.EXPORTED: "links that have left",
+    EdgeStatus.EXPORTED: "exported links",
     EdgeStatus.WITHDRAWN: "withdrawn links",
 }
 # Why nothing of such a selection leaves; of any other, because nothing is accepted.
 NOTHING: dict[str, str] = {
-    EdgeStatus.SUGGESTED: "no tier lets a suggestion of this selection leave without an editor’s look.",
-    EdgeStatus.REJECTED: "rejected links never leave.",
-    EdgeStatus.EXPORTED: "these links have left already, and no change or removal waits for a release.",
-    EdgeStatus.WITHDRAWN: "withdrawn links have been taken off the site. Accepted again, they leave again.",
+    EdgeStatus.SUGGESTED: "no tier allows suggestions of this selection to be exported without review.",
+    EdgeStatus.REJECTED: "rejected links are never exported.",
+    EdgeStatus.EXPORTED: "these links are already exported, and no change or removal is waiting for a release.",
+    EdgeStatus.WITHDRAWN: "withdrawn links have been removed from the site. Accept them again to export them again.",
 }
 
-NO_SUCH_FILE = "No file was made: the address asks for a value that is not known ({})."
+NO_SUCH_FILE = "No file was made: the address has an unknown value ({})."
 
 
 class FileForm(forms.Form):
@@ -61,8 +61,8 @@ class FileForm(forms.Form):
     format = forms.ChoiceField(
         choices=ReleaseFormat.choices,
         initial=ReleaseFormat.FULL,
-        help_text="The JOIL file holds donor, anchor and acceptor of new links: not what rel a link should carry, and "
-        "neither changes nor removals, which wait for a full file.",
+        help_text="The JOIL file holds the donor, anchor and acceptor of new links. It has no rel, and no changes or "
+        "removals: those wait for a full file.",
     )
     bom = forms.BooleanField(
         required=False, label="Byte-order mark", help_text="Excel needs it to read accents and other scripts."
@@ -83,7 +83,7 @@ class DownloadForm(FileForm):
     format = forms.ChoiceField(choices=ReleaseFormat.choices, initial=ReleaseFormat.FULL, required=False)
     status = forms.ChoiceField(
         choices=[
-            (Choice.SUGGESTED, "Open suggestions, best first"),
+            (Choice.SUGGESTED, "Open suggestions, highest score first"),
             (Choice.EXPORTED, "All links exported so far"),
             (Choice.ALL, "Suggested, accepted and exported together"),
         ],
@@ -146,7 +146,7 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
         return _page(request, membership, form, status=409)
     count = ngettext("%(n)d link", "%(n)d links", release.links) % {"n": release.links}
     kept = ngettext("%(n)d is held back.", "%(n)d are held back.", release.held) % {"n": release.held}
-    said = f"Release {release.number} holds {count}. Download it below, now or later."
+    said = f"Release {release.number} holds {count}. You can download it below at any time."
     messages.success(request, f"{said} {kept}" if release.held else said)
     return redirect("releases", project.slug)
 
@@ -267,7 +267,7 @@ def release_withdraw(request: HttpRequest, slug: str, number: int) -> HttpRespon
             messages.success(request, f"{_links(done)} will be removed by the next release.")
             return redirect("release", slug, number)
         status = 409
-        messages.warning(request, "The number of links has changed since you looked. Nothing was done.")
+        messages.warning(request, "The number of links has changed since the page was loaded. Nothing was changed.")
     context = {"project": membership.project, "membership": membership, "section": "releases", "release": release}
     return render(request, "review/release_withdraw.html", {**context, "links": links}, status=status)
 
@@ -329,9 +329,7 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     project, form = membership.project, DownloadForm(request.GET)
     if not form.is_valid():
         asked = ", ".join(form.errors)
-        return _refused(
-            request, membership, f"No file was made: the address asks for a value that is not known ({asked})."
-        )
+        return _refused(request, membership, f"No file was made: the address has an unknown value ({asked}).")
     chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
         return _refused(request, membership, f"No file was made: {_not_understood(chosen)}")
@@ -348,7 +346,7 @@ def _refused(request: HttpRequest, membership: Membership, said: str) -> HttpRes
 
 
 def _not_understood(chosen: ExportFilter) -> str:
-    return f"the filter holds a field or a value that is not known ({', '.join(chosen.ignored)})."
+    return f"the filter has an unknown field or value ({', '.join(chosen.ignored)})."
 
 
 def _in_words(chosen: ExportFilter, project: Project) -> list[str]:
@@ -356,13 +354,13 @@ def _in_words(chosen: ExportFilter, project: Project) -> list[str]:
     words = [STATUS_IN_WORDS[chosen.status]] if chosen.status != ALL else []
     if chosen.tier is not None:
         tier = project.tiers.filter(pk=chosen.tier).first()
-        words.append(f"tier {tier}" if tier else "a tier that is gone")
+        words.append(f"tier {tier}" if tier else "a deleted tier")
     if chosen.category is not None:
         category = project.categories.filter(pk=chosen.category).first()
-        words.append(f"donors in {category}" if category else "a category that is gone")
+        words.append(f"donors in {category}" if category else "a deleted category")
     if chosen.donor is not None:
         donor = project.pages.filter(pk=chosen.donor).first()
-        words.append(f"from {donor}" if donor else "a donor that is gone")
+        words.append(f"from {donor}" if donor else "a deleted donor")
     if chosen.sensitive:
         words.append(chosen.sensitive.label.lower())
     if chosen.placement:
@@ -374,9 +372,9 @@ def _in_words(chosen: ExportFilter, project: Project) -> list[str]:
     if chosen.ranked_by:
         words.append(f"ranked by {RankedBy(chosen.ranked_by).label.lower()}")
     if chosen.probability is not None:
-        words.append(f"of a probability from {chosen.probability}%")
+        words.append(f"with a probability of at least {chosen.probability}%")
     if chosen.text:
-        words.append(f"holding “{chosen.text}”")
+        words.append(f"containing “{chosen.text}”")
     return words
 
 

@@ -269,7 +269,7 @@ def test_a_page_is_not_linked_to_itself(project):
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [("suggested", "waits for review"), ("accepted", "accepted"), ("exported", "exported")],
+    [("suggested", "waiting for review"), ("accepted", "accepted"), ("exported", "exported")],
 )
 def test_a_suggestion_is_answered_with_its_card_and_state(status, words, pair, project):
     run_of(project)
@@ -377,10 +377,10 @@ def test_a_suggestion_of_an_earlier_run_is_mentioned(pair, project):
 
 LEFT = [
     (Reason.BELOW_FLOOR, "below-floor", ["0.120", "kept 0.200"]),
-    (Reason.DONOR_FULL, "donor-full", ["0.120", "gives 2 new links at most", "of the 2 it has", "scored 0.310"]),
-    (Reason.TARGET_FULL, "acceptor-full", ["0.120", "receives 1 new link at most", "of the 1 it has", "scored 0.440"]),
+    (Reason.DONOR_FULL, "donor-full", ["0.120", "gives at most 2 new links", "of the 2 it has", "scored 0.310"]),
+    (Reason.TARGET_FULL, "acceptor-full", ["0.120", "receives at most 1 new link", "of the 1 it has", "scored 0.440"]),
     (Reason.RECIPROCAL, "reciprocal", ["0.120", "its 3 links of that kind"]),
-    (Reason.RELATED_FULL, "related-full", ["0.120", "belongs beside the text", "its 1 new link"]),
+    (Reason.RELATED_FULL, "related-full", ["0.120", "places it beside the text", "its 1 new link"]),
 ]
 
 
@@ -422,9 +422,14 @@ def test_without_room_in_the_block_the_tier_tells_whether_words_were_missing(bas
 @pytest.mark.parametrize(
     ("score", "inline", "code", "said"),
     [
-        (0.2, 5, "related-full", "belongs beside the text, and the block beside the text has its 1 new link."),
-        (0.8, 5, "donor-full", "The donor’s 6 new links went to others, and not each of those found words in the text"),
-        (0.8, 1, "donor-full", "The donor gives 2 new links at most, and others came first; of the 2 it has"),
+        (0.2, 5, "related-full", "beside the text, but the block beside the text already has its 1 new link."),
+        (
+            0.8,
+            5,
+            "donor-full",
+            "The donor’s 6 new links went to other pages, and not all of those found words in the text",
+        ),
+        (0.8, 1, "donor-full", "The donor gives at most 2 new links, and other pairs came first; of the 2 it has"),
     ],
 )
 def test_a_donor_whose_links_found_no_place_is_not_said_to_give_its_most(score, inline, code, said, pair, project):

@@ -244,7 +244,7 @@ def test_a_manager_says_so_on_the_page(project, shop, manager, client_for):
     client = client_for(manager)
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/{shop['jacket-red'].pk}/", follow=True)
     assert "The page has left its group" in answer.content.decode()
-    assert "Said to be different" in answer.content.decode()
+    assert "Marked as different" in answer.content.decode()
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/", follow=True)
     assert "The group is dissolved" in answer.content.decode()
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/", follow=True)

@@ -221,7 +221,7 @@ def test_one_button_runs_the_whole_site_with_the_pilots_settings(
     run = match(project, scope=Scope.SITE, donors=PageFilter(page_list=number), pilot=Sample(5))
     client, address = client_for(manager), reverse("match_whole", args=[project.slug, run.pk])
     assert (
-        "Run the whole site with these settings"
+        "Match the whole site with these settings"
         in client.get(reverse("run", args=[project.slug, run.pk])).content.decode()
     )
     assert client_for(editor).post(address).status_code == 403
@@ -232,7 +232,7 @@ def test_one_button_runs_the_whole_site_with_the_pilots_settings(
     assert whole.created_by == manager
     Run.objects.filter(pk=whole.pk).update(status="succeeded")
     page = client.post(reverse("match_whole", args=[project.slug, whole.pk]), follow=True)
-    assert "is no pilot" in page.content.decode()
+    assert "is not a pilot" in page.content.decode()
 
 
 def test_the_form_starts_a_pilot_and_counts_its_donors(
@@ -251,7 +251,7 @@ def test_the_form_starts_a_pilot_and_counts_its_donors(
     assert page.context["pilot"].initial["pages"] == 12
     refused = client.post(reverse("match", args=[project.slug]), fields | {"pilot-pages": ""})
     assert refused.status_code == 422
-    assert "Say how many donors" in refused.content.decode()
+    assert "Enter how many donors" in refused.content.decode()
 
 
 def test_the_command_asks_for_a_pilot(project, site):

@@ -323,7 +323,7 @@ def test_all_are_those_that_the_page_showed_and_it_says_that_others_came_since(
     assert "1 rule has been proposed since you opened the page and is still to be checked." in page
     # The same form once more: nothing that it showed is open.
     again = client.post(url("sensitive_decide", project), {"do": f"{do}:medical", "newest": newest}, follow=True)
-    assert "These rules have been decided on already. 1 rule has been proposed since" in again.content.decode()
+    assert "These rules have already been decided. 1 rule has been proposed since" in again.content.decode()
     assert rules(project)["“dentist”"].state == PROPOSED
 
 
@@ -331,7 +331,7 @@ def test_all_are_those_that_the_page_showed_and_it_says_that_others_came_since(
 def test_all_of_a_page_that_does_not_say_what_it_showed_decides_nothing(project, manager, client_for, found, newest):
     data = {"do": "dismiss:medical", "newest": newest}
     page = client_for(manager).post(url("sensitive_decide", project), data, follow=True).content.decode()
-    assert "The page was out of date. Nothing was changed. Look at the rules again." in page
+    assert "The page was out of date. Nothing was changed. Check the rules again." in page
     assert set(SensitiveRule.objects.values_list("state", flat=True)) == {PROPOSED}
 
 
@@ -342,7 +342,7 @@ def test_all_of_a_page_that_does_not_say_what_it_showed_decides_nothing(project,
         ({"do": "confirm:{other}"}, "That rule is no longer there. Nothing was changed."),
         ({"do": "dismiss", "rule": ["99998", "99999"]}, "Those rules are no longer there. Nothing was changed."),
         ({"do": "dismiss:{dismissed}"}, "That rule was dismissed already."),
-        ({"do": "dismiss:" + "9" * 40}, "Nothing was chosen."),
+        ({"do": "dismiss:" + "9" * 40}, "No rule was selected."),
     ],
 )
 def test_a_decision_on_a_rule_that_is_not_there_says_so(project, manager, client_for, found, data, said):
@@ -386,7 +386,7 @@ def test_words_are_added_and_left_out_in_the_browser(project, manager, client_fo
             "Hospital",
             "“hospital” is there already, among the confirmed rules (Medical). Nothing was changed.",
         ),
-        (CONFIRMED, "hospital, sickbay", "Nothing was changed. Add its other forms as a rule of their own."),
+        (CONFIRMED, "hospital, sickbay", "Nothing was changed. Add its other forms as a separate rule."),
         (DISMISSED, "hospital", "“hospital” was dismissed before and is confirmed now."),
         (PROPOSED, "hospital", "“hospital” was among the rules to check and is confirmed now."),
     ],

@@ -244,7 +244,7 @@ def test_the_log_calls_fields_what_their_forms_call_them(project, manager, clien
     set_formula_weights(project, {"deficit": 0.2, "distance": 0.3}, manager)
     page = shown(client, project)
     assert "<dt>Deficit</dt>" in page
-    assert "<dt>Distance, taken off</dt>" in page
+    assert "<dt>Distance, subtracted</dt>" in page
     tier = Tier.objects.get(project=project, basis="cosine", name="Related")
     tier.lower_bound, tier.confirmed_rel = 0.61, "ugc"
     change_tiers(project, [tier], user=manager)

@@ -79,7 +79,7 @@ def test_pages_imported_after_the_last_embed_want_a_vector_and_a_match(worked):
     assert "imported since" in steps(worked)["Embed"].text
     ran(worked, RunKind.EMBED, 5, embedded=1)
     assert undone(worked) == ["Match"]
-    assert "match again" in steps(worked)["Match"].text
+    assert "Match again" in steps(worked)["Match"].text
     ran(worked, RunKind.MATCH, 1)
     assert undone(worked) == []
 
@@ -161,7 +161,7 @@ def test_open_suggestions_and_accepted_links_are_counted(worked):
     make_edge(worked, status=EdgeStatus.ACCEPTED)
     assert undone(worked) == ["Review", "Export"]
     assert steps(worked)["Review"].text == "1 suggestion waits for a decision."
-    assert steps(worked)["Export"].text == "1 accepted link has not left yet."
+    assert steps(worked)["Export"].text == "1 accepted link has not been exported yet."
 
 
 def test_an_optional_step_is_never_the_next(project, manager, client_for):

@@ -187,7 +187,7 @@ def test_a_sensitive_category_marks_the_suggestions_until_it_is_deleted(staff, p
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "Write a word, choose a category or write a pattern"),
+        ({}, "Enter a word, choose a category or enter a pattern"),
         ({"url_pattern": "(unclosed"}, "RE2 syntax"),
         ({"category": "other"}, "belongs to another project"),
     ],

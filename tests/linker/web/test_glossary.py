@@ -89,6 +89,6 @@ def test_the_short_name_is_made_from_the_name(client_for, django_user_model):
     answer = client.post(reverse("project_create"), values)
     assert answer["Location"] == reverse("project", args=["muller-sohne-zurich"])
     again = client.post(reverse("project_create"), values)
-    assert "There is a project with the short name “muller-sohne-zurich” already." in again.content.decode()
+    assert "There is already a project with the short name “muller-sohne-zurich”." in again.content.decode()
     odd = client.post(reverse("project_create"), values | {"name": "日本"})
     assert "The name gives no short name." in odd.content.decode()

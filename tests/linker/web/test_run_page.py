@@ -85,7 +85,7 @@ def test_a_learned_run_says_why_from_what_and_how_well(project, viewer, client_f
     assert "Learned from 3,286 links and 41 decisions (30 accepted, 11 rejected): 9,800 pairs in all." in page
     assert "74.2%" in page
     assert "38.1%" in page
-    assert "a thinner site than the run had" in page
+    assert "with fewer links than the run itself used" in page
     assert page.index("Mentions in the text") < page.index("Meaning") < page.index("Links around the pair")
     assert "Highest total, with a total score of 41.3: 1.26 (3.15%) more than the 40.0 of best first." in page
     assert "Content gaps" in page

@@ -49,7 +49,7 @@ def test_five_wrong_passwords_close_the_door_for_that_account_and_address(anna, 
     assert attempt("wrong", door=door).status_code == 429
     refused = attempt(PASSWORD, door=door)
     assert refused.status_code == 429, "even with the right password"
-    assert "It opens again in 15 minutes" in refused.content.decode()
+    assert "You can try again in 15 minutes" in refused.content.decode()
     assert 0 < int(refused["Retry-After"]) <= 900
 
 

@@ -165,9 +165,9 @@ def test_the_tiers_say_what_they_hold_and_which_basis_is_in_use(project, manager
     client = client_for(manager)
     page = client.get(tiers_url(project)).content.decode()
     assert "2 of the newest run, 1 open suggestion<" in page
-    assert "Suggestions without a probability are read by these bounds" in page
+    assert "These bounds apply to suggestions without a probability" in page
     assert "not in use" in client.get(tiers_url(project, "quantile")).content.decode()
-    assert "read by the bounds of" in client.get(url("settings_tiers", project)).content.decode()
+    assert "The bounds of <a" in client.get(url("settings_tiers", project)).content.decode()
 
 
 def test_another_basis_is_put_to_use_with_its_bounds(project, manager, client_for):
@@ -201,9 +201,9 @@ def test_the_weights_of_the_formula_are_saved_by_what_differs_and_go_into_the_ru
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"words": "a lot"}, "Words needs a number; 0.9 is usual."),
-        ({"words": ""}, "Words needs a number; 0.9 is usual."),
-        ({"words": "nan"}, "Words needs a number; 0.9 is usual."),
+        ({"words": "a lot"}, "Words needs a number; the default is 0.9."),
+        ({"words": ""}, "Words needs a number; the default is 0.9."),
+        ({"words": "nan"}, "Words needs a number; the default is 0.9."),
         ({"density": "-1"}, "A weight lies between 0 and 10."),
         (dict.fromkeys(["similarity", "words", "mention", "authority", "deficit"], "0"), "At least one weight"),
     ],

@@ -29,7 +29,7 @@ def exclusions(request: HttpRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         if "check" not in request.POST:
             add_exclusion(form.save(commit=False), request.user)
-            messages.success(request, "Saved. It applies from the next match run on.")
+            messages.success(request, "Saved. This applies from the next match run.")
             return redirect("settings_exclusions", slug)
         preview = pattern_matches(project, [form.cleaned_data["pattern"]])[0]
     rules = list(ExclusionRule.objects.filter(project=project).order_by("pk"))
@@ -61,7 +61,7 @@ def exclusion_preview(request: HttpRequest, slug: str) -> HttpResponse:
 def exclusion_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     if remove_exclusion(membership.project, rule_id, request.user):
-        messages.success(request, "Removed. It no longer applies from the next match run on.")
+        messages.success(request, "Removed. The rule no longer applies from the next match run.")
     else:
-        messages.warning(request, "That rule was removed already.")
+        messages.warning(request, "That rule had already been removed.")
     return redirect("settings_exclusions", slug)

@@ -33,14 +33,14 @@ def general(request: HttpRequest, slug: str) -> HttpResponse:
         if before != now and form.instance.pages.exists():
             messages.warning(
                 request,
-                f"The pages you have are those of {before}. Imports for {now} will not find them again, and add others "
-                "beside them. If this was a mistake, put the old address back before you import.",
+                f"The project’s pages belong to {before}. Imports for {now} will not find them again and will add "
+                "other pages. If this was a mistake, restore the old address before you import.",
             )
         if ProjectForm.EMBEDDING_FIELDS & set(form.changed_data):
             messages.warning(
                 request,
-                "Pages have to be embedded and matched again before this shows. Until then the suggestions you have "
-                "stay as they are, and no decision is lost.",
+                "This takes effect once the pages have been embedded and matched again. Until then, the suggestions "
+                "stay as they are. No decision is lost.",
             )
         return redirect("settings", slug)
     membership.project.refresh_from_db()

@@ -55,7 +55,7 @@ def member_change(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
         messages.error(request, str(error))
         return redirect("settings_members", slug)
     if changed is None:
-        messages.warning(request, "That member was removed already.")
+        messages.warning(request, "That member had already been removed.")
         return redirect("settings_members", slug)
     messages.success(request, f"{changed.user} is {_a_role(changed)} now.")
     if changed.pk == membership.pk and changed.role != Role.MANAGER:
@@ -72,7 +72,7 @@ def member_remove(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
         messages.error(request, str(error))
         return redirect("settings_members", slug)
     if removed is None:
-        messages.warning(request, "That member was removed already.")
+        messages.warning(request, "That member had already been removed.")
         return redirect("settings_members", slug)
     messages.success(request, f"{removed.user} is no longer a member.")
     if removed.pk == membership.pk:

@@ -24,11 +24,11 @@ def ranking(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     if request.method == "POST" and "reset" in request.POST:
         set_formula_weights(membership.project, {}, request.user)
-        messages.success(request, "The weights are the usual ones again, from the next match run on.")
+        messages.success(request, "The default weights apply again from the next match run.")
         return redirect("settings_ranking", slug)
     form = FormulaForm(sent(request), chosen=membership.project.formula_weights)
     if form.is_valid():
         set_formula_weights(membership.project, form.weights(), request.user)
-        messages.success(request, "Saved. It applies from the next match run by the formula on.")
+        messages.success(request, "Saved. The weights apply from the next match run by the formula.")
         return redirect("settings_ranking", slug)
     return render_tab(request, membership, "settings_ranking", form=form)

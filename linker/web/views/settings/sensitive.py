@@ -39,8 +39,8 @@ def sensitive(request: HttpRequest, slug: str) -> HttpResponse:
         if known is not None and known.state == SensitiveState.CONFIRMED:
             messages.warning(request, _is_there(known, form.cleaned_data["word"]))
         elif known is not None:
-            was = "was dismissed before" if known.state == SensitiveState.DISMISSED else "was among the rules to check"
-            messages.success(request, f"{known.subject} {was} and is confirmed now. {_need_a_person(marked)}")
+            was = "was dismissed before" if known.state == SensitiveState.DISMISSED else "was one of the rules to check"
+            messages.success(request, f"{known.subject} {was} and is now confirmed. {_need_a_person(marked)}")
         else:
             messages.success(request, f"Saved. {_need_a_person(marked)}")
         return redirect("settings_sensitive", slug)
@@ -65,18 +65,16 @@ def _sensitive_page(
 
 def _is_there(rule: SensitiveRule, word: str) -> str:
     """Of a word that a confirmed rule has already; forms that the rule lacks are not added to it."""
-    said = (
-        f"{rule.subject} is there already, among the confirmed rules ({rule.get_kind_display()}). Nothing was changed."
-    )
+    said = f"{rule.subject} is already a confirmed rule ({rule.get_kind_display()}). Nothing was changed."
     if "," not in word or word == rule.word:
         return said
     if rule.proposed:
-        return f"{said} Add its other forms as a rule of their own."
+        return f"{said} Add its other forms as a separate rule."
     return f"{said} To change its forms, remove the rule and add it again."
 
 
 def _need_a_person(marked: int) -> str:
-    return f"{count(marked, 'suggestion needs', 'suggestions need')} a person now."
+    return f"{count(marked, 'suggestion needs', 'suggestions need')} human review now."
 
 
 @access.posts("settings_sensitive")
@@ -89,28 +87,28 @@ def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
     verb, _, about = request.POST.get("do", "").partition(":")
     state = {"confirm": SensitiveState.CONFIRMED, "dismiss": SensitiveState.DISMISSED}.get(verb)
     if state is None:
-        return HttpResponseBadRequest("Say what is to be done: confirm or dismiss.")
+        return HttpResponseBadRequest("Choose an action: confirm or dismiss.")
     later = 0
     if about in Sensitivity.values:
         newest = request.POST.get("newest", "")
         if not is_id(newest):
-            messages.warning(request, "The page was out of date. Nothing was changed. Look at the rules again.")
+            messages.warning(request, "The page was out of date. Nothing was changed. Check the rules again.")
             return redirect("settings_sensitive", slug)
         open_rules = [rule.pk for rule in overview.sensitive_to_check(membership.project).filter(kind=about)]
         ids = [pk for pk in open_rules if pk <= int(newest)]
         later = len(open_rules) - len(ids)
         if not ids:
-            messages.warning(request, f"These rules have been decided on already. {_came_later(later)}".strip())
+            messages.warning(request, f"These rules have already been decided. {_came_later(later)}".strip())
             return redirect("settings_sensitive", slug)
     else:
         ids = [int(one) for one in ([about] if about else request.POST.getlist("rule")) if is_id(one)]
     if not ids:
-        messages.warning(request, "Nothing was chosen.")
+        messages.warning(request, "No rule was selected.")
         return redirect("settings_sensitive", slug)
     change = decide_sensitive(membership.project, ids, state, request.user)
     if not change.found:
-        gone = "That rule is" if len(ids) == 1 else "Those rules are"
-        messages.warning(request, f"{gone} no longer there. Nothing was changed.")
+        gone = "That rule" if len(ids) == 1 else "Those rules"
+        messages.warning(request, f"{gone} no longer {'exists' if len(ids) == 1 else 'exist'}. Nothing was changed.")
     elif not change.decided:
         was = "That rule was" if len(ids) == 1 else "Those rules were"
         messages.warning(request, f"{was} {state.label.lower()} already.")
@@ -126,7 +124,7 @@ def _came_later(rules: int) -> str:
     if not rules:
         return ""
     came = count(rules, "rule has been proposed", "rules have been proposed")
-    return f"{came} since you opened the page and {'is' if rules == 1 else 'are'} still to be checked."
+    return f"{came} since you opened the page and still {'needs' if rules == 1 else 'need'} checking."
 
 
 @access.posts("settings_sensitive")
@@ -137,7 +135,7 @@ def sensitive_leave_out(request: HttpRequest, slug: str) -> HttpResponse:
         return _sensitive_page(request, membership, SensitiveForm(project=membership.project), form)
     word = form.cleaned_data["word"]
     marked = leave_out_word(membership.project, form.cleaned_data["kind"], word, request.user)
-    messages.success(request, f"“{word}” is left out. {_need_a_person(marked)}")
+    messages.success(request, f"“{word}” is ignored. {_need_a_person(marked)}")
     return redirect("settings_sensitive", slug)
 
 
@@ -152,7 +150,7 @@ def sensitive_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpRespo
     membership = access.member(request, slug, needs=Role.MANAGER)
     marked = remove_sensitive(membership.project, rule_id, request.user)
     if marked is None:
-        messages.warning(request, "That rule was removed already.")
+        messages.warning(request, "That rule had already been removed.")
     else:
         messages.success(request, f"Removed. {_need_a_person(marked)}")
     return redirect("settings_sensitive", slug)

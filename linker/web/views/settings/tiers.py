@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 # What each basis means to who moves a bound.
 BASES = {
-    Basis.PROBABILITY: "How likely a link is one that this site would set, as a run learned it from the links and "
-    "decisions the site has: of a hundred suggestions at 0.5, about fifty. Only runs that learned have it.",
-    Basis.QUANTILE: "The place within the run, whatever ranked it: from 0.9 on stands the best tenth. Every run fills "
-    "the tiers alike, a weak one too.",
-    Basis.COSINE: "How near the two pages are by meaning, between \N{MINUS SIGN}1 and 1. It means the same in every "
-    "run of one embedding model, and something else under another model.",
+    Basis.PROBABILITY: "How likely an editor is to approve the suggestion: of a hundred suggestions at 0.5, about "
+    "fifty. Runs that rank by similarity have no probability.",
+    Basis.QUANTILE: "The position within the run, for any ranking: 0.9 is where the best tenth begins. Every run "
+    "fills the tiers in the same proportions, even a weak one.",
+    Basis.COSINE: "How close the two pages are in meaning, between \N{MINUS SIGN}1 and 1. Values can be compared "
+    "between runs of one embedding model, but not between models.",
 }
 
 
