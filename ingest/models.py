@@ -10,13 +10,6 @@ from django.db import models
 from linker.models import Project
 
 
-class UploadKind(models.TextChoices):
-    PAGES = "pages", "Pages"
-    LINKS = "links", "Links"
-    QUERIES = "queries", "Search queries"
-    TRAFFIC = "traffic", "Traffic"
-
-
 class Upload(models.Model):
     """A file to import: `path` is relative to UPLOAD_ROOT for a browser's upload, absolute for the command line's, and
     empty where the file was removed (see ingest.files.uploads).
@@ -25,7 +18,7 @@ class Upload(models.Model):
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
-    kind = models.CharField(max_length=8, choices=UploadKind.choices)
+    kind = models.CharField(max_length=30, help_text="The name of a kind of import: ingest.kinds.registry")
     name = models.CharField(max_length=255, help_text="As the user's file was called")
     path = models.TextField()
     bytes = models.BigIntegerField()
@@ -39,9 +32,6 @@ class Upload(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [
-            models.CheckConstraint(condition=models.Q(kind__in=UploadKind.values), name="upload_kind_known"),
-        ]
 
     def __str__(self) -> str:
         return self.name

@@ -41,7 +41,7 @@ LIMIT 2 * %(most)s
 _ANCHORS = f"""
 SELECT asked.id, link.anchor FROM unnest(%s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
     SELECT anchor FROM linker_existinglink
-    WHERE target_id = asked.id AND {sql(TEXT_LINK)} AND anchor <> '' LIMIT {ANCHORS}
+    WHERE target_id = asked.id AND {sql(TEXT_LINK)} AND anchor <> '' ORDER BY id LIMIT {ANCHORS}
 ) link
 """
 _WRITE = f"""

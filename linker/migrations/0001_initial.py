@@ -430,7 +430,7 @@ class Migration(migrations.Migration):
                 ('reviewed', models.BooleanField(db_default=False, default=False, help_text='A person decided on it')),
                 ('rejected_for', models.CharField(blank=True, db_default='', default='', help_text='The reason given when it was last rejected', max_length=16)),
                 ('stale', models.BooleanField(default=False)),
-                ('generators', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=20), help_text='Who proposed it: linker.engine.candidates.generators', size=None)),
+                ('generators', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=20), help_text='Who proposed it: linker.engine.candidates.registry', size=None)),
                 ('ranked_by', models.CharField(choices=[('cosine', 'Cosine'), ('formula', 'Formula'), ('learned', 'Learned')], max_length=8)),
                 ('level', models.PositiveSmallIntegerField()),
                 ('similarity', models.FloatField()),

@@ -49,7 +49,7 @@ class CandidateEdge(models.Model):
     # Provenance, from the run that proposed it last.
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="edges")
     generators = ArrayField(
-        models.CharField(max_length=20), help_text="Who proposed it: linker.engine.candidates.generators"
+        models.CharField(max_length=20), help_text="Who proposed it: linker.engine.candidates.registry"
     )
     ranked_by = models.CharField(max_length=8, choices=RankedBy.choices)
     block = models.ForeignKey(Category, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")

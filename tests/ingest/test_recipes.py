@@ -4,7 +4,6 @@ are in the form, on the command line and in the run's report."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
 from django.urls import reverse
 
 from ingest import services
@@ -86,20 +84,7 @@ def prices(monkeypatch, project) -> Iterator[None]:
     monkeypatch.setattr(registry, "KINDS", (*registry.KINDS, PricesImport()))
     for path in ("/tent", "/stove"):
         make_page(project, path)
-    with any_kind_of_upload():
-        yield
-
-
-@contextmanager
-def any_kind_of_upload() -> Iterator[None]:
-    """The database names the kinds that an upload may have; a migration adds a new one."""
-    [known] = [constraint for constraint in Upload._meta.constraints if constraint.name == "upload_kind_known"]
-    with connection.schema_editor() as editor:
-        editor.remove_constraint(Upload, known)
     yield
-    Upload.objects.all().delete()
-    with connection.schema_editor() as editor:
-        editor.add_constraint(Upload, known)
 
 
 ROWS = [(f"{SITE}/tent", "129.5"), (f"{SITE}/stove", "40"), (f"{SITE}/none", "7")]
