@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -153,3 +154,48 @@ def test_starting_a_process_does_not_load_the_libraries_of_the_ranker():
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[]"
+
+
+# --------------------------------------------------------------------------------------- docs/architecture.md
+
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
+PACKAGES = sorted(
+    path.parent.relative_to(ROOT).as_posix() + "/"
+    for app in ("linker", "ingest", "review")
+    for path in (ROOT / app).rglob("__init__.py")
+)
+NOT_ROOMS = ("/migrations/", "/commands/", "/sample/")
+
+
+def _tree() -> list[str]:
+    """The paths of the layout, each whole: two spaces of indentation are one folder further down."""
+    found, folders = [], [""]
+    for line in ARCHITECTURE.split("```text\n", 1)[1].split("\n```", 1)[0].splitlines():
+        depth, names = (len(line) - len(line.lstrip())) // 2, re.split(r"\s{2,}", line.strip())[0]
+        if line.startswith(" " * 20):
+            continue  # a description goes on
+        del folders[depth + 1 :]
+        found += [folders[depth] + name for name in names.split()]
+        folders.append(found[-1])
+    return found
+
+
+@pytest.mark.parametrize("path", _tree())
+def test_what_the_layout_names_is_there(path):
+    assert (ROOT / path).exists()
+    assert (ROOT / path).is_dir() == path.endswith("/")
+
+
+@pytest.mark.parametrize("path", [path for path in PACKAGES if not path.endswith(NOT_ROOMS)])
+def test_the_layout_names_every_room(path):
+    assert path in _tree()
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`((?:linker|ingest|review)(?:\.\w+)+)`", ARCHITECTURE))))
+def test_every_name_in_the_walks_is_in_the_code(name):
+    assert import_attribute(name) if name.count(".") > 1 else importlib.import_module(name)
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`((?:\w+/)+(?:\w+\.\w+)?)`", ARCHITECTURE))))
+def test_every_path_in_the_walks_is_in_the_tree(path):
+    assert (ROOT / path).exists()

@@ -79,12 +79,11 @@ class PricesImport(ImportKind):
 
 
 @pytest.fixture
-def prices(monkeypatch, project) -> Iterator[None]:
+def prices(monkeypatch, project) -> None:
     """Registers the kind; the project has two pages that have prices."""
     monkeypatch.setattr(registry, "KINDS", (*registry.KINDS, PricesImport()))
     for path in ("/tent", "/stove"):
         make_page(project, path)
-    yield
 
 
 ROWS = [(f"{SITE}/tent", "129.5"), (f"{SITE}/stove", "40"), (f"{SITE}/none", "7")]
