@@ -24,7 +24,7 @@ from django.db.models import Q
 from linker.engine.anchors.diversity import word_set
 from linker.engine.params import MatchParams
 from linker.matching.anchor_use import carried_query, is_another
-from linker.matching.eligibility import ineligible_pages
+from linker.matching.eligibility import IneligibleReason, ineligible_pages
 from linker.matching.room import text_room_sql
 from linker.models import CandidateEdge, EdgeStatus, Placement
 from linker.models.linked import ASIDE_LINK, linked_sql
@@ -176,18 +176,18 @@ def _execute(statement: str, params: dict[str, Any] | None = None) -> None:
 _OF_INELIGIBLE_PAGES = f"""
 UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
     SELECT b.page, b.side, b.why, CASE
-        WHEN b.why IN ('excluded', 'role') THEN 'excluded'
-        WHEN b.why = 'not indexable (as acceptor)' THEN 'not_indexable'
+        WHEN b.why IN ('{IneligibleReason.EXCLUDED}', '{IneligibleReason.ROLE}') THEN 'excluded'
+        WHEN b.why = '{IneligibleReason.NOT_INDEXABLE}' THEN 'not_indexable'
         WHEN {sql(PRESENT, "p")} AND p.status NOT IN ('merged', 'killed')
             AND (p.redirect_url <> '' OR p.status = 'redirected' OR p.status_code BETWEEN 300 AND 399) THEN 'redirected'
         ELSE 'gone' END AS reason,
         'The ' || b.side || CASE
-        WHEN b.why = 'excluded' THEN ' is excluded by the rule “' || b.pattern || '”.'
-        WHEN b.why = 'role' THEN ' is ' || b.pattern || ', which '
+        WHEN b.why = '{IneligibleReason.EXCLUDED}' THEN ' is excluded by the rule “' || b.pattern || '”.'
+        WHEN b.why = '{IneligibleReason.ROLE}' THEN ' is ' || b.pattern || ', which '
             || CASE b.side WHEN 'donor' THEN 'gives' ELSE 'receives' END || ' no new links.'
-        WHEN b.why = 'not indexable (as acceptor)' AND p.canonical_link NOT IN ('', p.url, p.canonical_url)
+        WHEN b.why = '{IneligibleReason.NOT_INDEXABLE}' AND p.canonical_link NOT IN ('', p.url, p.canonical_url)
             THEN ' names another address as its canonical: ' || p.canonical_link
-        WHEN b.why = 'not indexable (as acceptor)'
+        WHEN b.why = '{IneligibleReason.NOT_INDEXABLE}'
             THEN ' is not indexable' || coalesce(': ' || nullif(p.indexability_status, ''), '') || '.'
         WHEN {sql(MISSING, "p")} THEN ' is missing from the newest import.'
         WHEN NOT ({sql(LIVE_STATUS, "p")}) THEN ' was ' || p.status || '.'
@@ -196,7 +196,7 @@ UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
     FROM ineligible b JOIN linker_page p ON p.id = b.page
 ) found
 WHERE found.side = %(side)s AND leaving.reason = '' AND leaving.operation <> 'remove'
-    AND NOT (found.why = 'role' AND leaving.decided) -- a person who accepted the link knew the page
+    AND NOT (found.why = '{IneligibleReason.ROLE}' AND leaving.decided) -- a person who accepted the link knew the page
     AND CASE %(side)s WHEN 'donor' THEN leaving.source_id ELSE leaving.target_id END = found.page
 """
 

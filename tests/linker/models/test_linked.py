@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -271,22 +270,3 @@ def test_every_block_has_its_rule():
 
 
 # ------------------------------------------------------------------------------------------------------ data of before
-
-
-def test_links_of_before_keep_whether_they_stood_in_the_text():
-    """The migration's own statements, on a table as it was: a temporary one of the same name hides the real one."""
-    migration = import_module("linker.migrations.0025_link_blocks")
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE TEMP TABLE linker_existinglink (id int, source_id int, target_id int, in_body boolean,"
-            "anchor text);"
-            "INSERT INTO linker_existinglink VALUES (1, 1, 2, true, 'words'), (2, 1, 2, false, '')"
-        )
-        cursor.execute(migration.FORWARD)
-        cursor.execute("SELECT id, block FROM linker_existinglink ORDER BY id")
-        assert cursor.fetchall() == [(1, Block.CONTENT), (2, Block.UNKNOWN)]
-        cursor.execute("INSERT INTO linker_existinglink VALUES (3, 1, 2, 3, ''), (4, 1, 2, 2, 'words')")
-        cursor.execute(migration.BACK)
-        cursor.execute("SELECT id, in_body FROM linker_existinglink ORDER BY id")
-        assert cursor.fetchall() == [(1, True), (2, False), (4, False)]
-        cursor.execute("DROP TABLE linker_existinglink")
