@@ -487,7 +487,7 @@ def test_a_pair_outside_the_scope_of_a_ranked_run_is_told_so_and_over_the_whole_
     found = ask(*pair).findings
     assert blocking(found) == ["too-far"]
     assert "2 levels up the category tree from the donor’s category" in finding(found, "too-far").text
-    assert "looked at the donor’s own category alone" in finding(found, "too-far").text
+    assert "looked at the donor’s own category only" in finding(found, "too-far").text
     run_of(project, ranking, levels_up=0)
     assert blocking(ask(*pair).findings) == ["not-a-candidate"]
 
