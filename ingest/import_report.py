@@ -75,7 +75,7 @@ READING = Table(
     labels={
         "packed": "Compressed",
         "header_line": "Line of the header",
-        "open_line": "Last line, which has no line end",
+        "open_line": "Last line, which has no line break",
         "mapping": "Columns",
     },
     keys={"mapping": lambda name: FIELD_LABELS.get(name, name.replace("_", " "))},
@@ -93,13 +93,13 @@ def import_table(
     """The table of a kind of import: its own labels and those that all have, rows in `order`."""
     return Table(
         labels={
-            "seen_before": "Known already",
+            "seen_before": "Already known",
             "missing": "No longer in the file",
-            "duplicates": "Further rows for a page that another row stands for",
+            "duplicates": "Repeated rows for a page that another row provides",
             "skipped_rows": "Rows left out",
             "skipped_cells": "Cells left out",
             "skipped_listed": "Entries in the list of what was left out",
-            "skipped_lost": "There was no room on the server’s disk for the list of what was left out",
+            "skipped_lost": "No disk space on the server for the list of what was left out",
             "rows_moved": "Rows of pages that redirect or name a canonical, added to the pages they lead to",
             **labels,
         },
@@ -116,7 +116,7 @@ def source(report: ImportReport) -> str:
 def cut_off(report: ImportReport) -> str:
     """A warning where the file ends in the middle of a line."""
     line = report.open_line
-    return f"The last line ({line:,}) has no line end: the file may have been cut off there." if line else ""
+    return f"The last line ({line:,}) has no line break, so the file may have been cut off there." if line else ""
 
 
 def left_out(report: ImportReport) -> str:
@@ -135,14 +135,14 @@ def left_out_sentence(report: ImportReport) -> str:
     rows, repeated, cells = report.skipped_rows, report.duplicates or 0, report.skipped_cells or 0
     said = [
         f"{count(rows, 'row')} could not be used." if rows else "",
-        f"{count(repeated, 'row')} {'is' if repeated == 1 else 'are'} of a page that another row stands for."
+        f"{count(repeated, 'row')} {'repeats' if repeated == 1 else 'repeat'} a page that another row already provides."
         if repeated
         else "",
-        f"{count(cells, 'cell')} could not be used, or not as {'it stands' if cells == 1 else 'they stand'}; "
-        f"the rest of {'its row' if cells == 1 else 'their rows'} was."
+        f"{count(cells, 'cell')} could not be used, or only in part; "
+        f"the rest of {'its row' if cells == 1 else 'their rows'} was used."
         if cells
         else "",
-        "The list of what was left out says why, line by line." if report.skipped_file else "",
+        "The list of what was left out gives the reason for each line." if report.skipped_file else "",
     ]
     return " ".join(filter(None, said))
 

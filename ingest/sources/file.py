@@ -84,7 +84,7 @@ class FileSource(Source):
     def warnings(self) -> list[str]:
         """A cell that was cut off, such as the “9” of “99”, looks like any other: only its line shows it."""
         line = self.table.find_open_line()
-        return [f"The last line ({line:,}) has no line end: the file may have been cut off there."] if line else []
+        return [f"The last line ({line:,}) has no line break, so the file may have been cut off there."] if line else []
 
     def period(self) -> Period | None:
         return period_of(self.table)

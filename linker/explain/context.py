@@ -96,7 +96,7 @@ class WhyNotContext:
         if room.inline < params.inline_per_donor:
             caps = [f"{params.inline_in_all} in total"] if params.inline_in_all else []
             caps += [f"{params.per_1000_words} for each 1,000 words"] if params.per_1000_words else []
-            said.append(f"its text has {links_text(page.outlinks)} already, of {' and '.join(caps)} at most")
+            said.append(f"its text already has {links_text(page.outlinks)}; the cap is {' and '.join(caps)}")
         if room.related < params.related_per_donor:
             aside = ExistingLink.objects.filter(ASIDE_LINK, source=page)
             links = aside.values("target").distinct().count()

@@ -91,8 +91,8 @@ def left_out(pair: RunPair, reason: Reason) -> Finding:
     if reason is Reason.SAME_GROUP:
         return Finding(
             "other-of-group",
-            f"{pair.scored}. Of its near-copies, variants and translations one is suggested to a donor, and another of "
-            "them is the better target for this one.",
+            f"{pair.scored}. A donor gets a link to only one of several near-copies, variants or translations, and "
+            "another of them is the better acceptor here.",
             link=pair.context.link("Copies and variants", "copies", q=pair.acceptor.url),
         )
     if reason is Reason.PRODUCTS_FULL:
@@ -100,9 +100,9 @@ def left_out(pair: RunPair, reason: Reason) -> Finding:
     if reason is Reason.RECIPROCAL:
         return Finding(
             "reciprocal",
-            f"{pair.scored}. The acceptor links back to the donor, or is to, and one of the two has "
+            f"{pair.scored}. The acceptor links back to the donor, or is suggested to, and one of the two already has "
             f"its {links_text(pair.context.params.reciprocal or 0)} of that kind.",
-            "Match again with more reciprocal links a page.",
+            "Allow more links that link back, and match again.",
             pair.context.match_again(),
         )
     return _no_room(pair)
@@ -121,9 +121,9 @@ def not_kept(pair: RunPair, sum_text: str) -> Finding:
         return left_out(pair, Reason.RELATED_FULL)
     return Finding(
         "not-found",
-        f"{sum_text}, above the {score_text(context.params.floor(Ranking.COSINE))} that the newest match run "
-        f"({pair.run.pk}) kept, and both pages have room. It was not among the donor’s best {context.params.pool} "
-        "then, or a page has changed since.",
+        f"{sum_text}, above the minimum of {score_text(context.params.floor(Ranking.COSINE))} in the newest match run "
+        f"({pair.run.pk}), and both pages have room. It was not among the donor’s best {context.params.pool} then, or "
+        "a page has changed since.",
         "Match again.",
         context.match_again(),
     )
@@ -134,7 +134,7 @@ def below_floor(pair: RunPair, floor: float, scored: str) -> Finding:
     return Finding(
         "below-floor",
         f"{scored}. The newest match run ({pair.run.pk}) kept {score_text(floor)} and above.",
-        f"Match again with a lowest score of {lowest} or less to have it looked at.",
+        f"Match again with a lowest score of {lowest} or less to include it.",
         pair.context.match_again(),
     )
 
@@ -182,8 +182,8 @@ def _text_alone(pair: RunPair) -> Finding:
     elif pair.donor.pk not in pair.context.with_text:
         why, todo = "the import has no text for the donor", "Import a crawl that extracts the main text."
     elif inline >= room:
-        why = f"the donor’s text has its {new_links_text(room)}"
-        todo = "Allow more links in a page’s text, and match again."
+        why = f"the donor’s text already has its {new_links_text(room)}"
+        todo = "Allow more links in the text, and match again."
     else:
         why, todo = (
             "the donor’s text has no words for it",
@@ -191,7 +191,8 @@ def _text_alone(pair: RunPair) -> Finding:
         )
     return Finding(
         "linked-beside",
-        f"{pair.scored}. {where}, so only its text could take one more; and {why}.{pair.context.less_room(pair.donor)}",
+        f"{pair.scored}. {where}, so a new link could only go in its text, but {why}."
+        f"{pair.context.less_room(pair.donor)}",
         todo,
         pair.context.link("The donor", "page", pair.donor.pk),
     )
@@ -210,16 +211,17 @@ def _no_room(pair: RunPair, *, was_placed: bool = True) -> Finding:
     `was_placed`: its words were looked for in the text; else the donor's links went to others before that.
     """
     room, again = pair.room, pair.context.match_again()
-    beside = f"the block beside the text has its {new_links_text(room.related)}"
+    beside = f"the block beside the text already has its {new_links_text(room.related)}"
     if _wanted(pair) != Placement.INLINE:
-        return Finding("related-full", f"{pair.scored}. That belongs beside the text, and {beside}.", MORE_LINKS, again)
+        tier = f"Its tier places it beside the text, but {beside}."
+        return Finding("related-full", f"{pair.scored}. {tier}", MORE_LINKS, again)
     if pair.given().filter(placement=Placement.INLINE).count() >= room.inline:
-        full = f"The donor’s text has its {new_links_text(room.inline)}, and {beside}."
+        full = f"The donor’s text already has its {new_links_text(room.inline)}, and {beside}."
         less = pair.context.less_room(pair.donor)
         return Finding("donor-full", f"{pair.scored}. {full}{less}", MORE_LINKS, again)
     if not was_placed:
         others = (
-            f"The donor’s {new_links_text(sum(room))} went to others, and not each of those found words in the text"
+            f"The donor’s {new_links_text(sum(room))} went to other pages, and not all of those found words in the text"
         )
         return Finding("donor-full", f"{pair.scored}. {others}; {beside}.", MORE_LINKS, again)
     return Finding(
@@ -249,12 +251,10 @@ def _wanted(pair: RunPair) -> str:
 def _lowest(edges: QuerySet[CandidateEdge], who: str, cap: int, score: float) -> str:
     """How full one side is, and the score it would have taken to get in."""
     figures = edges.aggregate(links=Count("pk"), lowest=Min("score", filter=~APPROVED))
-    text = f"{who.capitalize()} {new_links_text(cap)} at most, and others came first"
+    text = f"{who.capitalize()} at most {new_links_text(cap)}, and other pairs came first"
     if figures["lowest"] is None:
         return f"{text}."
-    text += (
-        f"; of the {figures['links']} it has, the lowest that waits for review scored {score_text(figures['lowest'])}."
-    )
+    text += f"; of the {figures['links']} it has, the lowest open one scored {score_text(figures['lowest'])}."
     if figures["lowest"] < score:
         text += (
             " Links are allocated over the whole site, and pages with few inbound links come first, so a page’s best "

@@ -73,7 +73,9 @@ def _ineligible(context: WhyNotContext, page: Page, reason: IneligibleReason, ab
         )
     elif reason is IneligibleReason.NOT_ANSWERING:
         if page.redirect_url:
-            yield Finding("redirect", f"It redirects to {page.redirect_url}.", "Ask about that address.", side=about)
+            yield Finding(
+                "redirect", f"It redirects to {page.redirect_url}.", "Enter that address instead.", side=about
+            )
         if page.status_code not in (None, 200):
             yield Finding(
                 "status-code",
@@ -83,7 +85,9 @@ def _ineligible(context: WhyNotContext, page: Page, reason: IneligibleReason, ab
                 about,
             )
     elif reason is IneligibleReason.PAGINATION:
-        yield Finding("pagination", "Its address is a further page of a listing; those never take part.", side=about)
+        yield Finding(
+            "pagination", "Its address is a further page of a listing. Such pages never take part.", side=about
+        )
     elif reason is IneligibleReason.PARAMETER_URL:
         yield Finding(
             "parameter-url",
@@ -101,10 +105,10 @@ def _refused(context: WhyNotContext, page: Page, side: Side) -> Iterator[Finding
             does = "gives" if side == Side.DONOR else "receives"
             yield Finding(
                 "role",
-                f"It counts as {NAMED[refusal.role]} ({role_source(context.project, page)}), and such a page "
-                f"{does} no new links here.",
-                "If it is something else, choose its role on its page; what roles give and receive stands in "
-                "the settings. Then match again.",
+                f"It counts as {NAMED[refusal.role]} ({role_source(context.project, page)}). Here, such a page "
+                f"{does} no new links.",
+                "If the role is wrong, choose another on its page. What roles give and receive is set under Settings, "
+                "Page roles. Then match again.",
                 context.link("The page", "page", page.pk),
                 side,
             )
@@ -114,8 +118,8 @@ def _refused(context: WhyNotContext, page: Page, side: Side) -> Iterator[Finding
             note = f" ({refusal.rule.note})" if refusal.rule.note else ""
             yield Finding(
                 "excluded",
-                f"The exclusion rule “{refusal.rule.pattern}”{note} leaves it out as {side}.",
-                "Remove the rule, or write it narrower, and match again.",
+                f"The exclusion rule “{refusal.rule.pattern}”{note} excludes it as {side}.",
+                "Remove the rule or make it narrower, and match again.",
                 context.link("Exclusions", "settings_exclusions", manager=True),
                 side,
             )
@@ -163,8 +167,7 @@ def _limited_by_role(context: WhyNotContext, page: Page, sides: list[Side]) -> I
 def _without_text(context: WhyNotContext) -> Finding:
     return Finding(
         "no-text",
-        "The import brought no main text for it, so no link can stand in its text; only the block beside it can take "
-        "one.",
+        "The import has no main text for it, so links from it can only be placed in the block beside the text.",
         "Import a crawl that extracts the main text.",
         context.link("Import", "import", manager=True),
         Side.DONOR,
@@ -180,7 +183,7 @@ def _twin(context: WhyNotContext, page: Page) -> Iterator[Finding]:
     if twin.receives:
         if twin.lead and len(context.eligibility) == 1:
             others = "1 other page" if twin.group.pages == 2 else f"{twin.group.pages - 1:,} other pages"
-            text = f"It stands for {others}: {TWINS[twin.group.kind]} of it, to which no suggestion has to lead."
+            text = f"It represents {others}: {TWINS[twin.group.kind]} of it, which receive no suggestions."
             yield Finding("lead", text, link=_copies(context, page), side=Side.ACCEPTOR, blocking=False)
         return
     yield Finding(
@@ -250,7 +253,7 @@ def after_run(context: WhyNotContext, page: Page, side: Side | None = None) -> I
     elif page.pk in context.embedded and context.embedded[page.pk] > begun:
         yield Finding(
             "text-newer",
-            f"Its vector is of {day_text(context.embedded[page.pk])}, later than the newest match run ({run.pk}).",
+            f"Its vector was made on {day_text(context.embedded[page.pk])}, after the newest match run ({run.pk}).",
             "Match again.",
             context.match_again(),
             about,

@@ -25,7 +25,7 @@ def why_not_pair(project: Project, donor: Page, acceptor: Page) -> PairAnswer:
     """The suggestion that the pair has, or every reason why it has none, the most final first."""
     if donor == acceptor:
         same = Finding("same-page", "Both addresses are the same page, and a page is not linked to itself.")
-        return PairAnswer("There is no suggestion: it is one page.", None, [same])
+        return PairAnswer("There is no suggestion: both are the same page.", None, [same])
     context = WhyNotContext(project, [donor, acceptor])
     edge = context.edge(donor, acceptor)
     reasons = [*findings_of(context, donor, Side.DONOR), *findings_of(context, acceptor, Side.ACCEPTOR)]
@@ -72,8 +72,8 @@ def _same(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Findi
     kind = mine.kind if theirs.lead else theirs.kind
     yield Finding(
         "same-group",
-        f"The acceptor is {TWIN[kind]} of the donor, {donor.url}: such pages are not linked with each other.",
-        "Where the two are not the same, say so among the copies and variants, and match again.",
+        f"The acceptor is {TWIN[kind]} of the donor, {donor.url}. Such pages are not linked to each other.",
+        "If they are different pages, mark them so under Copies and variants, and match again.",
         context.link("Copies and variants", "copies", q=acceptor.url),
     )
 
@@ -92,9 +92,9 @@ def _settled_by_twin(context: WhyNotContext, donor: Page, acceptor: Page) -> Ite
         if other is not None:
             yield Finding(
                 "group-settled",
-                f"{other.target.url} is {TWIN[twin.kind]} of the acceptor, and the donor {what} already. A donor gets "
-                "one of such pages.",
-                "Where the two are not the same, say so among the copies and variants, and match again.",
+                f"{other.target.url} is {TWIN[twin.kind]} of the acceptor, and the donor already {what}. A donor gets "
+                "a link to only one of such pages.",
+                "If they are different pages, mark them so under Copies and variants, and match again.",
                 context.link("Copies and variants", "copies", q=acceptor.url),
             )
             return
@@ -119,17 +119,17 @@ def _linked(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Fin
         withdrawn = edge is not None and holds(UNDECIDED, edge) and edge.placement == Placement.RELATED
         yield Finding(
             "linked-beside",
-            f"The donor links to it already {places_text(beside)}. So a link beside the text would be one too many; "
-            "one in the text may still be proposed.",
-            "Where the link is gone from the page, import the links again.",
+            f"The donor already links to it {places_text(beside)}. A second link beside the text is not proposed; one "
+            "in the text may be.",
+            "If the link has been removed from the page, import the links again.",
             context.link("The donor’s links", "page", donor.pk),
             blocking=withdrawn,
         )
     elif there:
         yield Finding(
             "navigation-link",
-            f"The donor links to it {places_text(there)}. Such a link does not count, since a whole site has it: "
-            "only one in the text or beside it keeps a suggestion away.",
+            f"The donor links to it {places_text(there)}. A link that appears on every page does not count: only a "
+            "link in the text or beside it prevents a suggestion.",
             blocking=False,
         )
     run = context.run
@@ -167,7 +167,7 @@ def _rejected(context: WhyNotContext, edge: CandidateEdge) -> Finding:
 def _stale(context: WhyNotContext, edge: CandidateEdge) -> Finding:
     return Finding(
         "stale",
-        f"Run {edge.run_id} suggested it with a score of {score_text(edge.score)}; the newest no longer does.",
+        f"Run {edge.run_id} suggested it with a score of {score_text(edge.score)}; the newest run no longer does.",
         link=context.link("The card", "edge", edge.pk),
         blocking=False,
     )

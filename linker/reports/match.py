@@ -15,7 +15,7 @@ from linker.reports.table import Table, plain
 from linker.runs.reports import ReportKind, Row
 from linker.wording import are, count, listed, was
 
-MODES = {Mode.BEST: "best first", Mode.EQUAL: "equal rounds", Mode.OPTIMAL: "highest total"}
+MODES = {Mode.BEST: "greedy", Mode.EQUAL: "round robin", Mode.OPTIMAL: "highest total"}
 
 
 def reason_words(left_out: LeftOut) -> str:
@@ -28,7 +28,7 @@ def reason_words(left_out: LeftOut) -> str:
 
 
 def against_best_first(difference: float, share: str = "") -> str:
-    """What a way of allocating the links came to, beside best first; `share` stands behind the number."""
+    """What a way of allocating the links came to, beside greedy allocation; `share` stands behind the number."""
     if not difference:
         return "the same"
     return f"{abs(difference):,.4g}{share} {'more' if difference > 0 else 'less'}"
@@ -47,37 +47,37 @@ TABLE = Table(
         "edges": "Links proposed",
         "refreshed": "Proposed before",
         "stale": "No longer proposed",
-        "other_vectors": "Of them, made with other vectors",
-        "sensitive": "Sensitive, so a person must look",
+        "other_vectors": "Of these, made with other vectors",
+        "sensitive": "Sensitive, needs human review",
         "languages": "Pages by language",
         "ranked_why": "Why",
         "donors_with_text": "Donors with a text",
         "pages_left_out": "Pages left out as donor, as acceptor or as both",
         "link_languages": "Pages in different languages may be linked",
-        "other_language": "Pairs not linked, in different languages",
+        "other_language": "Pairs not linked, because in different languages",
         "copies": "Copies and variants",
-        "groups": "Groups of pages that are one page more than once",
+        "groups": "Groups of near-copies, variants or translations",
         "copy_pages": "Near-copies",
         "variant_pages": "Variants",
         "translation_pages": "Translations",
-        "pages_held_out": "Pages without suggestions to them, since another of their group receives them",
-        "pairs_held_out": "Pairs not suggested, since another page of the group is the better target",
+        "pages_held_out": "Pages that get no suggestions, because another page of their group does",
+        "pairs_held_out": "Pairs not suggested, because another page of the group is the better acceptor",
         "pairs": "Pairs compared",
         "candidates": "Pairs above the lowest score",
         "donors_with_full_pool": "Donors with more candidates than were kept",
-        "basis": "Tiers read by",
-        "bounds": "Where tiers begin",
+        "basis": "Tier basis",
+        "bounds": "Lower bounds of tiers",
         "below_tiers": f"Tiers: {BELOW}",
-        "mode": "How links are given out",
-        "best_first": "Total score, best first",
-        "against_best_first": "Compared with best first",
-        "for_need": "Links given to under-linked pages first",
-        "donors_with_less_room": "Donors with less room because of the links they have",
+        "mode": "Method",
+        "best_first": "Total score of greedy allocation",
+        "against_best_first": "Compared with greedy allocation",
+        "for_need": "Links allocated to under-linked pages first",
+        "donors_with_less_room": "Donors with less room because of existing links",
         "donors_without_room": "Donors without any room",
-        "without_place": "Links that found no place",
-        "lost": "Score of the links that found no place",
+        "without_place": "Links that could not be placed",
+        "lost": "Score of the links that could not be placed",
         "generators": "Candidates come from",
-        "held_back": "Below the tiers that the queue shows, so held back",
+        "held_back": "Held back, because below the tiers that the queue shows",
         "threshold": "Lowest score",
     },
     keys={"generators": label_of},
@@ -102,8 +102,8 @@ def sentences(report: MatchReport) -> list[str]:
         _proposed(report),
         _held_back(report.below_tiers or 0 if report.held_back is None else report.held_back),
         _sensitive(report.sensitive or 0),
-        _received(report.under_linked, "under-linked acceptor", "with two links from texts or fewer"),
-        _received(report.orphans, "orphan acceptor", "which no text links to"),
+        _received(report.under_linked, "under-linked acceptor", "with at most two body links"),
+        _received(report.orphans, "orphan acceptor", "without any body link"),
         f"{count(report.stale, 'earlier suggestion')} {are(report.stale)} no longer proposed." if report.stale else "",
         _other_languages(report.other_language or 0),
         _without_texts(report),
@@ -135,7 +135,10 @@ def _held_back(links: int) -> str:
 def _sensitive(links: int) -> str:
     if not links:
         return ""
-    return f"{links:,} {'concerns' if links == 1 else 'concern'} sensitive pages, so a person decides on each."
+    one = links == 1
+    return (
+        f"{links:,} {'concerns' if one else 'concern'} sensitive pages and {'needs' if one else 'need'} human review."
+    )
 
 
 def _other_vectors(links: int) -> str:
@@ -143,7 +146,7 @@ def _other_vectors(links: int) -> str:
         return ""
     return (
         f"{count(links, 'of them was', 'of them were')} made with another set of vectors, whose similarities cannot be "
-        "compared with these. Match all pages to have suggestions for the whole site again."
+        "compared with these. Match all pages to get suggestions for the whole site again."
     )
 
 
@@ -161,9 +164,9 @@ def _without_texts(report: MatchReport) -> str:
         return ""
     have = f"Only {texts:,} of the {donors:,} donors have" if texts else "No donor has"
     return (
-        f"{have} a text, so links are proposed beside it under the acceptor’s own "
-        "name. Crawl the site again with its main text, as README describes under “Your own crawl in five "
-        "minutes” (a custom extraction named Content 1), to get links in sentences too."
+        f"{have} a text. Without one, links are proposed beside the text, with the acceptor’s name as "
+        "anchor. To get links in sentences too, crawl the site again with its main text (a custom extraction named "
+        "Content 1), as the README describes under “Your own crawl in five minutes”."
     )
 
 
@@ -180,15 +183,15 @@ def _other_languages(pairs: int) -> str:
 # Why pages that lack links got none that the queue shows: of one page and of several, by the field that counts them.
 _WHY_NOT = {
     "held_back": 2 * ("got suggestions that are held back",),
-    "no_room": 2 * ("found no room at donors that would be likely",),
-    "too_unlikely": ("has no pair that is likely enough", "have no pair that is likely enough"),
+    "no_room": 2 * ("found no room at likely donors",),
+    "too_unlikely": ("has no sufficiently likely pair", "have no sufficiently likely pair"),
     "linked": (
-        "is linked beside the text by its likely donors already",
-        "are linked beside the text by their likely donors already",
+        "is already linked beside the text by its likely donors",
+        "are already linked beside the text by their likely donors",
     ),
     "not_found": (
-        "was not found for any donor, or scores below the run’s lowest",
-        "were not found for any donor, or score below the run’s lowest",
+        "was not found for any donor, or scores below the run’s minimum",
+        "were not found for any donor, or score below the run’s minimum",
     ),
 }
 

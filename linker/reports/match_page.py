@@ -35,18 +35,18 @@ ON_PAGE = frozenset(
 PLACED = {
     LinkPlace.INLINE: str(Placement.INLINE.label),
     LinkPlace.RELATED: str(Placement.RELATED.label),
-    LinkPlace.GAP: "Content gaps: no words of the text fit well",
+    LinkPlace.GAP: "Content gaps: no words in the text fit well",
 }
-MODES = {Mode.BEST: "Best first", Mode.EQUAL: "Equal rounds", Mode.OPTIMAL: "Highest total"}
+MODES = {Mode.BEST: "Greedy", Mode.EQUAL: "Round robin", Mode.OPTIMAL: "Highest total"}
 GROUPS = {
     "meaning": "Meaning",
     "words": "Words",
     "mention": "Mentions in the text",
     "graph": "Links around the pair",
-    "popularity": "How much the pages are linked",
+    "popularity": "Number of links to and from the pages",
     "category": "Category",
     "address": "Address",
-    "text": "Length of the texts",
+    "text": "Text length",
 }
 
 
@@ -150,15 +150,15 @@ def _learned_from(ranker: Ranker) -> str:
 def _approval(approval: ApprovalReport) -> str:
     """What the probabilities come from."""
     shipped = (
-        "The probability says how likely an editor is to approve a suggestion as it stands. It comes from the model "
-        f"that ships with Anchorline ({approval.version}), learned on {approval.judged:,} suggestions of "
-        f"{approval.sites} sites that were read and judged"
+        "The probability says how likely an editor is to approve a suggestion unchanged. It comes from the model "
+        f"that ships with Anchorline ({approval.version}), trained on {approval.judged:,} suggestions from "
+        f"{approval.sites} sites that people had judged"
     )
     decisions = approval.decisions
     if not decisions:
-        return f"{shipped}; nobody has decided on suggestions of this project yet."
+        return f"{shipped}. This project has no decisions yet that could adjust it."
     own = "1 decision" if decisions == 1 else f"{decisions:,} decisions"
-    return f"{shipped}. It is adjusted by {own} on suggestions of this project."
+    return f"{shipped}. It is adjusted by {own} in this project."
 
 
 def _band(band: ApprovalBand) -> Band:
@@ -166,13 +166,13 @@ def _band(band: ApprovalBand) -> Band:
 
 
 _RECEIVED = {
-    "in_text": "with a suggestion in a text",
-    "beside": "with suggestions beside a text alone",
+    "in_text": "with a suggestion in the text of a donor",
+    "beside": "with suggestions only beside a text",
     "held_back": "with suggestions that are held back, or below every tier",
     "no_room": "whose donors had no room left",
-    "too_unlikely": "without a pair that is likely enough",
-    "linked": "that likely donors link to beside their text already",
-    "not_found": "for which nothing good enough was found",
+    "too_unlikely": "without a sufficiently likely pair",
+    "linked": "that likely donors already link to beside their text",
+    "not_found": "without any suitable candidate",
 }
 
 
@@ -194,18 +194,18 @@ def _measures(quality: dict[str, Any]) -> list[Measure]:
             Measure(
                 "Recall at 10",
                 f"{recall:.1%}",
-                f"Of {quality.get('hidden', 0):,} links that were hidden from it in turn, so many stood among the "
-                "first ten suggestions of their page.",
+                f"The share of {quality.get('hidden', 0):,} hidden links that the ranker put among the first ten "
+                "suggestions of their page.",
             )
         )
         found.append(
             Measure(
                 "Precision at half recall",
                 f"{precision:.1%}" if precision is not None else "never",
-                "Down the list as far as half of the hidden links, so much of it was such links. The rest is not all "
-                "wrong: it holds links that nobody has set yet."
+                "Of the list down to the point where half of the hidden links have been found, the share that is "
+                "hidden links. Not all the rest is wrong: it includes good links that the site does not have yet."
                 if precision is not None
-                else "Half of the hidden links never turned up, so there is nothing to measure.",
+                else "Fewer than half of the hidden links were found, so there is nothing to measure.",
             )
         )
     return found
@@ -216,7 +216,7 @@ def _weights(ranker: Ranker) -> list[Part]:
     if ranker.kind == "learned":
         weights = {GROUPS.get(name, name): value for name, value in ranker.weights.items()}
         return _bars(weights, percent=True)
-    names = {name: f"{name.capitalize()}{', taken off' if name in PENALTIES else ''}" for name in ranker.weights}
+    names = {name: f"{name.capitalize()}{', subtracted' if name in PENALTIES else ''}" for name in ranker.weights}
     return _bars({names[name]: value for name, value in ranker.weights.items()})
 
 
@@ -236,31 +236,33 @@ def _allocation(report: AllocationReport) -> str:
     first = report.for_need
     if first:
         links = "1 link was" if first == 1 else f"{first:,} links were"
-        parts.append(f"Of these, {links} given to under-linked pages before the others had their turn.")
+        parts.append(f"Of these, {links} allocated to under-linked pages before all others.")
     if report.without_place:
         links = "One link" if report.without_place == 1 else f"{report.without_place:,} links"
-        parts.append(f"{links}, worth {report.lost or 0:,.1f} of it, found no place in the text or beside it.")
+        parts.append(
+            f"{links}, with a total score of {report.lost or 0:,.1f}, could not be placed in the text or beside it."
+        )
     less = report.donors_with_less_room
     if less:
         donors = "1 donor has" if less == 1 else f"{less:,} donors have"
         parts.append(
-            f"{donors} less room than others, for the links there are already; {report.donors_without_room or 0:,} of "
-            "them no room at all."
+            f"{donors} less room than others because of existing links; {report.donors_without_room or 0:,} of them no "
+            "room at all."
         )
     return " ".join(parts)
 
 
 def _against(report: AllocationReport) -> str:
-    """How the total compares with that of best first."""
+    """How the total compares with that of greedy allocation."""
     best = report.best_first
     if best is None:
         return ""
     # Reports from before it was counted give the gain as a share, of what was taken in the end.
     difference = round(report.total - best, 4) if report.against_best_first is None else report.against_best_first
     if not difference:
-        return f": as much as best first, {best:,.1f}"
+        return f": the same as greedy allocation, {best:,.1f}"
     share = f" ({abs(difference) / best:.2%})" if best > 0 else ""
-    said = f"{against_best_first(difference, share)} than the {best:,.1f} of best first"
+    said = f"{against_best_first(difference, share)} than the {best:,.1f} of greedy allocation"
     if difference < 0 and report.mode is Mode.OPTIMAL:
-        return f". The plan itself came to {said}, so best first was taken"
+        return f". The optimal plan came to {said}, so greedy allocation was used"
     return f": {said}"

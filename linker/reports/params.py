@@ -25,21 +25,21 @@ LABELS = {
     "per_donor": "Most links that a page gives",
     "inline_per_donor": "Most new links in a page’s text",
     "related_per_donor": "Most new links beside the text",
-    "inline_in_all": "Most links in a page’s text, with those it has",
-    "related_in_all": "Most links beside the text, with those it has",
+    "inline_in_all": "Most links in a page’s text, including existing ones",
+    "related_in_all": "Most links beside the text, including existing ones",
     "per_1000_words": "Most links for each 1,000 words of text",
     "generators": "Candidates come from",
     "weights": "Weights of the formula",
     "per_target": "Most new links that a page receives",
     "target_share": "Largest share of the links for one page",
     "reciprocal": "Most links of a page that link back",
-    "mode": "How links are given out",
+    "mode": "Allocation of links",
     "ranking": "Ranking",
     "pool": "Acceptors kept for each donor",
     "donors": "Donors",
     "acceptors": "Acceptors",
-    "basis": "Tiers read by",
-    "read_by": "Tiers read by",
+    "basis": "Tier basis",
+    "read_by": "Tier basis",
     "allow_shrink": "May be smaller than before",
     "upload": "Upload",
     "mapping": "Columns",
@@ -52,7 +52,7 @@ LABELS = {
     "max_inlinks": "links in to",
     "categories": "categories",
     "filters": "Only",
-    "sensitive": "Sensitive, so a person must look",
+    "sensitive": "Sensitive, needs human review",
     "held": "Held back",
     "stale": "No longer proposed",
     "bom": "Byte-order mark",
@@ -77,17 +77,17 @@ PARAM_ORDER = [
     *("upload", "period", "allow_shrink", "mapping", "basis", "read_by", "before", "after"),
 ]
 WORDS = {
-    "mode": {"best": "best first", "equal": "equal rounds", "optimal": "highest total"},
+    "mode": {"best": "greedy", "equal": "round robin", "optimal": "highest total"},
     "scope": {"site": "the whole site"},
     "ranking": {"auto": "automatic"},
     "basis": {str(value): str(label).lower() for value, label in Basis.choices},
 }
 # What nothing said means, where that is not simply nothing.
 UNSET = {
-    "threshold": "the ranking’s own",
+    "threshold": "default of the ranking",
     "reciprocal": "no limit",
-    "generators": "everywhere",
-    "weights": "as usual",
+    "generators": "all generators",
+    "weights": "default",
     "period": "unknown",
 }
 UNCAPPED = frozenset({"per_target", "inline_in_all", "related_in_all", "per_1000_words"})  # 0 is no cap
@@ -156,7 +156,7 @@ def _ranked(run: Run) -> str | None:
 def levels_up(levels: int) -> str:
     """How far up the category tree something lies or is looked for, in words."""
     if not levels:
-        return "the donor’s own category alone"
+        return "the donor’s own category only"
     return f"{levels} level{'s' if levels > 1 else ''} up the category tree"
 
 
@@ -166,7 +166,7 @@ def _scope_words(run: Run) -> str:
     params = MatchParams.from_dict({key: run.params[key] for key in ("scope", "levels_up") if key in run.params})
     known = _ranked(run) or run.params.get("ranking", Ranking.COSINE)
     if known == Ranking.AUTO and params.scope is Scope.AUTO:
-        return f"the ranking’s own: by similarity {levels_up(params.levels_up)}, else the whole site"
+        return f"default of the ranking: {levels_up(params.levels_up)} if by similarity, otherwise the whole site"
     levels = params.levels(known)
     return "the whole site" if levels is None else levels_up(levels)
 
@@ -183,13 +183,13 @@ def _pilot_words(run: Run) -> str:
     if not wanted.pages:
         return f"all donors{where}"
     spread = ", spread over the top categories" if wanted.spread else ""
-    return f"{wanted.pages:,} donors{where} drawn by chance{spread} (draw {wanted.seed})"
+    return f"{wanted.pages:,} donors{where} drawn at random{spread} (seed {wanted.seed})"
 
 
 def _filter_words(run: Run, chosen: dict[str, Any]) -> str:
     number = chosen.get("page_list")
     listed = PageList.objects.filter(project=run.project, pk=number).defer("pages").first() if number else None
-    parts = [told(listed)] if listed is not None else ["of a list that is gone"] if number else []
+    parts = [told(listed)] if listed is not None else ["of a deleted list"] if number else []
     parts += ["indexable pages" if chosen.get("indexable_only", True) else "all pages"]
     ids = chosen.get("categories") or []
     if ids:

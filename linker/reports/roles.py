@@ -22,7 +22,7 @@ def roles_sentence(roles: Mapping[PageRole, int]) -> str:
     if not found:
         return ""
     listed = f"{', '.join(found[:-1])} and {found[-1]}" if len(found) > 1 else found[0]
-    return f"By what they are for, the pages are {count(roles.get(PageRole.ARTICLE, 0), 'article')}, {listed}."
+    return f"By role, the pages are {count(roles.get(PageRole.ARTICLE, 0), 'article')}, {listed}."
 
 
 def sentences(report: RolesReport) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LABELS = {
     "sensitive_pages": "Pages that count as sensitive",
-    "sensitive_proposed": "New rules on what is sensitive, still to check",
+    "sensitive_proposed": "New rules for sensitive pages, still to check",
 }
 
 
@@ -24,9 +24,10 @@ def sensitive_sentence(pages: int, proposed: Mapping[Sensitivity, int]) -> str:
     """How many pages count as sensitive, and how many rules are new, in plain words."""
     new = sum(proposed.values())
     if not (pages or new):
-        return "No page speaks of medicine, law or money."
+        return "No page is about medicine, law or money."
     counted = (
-        f"{count(pages, 'page')} {'counts' if pages == 1 else 'count'} as sensitive, so a person decides on every link."
+        f"{count(pages, 'page')} {'counts' if pages == 1 else 'count'} as sensitive, so every link from or to "
+        f"{'it' if pages == 1 else 'them'} needs human review."
     )
     return counted + (f" {count(new, 'new rule')} {'waits' if new == 1 else 'wait'} for a manager." if new else "")
 

@@ -46,13 +46,13 @@ def changes(run: Run, before: Run) -> str:
     now, then = [], []
     if ranking_of(run) != ranking_of(before):
         now.append(f"was ranked by {ranked_by(run)}")
-        then.append(f"by {ranked_by(before)}")
+        then.append(f"was ranked by {ranked_by(before)}")
     if basis_of(run) != basis_of(before):
-        now.append(f"had its tiers read by {basis_of(run).label.lower()}")
-        then.append(f"by {basis_of(before).label.lower()}")
+        now.append(f"had {basis_of(run).label.lower()} as its tier basis")
+        then.append(f"had {basis_of(before).label.lower()} as its tier basis")
     if run.model_id != before.model_id:
-        now.append(f"used the model {run.model or 'of no name'}")
-        then.append(f"the model {before.model or 'of no name'}")
+        now.append(f"used {run.model or 'an unnamed model'}")
+        then.append(f"used {before.model or 'an unnamed model'}")
     if not now:
         return ""
     return f"Run {run.pk} {_joined(now)}; run {before.pk} {_joined(then)}."

@@ -164,7 +164,8 @@ import resource, sys
 import django
 django.setup()
 from pathlib import Path
-from ingest import memo, services
+from ingest import memo
+from ingest.preview import preview_file
 from ingest.errors import UnusableFile
 from linker.models import Project
 begun = int(Path("/proc/self/statm").read_text().split()[0]) * 4096

@@ -89,7 +89,7 @@ def test_a_list_of_rows_left_out_that_finds_no_room_does_not_cost_the_import(
     assert set(files(small_disk)) == {filler, upload.file}
     run.report, run.status = report.to_json(), RunStatus.SUCCEEDED
     run.save()
-    assert ("There was no room on the server’s disk for the list of what was left out", "yes") in report_rows(run)
+    assert ("No disk space on the server for the list of what was left out", "yes") in report_rows(run)
     assert "5,000 rows, not listed" in client_for(manager).get(reverse("import", args=["shop"])).text
 
 

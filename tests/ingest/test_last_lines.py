@@ -22,7 +22,7 @@ FILES = {
     "queries": f"Page,Query,Clicks\n{SITE}/a,tents,12\n{SITE}/b,stoves,3",
     "traffic": f"Top pages,Clicks,Position\n{SITE}/a,12,4.5\n{SITE}/b,3,4.",
 }
-WARNING = "The last line (3) has no line end: the file may have been cut off there."
+WARNING = "The last line (3) has no line break, so the file may have been cut off there."
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_the_command_tells_the_line(project, tmp_path, capsys):
     path.write_text(FILES["pages"])
     call_command("import_pages", "shop", str(path))
     assert Run.objects.get().report["open_line"] == 3
-    assert "Last line, which has no line end" in capsys.readouterr().out
+    assert "Last line, which has no line break" in capsys.readouterr().out
 
 
 def test_far_fewer_pages_with_numbers_than_before_are_told(project, tmp_path):
@@ -115,4 +115,4 @@ def test_far_fewer_pages_with_numbers_than_before_are_told(project, tmp_path):
         assert "traffic_before" not in report
     report, said = load(57)
     assert report["traffic_before"] == 80
-    assert any(one.startswith("Before this import, 80 pages had numbers for this period, and now 57") for one in said)
+    assert any(one.startswith("Before this import, 80 pages had numbers for this period; now 57 have.") for one in said)

@@ -71,7 +71,8 @@ def _of_links(report: LinksReport) -> list[str]:
         f"{count(ignored, 'row')} {'does' if ignored == 1 else 'do'} not link one page of the site to another."
         if ignored
         else "",
-        f"{count(missing, 'link')} of the project {are(missing)} not in this file and {are(missing)} taken as gone."
+        f"{count(missing, 'link')} of the project {are(missing)} not in this file and "
+        f"{'counts' if missing == 1 else 'count'} as gone."
         if missing
         else "",
         cut_off(report),

@@ -74,7 +74,7 @@ TABLE = import_table(
         **ROLE_LABELS,
         **SENSITIVE_LABELS,
         "html": "HTML pages",
-        "came_back": "Missing before, in the file again",
+        "came_back": "Missing before, now in the file again",
         "not_pages": "Rows that are not pages",
         "more_rows": "Further rows of a product (variants, pictures)",
         "category_source": "Categories read from",

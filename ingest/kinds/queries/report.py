@@ -44,7 +44,7 @@ def _of_queries(report: QueriesReport) -> list[str]:
     queries = report.queries or 0
     return [
         f"{count(queries, 'search query', 'search queries')} of {count(report.query_pages or 0, 'page')} "
-        f"{was(queries)} read{source(report)}. They are offered as anchors by the next match.",
+        f"{was(queries)} read{source(report)}. The next match can use them as anchors.",
         cut_off(report),
         left_out_sentence(report),
     ]

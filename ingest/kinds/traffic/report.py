@@ -75,15 +75,15 @@ TABLE = import_table(
 
 def _of_traffic(report: TrafficReport) -> list[str]:
     pages, gone, before = report.traffic or 0, report.gone or 0, report.traffic_before or 0
-    days = f"for {report.period}" if report.period else "for days that the file does not name"
+    days = f"for {report.period}" if report.period else "for an unknown period"
     return [
         f"{count(pages, 'page')} {was(pages)} given numbers{source(report)} {days}. Nothing else about them changed.",
         _accounted(report),
         f"{count(gone, 'page')} had numbers for this period before and no longer {'has' if gone == 1 else 'have'} them."
         if gone
         else "",
-        f"Before this import, {before:,} pages had numbers for this period, and now {pages:,}: the file may be a part "
-        "of an export, or cut off. If so, import the whole one, which replaces these numbers."
+        f"Before this import, {before:,} pages had numbers for this period; now {pages:,} have. The file may be only "
+        "part of an export, or cut off. If so, import the complete file, which replaces these numbers."
         if before
         else "",
         cut_off(report),

@@ -91,7 +91,7 @@ class Command(ProjectCommand):
         )  # fmt: skip
         parser.add_argument("--without", type=_names, default=[], metavar="A,B", help="generators to switch off")
         parser.add_argument(
-            "--threshold", type=float, metavar="X", help="lowest score kept (default: the ranking's own)"
+            "--threshold", type=float, metavar="X", help="lowest score kept (default: that of the ranking)"
         )
         parser.add_argument(
             "--inline-per-donor", type=int, default=default.inline_per_donor, metavar="K",
@@ -103,16 +103,16 @@ class Command(ProjectCommand):
         )  # fmt: skip
         parser.add_argument(
             "--inline-in-all", type=int, default=default.inline_in_all, metavar="K",
-            help="most links in a donor's text with those it has already, 0 for no cap (default: %(default)s)",
+            help="most links in a donor's text, including existing ones, 0 for no cap (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--per-1000-words", type=int, default=default.per_1000_words, metavar="K",
-            help="most links in a donor's text, with those it has already, for each 1,000 words, 0 for no cap "
+            help="most links in a donor's text, including existing ones, for each 1,000 words, 0 for no cap "
             "(default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--related-in-all", type=int, default=default.related_in_all, metavar="K",
-            help="most links beside the text with those in an aside already, 0 for no cap (default: %(default)s)",
+            help="most links beside the text, including existing ones in an aside, 0 for no cap (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--per-target", type=int, default=default.per_target, metavar="K",
@@ -128,7 +128,8 @@ class Command(ProjectCommand):
         )  # fmt: skip
         parser.add_argument(
             "--mode", choices=[mode.value for mode in Mode], default=default.mode.value,
-            help="best scores first, in equal rounds, or the highest total that the caps allow (default: %(default)s)",
+            help="allocation: best (greedy: highest scores first), equal (round robin: a first link for every page, "
+            "then a second) or optimal (the highest total that the caps allow) (default: %(default)s)",
         )  # fmt: skip
         scope = parser.add_mutually_exclusive_group()
         scope.add_argument(
@@ -142,7 +143,7 @@ class Command(ProjectCommand):
         group = parser.add_argument_group("with --ranking cosine")
         group.add_argument(
             "--level-penalty", type=float, default=default.level_penalty, metavar="X",
-            help="taken off the cosine for each level (default: %(default)s)",
+            help="subtracted from the cosine for each level (default: %(default)s)",
         )  # fmt: skip
         for side in ("donor", "acceptor"):
             group = parser.add_argument_group(f"which pages may be {side}s")
@@ -160,7 +161,7 @@ class Command(ProjectCommand):
             )  # fmt: skip
         group = parser.add_argument_group("a pilot: a run over some of the donors first")
         group.add_argument(
-            "--pilot", type=int, metavar="N", help="over N donors drawn by chance; 0: over all of --pilot-category"
+            "--pilot", type=int, metavar="N", help="over N donors drawn at random; 0: over all of --pilot-category"
         )
         group.add_argument(
             "--pilot-category", type=_path, action="append", default=[], metavar="PATH",
@@ -247,7 +248,7 @@ class Command(ProjectCommand):
         return Sample(options["pilot"], categories, not options["pilot_anywhere"], options["pilot_seed"])
 
     def _list(self, project: Project, file: Path | None) -> int | None:
-        """The id of the list that a file holds, told with what of it is not known."""
+        """The id of the list that a file holds; prints its size and its unknown lines."""
         if file is None:
             return None
         found = read_list(project, file)

@@ -244,10 +244,13 @@ def test_a_run_takes_exactly_the_pages_of_which_nothing_is_said(project):
             assert is_side[place] == (not standing[pk].refusals[side])
             assert chosen[place] == (is_side[place] and not standing[pk].filters[side])
     first = [standing[pk].reasons[0] for pk in ids if standing[pk].reasons]
-    told_by_run = {"not answering with 200": 2, "pagination": 1, "parameter URL": 3}
-    assert {bar: first.count(bar) for bar in told_by_run} == told_by_run
-    assert taken.left_out == {
-        **told_by_run, "not indexable (as acceptor)": 1, "excluded as donor": 2, "excluded as acceptor": 1,
+    counted = {
+        IneligibleReason.NOT_ANSWERING: 2, IneligibleReason.PAGINATION: 1, IneligibleReason.PARAMETER_URL: 3,
+    }  # fmt: skip
+    assert {bar: first.count(bar) for bar in counted} == counted
+    assert {why.words: pages for why, pages in taken.left_out.items()} == {
+        "not answering with 200": 2, "pagination": 1, "parameter URL": 3,
+        "not indexable (as acceptor)": 1, "excluded as donor": 2, "excluded as acceptor": 1,
     }  # fmt: skip
     alone = (IneligibleReason.NOT_LIVE, IneligibleReason.MISSING, IneligibleReason.NO_VECTOR)
     assert [first.count(reason) for reason in alone] == [1, 1, 1]
@@ -484,7 +487,7 @@ def test_a_pair_outside_the_scope_of_a_ranked_run_is_told_so_and_over_the_whole_
     found = ask(*pair).findings
     assert blocking(found) == ["too-far"]
     assert "2 levels up the category tree from the donor’s category" in finding(found, "too-far").text
-    assert "looked at the donor’s own category alone" in finding(found, "too-far").text
+    assert "looked at the donor’s own category only" in finding(found, "too-far").text
     run_of(project, ranking, levels_up=0)
     assert blocking(ask(*pair).findings) == ["not-a-candidate"]
 
@@ -671,7 +674,7 @@ def test_links_to_what_only_managers_may_open_are_shown_to_managers(pair, projec
     assert settings in client_for(manager).get(address).content.decode()
     body = client_for(viewer).get(address).content.decode()
     assert settings not in body
-    assert "A manager can do that." in body
+    assert "A manager can do that." in " ".join(body.split())
 
 
 def test_what_crawls_and_people_write_is_escaped(project, viewer, client_for):

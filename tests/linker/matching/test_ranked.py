@@ -158,7 +158,7 @@ def test_a_scope_of_levels_holds_however_the_run_is_ranked_and_its_report_says_s
     run = match(project, ranking=ranking, scope=Scope.LEVELS, levels_up=0)
     assert project.edges.filter(run=run).count() > 100
     assert not outside.filter(run=run).exists()
-    assert dict(report_rows(run))["Scope"] == dict(param_rows(run))["Scope"] == "the donor’s own category alone"
+    assert dict(report_rows(run))["Scope"] == dict(param_rows(run))["Scope"] == "the donor’s own category only"
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_a_site_without_links_is_ranked_by_the_ranker_that_ships(project, tents)
     assert (run.ranker.kind, run.ranker.version) == ("shipped", f"{ranker.version}+{shipped().version}")
     assert set(CandidateEdge.objects.values_list("ranked_by", flat=True)) == {"learned"}
     said = match_page(run)
-    assert said.ranked_by == "the ranker that ships with the product, which learned from the links of other sites"
+    assert said.ranked_by == "the built-in ranker (learned from the links of other sites)"
     assert said.learned_from == f"Learned from {ranker.links:,} links of {ranker.sites} other sites."
 
 

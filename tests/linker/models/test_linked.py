@@ -115,7 +115,7 @@ def test_it_does_not_fall_back_to_the_block_where_the_text_has_no_words_for_it(p
     assert run.report["allocation"]["without_place"] == 1
     answer = ask(pages["a"], pages["b"])
     assert codes(answer) == ["linked-beside"]
-    assert "beside its text (“the aside”), so only its text could take one more" in answer.findings[0].text
+    assert "beside its text (“the aside”), so a new link could only go in its text" in answer.findings[0].text
     assert "has no words for it" in answer.findings[0].text
 
 
@@ -228,7 +228,7 @@ def test_links_in_an_aside_count_towards_what_may_stand_beside_the_text(project)
         0,
     )
     [said] = [one.text for one in why_not_page(project, Page.objects.get(pk=pages["a"].pk)) if one.code[:5] == "donor"]
-    assert "2 of 2 beside it. There is less room than on other pages: beside its text there are 8 already" in said
+    assert "2 of 2 beside it. There is less room than on other pages: beside its text there are already 8" in said
 
 
 @pytest.mark.parametrize("mode", list(Mode))

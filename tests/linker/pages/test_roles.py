@@ -15,7 +15,6 @@ from linker.matching.room import rooms_of
 from linker.models import Block, Change, ChangeKind, Page, RoleRule, Run, RunKind
 from linker.pages.roles import apply_role_rules, find_roles, run_find_roles
 from linker.projects.policies.roles import add_role_rule, remove_role_rule, set_page_role, set_role_links
-from linker.reports.match import reason_words
 from tests.factories import embed, make_category, make_link, make_model, make_page, make_project, make_run
 from tests.linker.matching.test_match import match
 
@@ -118,7 +117,7 @@ def test_a_run_takes_no_links_from_and_to_the_pages_of_the_roles_that_want_none(
         "/past": (True, False),
         "/to-come": (True, True),
     }
-    assert {reason_words(one): count for one, count in eligible.left_out.items()} == {
+    assert {why.words: pages for why, pages in eligible.left_out.items()} == {
         "home page as donor": 1,
         "home page as acceptor": 1,
         "utility page as donor": 1,
@@ -226,8 +225,8 @@ def test_why_not_names_the_role_and_where_it_comes_from(project):
     said = {(one.side, one.text) for one in why_not_page(project, Page.objects.get()) if one.code == "role"}
     source = "found: its address ends in “impressum” and it is called “Impressum”"
     assert said == {
-        ("donor", f"It counts as a utility page ({source}), and such a page gives no new links here."),
-        ("acceptor", f"It counts as a utility page ({source}), and such a page receives no new links here."),
+        ("donor", f"It counts as a utility page ({source}). Here, such a page gives no new links."),
+        ("acceptor", f"It counts as a utility page ({source}). Here, such a page receives no new links."),
     }
 
 
@@ -265,7 +264,7 @@ def test_a_manager_corrects_a_page_on_its_own_page(project, client_for, manager)
     assert "Found: its address ends in “impressum”" in shown
     assert "It neither gives nor receives new links." in shown
     answer = client.post(f"{address}role/", {"role": "article"}, follow=True).content.decode()
-    assert "It counts as an article now" in answer
+    assert "The page now counts as an article" in answer
     assert "Chosen by hand." in answer
     assert "Choose one of the roles." in client.post(f"{address}role/", {"role": "king"}, follow=True).content.decode()
     one.refresh_from_db()

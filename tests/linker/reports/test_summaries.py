@@ -31,8 +31,8 @@ def test_an_import_of_pages(project):
 def test_rows_are_told_from_cells_and_from_rows_that_another_stands_for(project):
     report = {"skipped_rows": 2, "skipped_cells": 1, "duplicates": 3, "skipped_file": True, "skipped": {"a": 6}}
     text = said(project, RunKind.IMPORT_PAGES, report)
-    assert "2 rows could not be used. 3 rows are of a page that another row stands for." in text
-    assert "1 cell could not be used, or not as it stands; the rest of its row was." in text
+    assert "2 rows could not be used. 3 rows repeat a page that another row already provides." in text
+    assert "1 cell could not be used, or only in part; the rest of its row was used." in text
     assert left_out(PagesReport.from_json(report)) == "2 rows, 3 repeated rows, 1 cell"
     none = {"skipped_rows": 0, "skipped_cells": 0, "duplicates": 0, "skipped": {}}
     assert left_out(PagesReport.from_json(none)) == ""
@@ -65,13 +65,13 @@ def test_a_match_says_what_under_linked_pages_and_orphans_got_and_why_others_did
     report = {"edges": 3, "under_linked": got | {"not_found": 18}, "orphans": orphans}
     text = said(project, RunKind.MATCH, report)
     assert (
-        "Of 92 under-linked acceptors, with two links from texts or fewer, 61 got a suggestion that the queue shows, "
+        "Of 92 under-linked acceptors, with at most two body links, 61 got a suggestion that the queue shows, "
         "30 of them in a text. Of the other 31, 12 got suggestions that are held back, 1 found no room at "
-        "donors that would be likely, 18 were not found for any donor, or score below the run’s lowest."
+        "likely donors, 18 were not found for any donor, or score below the run’s minimum."
     ) in text
     assert (
-        "The only orphan acceptor, which no text links to, got no suggestion that the queue shows: 1 was not found for "
-        "any donor, or scores below the run’s lowest."
+        "The only orphan acceptor, without any body link, got no suggestion that the queue shows: 1 was not found for "
+        "any donor, or scores below the run’s minimum."
     ) in text
 
 
@@ -85,9 +85,12 @@ def test_what_under_linked_pages_got_is_printed_in_sentences_alone(project, caps
 
 def test_a_look_for_what_is_sensitive(project):
     found = said(project, "sensitive", {"sensitive_pages": 312, "sensitive_proposed": {"medical": 1, "legal": 2}})
-    assert found == "312 pages count as sensitive, so a person decides on every link. 3 new rules wait for a manager."
+    assert found == (
+        "312 pages count as sensitive, so every link from or to them needs human review. "
+        "3 new rules wait for a manager."
+    )
     nothing = said(project, "sensitive", {"sensitive_pages": 0, "sensitive_proposed": {}})
-    assert nothing == "No page speaks of medicine, law or money."
+    assert nothing == "No page is about medicine, law or money."
 
 
 def test_an_import_of_links(project):
@@ -120,12 +123,12 @@ def test_a_match(project):
 
 @pytest.mark.parametrize(
     ("texts", "words"),
-    [(0, "No donor has a text, so"), (3, "Only 3 of the 10 donors have a text, so"), (5, None), (None, None)],
+    [(0, "No donor has a text."), (3, "Only 3 of the 10 donors have a text."), (5, None), (None, None)],
 )
 def test_a_match_says_what_a_crawl_with_the_main_texts_would_add(project, texts, words):
     report = {"edges": 20, "donors": 10} | ({} if texts is None else {"donors_with_text": texts})
     text = said(project, RunKind.MATCH, report)
-    assert ("Crawl the site again with its main text" in text) == bool(words)
+    assert ("crawl the site again with its main text" in text) == bool(words)
     assert (words or "") in text
 
 

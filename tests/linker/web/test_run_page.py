@@ -80,14 +80,14 @@ def test_every_run_has_a_page_for_everybody(project, viewer, manager, client_for
 
 def test_a_learned_run_says_why_from_what_and_how_well(project, viewer, client_for):
     page = page_of(learned(project), client_for(viewer))
-    assert "By a ranker learned from the site’s own links" in page
+    assert "By a ranker that learned from the site’s own links" in page
     assert "The site has 3,286 links to learn from." in page
     assert "Learned from 3,286 links and 41 decisions (30 accepted, 11 rejected): 9,800 pairs in all." in page
     assert "74.2%" in page
     assert "38.1%" in page
     assert "with fewer links than the run itself used" in page
     assert page.index("Mentions in the text") < page.index("Meaning") < page.index("Links around the pair")
-    assert "Highest total, with a total score of 41.3: 1.26 (3.15%) more than the 40.0 of best first." in page
+    assert "Highest total, with a total score of 41.3: 1.26 (3.15%) more than the 40.0 of greedy allocation." in page
     assert "Content gaps" in page
 
 
@@ -95,7 +95,7 @@ def test_a_ranker_that_never_found_half_says_so(project, viewer, client_for):
     run = learned(project)
     Ranker.objects.update(quality={**QUALITY, "precision_at_half": None, "accepted": 0, "rejected": 0})
     page = page_of(run, client_for(viewer))
-    assert "Half of the hidden links never turned up" in page
+    assert "Fewer than half of the hidden links were found" in page
     assert "Learned from 3,286 links: 9,800 pairs in all." in page
 
 
@@ -103,8 +103,8 @@ def test_a_run_by_the_formula_shows_its_weights_and_claims_no_quality(project, v
     run = finished(project, FORMULA)
     Ranker.objects.create(run=run, kind="formula", version="formula-1", weights={"similarity": 1.0, "density": 0.05})
     page = page_of(run, client_for(viewer))
-    assert "By the stated formula" in page
-    assert "Density, taken off" in page
+    assert "By the formula" in page
+    assert "Density, subtracted" in page
     assert "Recall at 10" not in page
     assert "thinner" not in page
 
@@ -142,7 +142,7 @@ def test_the_histograms_share_a_scale_and_have_a_table_behind_them(project, view
     assert first.marks == ["50.00", "15.00", "2.00"]
     page = page_of(run, client_for(viewer))
     assert page.count("<rect") >= 40
-    assert '<td>0.00</td><td>0.05</td><td class="num">40</td><td class="num">0</td>' in page
+    assert '<td>0.00</td> <td>0.05</td><td class="num">40</td><td class="num">0</td>' in page
 
 
 def test_the_first_run_and_one_from_before_histograms_show_what_they_have(project, viewer, client_for):
@@ -150,7 +150,7 @@ def test_the_first_run_and_one_from_before_histograms_show_what_they_have(projec
     page = page_of(old, client_for(viewer))
     assert "Histogram" not in page
     assert "similarity within category blocks" in page
-    assert "the one before" not in page
+    assert "the previous match" not in page
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_the_first_run_and_one_from_before_histograms_show_what_they_have(projec
         ({"levels_up": 1}, "", "1 level up the category tree"),  # of the time of one ranking
         ({"ranking": "auto", "levels_up": 2}, "cosine", "2 levels up the category tree"),
         ({"ranking": "auto", "levels_up": 2}, "learned", "the whole site"),
-        ({"ranking": "auto", "scope": "auto", "levels_up": 2}, "", "the ranking’s own: by similarity 2 levels up"),
-        ({"ranking": "formula", "scope": "levels", "levels_up": 0}, "", "the donor’s own category alone"),
+        ({"ranking": "auto", "scope": "auto", "levels_up": 2}, "", "default of the ranking: 2 levels up"),
+        ({"ranking": "formula", "scope": "levels", "levels_up": 0}, "", "the donor’s own category only"),
         ({"ranking": "cosine", "scope": "site", "levels_up": 2}, "", "the whole site"),
     ],
 )
@@ -185,8 +185,8 @@ def test_another_ranking_and_basis_are_said_on_the_run_and_on_top_of_the_queue(p
     before, run = finished(project, FORMULA), learned(project)
     client = client_for(manager)
     said = (
-        f"Run {run.pk} was ranked by a ranker learned from the site’s own links and had its tiers read by probability; "
-        f"run {before.pk} by the stated formula and by similarity."
+        f"Run {run.pk} was ranked by a ranker that learned from the site’s own links and had probability as its tier "
+        f"basis; run {before.pk} was ranked by the formula and had similarity as its tier basis."
     )
     assert said in page_of(run, client)
     queue = queue_of(project, client)
@@ -198,7 +198,7 @@ def test_another_embedding_model_is_said(project, editor, client_for):
     finished(project, LEARNED)
     finished(project, LEARNED, model=make_model(8, "a-new-model"))
     queue = queue_of(project, client_for(editor))
-    assert "used the model a-new-model" in queue
+    assert "used a-new-model" in queue
     assert "A manager should check the tiers." in queue
 
 

@@ -163,7 +163,7 @@ def test_the_tiers_say_what_they_hold_and_which_basis_is_in_use(project, manager
     make_edge(project, score=0.7, run=run)
     make_edge(project, score=0.7, run=run, status="accepted")
     client = client_for(manager)
-    page = client.get(tiers_url(project)).content.decode()
+    page = " ".join(client.get(tiers_url(project)).content.decode().split())
     assert "2 of the newest run, 1 open suggestion<" in page
     assert "These bounds apply to suggestions without a probability" in page
     assert "not in use" in client.get(tiers_url(project, "quantile")).content.decode()

@@ -16,7 +16,7 @@ class Formula(CandidateRanker):
     name: ClassVar = "formula"
     label: ClassVar = "By the formula, with the weights of the settings"
     help: ClassVar = "by the project's weights"
-    by: ClassVar = "the stated formula"
+    by: ClassVar = "the formula"
     short: ClassVar = "formula"
     ranked_by: ClassVar = "formula"
 

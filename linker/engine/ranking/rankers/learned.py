@@ -17,7 +17,7 @@ class Learned(CandidateRanker):
     name: ClassVar = "learned"
     label: ClassVar = "Learned from the site’s own links"
     help: ClassVar = "by a ranker trained on the site's own links"
-    by: ClassVar = "a ranker learned from the site’s own links"
+    by: ClassVar = "a ranker that learned from the site’s own links"
     short: ClassVar = "learned from links"
     learns: ClassVar = True
 

@@ -17,7 +17,7 @@ class Shipped(CandidateRanker):
     name: ClassVar = "shipped"
     label: ClassVar = "Learned from the links of other sites"
     help: ClassVar = "by one that learned from other sites"
-    by: ClassVar = "the ranker that ships with the product, which learned from the links of other sites"
+    by: ClassVar = "the built-in ranker (learned from the links of other sites)"
     short: ClassVar = "learned from the links of other sites"
 
     def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> Elsewhere:
