@@ -142,7 +142,7 @@ def test_the_histograms_share_a_scale_and_have_a_table_behind_them(project, view
     assert first.marks == ["50.00", "15.00", "2.00"]
     page = page_of(run, client_for(viewer))
     assert page.count("<rect") >= 40
-    assert '<td>0.00</td> <td>0.05</td><td class="num">40</td><td class="num">0</td>' in page
+    assert '<td>0.00</td><td>0.05</td><td class="num">40</td><td class="num">0</td>' in page
 
 
 def test_the_first_run_and_one_from_before_histograms_show_what_they_have(project, viewer, client_for):
