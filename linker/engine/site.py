@@ -98,7 +98,8 @@ def checked(site: Site) -> Site:
     """The site with sound vectors: NaN and infinite rows become 0, others length 1. Pages that do not say their
     language have the one that most others say.
 
-    Raises UserError where it has no pages, ValueError where the lengths of its parts differ or a link leads outside.
+    Raises UserError where it has no pages, ValueError where the lengths of its parts differ, or a link or a category
+    leads outside.
     """
     pages = len(site)
     if not pages:
@@ -106,6 +107,12 @@ def checked(site: Site) -> Site:
     parts = (site.titles, site.h1s, site.bodies, site.languages, site.unit, site.nodes, site.donor, site.target)
     if any(len(part) != pages for part in parts):
         raise ValueError("the parts of a site differ in length")
+    optional = (site.impressions, site.asked, site.tongues, site.group)
+    if any(part is not None and len(part) != pages for part in optional):
+        raise ValueError("an optional part of a site has another length than its pages")
+    nodes = np.asarray(site.nodes)
+    if nodes.min() < 0 or nodes.max() >= len(site.tree.parent):
+        raise ValueError("a page belongs to a category that the tree does not have")
     if len(site.links.anchors) != len(site.links):
         raise ValueError("every link needs an anchor, if only an empty one")
     for pairs in (site.links, site.forbidden, site.accepted, site.rejected):

@@ -47,7 +47,7 @@ class Table:
                 yield from self._rows(value, [one.name for one in fields(value)], label)
             elif isinstance(value, dict) and value:
                 called = self.keys.get(name, str)
-                yield from ((f"{label}: {called(key).lower()}", plain(number)) for key, number in value.items())
+                yield from ((f"{label}: {uncapitalised(called(key))}", plain(number)) for key, number in value.items())
             else:
                 yield label, plain(value)
 
@@ -61,6 +61,11 @@ def _below(label: str, shown: str | list[Row]) -> Iterator[Row]:
 
 def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def uncapitalised(text: str) -> str:
+    """As in the middle of a sentence: abbreviations keep their capitals."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def plain(value: Any) -> str:

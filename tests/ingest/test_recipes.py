@@ -144,7 +144,7 @@ def test_a_new_kind_says_why_nothing_was_loaded(project, prices, tmp_path):
         services.import_file(project, "prices", path)
 
 
-@pytest.mark.parametrize("name", ["pages", "links", "queries", "traffic", "prices"])
+@pytest.mark.parametrize("name", [*(kind.name for kind in registry.KINDS), "prices"])
 def test_every_kind_holds_to_the_interface(prices, name):
     kind = registry.get(name)
     assert len(kind.run_kind) <= Run._meta.get_field("kind").max_length

@@ -50,7 +50,13 @@ def names(bits: int) -> list[str]:
 
 
 def switched_on(chosen: Collection[str] = ()) -> list[Generator]:
-    """The generators of these names, in the order of GENERATORS; of none: all."""
+    """The generators of these names, in the order of GENERATORS; all of them where no name is given.
+
+    Raises ValueError for a name that there is not.
+    """
+    unknown = sorted(set(chosen) - GENERATORS.keys())
+    if unknown:
+        raise ValueError(f"there is no generator {unknown[0]}; there are {', '.join(GENERATORS)}")
     return [generator for name, generator in GENERATORS.items() if not chosen or name in chosen]
 
 
