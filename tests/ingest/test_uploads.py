@@ -46,7 +46,7 @@ def test_what_is_over_the_limit_is_refused_before_it_is_read(project, manager, c
     ):
         answer = post(client, address, MEGABYTE * 20)
         assert answer.status_code == 400
-        assert "larger than this server takes" in answer.text
+        assert "larger than this server accepts" in answer.text
     assert not written
     assert not Upload.objects.exists()
 

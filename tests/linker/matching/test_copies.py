@@ -225,7 +225,7 @@ def test_the_list_shows_filters_and_pages_the_groups(project, shop, viewer, clie
     assert "3 variants" not in second
     assert "2 near-copies" in client.get(f"/p/{project.slug}/copies/?kind=copy").content.decode()
     assert "3 variants" in client.get(f"/p/{project.slug}/copies/?q=jacket-red").content.decode()
-    assert "No group fits" in client.get(f"/p/{project.slug}/copies/?q=nothing").content.decode()
+    assert "No groups match these filters" in client.get(f"/p/{project.slug}/copies/?q=nothing").content.decode()
     assert "Not the same" not in first, "only managers may say so"
 
 
@@ -246,6 +246,6 @@ def test_a_manager_says_so_on_the_page(project, shop, manager, client_for):
     assert "The page has left its group" in answer.content.decode()
     assert "Marked as different" in answer.content.decode()
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/", follow=True)
-    assert "The group is dissolved" in answer.content.decode()
+    assert "The group has been dissolved" in answer.content.decode()
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/", follow=True)
     assert "found the groups anew" in answer.content.decode()

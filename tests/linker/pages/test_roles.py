@@ -264,7 +264,7 @@ def test_a_manager_corrects_a_page_on_its_own_page(project, client_for, manager)
     assert "Found: its address ends in “impressum”" in shown
     assert "It neither gives nor receives new links." in shown
     answer = client.post(f"{address}role/", {"role": "article"}, follow=True).content.decode()
-    assert "It counts as an article now" in answer
+    assert "The page now counts as an article" in answer
     assert "Chosen by hand." in answer
     assert "Choose one of the roles." in client.post(f"{address}role/", {"role": "king"}, follow=True).content.decode()
     one.refresh_from_db()
