@@ -70,7 +70,7 @@ class SourceForm(forms.Form):
     prefix = "source"
     source = forms.ChoiceField(label="Source", choices=lambda: [(one.name, one.label) for one in sources.sources()])
     where = forms.CharField(label="Where", max_length=2000)
-    kind = forms.ChoiceField(label="It holds", choices=lambda: [(kind.name, kind.choice) for kind in registry.kinds()])
+    kind = forms.ChoiceField(label="Contents", choices=lambda: [(kind.name, kind.choice) for kind in registry.kinds()])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -53,9 +53,7 @@ def run_release(run: Run, progress: Progress = lifecycle.no_progress) -> Release
     chosen = ExportFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
     if chosen.ignored:  # known to the version that was asked, and no longer to this one
         unknown = ", ".join(chosen.ignored)
-        raise UserError(
-            f"Nothing was released: the filter holds a field or a value that is not known ({unknown}). Export again."
-        )
+        raise UserError(f"Nothing was released: the filter has an unknown field or value ({unknown}). Export again.")
     with transaction.atomic():
         release = create_release(
             run.project,

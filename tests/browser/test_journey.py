@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(trans
 def upload(page: Page, file: str, kind: str) -> None:
     go(page, "Import")
     page.locator("input[type=file]").set_input_files(SAMPLE / file)
-    page.get_by_label("It holds").select_option(kind)
+    page.get_by_label("Contents").select_option(kind)
     page.get_by_role("button", name="Upload and preview").click()
     page.get_by_role("button", name="Start the import").first.click()
     wait_for_run(page)

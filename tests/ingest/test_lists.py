@@ -196,14 +196,14 @@ def test_what_is_no_list_is_said_and_the_form_stays(project, pages, manager, cli
     page = sent(client_for(manager), project, "/nowhere\n", threshold="0.7")
     assert "no page for any of its 1 lines" in page.content.decode()
     assert page.context["form"].initial["threshold"] == "0.7"
-    assert "Choose a file" in sent(client_for(manager), project, "").content.decode()
+    assert "First choose a file" in sent(client_for(manager), project, "").content.decode()
     assert not PageList.objects.exists()
 
 
 def test_a_file_that_was_chosen_and_not_read_starts_no_run(project, pages, manager, client_for):
     page = client_for(manager).post(reverse("match", args=[project.slug]), {"donors-file": "list.csv"})
     assert page.status_code == 422
-    assert "list.csv was chosen and not read yet" in page.content.decode()
+    assert "list.csv has been chosen but not read yet" in page.content.decode()
 
 
 def test_only_managers_add_lists_and_members_alone_read_them(project, pages, editor, manager, outsider, client_for):

@@ -74,7 +74,7 @@ def test_a_filter_leaves_the_pages_it_names(query, expected, site):
 )
 def test_what_a_list_does_not_know_is_left_out_and_named(address, named, site, client_for, manager):
     page = client_for(manager).get(f"/p/shop/{address}").content.decode()
-    assert f"because the field or its value is not known: {named}.</p>" in page
+    assert f"because the field or its value is unknown: {named}.</p>" in page
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_what_a_list_does_not_know_is_left_out_and_named(address, named, site, c
     ],
 )  # fmt: skip
 def test_what_a_list_knows_is_no_cause_for_a_notice(address, site, client_for, manager):
-    assert "is not known" not in client_for(manager).get(f"/p/shop/{address}").content.decode()
+    assert "is unknown" not in client_for(manager).get(f"/p/shop/{address}").content.decode()
 
 
 def test_a_category_of_another_project_holds_nothing(site):

@@ -320,7 +320,7 @@ def test_all_are_those_that_the_page_showed_and_it_says_that_others_came_since(
     states = {name: rule.state for name, rule in rules(project, kind="medical").items()}
     assert states == {"“hospital”": state, "“clinic”": state, "“dentist”": PROPOSED}
     assert f"{state.label}: 2 rules." in page
-    assert "1 rule has been proposed since you opened the page and is still to be checked." in page
+    assert "1 rule has been proposed since you opened the page and still needs checking." in page
     # The same form once more: nothing that it showed is open.
     again = client.post(url("sensitive_decide", project), {"do": f"{do}:medical", "newest": newest}, follow=True)
     assert "These rules have already been decided. 1 rule has been proposed since" in again.content.decode()
@@ -338,9 +338,9 @@ def test_all_of_a_page_that_does_not_say_what_it_showed_decides_nothing(project,
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({"do": "confirm:99999"}, "That rule is no longer there. Nothing was changed."),
-        ({"do": "confirm:{other}"}, "That rule is no longer there. Nothing was changed."),
-        ({"do": "dismiss", "rule": ["99998", "99999"]}, "Those rules are no longer there. Nothing was changed."),
+        ({"do": "confirm:99999"}, "That rule no longer exists. Nothing was changed."),
+        ({"do": "confirm:{other}"}, "That rule no longer exists. Nothing was changed."),
+        ({"do": "dismiss", "rule": ["99998", "99999"]}, "Those rules no longer exist. Nothing was changed."),
         ({"do": "dismiss:{dismissed}"}, "That rule was dismissed already."),
         ({"do": "dismiss:" + "9" * 40}, "No rule was selected."),
     ],
@@ -384,11 +384,11 @@ def test_words_are_added_and_left_out_in_the_browser(project, manager, client_fo
         (
             CONFIRMED,
             "Hospital",
-            "“hospital” is there already, among the confirmed rules (Medical). Nothing was changed.",
+            "“hospital” is already a confirmed rule (Medical). Nothing was changed.",
         ),
         (CONFIRMED, "hospital, sickbay", "Nothing was changed. Add its other forms as a separate rule."),
-        (DISMISSED, "hospital", "“hospital” was dismissed before and is confirmed now."),
-        (PROPOSED, "hospital", "“hospital” was among the rules to check and is confirmed now."),
+        (DISMISSED, "hospital", "“hospital” was dismissed before and is now confirmed."),
+        (PROPOSED, "hospital", "“hospital” was one of the rules to check and is now confirmed."),
     ],
 )
 def test_a_word_that_is_there_already_is_not_said_to_be_saved(project, manager, client_for, found, state, word, said):
