@@ -106,7 +106,7 @@ def test_a_run_by_the_formula_shows_its_weights_and_claims_no_quality(project, v
     assert "By the formula" in page
     assert "Density, subtracted" in page
     assert "Recall at 10" not in page
-    assert "thinner" not in page
+    assert "with fewer links than the run itself used" not in page
 
 
 def test_tiers_stand_beside_those_of_the_run_before_with_the_shift(project, viewer, client_for):
