@@ -245,7 +245,7 @@ LOGGING = {
         "django.server": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
     },
 }
-# Refusals are told once, by Django itself.
+# Django itself logs refusals once.
 DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = logging.INFO
 DEFAULT_EXCEPTION_REPORTER = "linker.operations.logs.Report"
 DEFAULT_EXCEPTION_REPORTER_FILTER = "linker.operations.logs.ReportFilter"

@@ -1,7 +1,7 @@
 """What editors say of the edges: the sole writer of an edge's status but for the export.
 
 Each function works in one transaction: the edges are locked in the order of their ids, compared with what the editor
-saw, changed, and a Decision is appended for each. Whoever comes second changes nothing and is told who was first.
+saw, changed, and a Decision is appended for each. The second of two editors changes nothing and sees who was first.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ class ReleaseChunk(models.Model):
 class ReleaseLink(models.Model):
     """A row of a release: the edge, what is to be done with the link, and the anchor and rel it was sent with.
 
-    Append-only, as decisions are. An edge's newest row says what the site was told of it last.
+    Append-only, as decisions are. An edge's newest row says how it was released last.
     """
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="release_links")

@@ -19,7 +19,7 @@ from ingest.web.forms import MappingForm, SourceForm, UploadForm
 from linker.errors import UserError
 from linker.models import Role, Run
 from linker.models.run import IMPORT_PREFIX
-from linker.pages.lists import SIDES, told, unknown_told
+from linker.pages.lists import SIDES, list_in_words, unknown_in_words
 from linker.projects import access
 from linker.runs.lifecycle import RunIsActive
 from linker.runs.reports import report_of
@@ -138,9 +138,9 @@ def page_list_add(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         fields[f"{side}-page_list"] = str(found.pk)
-        messages.success(request, f"{side.capitalize()}: {told(found)}.")
+        messages.success(request, f"{side.capitalize()}: {list_in_words(found)}.")
         if found.unknown_lines:
-            messages.warning(request, unknown_told(found))
+            messages.warning(request, unknown_in_words(found))
     fields["kept"] = "1"
     return redirect(f"{reverse('match', args=[slug])}?{fields.urlencode()}#{side}")
 

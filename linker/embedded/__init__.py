@@ -275,10 +275,10 @@ def _bundled_redis() -> str | None:
 def _version(binary: str) -> tuple[int, ...]:
     """As in “Redis server v=7.0.15 sha=...”; empty, which is older than any, where it says nothing of the kind."""
     try:
-        told = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=10).stdout
+        output = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=10).stdout
     except (OSError, subprocess.SubprocessError):
         return ()
-    match = re.search(r"v=(\d+(?:\.\d+)*)", told)
+    match = re.search(r"v=(\d+(?:\.\d+)*)", output)
     return tuple(map(int, match[1].split("."))) if match else ()
 
 
@@ -299,7 +299,7 @@ def start_redis(var: Path) -> Path:
                         "--logfile",
                         str(home / "redis.log"),
                     ),
-                    # Nothing is kept: PostgreSQL knows what is to be done, and what is missing here is given out again.
+                    # Nothing is kept: PostgreSQL knows what is to be done, and what is missing here is queued again.
                     *("--appendonly", "no", "--save", ""),
                 ],
                 check=True,

@@ -13,7 +13,7 @@ from linker.engine.ranking.rankers.registry import ranker_of
 
 
 class Mode(StrEnum):
-    """How links are given out under the caps."""
+    """How links are allocated under the caps."""
 
     BEST = "best"  # the highest scores first
     EQUAL = "equal"  # in rounds, so that no page holds a second link before others had the chance of a first
@@ -45,7 +45,7 @@ FEWEST_A_TARGET = 20  # links that a target may receive in a run of any size, wh
 class PageFilter:
     """Which pages take part on one side of a run. Empty fields do not restrict; bounds are inclusive.
 
-    `categories` are ids, each standing for its subtree. `url_pattern` is an RE2 expression searched in the address.
+    `categories` are ids, each with its subtree. `url_pattern` is an RE2 expression searched in the address.
     `page_list` is the id of a list of pages, linker.models.PageList. A page without a number (clicks, inlinks) counts
     as 0.
     """
@@ -63,7 +63,7 @@ class PageFilter:
 @dataclass(frozen=True)
 class Sample:
     """Which of a run's donors a pilot takes: `pages` of them drawn by chance, 0 for all, among those of `categories`
-    (ids, each standing for its subtree; none: all). `spread`: each top category gives its share. `seed`: another one
+    (ids, each with its subtree; none: all). `spread`: each top category gives its share. `seed`: another one
     draws other pages."""
 
     pages: int = 200

@@ -8,13 +8,13 @@ The need of a page is a sum of four parts, each between 0 and 1, times their wei
     near    log10(1 + impressions that were not clicked) / 4, at most 1, for a page at positions 5 to 20, where one more
             link moves most; else 0
     deep    (crawl depth - 3) / 3, at least 0 and at most 1
-    valued  how a page's value stands among those of the other pages (see `standing`); 0 where it has none
+    valued  how a page's value stands among those of the other pages (see `rank_share`); 0 where it has none
 
 A part that nobody knows is 0. The expected worth of a suggestion is how likely it is to be approved, times a weight:
 
     worth = chance * (0.4 + 0.5 need + 0.1 authority)
 
-`authority` says how the donor's stands among those of the other pages (see `standing`). A link to the page
+`authority` says how the donor's stands among those of the other pages (see `rank_share`). A link to the page
 that lacks most is thus worth little more than twice as much as one to a page that lacks nothing: need never makes up
 for a poor suggestion.
 """
@@ -59,7 +59,7 @@ def parts(facts: Facts) -> dict[str, NDArray[np.float64]]:
         "few": np.nan_to_num(np.clip((FEW_LINKS + 1 - facts.links) / (FEW_LINKS + 1), 0, 1)),
         "near": np.where(_is_near(facts.position), np.minimum(np.log10(1 + unclicked) / MANY, 1), 0),
         "deep": np.nan_to_num(np.clip((facts.depth - DEEP) / (DEEPEST - DEEP), 0, 1)),
-        "valued": np.where(facts.value > 0, np.nan_to_num(standing(facts.value)), 0),
+        "valued": np.where(facts.value > 0, np.nan_to_num(rank_share(facts.value)), 0),
     }
 
 
@@ -72,7 +72,7 @@ def need(facts: Facts) -> NDArray[np.float64]:
     return found.round(6)
 
 
-def standing(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def rank_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The share of the known values that are lower than each, with half of those that are the same, float64 [n] in
     (0, 1); NaN where there is none."""
     known = np.sort(values[~np.isnan(values)])

@@ -81,7 +81,7 @@ def needs_of(project: Project) -> Needs:
     facts = worth.Facts(
         count, known["crawl_depth"], known["impressions"], known["clicks"], known["position"], known["value"]
     )
-    return Needs(ids, facts, worth.need(facts), np.round(worth.standing(rank), 6))
+    return Needs(ids, facts, worth.need(facts), np.round(worth.rank_share(rank), 6))
 
 
 def _links(project: Project, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,6 +1,6 @@
 """Servers that are away or not set up: how to recognise it, what to say about it, and how to wait for them.
 
-Commands, web pages and workers all ask here, so that the same fault is told in the same words.
+Commands, web pages and workers all ask here, so that the same fault has the same words.
 """
 
 from __future__ import annotations

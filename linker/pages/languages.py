@@ -129,12 +129,12 @@ def model_advice(project: Project) -> str:
     some, every = sum(foreign.values()), sum(counts.values())
     if not some or some < FEW * every:
         return ""
-    told = [language for language, pages in foreign.items() if pages >= FEW * some][:3]
+    unknown = [language for language, pages in foreign.items() if pages >= FEW * some][:3]
     pages = "Most pages" if some > every / 2 else f"{some:,} of {every:,} pages"
     languages = sorted(map(language_name, trained_on(name) or ()))
     trained = f"was trained on {listed(languages)}" if len(languages) <= 3 else "was not trained on that"
     return (
-        f"{pages} are in {listed(list(map(language_name, told)))}; the model {name} {trained}. Choose a multilingual "
+        f"{pages} are in {listed([*map(language_name, unknown)])}; the model {name} {trained}. Choose a multilingual "
         f"model such as {' or '.join(MULTILINGUAL)} in the settings, then embed the pages and match again."
     )
 
@@ -171,9 +171,9 @@ def tongues(project: Project, ids: NDArray[np.int64], *, trusted: bool) -> NDArr
     """A number for the language that keeps each page apart from those with another number, 0 where nothing does;
     int64 [n]. `trusted`: what `trusts_crawl` says. `ids` ascending."""
     sure = f"language_sureness >= {SURE}"
-    told = f"{sure} OR own_language <> ''" if trusted else sure
+    known = f"{sure} OR own_language <> ''" if trusted else sure
     rows = copy_out(
-        f"SELECT id, CASE WHEN {told} THEN hashtext({_alike_sql('own_language')})::bigint ELSE 0 END "
+        f"SELECT id, CASE WHEN {known} THEN hashtext({_alike_sql('own_language')})::bigint ELSE 0 END "
         "FROM linker_page WHERE project_id = %s AND id = ANY(%s) ORDER BY id",
         [project.pk, ids.tolist()],
         [("id", ">i8"), ("tongue", ">i8")],

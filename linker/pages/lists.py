@@ -66,13 +66,13 @@ def lists_of(run: Run) -> dict[str, PageList]:
     return {side: known[number] for side, number in asked.items() if number in known}
 
 
-def told(found: PageList) -> str:
+def list_in_words(found: PageList) -> str:
     """How many pages of a file are known, and what was not, as "312 from list.csv, 4 lines unknown"."""
     unknown = f", {count(found.unknown_lines, 'line')} unknown" if found.unknown_lines else ""
     return f"{found.size:,} from {found.name}{unknown}"
 
 
-def unknown_told(found: PageList) -> str:
+def unknown_in_words(found: PageList) -> str:
     """The first lines for which there is no page, in a sentence; empty where all are known."""
     if not found.unknown_lines:
         return ""

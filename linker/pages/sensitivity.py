@@ -41,7 +41,7 @@ SITE_PAGES, SITE_SHARE, SITE_SHARE_WITH_HOME = 10, 0.5, 0.2
 PLACES = tuple(Place)
 SAYS = {Place.TITLE: "title says", Place.H1: "H1 says", Place.ADDRESS: "address says"}
 
-# Every reason for every page of the common table `page`: (page, rule, place, turn), of which the lowest turn is told.
+# Every reason for every page of the common table `page`: (page, rule, place, turn), of which the lowest turn is shown.
 # Rules of `counted` give reasons even where they were dismissed.
 _REASONS = f"""
 rule AS (
@@ -178,35 +178,35 @@ def why_sensitive(project: Project, page_ids: Sequence[int]) -> dict[int, list[s
         rows = cursor.fetchall()
     if not rows:
         return {}
-    told = _reasons(project)
+    reasons = _reasons(project)
     found = defaultdict(list)
     for page, rule, place in rows:
-        found[page].append(told[rule, place])
+        found[page].append(reasons[rule, place])
     return found
 
 
 def _reasons(project: Project) -> dict[tuple[int, str], str]:
     """What is said of a page by the rule and the place where it was found; no place for a category or the site."""
-    told: dict[tuple[int, str], str] = {}
+    reasons: dict[tuple[int, str], str] = {}
     rules = SensitiveRule.objects.filter(project=project).exclude(state=SensitiveState.DISMISSED)
     for rule in rules.select_related("category"):
         kind = rule.adjective
         if rule.word:
             shown = rule.word.split(",")[0]
-            told |= {(rule.pk, str(place)): f"{kind} ({SAYS[place]} “{shown}”)" for place in PLACES}
+            reasons |= {(rule.pk, str(place)): f"{kind} ({SAYS[place]} “{shown}”)" for place in PLACES}
         elif rule.url_pattern:
-            told[rule.pk, str(Place.ADDRESS)] = f"{kind} (address has {rule.url_pattern})"[:280]
+            reasons[rule.pk, str(Place.ADDRESS)] = f"{kind} (address has {rule.url_pattern})"[:280]
         else:
-            told[rule.pk, ""] = f"{kind} ({rule.category or 'the whole site'})"[:280]
-    return told
+            reasons[rule.pk, ""] = f"{kind} ({rule.category or 'the whole site'})"[:280]
+    return reasons
 
 
 def _reason_columns(project: Project) -> dict[str, list[Any]]:
-    told = _reasons(project)
+    reasons = _reasons(project)
     return {
-        "rules": [rule for rule, _ in told],
-        "places": [place for _, place in told],
-        "reasons": list(told.values()),
+        "rules": [rule for rule, _ in reasons],
+        "places": [place for _, place in reasons],
+        "reasons": list(reasons.values()),
     }
 
 

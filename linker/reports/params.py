@@ -9,7 +9,7 @@ from linker.engine.params import MatchParams, Ranking, Scope
 from linker.engine.ranking.rankers.registry import RANKERS
 from linker.matching.report_types import MatchReport
 from linker.models import Basis, Category, PageList, RunKind
-from linker.pages.lists import told
+from linker.pages.lists import list_in_words
 from linker.reports.table import NOTHING, capitalised, plain
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _pilot_words(run: Run) -> str:
 def _filter_words(run: Run, chosen: dict[str, Any]) -> str:
     number = chosen.get("page_list")
     listed = PageList.objects.filter(project=run.project, pk=number).defer("pages").first() if number else None
-    parts = [told(listed)] if listed is not None else ["of a deleted list"] if number else []
+    parts = [list_in_words(listed)] if listed is not None else ["of a deleted list"] if number else []
     parts += ["indexable pages" if chosen.get("indexable_only", True) else "all pages"]
     ids = chosen.get("categories") or []
     if ids:

@@ -93,7 +93,7 @@ def _queue(name: str) -> Queue:
 def enqueue(*keys: JobKey) -> None:
     """Puts jobs in their queues once the surrounding transaction commits. A job that already waits is not doubled.
 
-    Where Redis does not answer nothing is lost: the sweep gives out what should be waiting and is not
+    Where Redis does not answer nothing is lost: the sweep queues what should be waiting and is not
     (linker.runs.lifecycle).
     """
     transaction.on_commit(lambda: _put(keys))
@@ -110,7 +110,7 @@ def _put(keys: Sequence[JobKey]) -> None:
                     job.path, args=key.args, timeout=job.timeout, job_id=key.id, result_ttl=600, failure_ttl=86400
                 )
     except redis.RedisError as error:
-        log.warning("Redis takes no work; the work is given out when it does", job=keys[0].id, error=str(error))
+        log.warning("Redis takes no work; the work is queued when it does", job=keys[0].id, error=str(error))
 
 
 def note_end(run_id: int, text: str) -> None:
@@ -119,7 +119,7 @@ def note_end(run_id: int, text: str) -> None:
 
 
 def noted_end(run_id: int) -> str:
-    """What `note_end` was told of a run; empty where nothing."""
+    """What `note_end` noted of a run; empty where it noted nothing."""
     said: Any = django_rq.get_connection("default").get(f"anchorline:end:{run_id}")
     return said.decode() if said else ""
 
@@ -139,12 +139,12 @@ def is_waiting(key: JobKey) -> bool:
 
 
 def is_known(key: JobKey) -> bool:
-    """Whether Redis has heard of the job. If not, it was never given out, or Redis has forgotten everything."""
+    """Whether Redis has heard of the job. If not, it was never queued, or Redis has forgotten everything."""
     return Job.exists(key.id, connection=_queue(job_type(key.name).queue).connection)
 
 
 def answers() -> bool:
-    """Whether work that is given out now reaches the workers."""
+    """Whether work that is queued now reaches the workers."""
     try:
         ping()
     except redis.RedisError:
@@ -170,12 +170,12 @@ class Server:
 def server() -> Server:
     """Raises redis.RedisError where it does not answer."""
     connection = _hasten(django_rq.get_connection("default"))
-    told = connection.info("server")
-    is_valkey = "valkey_version" in told
+    info = connection.info("server")
+    is_valkey = "valkey_version" in info
     return Server(
         name="Valkey" if is_valkey else "Redis",
-        version=str(told["valkey_version" if is_valkey else "redis_version"]),
-        path=str(told.get("executable", "")),
+        version=str(info["valkey_version" if is_valkey else "redis_version"]),
+        path=str(info.get("executable", "")),
         workers=Worker.count(connection=connection),
     )
 

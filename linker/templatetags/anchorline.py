@@ -119,9 +119,9 @@ def duration(run: Run) -> str:
 
 
 @register.filter
-def unknown_told(found: PageList) -> str:
+def unknown_in_words(found: PageList) -> str:
     """The lines of a list of pages for which there is no page."""
-    return lists.unknown_told(found)
+    return lists.unknown_in_words(found)
 
 
 @register.filter

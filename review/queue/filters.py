@@ -277,7 +277,7 @@ def _encoded(values: Mapping[str, Any]) -> str:
 def of_runs(runs: Sequence[int]) -> RawSQL:
     """The condition for the edges that these runs proposed last, by the index of runs.
 
-    They are few of many: told to list some in order, the planner would walk through all edges of the project until it
+    They are few of many: asked to list some in order, the planner would walk through all edges of the project until it
     has met enough of them.
     """
     return RawSQL(

@@ -76,7 +76,7 @@ def roll_back(release: Release, user: User, note: str = "") -> int:
 
 @transaction.atomic
 def take_back(project: Project, edges: QuerySet[CandidateEdge], user: User) -> int:
-    """Forgets the changes and removals that were asked for and have not left; the links are what the site was told."""
+    """Forgets the changes and removals that were asked for and have not left; the links are what was released last."""
     done = 0
     for part in _locked(project, edges.filter(pending__isnull=False)):
         _retract(part, user, _sent(part))
@@ -97,7 +97,7 @@ def _locked(project: Project, edges: QuerySet[CandidateEdge]) -> Iterator[list[C
 
 
 def _sent(edges: Iterable[CandidateEdge]) -> dict[int, Rel]:
-    """The rel that the site was told last, by edge."""
+    """The rel that was released last, by edge."""
     rows = ReleaseLink.objects.filter(edge__in=[edge.pk for edge in edges]).order_by("edge", "-pk").distinct("edge")
     return {edge: Rel(rel) for edge, rel in rows.values_list("edge", "rel")}
 
@@ -226,8 +226,8 @@ def left_with(project: Project, number: int) -> QuerySet[CandidateEdge]:
 
 
 def links_page(project: Project, chosen: LinkFilter, after: str = "", size: int = PAGE_SIZE) -> tuple[list[Any], str]:
-    """One screen of links, edges with both pages, what is pending, and `release_number`: the release that told the
-    site of each last; and the cursor of the next screen, empty at the end."""
+    """One screen of links, edges with both pages, what is pending, and `release_number`: the last release of
+    each; and the cursor of the next screen, empty at the end."""
     listed = QueueFilter()
     edges = chosen.links(project)
     cursor = Cursor.parse(after, Order.DONOR)

@@ -76,7 +76,7 @@ def _edge_columns() -> list[str]:
 # What is the same for many rows is made once, in a subquery that OFFSET 0 keeps whole. All that may be large is joined
 # by its key, so that a planner that takes a million fresh rows for one (statistics lag behind a bulk write) is slow by
 # a factor and not by a square.
-# An open suggestion has no standing decision: the condition on its status saves looking for one.
+# An open suggestion has no decision in force: the condition on its status saves looking for one.
 _BOTH_PAGES = "JOIN linker_page donor ON donor.id = e.source_id JOIN linker_page acceptor ON acceptor.id = e.target_id"
 _MODEL = "model.name || ' ' || model.version || coalesce(' (text ' || nullif(model.recipe, '') || ')', '')"
 _PROVENANCE = f"""

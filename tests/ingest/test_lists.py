@@ -14,7 +14,7 @@ from django.urls import reverse
 from ingest.lists import read_list
 from linker.errors import UserError
 from linker.models import Page, PageList, Project
-from linker.pages.lists import addresses, page_ids, told, unknown_told
+from linker.pages.lists import addresses, page_ids, list_in_words, unknown_in_words
 from tests.factories import make_page, make_project, make_run
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ def names(found: PageList) -> list[str]:
 def test_addresses_of_any_form_mean_the_pages_they_lead_to(text, tmp_path, project, pages):
     found = read_list(project, written(tmp_path, text))
     assert names(found) == ["tents", "boots"]
-    assert (found.size, found.unknown_lines, told(found)) == (2, 0, "2 from list.csv")
+    assert (found.size, found.unknown_lines, list_in_words(found)) == (2, 0, "2 from list.csv")
 
 
 def test_a_page_that_is_not_indexable_and_names_a_canonical_means_that_one(tmp_path, project, pages):
@@ -136,11 +136,11 @@ def test_a_packed_file_is_unpacked(tmp_path, project, pages):
 def test_lines_that_are_not_known_are_counted_and_the_first_are_named(tmp_path, project, pages):
     text = "Address\n/tents\n" + "".join(f"https://elsewhere.example/{n}\n" for n in range(7)) + "/boots\n"
     found = read_list(project, written(tmp_path, text))
-    assert told(found) == "2 from list.csv, 7 lines unknown"
-    assert unknown_told(found).startswith(
+    assert list_in_words(found) == "2 from list.csv, 7 lines unknown"
+    assert unknown_in_words(found).startswith(
         "The project has no page for 7 lines of list.csv: line 3 (“https://elsewhere.example/0”), line 4"
     )
-    assert unknown_told(found).endswith("line 7 (“https://elsewhere.example/4”) and 2 more.")
+    assert unknown_in_words(found).endswith("line 7 (“https://elsewhere.example/4”) and 2 more.")
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ class LinksImport(ImportKind):
     preview_template = "ingest/kinds/links.html"
     command_help = (
         "Imports the links of a crawl, in this process: Screaming Frog's all_inlinks.csv or all_outlinks.csv, or any "
-        "CSV with --map. Links in the text are told from template links. Import the pages first. Exits with 1 and a "
-        "message where nothing could be imported."
+        "CSV with --map. Links in the text are distinguished from template links. Import the pages first. Exits with 1 "
+        "and a message where nothing could be imported."
     )
     fields = FIELDS
     report = LINKS

@@ -99,7 +99,7 @@ def _twice_the_pool(
 
 
 def turns(pairs: Candidates, probability: NDArray[np.float64], base: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What links are given out by, highest first, float64 [m].
+    """The scores by which links are allocated, highest first, float64 [m].
 
     A donor's SUREST likeliest pairs come by their `probability`. The others share theirs out anew, the highest to what
     the ranker, by `base`, would likeliest link: what readers approve is not all that a site's editors link,

@@ -42,7 +42,7 @@ class Ranked:
     `pairs` as `Candidates`, with the features of REASONS alone, in their order; `probability` float64 in [0, 1]: how
     likely an editor is to approve the link at its best, on words of the text or beside it; `beside` float64: beside it,
     under the target's own name; `stated` float64: the first as the shipped model says it; `turn` float64: what links
-    are given out by, see `turns`. `words`: what could become the link, by pair. `ranker`: the name of what
+    are allocated by, see `turns`. `words`: what could become the link, by pair. `ranker`: the name of what
     ranked, with its `version`; `scorer`: what it scored pairs with, None for the formula. `evidence` is what words were
     chosen by. `other_language`: pairs left out because the two pages are in different languages.
     """

@@ -16,7 +16,7 @@ from linker.engine.ranking.rankers.registry import RANKERS
 from linker.management.commands._cli import ProgressBar, ProjectCommand
 from linker.matching.start import run_match
 from linker.models import Category, Project, Run, RunKind
-from linker.pages.lists import told, unknown_told
+from linker.pages.lists import list_in_words, unknown_in_words
 from linker.runs import lifecycle
 from linker.runs.workers import WorkerPool
 
@@ -252,9 +252,9 @@ class Command(ProjectCommand):
         if file is None:
             return None
         found = read_list(project, file)
-        self.stderr.write(f"{told(found)}.")
+        self.stderr.write(f"{list_in_words(found)}.")
         if found.unknown_lines:
-            self.stderr.write(unknown_told(found))
+            self.stderr.write(unknown_in_words(found))
         return found.pk
 
     def _filter(self, project: Project, side: str, options: dict[str, Any]) -> PageFilter:

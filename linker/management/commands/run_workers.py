@@ -15,7 +15,7 @@ from linker.runs.workers import WorkerPool, work_forever
 
 class Command(BaseCommand):
     help = (
-        "Runs workers until SIGTERM, SIGHUP or Ctrl-C, replaces those that die, and gives out again the work of runs "
+        "Runs workers until SIGTERM, SIGHUP or Ctrl-C, replaces those that die, and queues the work of runs again "
         "that nobody works on. Start it on as many machines as you like."
     )
 

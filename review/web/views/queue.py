@@ -134,10 +134,10 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return _answer(request, membership, form, wrong)
     cards = [selectors.card_of(edge, form.cleaned_data["position"])]
     if outcome.doubts:
-        asking = _told(outcome, cards)
+        asking = _in_answer(outcome, cards)
         asking = replace(asking, status=422, do=form.cleaned_data["do"], typed=outcome.doubts[0].anchor)
         return _answer(request, membership, form, asking)
-    return _answer(request, membership, form, _told(outcome, cards), go_on_after=edge)
+    return _answer(request, membership, form, _in_answer(outcome, cards), go_on_after=edge)
 
 
 @posts("queue")
@@ -156,7 +156,7 @@ def undo(request: HttpRequest, slug: str) -> HttpResponse:
         refused = Answer(cards, str(error), {card.edge.pk: str(error) for card in cards}, {}, status=409)
         return _answer(request, membership, form, refused)
     cards = selectors.cards_of(membership.project, _touched(outcome))
-    return _answer(request, membership, form, _told(outcome, cards), go_to=cards[0].edge if cards else None)
+    return _answer(request, membership, form, _in_answer(outcome, cards), go_to=cards[0].edge if cards else None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -186,7 +186,7 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
     except UserError as error:
         return HttpResponseBadRequest(str(error))
     cards = selectors.cards_of(membership.project, _touched(outcome))
-    return _answer(request, membership, form, _told(outcome, cards, in_bulk=True), preview_of=donor.pk)
+    return _answer(request, membership, form, _in_answer(outcome, cards, in_bulk=True), preview_of=donor.pk)
 
 
 # ------------------------------------------------------------------------------------------------------- answers
@@ -227,7 +227,7 @@ def _answer(
     return HttpResponseRedirect(reverse("queue", args=[project.slug]) + place + fragment)
 
 
-def _told(outcome: Outcome, cards: Sequence[Card], *, in_bulk: bool = False) -> Answer:
+def _in_answer(outcome: Outcome, cards: Sequence[Card], *, in_bulk: bool = False) -> Answer:
     notes = {conflict.edge.pk: conflict.message for conflict in outcome.conflicts}
     return Answer(
         cards=cards,

@@ -241,7 +241,7 @@ def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context = _held_context(request, membership, source, reason)
     context |= {
         "release": _with_words(release),
-        "standing": outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE).count(),
+        "in_place": outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE).count(),
         "leaving": outgoing.left_with(membership.project, number).filter(pending__operation=Operation.REMOVE).count(),
         "is_manager": has_role(membership, Role.MANAGER),
         "ignored": (*context["ignored"], *unknown_fields(request.GET, {"reason", "after", "file"})),
@@ -257,8 +257,8 @@ def release_withdraw(request: HttpRequest, slug: str, number: int) -> HttpRespon
     """
     membership = member(request, slug, needs=Role.MANAGER)
     release = _release(membership, number)
-    standing = outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE)
-    links = standing.count()
+    in_place = outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE)
+    links = in_place.count()
     status = 200
     if request.method == "POST":
         if request.POST.get("links") == str(links):
