@@ -84,7 +84,7 @@ def test_an_import_shows_what_it_proposed(project, tmp_path):
     report = load(project, tmp_path, "Hospital", "Clinic", "Tax")
     rows = dict(report_rows(make_run(project, RunKind.IMPORT_PAGES, report=report)))
     assert rows["Pages that count as sensitive"] == "3"
-    assert rows["New rules on what is sensitive, still to check: medical"] == "2"
+    assert rows["New rules for sensitive pages, still to check: medical"] == "2"
 
 
 def test_a_suggestion_that_is_there_already_becomes_sensitive_with_the_titles_of_its_pages(project, tmp_path):
