@@ -35,7 +35,7 @@ SELECT body, own_language FROM linker_page
 WHERE project_id = %(project)s AND {sql(PRESENT)} AND body <> '' AND id %% greatest((
     SELECT count(*) FROM linker_page WHERE project_id = %(project)s AND {sql(PRESENT)} AND body <> ''
 ) / %(most)s, 1) = 0
-LIMIT 2 * %(most)s
+ORDER BY id LIMIT 2 * %(most)s
 """
 # Links to a page that thousands link to are not counted through: any fifty of them say what it is called.
 _ANCHORS = f"""
