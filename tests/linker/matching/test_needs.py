@@ -66,7 +66,7 @@ def test_an_orphan_gets_its_link_before_well_linked_pages_get_their_last(project
     assert run.report["orphans"] == run.report["under_linked"]
     assert run.report["orphans"]["pages"] == run.report["orphans"]["shown"] == 1
     assert run.report["allocation"]["for_need"] == 2
-    assert "2 links were given to under-linked pages before" in match_page(run).allocation
+    assert "2 links were allocated to under-linked pages before" in match_page(run).allocation
 
 
 def test_it_gets_none_that_would_not_be_shown_anyway(project, shop):
