@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportReport(Report):
+class ImportReport(Report, ABC):
     """The file, how it was read, and what was left out of it; each kind adds what became of its rows.
 
     `skipped` counts rows and cells by their reason, a key of ingest.fields.skipped.REASONS; `skipped_file` says whether
@@ -47,9 +48,9 @@ class ImportReport(Report):
     mapping: dict[str, tuple[str, ...]] | None = None
 
     @property
+    @abstractmethod
     def loaded(self) -> int | None:
         """What the project has of the file: pages, links or queries, or pages with traffic."""
-        raise NotImplementedError
 
     @property
     def has_skipped_list(self) -> bool:

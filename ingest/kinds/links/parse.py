@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from ingest.addresses.destinations import reason_without_page
 from ingest.cells.values import parse_flag
 from ingest.formats import screaming_frog
 from ingest.memo import MEMO, Memo
@@ -229,9 +230,7 @@ class LinkParser:
         return source, target
 
     def _unknown(self, line: int, side: str, why: str, address: str) -> None:
-        reason = {"bad": "bad_address" if address.strip() else "no_address", "external": "another_site"}.get(
-            why, f"unknown_{side}"
-        )
+        reason = reason_without_page(why, address, f"unknown_{side}")
         self.skipped.add(line, reason, column=self.mapping[side][0], address=address)
 
     def _is_link(self, kind: str) -> bool:

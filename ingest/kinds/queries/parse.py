@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ingest.addresses.destinations import reason_without_page
 from ingest.cells import values
 
 if TYPE_CHECKING:
@@ -77,9 +78,8 @@ class QueryParser:
         found = self.pages.find(address)
         if isinstance(found, int):
             return found
-        bad = "bad_address" if address.strip() else "no_address"
-        reasons = {"bad": bad, "external": "another_site", "unknown": "page_of_query_unknown"}
-        self.skipped.add(line, reasons[found], column=self.mapping["url"][0], address=address)
+        reason = reason_without_page(found, address, "page_of_query_unknown")
+        self.skipped.add(line, reason, column=self.mapping["url"][0], address=address)
         return None
 
     def _number(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ingest.addresses.destinations import reason_without_page
 from ingest.cells import values
 from ingest.cells.periods import Period, parse_period
 from ingest.kinds.traffic.fields import NUMBERS
@@ -148,8 +149,7 @@ class TrafficParser:
 
     def _lose(self, line: int, why: str, address: str, numbers: dict[str, int | None]) -> None:
         self._count("on_unknown" if why == "unknown" else "skipped", numbers)
-        bad = "bad_address" if address.strip() else "no_address"
-        reason = {"bad": bad, "external": "another_site", "unknown": "page_of_traffic_unknown"}[why]
+        reason = reason_without_page(why, address, "page_of_traffic_unknown")
         value = ", ".join(f"{count} {name}" for name, count in numbers.items() if count is not None)
         self._left_out.append((line, reason, self.mapping["url"][0], address, value))
 
