@@ -66,7 +66,7 @@ def test_from_a_crawl_to_a_file_of_approved_links(live_server, page, worker_proc
     wait_for_run(page)
 
     go(page, "Review")
-    first = page.locator(".edge").first
+    first = page.locator(".edge.is-current")  # marked by the script that listens to the keys
     first.wait_for()
     anchor = first.locator("input[name=anchor]").input_value()
     with page.expect_response(lambda response: "/decide/" in response.url) as decided:
@@ -78,9 +78,9 @@ def test_from_a_crawl_to_a_file_of_approved_links(live_server, page, worker_proc
     page.keyboard.press("x")
     page.keyboard.press("1")
     page.locator("[data-edge][data-state=rejected]").wait_for()
-    page.keyboard.press("u")
+    with page.expect_response(lambda response: "/undo/" in response.url):
+        page.keyboard.press("u")
     page.locator("[data-edge][data-state=rejected]").wait_for(state="detached")
-    page.wait_for_timeout(300)
     accepted = CandidateEdge.objects.get(project=project, status="accepted")
     assert accepted.anchor == anchor
     assert not CandidateEdge.objects.filter(project=project, status="rejected").exists()
