@@ -212,7 +212,7 @@ class MatchReport(Report):
             upgraded["below_tiers"] = links.pop(BELOW_TIERS, None)
             upgraded["tiers"] = [{"name": name, "links": number} for name, number in links.items()]
         if "approval" in upgraded:
-            bands = [{**band, "low": band["from"], "high": band["to"]} for band in stored["approval"]["bands"]]
+            bands = [{**band, "low": band["from"], "high": band["to"]} for band in stored["approval"].get("bands", [])]
             upgraded["approval"] = stored["approval"] | {"bands": [_without(band, "from", "to") for band in bands]}
         return super().upgrade(upgraded, version)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Container
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -52,14 +52,14 @@ class Report:
     def from_json(cls, stored: dict[str, Any]) -> Self:
         """The report that `to_json` stored, or an earlier version did.
 
-        Of a later version, which another process or an undone upgrade may have left, the fields known here are read.
-        Raises ValueError for a field that is not known in the version that stored it.
+        Of another version than today's, a field that is not known here, or holds what cannot be read, is left out: a
+        run's page says a little less of it and opens. Raises ValueError for such a field in a report of today's version.
         """
         version = stored.get("version", 0)
         values = {name: value for name, value in stored.items() if name != "version"}
         if version < cls.version:
             values = cls.upgrade(values, version)
-        return _from_json(cls, values, may_have_more=version > cls.version)
+        return _from_json(cls, values, may_have_more=version != cls.version)
 
     @classmethod
     def upgrade(cls, stored: dict[str, Any], version: int) -> dict[str, Any]:
@@ -94,8 +94,16 @@ def _from_json(kind: Any, value: Any, *, may_have_more: bool) -> Any:
         unknown = sorted(value.keys() - {field.name for field in fields(kind)})
         if unknown and not may_have_more:
             raise ValueError(f"{kind} has no field {', '.join(unknown)}")
-        known = [field.name for field in fields(kind) if field.name in value]
-        return kind(**{name: _from_json(hints[name], value[name], may_have_more=may_have_more) for name in known})
+        known = {}
+        for field in fields(kind):
+            if field.name not in value:
+                continue
+            try:
+                known[field.name] = _from_json(hints[field.name], value[field.name], may_have_more=may_have_more)
+            except (ValueError, TypeError, AttributeError):
+                if not may_have_more or (field.default is MISSING and field.default_factory is MISSING):
+                    raise
+        return kind(**known)
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         [kind] = (part for part in parts if part is not types.NoneType)

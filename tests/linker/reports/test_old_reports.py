@@ -85,5 +85,13 @@ def shown(page: Any) -> Any:
     return re.sub(r"run \d+", "a run", page, flags=re.IGNORECASE) if isinstance(page, str) else page
 
 
+@pytest.mark.django_db
+def test_a_gain_over_greedy_allocation_that_was_stored_for_a_day_is_worked_out_again(project):
+    allocation = {"mode": "optimal", "total": 10.0, "best_first": 9.0, "gain": 0.1111, "target_cap": 3}
+    page = match_page(make_run(project, report={"allocation": allocation}))
+    assert page is not None
+    assert "1 (11.11%) more than the 9.0 of greedy allocation" in page.allocation
+
+
 def test_there_is_an_old_report_of_every_kind():
     assert {old["kind"] for old in OLD.values()} >= {*REPORTS, *IMPORTS}

@@ -82,6 +82,14 @@ def test_of_a_later_version_what_is_known_here_is_read():
     assert PotReport.from_json(stored) == PotReport(made=4, best=Pot(name="bowl"))
 
 
+@pytest.mark.parametrize("version", [None, 2])
+def test_what_another_version_stored_and_this_one_cannot_read_is_left_out(version):
+    stored = {"made": 4, "by_colour": {"green": 1}, "broken": "many", "best": {"name": "bowl", "handle": True}}
+    if version:
+        stored["version"] = version
+    assert PotReport.from_json(stored) == PotReport(made=4, best=Pot(name="bowl"))
+
+
 @pytest.mark.parametrize("stored", [{"fired": 3}, {"best": {"name": "bowl", "handle": True}}])
 def test_a_field_that_its_own_version_does_not_know_is_refused(stored):
     with pytest.raises(ValueError, match=r"has no field (fired|handle)"):
