@@ -31,7 +31,7 @@ from linker.models.linked import TEXT_LINK
 from linker.models.policy import Sensitivity
 from linker.models.project import VectorSource
 from linker.models.querysets import HELD, INDEXABLE, MISSING, OPEN, ORPHAN, PRESENT, TO_REVIEW, of
-from linker.models.run import IMPORTS
+from linker.models.run import IMPORT_PREFIX
 from linker.runs import sensitivity_checks
 from linker.runs.reports import report_of
 from linker.wording import count
@@ -244,7 +244,8 @@ def _by_kind(rules: QuerySet[SensitiveRule]) -> list[SensitiveGroup]:
 
 # ---------------------------------------------------------------------------------------------------- what comes next
 
-MATCH_RESTS_ON = (*IMPORTS, RunKind.EMBED)
+# The runs that a match rests on, by their kinds: imports of every kind, also of those that only ingest knows.
+MATCH_RESTS_ON = Q(kind__startswith=IMPORT_PREFIX) | Q(kind=RunKind.EMBED)
 
 
 @dataclass(frozen=True)
@@ -325,9 +326,9 @@ class _Last:
         newest = self._done.order_by("kind", "-pk").distinct("kind")
         self.asked = dict(newest.values_list("kind", "created_at"))
 
-    def is_behind(self, kind: RunKind, *others: RunKind) -> bool:
-        """Whether runs of other kinds have changed something since the last of this kind was asked for."""
-        later = self._done.filter(kind__in=others, finished_at__gt=self.asked[kind])
+    def is_behind(self, kind: RunKind, others: Q) -> bool:
+        """Whether other runs have changed something since the last of this kind was asked for."""
+        later = self._done.filter(others, finished_at__gt=self.asked[kind])
         return any(report_of(run).brought_news for run in later.only("kind", "report").order_by("-pk").iterator(20))
 
 
@@ -344,14 +345,14 @@ def _embed_step(project: Project, figures: SiteFigures, last: _Last) -> Step:
     text, done = "Turn every page’s text into a vector.", figures.with_vectors > 0
     comes_along = project.vector_source == VectorSource.IMPORTED
     if done and not comes_along and RunKind.EMBED in last.asked:
-        done = not last.is_behind(RunKind.EMBED, RunKind.IMPORT_PAGES)
+        done = not last.is_behind(RunKind.EMBED, Q(kind=RunKind.IMPORT_PAGES))
         text = text if done else "Pages have been imported since. New and changed pages need a vector."
     return Step("Embed", text, "match", True, done)
 
 
 def _match_step(last: _Last) -> Step:
     matched = RunKind.MATCH in last.asked
-    done = matched and not last.is_behind(RunKind.MATCH, *MATCH_RESTS_ON)
+    done = matched and not last.is_behind(RunKind.MATCH, MATCH_RESTS_ON)
     text = "Find links worth suggesting."
     if matched and not done:
         text = "Pages or links have changed since the last match. Match again."

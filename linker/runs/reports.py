@@ -53,7 +53,7 @@ class Report:
         """The report that `to_json` stored, or an earlier version did.
 
         Of another version than today's, a field that is not known here, or holds what cannot be read, is left out: a
-        run's page says a little less of it and opens. Raises ValueError for such a field in a report of today's version.
+        run's page says a little less of it and opens. Of today's version, such a field raises ValueError.
         """
         version = stored.get("version", 0)
         values = {name: value for name, value in stored.items() if name != "version"}

@@ -12,6 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
+from django.utils import timezone
 
 from ingest import services
 from ingest.fields.mapping import Field, FieldSet
@@ -24,9 +25,10 @@ from ingest.models import Upload
 from ingest.sources import registry as sources
 from ingest.sources.base import Source, SourceKind
 from linker.errors import UserError
-from linker.models import Page, Project, Run, RunStatus
+from linker.models import Page, Project, Run, RunKind, RunStatus
+from linker.projects.overview import next_steps, site_figures
 from linker.runs import job_queue
-from tests.factories import make_page
+from tests.factories import make_page, make_run
 from tests.ingest.files import SITE, write
 from tests.ingest.test_import_pages import choices, upload_of
 
@@ -130,6 +132,15 @@ def test_a_new_kind_is_on_the_command_line(project, prices, tmp_path):
     assert "2 prices were read." in out.getvalue()
     assert "skipped rows: " in out.getvalue()
     assert values() == {"/tent": 129.5, "/stove": 40}
+
+
+def test_after_an_import_of_a_new_kind_the_overview_asks_to_match_again(project, prices, tmp_path):
+    make_run(project, RunKind.MATCH, finished_at=timezone.now())
+    path = write(tmp_path / "prices.csv", ("Page", "Price"), ROWS)
+    call_command("import_file", "prices", "shop", str(path), stdout=StringIO())
+    match = next(step for step in next_steps(project, site_figures(project)) if step.name == "Match")
+    assert not match.done
+    assert "Match again" in match.text
 
 
 def test_a_file_of_a_new_kind_that_is_handed_in_as_pages_is_pointed_to_it(project, prices, manager, client_for):

@@ -27,8 +27,8 @@ from linker.engine.params import MatchParams
 from linker.errors import UserError
 from linker.management.commands._cli import ProgressBar
 from linker.models import Membership, Project, Role, Run, RunKind, RunStatus
+from linker.models.run import IMPORTS
 from linker.projects.create import create_project
-from linker.projects.overview import MATCH_RESTS_ON
 from linker.runs import job_queue
 from linker.runs.lifecycle import RunIsActive, start_run
 from linker.runs.workers import WorkerPool
@@ -115,7 +115,7 @@ class Command(BaseCommand):
             self._import(QUERIES, crawl.queries, project, user, pool)
         if _is_due(project, RunKind.EMBED, RunKind.IMPORT_PAGES):
             self._run(pool, lambda: start_run(project, RunKind.EMBED, {}, user))
-        if _is_due(project, RunKind.MATCH, *MATCH_RESTS_ON):
+        if _is_due(project, RunKind.MATCH, *IMPORTS, RunKind.EMBED):
             self._run(pool, lambda: start_run(project, RunKind.MATCH, _match_params(project), user))
 
     def _import(self, kind: str, file: Path, project: Project, user: User, pool: WorkerPool) -> None:
