@@ -46,6 +46,10 @@ class PricesReport(ImportReport):
     def loaded(self) -> int | None:
         return self.prices
 
+    @property
+    def brought_news(self) -> bool:
+        return bool(self.prices)
+
 
 def sentences(report: PricesReport) -> list[str]:
     return [f"{report.prices or 0} prices were read."]
