@@ -13,7 +13,7 @@ from ingest.kinds import registry
 from ingest.preview import preview_file
 from ingest.sources import registry as sources
 from linker.errors import UserError
-from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.management.commands._cli import ProjectCommand, work_here
 from linker.runs import lifecycle
 from linker.runs.reports import report_of
 
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
 
     from ingest.fields.mapping import Columns
-    from ingest.import_report import ImportReport
     from ingest.kinds.base import ImportKind
-    from linker.models import Project, Run
-    from linker.runs.lifecycle import Progress
+    from linker.models import Project
 
 
 def parse_map(pairs: list[str]) -> Columns:
@@ -104,7 +102,7 @@ class ImportCommand(ProjectCommand):
         else:
             params = {"source": source, "where": options["file"], "mapping": mapping}
         run = lifecycle.start_run(project, kind.run_kind, params | kind.chosen_options(options), to_queue=False)
-        ended = self._work(run)
+        ended = work_here(run, services.run_import)
         try:
             self.show(ended)
         finally:
@@ -118,18 +116,6 @@ class ImportCommand(ProjectCommand):
         upload = services.register_file(project, kind.name, file, encoding=encoding)
         self._say_what_it_is(project, kind, file, mapping, encoding)
         return {"upload": upload.pk, "mapping": mapping, "encoding": encoding}
-
-    def _work(self, run: Run) -> Run:
-        bar = ProgressBar()
-
-        def work(run: Run, progress: Progress) -> ImportReport:
-            bar.also = progress
-            return services.run_import(run, bar)
-
-        try:
-            return lifecycle.execute(run.pk, work) or run
-        finally:
-            bar.close()
 
     def _say_what_it_is(self, project: Project, kind: ImportKind, file: Path, mapping: Columns, encoding: str) -> None:
         """Says what a file is known for, where this import takes it; where it does not, the import itself says so."""

@@ -11,9 +11,14 @@ from tqdm import tqdm
 from linker.errors import UserError
 from linker.models import Project, Run, RunStatus
 from linker.reports.words import IN_SENTENCES, reading_rows, report_rows, summary
+from linker.runs import lifecycle
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+    from collections.abc import Callable
+
+    from linker.runs.lifecycle import Progress
+    from linker.runs.reports import Report
 
 
 class ProjectCommand(BaseCommand):
@@ -48,6 +53,21 @@ class ProjectCommand(BaseCommand):
             self.stdout.write(sentence)
         for name, value in [*report_rows(run, without=IN_SENTENCES), *reading_rows(run)]:
             self.stdout.write(f"{name}: {value}")
+
+
+def work_here(run: Run, work: Callable[[Run, Progress], Report | dict[str, Any] | None]) -> Run:
+    """Does the work of a run in this process, with a bar on stderr beside the progress that the run keeps. Returns the
+    run as it ended."""
+    bar = ProgressBar()
+
+    def work_with_bar(run: Run, progress: Progress) -> Report | dict[str, Any] | None:
+        bar.also = progress
+        return work(run, bar)
+
+    try:
+        return lifecycle.execute(run.pk, work_with_bar) or Run.objects.get(pk=run.pk)
+    finally:
+        bar.close()
 
 
 class ProgressBar:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from linker.embedding.service import run_embed
-from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.management.commands._cli import ProjectCommand, work_here
 from linker.models import RunKind
 from linker.projects.create import save_project
 from linker.runs import lifecycle
@@ -27,12 +27,4 @@ class Command(ProjectCommand):
             project.model_name = options["model"]
             save_project(project, None, ["model_name"])
         run = lifecycle.start_run(project, RunKind.EMBED, {"model": project.model_name}, to_queue=False)
-        bar = ProgressBar()
-
-        def work(run: Any, progress: Any) -> Any:
-            bar.also = progress
-            return run_embed(run, bar)
-
-        ended = lifecycle.execute(run.pk, work)
-        bar.close()
-        self.show(ended or run)
+        self.show(work_here(run, run_embed))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.management.commands._cli import ProjectCommand, work_here
 from linker.models import RunKind
 from linker.pages.sensitivity import run_find_sensitive
 from linker.runs import lifecycle
@@ -17,12 +17,4 @@ class Command(ProjectCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options["slug"])
         run = lifecycle.start_run(project, RunKind.SENSITIVE, {}, to_queue=False)
-        bar = ProgressBar()
-
-        def work(run: Any, progress: Any) -> Any:
-            bar.also = progress
-            return run_find_sensitive(run, bar)
-
-        ended = lifecycle.execute(run.pk, work)
-        bar.close()
-        self.show(ended or run)
+        self.show(work_here(run, run_find_sensitive))

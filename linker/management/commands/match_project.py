@@ -13,7 +13,7 @@ from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.engine.patterns import compile_pattern
 from linker.engine.ranking.rankers.registry import RANKERS
-from linker.management.commands._cli import ProgressBar, ProjectCommand
+from linker.management.commands._cli import ProgressBar, ProjectCommand, work_here
 from linker.matching.start import run_match
 from linker.models import Category, Project, Run, RunKind
 from linker.pages.lists import list_in_words, unknown_in_words
@@ -189,20 +189,12 @@ class Command(ProjectCommand):
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler)  # the run is cancelled and the workers are stopped
         run = lifecycle.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=bool(options["workers"]))
-        bar = ProgressBar()
-        ended = self._through_queue(run, options["workers"], bar) if options["workers"] else self._here(run, bar)
-        bar.close()
+        ended = self._through_queue(run, options["workers"]) if options["workers"] else work_here(run, run_match)
         self.stdout.write(f"run: {run.pk}")
         self.show(ended)
 
-    def _here(self, run: Run, bar: ProgressBar) -> Run:
-        def work(run: Run, progress: Any) -> Any:
-            bar.also = progress
-            return run_match(run, bar)
-
-        return lifecycle.execute(run.pk, work) or Run.objects.get(pk=run.pk)
-
-    def _through_queue(self, run: Run, workers: int, bar: ProgressBar) -> Run:
+    def _through_queue(self, run: Run, workers: int) -> Run:
+        bar = ProgressBar()
         with WorkerPool(workers) as pool:
             try:
                 while run.is_active:
@@ -213,6 +205,7 @@ class Command(ProjectCommand):
             except KeyboardInterrupt:
                 lifecycle.request_cancel(run)
                 run.refresh_from_db()
+        bar.close()
         return run
 
     def _params(self, project: Project, options: dict[str, Any]) -> MatchParams:
