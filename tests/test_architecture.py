@@ -18,7 +18,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from rq.utils import import_attribute
 
-from linker.runs.job_queue import JOBS, QUEUES
+from linker.runs.job_queue import QUEUES
+from linker.runs.kinds import JobType, all_jobs
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -32,10 +33,10 @@ def test_no_module_imports_against_the_layers(capsys):
     assert not broken, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", JOBS)
-def test_every_job_can_be_imported_and_has_a_queue_that_workers_serve(name):
-    assert callable(import_attribute(JOBS[name].path))
-    assert JOBS[name].queue in QUEUES
+@pytest.mark.parametrize("job", all_jobs(), ids=lambda job: job.path)
+def test_every_job_can_be_imported_and_has_a_queue_that_workers_serve(job: JobType):
+    assert callable(import_attribute(job.path))
+    assert job.queue in QUEUES
 
 
 def test_the_migrations_say_what_the_models_say(db):

@@ -44,6 +44,11 @@ def of_run(run_kind: str) -> ImportKind:
     return get(run_kind.removeprefix(IMPORT_PREFIX))
 
 
+def run_kinds() -> list[str]:
+    """The kinds of run that imports are; linker.runs.kinds asks."""
+    return [kind.run_kind for kind in KINDS]
+
+
 def report_kind(run_kind: str) -> ReportKind[Any]:
     """The report of a kind of run, and its words; linker.runs.reports asks."""
     return of_run(run_kind).report

@@ -1,5 +1,5 @@
 """What a run did, in words: sentences, and a table of its counts. Each kind of run has its own, see
-linker.runs.reports.REPORTS."""
+linker.runs.kinds."""
 
 from __future__ import annotations
 

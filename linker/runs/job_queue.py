@@ -21,7 +21,7 @@ from redis.retry import Retry
 from rq import Worker
 from rq.job import Job
 
-from linker.models.run import IMPORT_PREFIX
+from linker.runs.kinds import all_jobs, job_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,33 +29,6 @@ if TYPE_CHECKING:
     from rq import Queue
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class JobType:
-    """`path` is imported by the worker; `timeout` is in seconds."""
-
-    path: str
-    queue: str
-    timeout: int
-
-
-JOBS = {
-    "import": JobType("ingest.jobs.run_import", "default", 6 * 3600),
-    "clean_uploads": JobType("ingest.jobs.clean_uploads", "default", 3600),
-    "sensitive": JobType("linker.jobs.find_sensitive", "default", 3600),
-    "roles": JobType("linker.jobs.find_roles", "default", 3600),
-    "embed": JobType("linker.jobs.embed", "default", 24 * 3600),
-    "match": JobType("linker.jobs.match", "default", 6 * 3600),
-    "match_batch": JobType("linker.jobs.match_batch", "match", 3600),
-    "match_finish": JobType("linker.jobs.match_finish", "default", 6 * 3600),
-    "release": JobType("review.jobs.release", "default", 6 * 3600),
-}
-
-
-def job_type(name: str) -> JobType:
-    """How a job is done. Imports of all kinds are done alike: ingest.kinds.registry knows the kinds."""
-    return JOBS["import" if name.startswith(IMPORT_PREFIX) else name]
 
 
 QUEUES = ("match", "default")
@@ -66,7 +39,7 @@ PAUSE_SECONDS, LOG_SECONDS = 2, 30
 
 @dataclass(frozen=True, order=True)
 class JobKey:
-    """A job: its name, see job_type(), the ids it is called with, and which attempt at it this is."""
+    """A job: its name, see linker.runs.kinds.job_type, the ids it is called with, and which attempt at it this is."""
 
     name: str
     args: tuple[int, ...]
@@ -220,7 +193,7 @@ def work() -> None:
 
     The jobs' modules are imported before the first fork, so that a job does not pay for them.
     """
-    for job in JOBS.values():
+    for job in all_jobs():
         importlib.import_module(job.path.rpartition(".")[0])
     db.connections.close_all()
     worker = django_rq.get_worker(*QUEUES, worker_class=PatientWorker)

@@ -1,7 +1,7 @@
 """What a run did, as a type: one dataclass a kind of run, stored as JSON with its version.
 
-A report holds counts, ids and enums. How it is put into words is said by the app that owns the kind of run: REPORTS
-names where.
+A report holds counts, ids and enums. How it is put into words is said by the app that owns the kind of run:
+linker.runs.kinds names where.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, Union, 
 
 from django.utils.module_loading import import_string
 
-from linker.models import RunKind
 from linker.models.run import IMPORT_PREFIX
+from linker.runs.kinds import RUN_KINDS
 
 if TYPE_CHECKING:
     from linker.models import Run
@@ -140,31 +140,16 @@ class ReportKind(Generic[R]):
     reading: Callable[[R], list[Row]] = _no_rows
 
 
-# The ReportKind of each kind of run but the imports, by its path: some belong to apps that this one does not know.
-REPORTS = {
-    RunKind.IMPORT_PAGES: "ingest.kinds.pages.report.PAGES",
-    RunKind.IMPORT_LINKS: "ingest.kinds.links.report.LINKS",
-    RunKind.IMPORT_QUERIES: "ingest.kinds.queries.report.QUERIES",
-    RunKind.IMPORT_TRAFFIC: "ingest.kinds.traffic.report.TRAFFIC",
-    RunKind.EMBED: "linker.reports.embed.EMBED",
-    RunKind.MATCH: "linker.reports.match.MATCH",
-    RunKind.RETIER: "linker.reports.retier.RETIER",
-    RunKind.SENSITIVE: "linker.reports.sensitive.SENSITIVE",
-    RunKind.ROLES: "linker.reports.roles.ROLES",
-    RunKind.RELEASE: "review.releases.report.RELEASE",
-}
-
-
 IMPORT_REPORTS = "ingest.kinds.registry.report_kind"  # called with the kind of an import's run
 
 
 def report_kind(kind: str) -> ReportKind[Any]:
-    """The words for a kind of run. Raises KeyError or ValueError where there is no such kind."""
+    """The words for a kind of run. Raises KeyError where there is no such kind."""
     found: ReportKind[Any]
     if kind.startswith(IMPORT_PREFIX):
         found = import_string(IMPORT_REPORTS)(kind)
     else:
-        found = import_string(REPORTS[RunKind(kind)])
+        found = import_string(RUN_KINDS[kind].report)
     return found
 
 

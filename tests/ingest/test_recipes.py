@@ -27,7 +27,7 @@ from ingest.sources.base import Source, SourceKind
 from linker.errors import UserError
 from linker.models import Page, Project, Run, RunKind, RunStatus
 from linker.projects.overview import next_steps, site_figures
-from linker.runs import job_queue
+from linker.runs.kinds import job_type
 from tests.factories import make_page, make_run
 from tests.ingest.files import SITE, write
 from tests.ingest.test_import_pages import choices, upload_of
@@ -122,6 +122,9 @@ def test_a_new_kind_is_in_the_form_the_preview_and_the_run_s_report(
     shown = run_page(client, run)
     assert "Import prices" in shown
     assert "2 prices were read." in shown
+    listed = client.get(reverse("runs", args=["shop"]), {"kind": run.kind}).content.decode()
+    assert f"#{run.pk}" in listed
+    assert '<a href="?kind=import_prices" aria-current="page">Import prices</a>' in listed
     listed = client.get(reverse("import", args=["shop"])).content.decode()
     assert "prices.csv" in listed
     assert "1 row" in listed, "with what was left out"
@@ -165,7 +168,7 @@ def test_every_kind_holds_to_the_interface(prices, name):
     assert len(kind.run_kind) <= Run._meta.get_field("kind").max_length
     assert len(kind.name) <= Upload._meta.get_field("kind").max_length
     assert registry.of_run(kind.run_kind) is kind
-    assert job_queue.job_type(kind.run_kind).path == "ingest.jobs.run_import"
+    assert job_type(kind.run_kind).path == "ingest.jobs.run_import"
     assert any(field.required for field in kind.fields.fields)
     assert set(kind.fields.column_names) <= set(kind.fields.names)
     header = [kind.fields.column_names[field.name][0] for field in kind.fields.fields if field.required]

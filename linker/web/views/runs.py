@@ -10,12 +10,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from linker.models import Role, Run, RunKind, RunStatus
+from linker.models.run import kind_label
 from linker.pages import lists
 from linker.projects import access, overview
 from linker.query_strings import unknown_fields
 from linker.reports import match_page, params, words
 from linker.runs import job_queue
 from linker.runs import lifecycle as life
+from linker.runs.kinds import run_kinds
 from linker.runs.pilot_progress import pilot_figures
 from linker.runs.reports import report_of
 from linker.web.page_context import shell
@@ -35,7 +37,8 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug)
     rows = Run.objects.filter(project=membership.project).select_related("created_by").defer("params", "report")
     kind, ignored = request.GET.get("kind", ""), unknown_fields(request.GET, {"kind", "before"})
-    if kind not in ("", *RunKind.values):
+    kinds = run_kinds()
+    if kind not in ("", *kinds):
         kind, ignored = "", ("kind", *ignored)
     if kind:
         rows = rows.filter(kind=kind)
@@ -50,7 +53,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         before=found[PAGE_SIZE - 1].pk if len(found) > PAGE_SIZE else None,
         is_first=not before,
         kind=kind,
-        kinds=RunKind.choices,
+        kinds=[(name, kind_label(name)) for name in kinds],
         ignored=ignored,
     )
     return render(request, "linker/runs.html", context)

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from linker.models import Ranker, Run
-from linker.models.run import IMPORTS
 from linker.reports.match_page import ON_PAGE, match_page
 from linker.reports.words import reading_rows, report_rows, summary
-from linker.runs.reports import REPORTS, report_of
+from linker.runs.kinds import run_kinds
+from linker.runs.reports import report_of
 from tests.factories import make_model, make_run
 
 FOLDER = Path(__file__).parent / "old"
@@ -42,7 +42,7 @@ def in_order(rows: list[Any]) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name, old in OLD.items() if old["kind"] in {*REPORTS, *IMPORTS}])
+@pytest.mark.parametrize("name", [name for name, old in OLD.items() if old["kind"] in run_kinds()])
 def test_a_report_from_before_says_what_it_said(name):
     old, (sentences, rows, reading) = OLD[name], words(run_of(OLD[name]))
     assert sentences == old.get("sentences", [])
@@ -50,7 +50,7 @@ def test_a_report_from_before_says_what_it_said(name):
     assert in_order(reading) == in_order(old.get("reading", []))
 
 
-@pytest.mark.parametrize("name", [name for name, old in OLD.items() if old["kind"] in {*REPORTS, *IMPORTS}])
+@pytest.mark.parametrize("name", [name for name, old in OLD.items() if old["kind"] in run_kinds()])
 def test_the_same_report_stored_today_says_the_same(name):
     old = run_of(OLD[name])
     today = report_of(old).to_json()
@@ -94,4 +94,4 @@ def test_a_gain_over_greedy_allocation_that_was_stored_for_a_day_is_worked_out_a
 
 
 def test_there_is_an_old_report_of_every_kind():
-    assert {old["kind"] for old in OLD.values()} >= {*REPORTS, *IMPORTS}
+    assert {old["kind"] for old in OLD.values()} >= set(run_kinds())

@@ -16,8 +16,10 @@ from linker.engine.arrays.vectors import unit_rows
 from linker.engine.params import MatchParams
 from linker.errors import RunCancelled, UserError
 from linker.models import CandidateEdge, Run, RunBatch, RunCandidate, RunKind, RunStatus
+from linker.models.run import IMPORT_PREFIX
 from linker.runs import job_queue, lifecycle
 from linker.runs.job_queue import JobKey
+from linker.runs.kinds import RUN_KINDS, job_type
 from linker.runs.lost_work import find_lost
 from linker.runs.recovery import MAX_ATTEMPTS, recover
 from linker.storage.vectors import save_vectors
@@ -223,9 +225,13 @@ def test_a_job_taken_by_a_worker_that_died_before_starting_it_is_lost(project, r
     assert find_lost() == {JobKey("embed", (run.pk,), 0)}
 
 
+def test_every_kind_of_run_is_registered():
+    assert RUN_KINDS.keys() == {kind for kind in RunKind.values if not kind.startswith(IMPORT_PREFIX)}
+
+
 def test_every_kind_of_run_has_a_job():
     # Re-tiering happens within the request that moves the bound.
-    assert all(job_queue.job_type(kind) for kind in set(RunKind.values) - {RunKind.RETIER})
+    assert all(job_type(kind) for kind in set(RunKind.values) - {RunKind.RETIER})
 
 
 # ------------------------------------------------------------------------------------- real workers, really killed

@@ -1,0 +1,71 @@
+"""The kinds of run there are: which job does the work of each, and what puts its report into words.
+
+Both are named by their paths, since some belong to apps that this one does not know. To add a kind, see
+CONTRIBUTING.md: its line goes into RUN_KINDS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.module_loading import import_string
+
+from linker.models import RunKind
+from linker.models.run import IMPORT_PREFIX
+
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class JobType:
+    """`path` is imported by the worker; `timeout` is in seconds."""
+
+    path: str
+    timeout: int
+    queue: str = "default"
+
+
+@dataclass(frozen=True)
+class RunType:
+    """`report` is the path of a linker.runs.reports.ReportKind. A kind without a `job` is done within a request."""
+
+    report: str
+    job: JobType | None = None
+
+
+# But for the imports, of which ingest.kinds.registry knows the kinds.
+RUN_KINDS: dict[str, RunType] = {
+    RunKind.EMBED: RunType("linker.reports.embed.EMBED", JobType("linker.jobs.embed", 24 * HOUR)),
+    RunKind.MATCH: RunType("linker.reports.match.MATCH", JobType("linker.jobs.match", 6 * HOUR)),
+    RunKind.RETIER: RunType("linker.reports.retier.RETIER"),
+    RunKind.SENSITIVE: RunType("linker.reports.sensitive.SENSITIVE", JobType("linker.jobs.find_sensitive", HOUR)),
+    RunKind.ROLES: RunType("linker.reports.roles.ROLES", JobType("linker.jobs.find_roles", HOUR)),
+    RunKind.RELEASE: RunType("review.releases.report.RELEASE", JobType("review.jobs.release", 6 * HOUR)),
+}
+IMPORT = JobType("ingest.jobs.run_import", 6 * HOUR)
+IMPORT_KINDS = "ingest.kinds.registry.run_kinds"  # called without arguments
+# Steps of a match run by cosine, and work that no run keeps an account of.
+OTHER_JOBS = {
+    "match_batch": JobType("linker.jobs.match_batch", HOUR, queue="match"),
+    "match_finish": JobType("linker.jobs.match_finish", 6 * HOUR),
+    "clean_uploads": JobType("ingest.jobs.clean_uploads", HOUR),
+}
+
+
+def run_kinds() -> list[str]:
+    """Every kind of run, in the order in which pages list them: imports come first."""
+    return [*import_string(IMPORT_KINDS)(), *RUN_KINDS]
+
+
+def all_jobs() -> list[JobType]:
+    """Whatever a worker may be asked to do."""
+    return [IMPORT, *(kind.job for kind in RUN_KINDS.values() if kind.job is not None), *OTHER_JOBS.values()]
+
+
+def job_type(name: str) -> JobType:
+    """How a job is done: that of a kind of run, by the kind, or another one by its name. Imports of all kinds are done
+    alike. Raises KeyError where there is no such job."""
+    if name.startswith(IMPORT_PREFIX):
+        return IMPORT
+    kind = RUN_KINDS.get(name)
+    return OTHER_JOBS[name] if kind is None or kind.job is None else kind.job
