@@ -5,9 +5,7 @@ Redis carries ids alone. What is to be done, and whether it was, stands in Postg
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +14,13 @@ import redis
 import structlog
 from django import db
 from django.db import transaction
-from redis.backoff import AbstractBackoff, NoBackoff
+from redis.backoff import NoBackoff
 from redis.retry import Retry
 from rq import Worker
 from rq.job import Job
 
 from linker.runs.kinds import all_jobs, job_type
+from linker.runs.patient_worker import PatientWorker, wait_for_redis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,6 @@ log = structlog.get_logger(__name__)
 QUEUES = ("match", "default")
 NOTE_SECONDS = 30 * 86400
 CONNECT_SECONDS, SECONDS = 2, 5
-PAUSE_SECONDS, LOG_SECONDS = 2, 30
 
 
 @dataclass(frozen=True, order=True)
@@ -153,41 +151,6 @@ def server() -> Server:
     )
 
 
-# -------------------------------------------------------------------------------------------------------- workers
-
-
-class _Patience(AbstractBackoff):
-    """Waits for Redis for as long as it is away and says so now and then. Over once the worker is to stop."""
-
-    stopping = False
-    told_at = float("-inf")
-
-    def compute(self, failures: int) -> float:
-        if _Patience.stopping:
-            raise redis.ConnectionError("The worker stops, and Redis does not answer")
-        if time.monotonic() - _Patience.told_at >= LOG_SECONDS:
-            _Patience.told_at = time.monotonic()
-            log.warning("Redis does not answer; waiting for it")
-        return min(PAUSE_SECONDS, 0.1 * 2 ** min(failures, 6))
-
-
-class PatientWorker(Worker):
-    """An RQ worker that outlives Redis: each command is repeated until it succeeds.
-
-    RQ's own waits for Redis only while it has nothing to do, a minute at last between two looks, and ends where Redis
-    goes away in the middle of a job, which then ends too.
-    """
-
-    def _set_connection(self, connection: redis.Redis) -> redis.Redis:
-        connection.set_retry(Retry(_Patience(), -1))
-        return super()._set_connection(connection)
-
-    def teardown(self) -> None:
-        _Patience.stopping = True
-        with contextlib.suppress(redis.ConnectionError, redis.TimeoutError):
-            super().teardown()
-
-
 def work() -> None:
     """Works the queues off in this process until a signal comes. Each job runs in a fork.
 
@@ -198,5 +161,5 @@ def work() -> None:
     db.connections.close_all()
     worker = django_rq.get_worker(*QUEUES, worker_class=PatientWorker)
     for one in worker.queues:
-        one.connection.set_retry(Retry(_Patience(), -1))
+        wait_for_redis(one.connection)
     worker.work(logging_level="WARNING")
