@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from linker.models import Ranker, Run
+from linker.models import Ranker, Run, RunKind
 from linker.reports.match_page import ON_PAGE, match_page
 from linker.reports.words import reading_rows, report_rows, summary
 from linker.runs.kinds import run_kinds
@@ -94,4 +94,4 @@ def test_a_gain_over_greedy_allocation_that_was_stored_for_a_day_is_worked_out_a
 
 
 def test_there_is_an_old_report_of_every_kind():
-    assert {old["kind"] for old in OLD.values()} >= set(run_kinds())
+    assert {old["kind"] for old in OLD.values()} >= set(RunKind.values)
