@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ingest.models import Upload
-from linker.models import ExistingLink, Page, PageQuery, Run, RunStatus
+from linker.models import ExistingLink, Page, Run, RunStatus, SearchQuery
 from tests.conftest import ROOT, process_environment
 from tests.ingest.files import LINK_HEADER, SITE, link, write, write_pages
 
@@ -48,7 +48,7 @@ def test_queries_are_imported_and_cannot_shrink(project, tmp_path):
     ended = manage("import_queries", "shop", path, "--map", "query=words")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "Queries of pages: 1" in ended.stdout
-    assert PageQuery.objects.get().impressions == 30
+    assert SearchQuery.objects.get().impressions == 30
     assert manage("import_queries", "shop", path, "--allow-shrink").returncode == 2
 
 
