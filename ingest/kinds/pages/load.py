@@ -60,7 +60,7 @@ class PagesLoad:
                 self.skipped.add(line, "duplicate", address=url)
         if not self.is_crawl:
             for line, url in stage.drop_unknown(self.project):
-                self.skipped.add(line, "unknown_page", address=url)
+                self.skipped.add(line, "no_title", address=url)
         return {
             **self.task.source.describe(),
             "rows": self.rows,
