@@ -8,7 +8,7 @@ from django.db import models
 from linker.models.page import Category, Page
 from linker.models.policy import Placement, Rel, Tier
 from linker.models.project import Project
-from linker.models.querysets import HIDDEN, UNDECIDED, holds
+from linker.models.querysets import HELD, holds
 from linker.models.run import Run, RunBatch
 
 
@@ -156,9 +156,9 @@ class CandidateEdge(models.Model):
 
     @property
     def is_held(self) -> bool:
-        """Whether nobody has decided on it and the queue shows it only when it is asked to: its tier is held back, or
-        it scores below every tier."""
-        return holds(UNDECIDED & HIDDEN, self)
+        """Whether it is an open suggestion that the queue shows only when it is asked to: its tier is held back, or it
+        scores below every tier."""
+        return holds(HELD, self)
 
 
 class RunCandidate(models.Model):

@@ -127,7 +127,8 @@ class Page(models.Model):
     )
     event_day = models.DateField(null=True, blank=True, help_text="The last day of the event that the page is about")
 
-    # Distinct pages linking here from their body text, and linked from ours. Kept by the links import.
+    # Distinct other pages linking here from their body text, and linked from ours: ORPHAN in linker.models.querysets
+    # says what counts. Kept by the links import.
     inlinks = models.IntegerField(default=0)
     outlinks = models.IntegerField(default=0)
 

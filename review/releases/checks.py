@@ -28,7 +28,7 @@ from linker.matching.eligibility import IneligibleReason, ineligible_pages
 from linker.matching.room import text_room_sql
 from linker.models import CandidateEdge, EdgeStatus, Placement
 from linker.models.linked import ASIDE_LINK, linked_sql
-from linker.models.querysets import DECIDED, LIVE_STATUS, MISSING, PRESENT, TO_REVIEW, sql
+from linker.models.querysets import ACCEPTED, DECIDED, LIVE_STATUS, MISSING, PRESENT, TO_REVIEW, sql
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import sensitivity_checks
 from linker.storage.copy import analyze, copy_rows_in
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-APPROVED = Q(status=EdgeStatus.ACCEPTED)
-MAY_GO_UNREVIEWED = TO_REVIEW & Q(tier__export_unreviewed=True)
+# What a release exports, as far as nothing below holds it back: what was accepted, and what a tier lets go unreviewed.
+READY = ACCEPTED | TO_REVIEW & Q(tier__export_unreviewed=True)
 
 # What an editor can do about it.
 ADVICE = {
@@ -114,7 +114,7 @@ def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterabl
     """
     wanted = ", ".join(f"'{operation}'" for operation in operations)
     scope = edges.order_by()
-    ready = sql_of(scope.filter(APPROVED | MAY_GO_UNREVIEWED).values("id", "status"))
+    ready = sql_of(scope.filter(READY).values("id", "status"))
     pending = sql_of(scope.filter(pending__isnull=False).values("id", "status", "pending__operation"))
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS leaving, ready")
