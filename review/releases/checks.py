@@ -55,8 +55,8 @@ ADVICE = {
     Held.NOT_INDEXABLE: "If the page is meant to be found, make it indexable and import a new crawl. If not, undo the "
     "decision and reject the link.",
     Held.EXCLUDED: "Undo the decision and reject the link, or change the project’s exclusions.",
-    Held.SENSITIVE: "Decide on it in the queue: a sensitive link never leaves until a person accepts it.",
-    Held.NOT_LOOKED: "Wait for the look through all pages, which starts by itself. Where it failed or was cancelled, a "
+    Held.SENSITIVE: "Decide on it in the queue: a sensitive link is never exported until a person accepts it.",
+    Held.NOT_LOOKED: "Wait for the scan of all pages, which starts by itself. If it failed or was cancelled, a "
     "manager starts it in the settings, under “Sensitive pages”. Or decide on the link in the queue.",
     Held.LINKED: "Nothing needs to be done. To take it off this list, undo the decision and reject the link as "
     "“already linked”.",
@@ -235,8 +235,8 @@ def _hold_sensitive(project: Project, *, read_anew: bool) -> None:
     )
     if not sensitivity_checks.was_looked_through(project):
         _execute(
-            "UPDATE leaving SET reason = 'not_looked', detail = 'The pages of the project have not been looked through "
-            "for medicine, law and money yet.' WHERE NOT decided AND operation = 'add' AND reason = ''"
+            "UPDATE leaving SET reason = 'not_looked', detail = 'The pages of the project have not been scanned for "
+            "medicine, law and money yet.' WHERE NOT decided AND operation = 'add' AND reason = ''"
         )
 
 

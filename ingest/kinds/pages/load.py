@@ -124,7 +124,7 @@ class PagesLoad:
             self.task.note_stage("Reading the languages of pages")
             read_languages(self.project, self.task.note_substage)
             report["languages"] = language_counts(self.project)
-        self.task.note_stage("Looking for sensitive pages")
+        self.task.note_stage("Scanning for sensitive pages")
         report |= find_sensitive(self.project, self.task.note_substage)
         report |= find_roles(self.project, self.task.note_substage)
         self.task.note_done()
