@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ingest.fields.skipped import REASONS
+from ingest.fields.skipped import FORMER_REASONS, REASONS
 from linker.reports.table import Table
 from linker.runs.reports import Report, ReportKind
 from linker.wording import count
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class ImportReport(Report, ABC):
     """The file, how it was read, and what was left out of it; each kind adds what became of its rows.
 
-    `skipped` counts rows and cells by their reason, a key of ingest.fields.skipped.REASONS; `skipped_file` says whether
-    there is a list of them, `skipped_lost` that the disk had no room for it. `open_line` is the last line where it has
-    no line end.
+    `skipped` counts rows and cells by their reason, a key of ingest.fields.skipped.REASONS or, in earlier reports, of
+    FORMER_REASONS there; `skipped_file` says whether there is a list of them, `skipped_lost` that the disk had no room
+    for it. `open_line` is the last line where it has no line end.
     """
 
     file: str | None = None
@@ -62,7 +62,7 @@ class ImportReport(Report, ABC):
 
     @classmethod
     def upgrade(cls, stored: dict[str, Any], version: int) -> dict[str, Any]:
-        codes = {words: code for code, words in REASONS.items()}
+        codes = {words: code for code, words in (FORMER_REASONS | REASONS).items()}
         skipped = {codes.get(words, words): count for words, count in stored.get("skipped", {}).items()}
         return super().upgrade(stored | ({"skipped": skipped} if "skipped" in stored else {}), version)
 
@@ -104,7 +104,7 @@ def import_table(
             "rows_moved": "Rows of pages that redirect or name a canonical, added to the pages they lead to",
             **labels,
         },
-        keys={"skipped": lambda reason: REASONS.get(reason, reason), **(keys or {})},
+        keys={"skipped": lambda reason: (FORMER_REASONS | REASONS).get(reason, reason), **(keys or {})},
         values=values or {},
         only=order,
     )

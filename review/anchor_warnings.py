@@ -18,7 +18,7 @@ from linker.engine.text.fold import fold
 from linker.engine.text.generic import bare, is_address, is_generic, stop_words
 from linker.engine.text.stems import stem
 from linker.matching.anchor_use import use_of
-from linker.models import ExistingLink, Page, PageQuery
+from linker.models import ExistingLink, Page, SearchQuery
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import LIVE, sql
 
@@ -143,7 +143,7 @@ def _is_related(anchor: str, target: Page) -> bool:
 def _names_of(target: Page) -> Iterator[str]:
     yield from (target.title, target.h1, target.description, *target.headings)
     yield re.sub(r"[^\w]+|_", " ", unquote(target.url.split("//", 1)[-1].partition("/")[2]))
-    yield from PageQuery.objects.filter(page=target).values_list("query", flat=True)[:_ANCHORS_IN_USE]
+    yield from SearchQuery.objects.filter(page=target).values_list("query", flat=True)[:_ANCHORS_IN_USE]
     links = ExistingLink.objects.filter(TEXT_LINK, target=target).exclude(anchor="")
     yield from links.values_list("anchor", flat=True)[:_ANCHORS_IN_USE]
 

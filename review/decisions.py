@@ -295,7 +295,7 @@ def undo(project: Project, user: User, decision: Decision | None = None) -> Outc
                 raise NothingToUndo("There is no decision of yours left to undo.")
             together = _together(project, decision)
         elif decision.verb in AFTER_RELEASE:
-            raise NothingToUndo("The link has left. Take this back on the list of exported links.")
+            raise NothingToUndo("The link has been exported. Take this back on the list of exported links.")
         else:
             together = [decision]
         edges = {edge.pk: edge for edge in _locked(project, [item.edge_id for item in together])}
@@ -485,7 +485,7 @@ def _refuse_exported(edges: Iterable[CandidateEdge]) -> None:
     exported = [edge for edge in edges if edge.status == EdgeStatus.EXPORTED]
     if exported:
         raise NothingToUndo(
-            f"{len(exported)} of these links left with an export already, so the decision cannot be undone here."
+            f"{len(exported)} of these links have been exported already, so the decision cannot be undone here."
             if len(exported) > 1
-            else "The link left with an export already, so the decision cannot be undone here."
+            else "The link has been exported already, so the decision cannot be undone here."
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from contextlib import contextmanager
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
@@ -22,17 +23,27 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection
-from django.db.utils import DatabaseError
+from django.db.migrations.loader import MigrationLoader
+from django.db.utils import DatabaseError, IntegrityError
 from django.test import Client
 
 from linker.embedding.service import embedding_model, pages_by_set
-from linker.models import Block, EmbeddingModel, ExistingLink, PageTraffic, Project, SensitivePage
+from linker.models import (
+    Block,
+    EmbeddingModel,
+    ExistingLink,
+    PageTraffic,
+    Project,
+    SearchQuery,
+    SensitivePage,
+    UnallocatedPairs,
+)
 from linker.pages.sensitivity import mark_sensitive
 from review.models import Decision, Release, ReleaseLink
 from review.releases.create import release_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 DUMP = Path(__file__).parent / "upgrade" / "before_0_2.sql.gz"
 NAME = "upgraded"
@@ -43,29 +54,37 @@ KEPT = (
     *("linker_exclusionrule", "linker_candidateedge", "review_decision", "review_release", "review_releasechunk"),
     *("review_releaselink", "review_pending", "linker_run", "linker_pageembedding", "ingest_upload", "linker_change"),
     *("linker_existinglink", "linker_pagequery", "linker_pagetraffic", "linker_sensitiverule", "linker_sensitivepage"),
+    "linker_leftout",
 )
+NEW_NAMES = {"linker_pagequery": "linker_searchquery", "linker_leftout": "linker_unallocatedpairs"}
 
 
 @pytest.fixture(scope="module")
 def upgraded(django_db_setup, django_db_blocker) -> Iterator[SimpleNamespace]:
     """A database of its own: what pg_dump wrote of one at the last revision before 0.2, brought to today's schema."""
-    with django_db_blocker.unblock():
-        usual = connection.settings_dict["NAME"]
+    with django_db_blocker.unblock(), _database(NAME):
         with connection.cursor() as cursor:
-            cursor.execute(f"DROP DATABASE IF EXISTS {NAME}")
-            cursor.execute(f"CREATE DATABASE {NAME} TEMPLATE template0")
-        try:
-            _connect(NAME)
-            with connection.cursor() as cursor:
-                cursor.execute(gzip.decompress(DUMP.read_bytes()).decode())
-            _connect(NAME)  # a dump leaves its connection without a search path
-            before = _rows(KEPT)
-            call_command("migrate", verbosity=0)
-            yield SimpleNamespace(before=before, after=_rows(KEPT))
-        finally:
-            _connect(usual)
-            with connection.cursor() as cursor:
-                cursor.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)")
+            cursor.execute(gzip.decompress(DUMP.read_bytes()).decode())
+        _connect(NAME)  # a dump leaves its connection without a search path
+        before = {NEW_NAMES.get(table, table): rows for table, rows in _rows(KEPT).items()}
+        call_command("migrate", verbosity=0)
+        yield SimpleNamespace(before=before, after=_rows(before))
+
+
+@contextmanager
+def _database(name: str) -> Iterator[None]:
+    """Connects to an empty database of that name, and drops it afterwards."""
+    usual = connection.settings_dict["NAME"]
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+        cursor.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+    try:
+        _connect(name)
+        yield
+    finally:
+        _connect(usual)
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 def _connect(name: str) -> None:
@@ -73,7 +92,7 @@ def _connect(name: str) -> None:
     connection.settings_dict["NAME"] = name
 
 
-def _rows(tables: tuple[str, ...]) -> dict[str, list[dict[str, Any]]]:
+def _rows(tables: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     found = {}
     with connection.cursor() as cursor:
         for table in tables:
@@ -174,6 +193,43 @@ def test_a_match_after_the_upgrade_leaves_every_decision_alone(upgraded):
     call_command("match_project", "camp", "--ranking", "cosine", stdout=StringIO(), stderr=StringIO())
     assert list(decided.values_list("pk", "status", "anchor", "rel", "edited")) == before
     assert list(Decision.objects.filter(project=camp).order_by("pk").values()) == log
+
+
+def test_tables_of_the_first_migration_keep_their_rows_under_their_new_names_and_back(
+    django_db_setup, django_db_blocker
+):
+    with django_db_blocker.unblock(), _database("renamed"):
+        call_command("migrate", "linker", "0001", verbosity=0)
+        then = MigrationLoader(connection).project_state(("linker", "0001_initial")).apps.get_model
+        project = then("linker", "Project").objects.create(slug="shop")
+        page = then("linker", "Page").objects.create(project=project, url="/a", canonical_url="/a")
+        run = then("linker", "Run").objects.create(project=project, kind="match")
+        then("linker", "PageQuery").objects.create(page=page, query="tents", source="joil", importance=2)
+        then("linker", "LeftOut").objects.create(run=run, source=page.pk, targets=[7], scores=[0.5], reasons=[2])
+        before = _rows(NEW_NAMES)
+        call_command("migrate", verbosity=0)
+        assert {old: _rows([new])[new] for old, new in NEW_NAMES.items()} == before
+        assert _names("%pagequery%") == _names("page_query%") == _names("%left%out%") == []
+        assert SearchQuery.objects.create(page_id=page.pk, query="stoves", source="joil").pk == 2
+        assert UnallocatedPairs.objects.create(run_id=run.pk, source=9, targets=[], scores=[], reasons=[]).pk == 2
+        with pytest.raises(IntegrityError, match="search_query_once"):
+            SearchQuery.objects.create(page_id=page.pk, query="tents", source="joil")
+        SearchQuery.objects.filter(query="stoves").delete()
+        UnallocatedPairs.objects.filter(source=9).delete()
+        call_command("migrate", "linker", "0001", verbosity=0)
+        assert _rows(NEW_NAMES) == before
+
+
+def _names(like: str) -> list[str]:
+    """Tables, indexes, sequences and constraints of the database with such a name. PostgreSQL 18 also names what must
+    not be null; nothing refers to those names."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname FROM pg_class WHERE relname LIKE %s UNION SELECT conname FROM pg_constraint "
+            "WHERE conname LIKE %s AND contype <> 'n'",
+            [like, like],
+        )
+        return [name for (name,) in cursor.fetchall()]
 
 
 def test_a_database_that_missed_a_migration_of_before_is_refused_with_what_to_do(upgraded):

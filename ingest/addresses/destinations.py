@@ -134,7 +134,7 @@ def _followed(page: NDArray[np.int64], to: NDArray[np.int64]) -> Moves:
     return Moves(steps.page[arrives], steps.end[last][arrives])
 
 
-def reason_without_page(found: str, address: str, unknown: str) -> str:
+def reason_without_page(found: str, address: str, unknown: str = "page_unknown") -> str:
     """The reason for leaving out a row whose address means no page, from what PageFinder found; `unknown` is the reason
     where the address is one of the site that no page has."""
     reasons = {"bad": "bad_address" if address.strip() else "no_address", "external": "another_site"}

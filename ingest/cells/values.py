@@ -1,4 +1,5 @@
-"""Cells to values: one parser a kind of cell. Each raises ValueError for a cell it does not understand. Pure."""
+"""Cells to values: one parser a kind of cell. Each raises ValueError for a cell it does not understand, and OutOfRange
+for one that it understands and that no column takes. Pure."""
 
 from __future__ import annotations
 
@@ -29,6 +30,10 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _VECTOR_START = re.compile(rf"[\[{{(\s]*{_NUMBER}\s*,\s*{_NUMBER}\s*,")
 
 
+class OutOfRange(ValueError):
+    """A number or time that its column does not take; the text says which it takes, such as "0 or more"."""
+
+
 def parse_number(text: str) -> float:
     """A number as people and exports write it: `1,234.5`, `1.234,5`, `24 541`, `1,5`, `10,00 %` (0.1)."""
     if len(text) > MAX_SHORT:
@@ -47,7 +52,7 @@ def parse_number(text: str) -> float:
         raise ValueError("not a number")
     number = float(plain.replace(",", "."))
     if not np.isfinite(number):
-        raise ValueError("a number too large")
+        raise OutOfRange("below 1.8e308")
     return number / 100 if share else number
 
 
@@ -60,7 +65,7 @@ def parse_count(text: str) -> int:
         plain = re.sub("[.,]", "", plain) if _THOUSANDS.fullmatch(plain) else plain
         number = round(parse_number(plain))
     if not 0 <= number <= INT_MAX:
-        raise ValueError("a count out of range")
+        raise OutOfRange(f"from 0 to {INT_MAX:,}")
     return number
 
 
@@ -68,7 +73,7 @@ def parse_status_code(text: str) -> int:
     """An HTTP status; 0 is a crawler's word for no answer."""
     code = parse_count(text)
     if code > 999:
-        raise ValueError("not an HTTP status")
+        raise OutOfRange("from 0 to 999")
     return code
 
 
@@ -76,7 +81,7 @@ def parse_position(text: str) -> float | None:
     """An average position in search results; 0 means none."""
     position = parse_number(text)
     if position < 0:
-        raise ValueError("a negative position")
+        raise OutOfRange("0 or more")
     return position or None
 
 
@@ -84,7 +89,7 @@ def parse_importance(text: str) -> float:
     """How much something is wished for, on any scale from 0."""
     importance = parse_number(text)
     if importance < 0:
-        raise ValueError("a negative importance")
+        raise OutOfRange("0 or more")
     return importance
 
 
@@ -94,7 +99,7 @@ def parse_value(text: str) -> float:
     plain = _CURRENCY.sub("", text[: MAX_SHORT + 1]).translate(_SPACES)
     amount = parse_number(plain.replace(",", "") if _COMMAS.fullmatch(plain) else plain)
     if amount < 0:
-        raise ValueError("a negative amount")
+        raise OutOfRange("0 or more")
     return amount
 
 
@@ -124,8 +129,10 @@ def parse_time(text: str) -> datetime:
         raise ValueError("too long for a time")
     try:
         return _time(text).astimezone(UTC)
-    except (OverflowError, TypeError, IndexError):  # the last two where only a part of RFC 1123 is there
-        raise ValueError("a time out of range") from None
+    except OverflowError:
+        raise OutOfRange("from the year 1 to the year 9999, in UTC") from None
+    except (TypeError, IndexError):  # only a part of RFC 1123 is there
+        raise ValueError("not a time") from None
 
 
 def _time(text: str) -> datetime:
@@ -233,15 +240,20 @@ def _crumb(entry: dict[str, Any]) -> tuple[str, str]:
     return (name if isinstance(name, str) else "", address if isinstance(address, str) else "")
 
 
-def of_cells(parse: Callable[[str], Any], cells: Sequence[str]) -> tuple[dict[str, Any], set[str]]:
-    """What each cell that differs says, None for an empty one; and those that are not understood."""
+def why_left_out(error: ValueError, text: str) -> tuple[str, str]:
+    """Why a cell is left out, a key of ingest.fields.skipped.REASONS, and what the list shows as its value."""
+    return ("out_of_range", f"{text}, not {error}") if isinstance(error, OutOfRange) else ("bad_cell", text)
+
+
+def of_cells(parse: Callable[[str], Any], cells: Sequence[str]) -> tuple[dict[str, Any], dict[str, tuple[str, str]]]:
+    """What each cell that differs says, None for an empty one; and why some are left out, see why_left_out()."""
     known: dict[str, Any] = {}
-    bad = set()
+    bad = {}
     for cell in set(cells):
         text = cell.strip()
         known[cell] = None
         try:
             known[cell] = parse(text) if text else None
-        except ValueError:
-            bad.add(cell)
+        except ValueError as error:
+            bad[cell] = why_left_out(error, text)
     return known, bad

@@ -29,10 +29,9 @@ OF_ROWS = {
     "bad_address": "The address is not an http or https URL",
     "another_site": "The address belongs to another site",
     "bad_width": "The row has more or fewer cells than the header",
-    "unknown_page": "The address is not a page of the project, and the file has no title for a new page",
+    "page_unknown": "The address is not a page of the project",
+    "no_title": "The address is not a page of the project, and the file has no title for a new page",
     "no_query": "The row has no query, because Search Console hides rare ones",
-    "page_of_query_unknown": "The query's address is not a page of the project",
-    "page_of_traffic_unknown": "The address is not a page of the project, so its numbers appear in the report only",
     "unknown_source": "The link's source is not a page of the project",
     "unknown_target": "The link's target is not a page of the project",
 }
@@ -41,11 +40,18 @@ OF_REPEATED_ROWS = {"duplicate": "Another row of the file is for the same page, 
 # Why a cell is not imported, or not as it stands; the rest of its row is.
 OF_CELLS = {
     "bad_cell": "The cell was not understood, so it was left empty",
+    "out_of_range": "The number or time is out of range, so the cell was left empty",
     "deep_category": f"The category is more than {MAX_DEPTH} levels deep, so the page was put into level {MAX_DEPTH}",
     "bad_vector": "The embedding vector was not understood",
     "vector_length": "The embedding vector is not as long as most of the others",
 }
 REASONS = OF_ROWS | OF_REPEATED_ROWS | OF_CELLS
+# Reasons that no import gives any more, and that reports of earlier ones count.
+FORMER_REASONS = {
+    "unknown_page": OF_ROWS["no_title"],
+    "page_of_query_unknown": "The query's address is not a page of the project",
+    "page_of_traffic_unknown": "The address is not a page of the project, so its numbers appear in the report only",
+}
 
 
 class Skipped:

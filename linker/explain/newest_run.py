@@ -15,7 +15,7 @@ from linker.explain.findings import Finding
 from linker.explain.left_out import Compared, RunPair, below_floor, left_out, not_kept, ranking_of
 from linker.explain.wording import score_text
 from linker.matching.category_nodes import category_nodes
-from linker.models import CandidateEdge, LeftOut, PageEmbedding, Run, RunKind, RunStatus
+from linker.models import CandidateEdge, PageEmbedding, Run, RunKind, RunStatus, UnallocatedPairs
 from linker.reports.params import levels_up
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def made_of_pair(context: WhyNotContext, run: Run, donor: Page, acceptor: Page, 
     or what follows from the vectors, is said.
     """
     compared = _compared(context, donor, acceptor)
-    recorded = LeftOut.objects.filter(run=run, source=donor.pk).first()
+    recorded = UnallocatedPairs.objects.filter(run=run, source=donor.pk).first()
     if recorded is not None and acceptor.pk in recorded.targets:
         place = recorded.targets.index(acceptor.pk)
         pair = RunPair(context, run, donor, acceptor, recorded.scores[place], compared)
@@ -53,7 +53,7 @@ def made_of_pair(context: WhyNotContext, run: Run, donor: Page, acceptor: Page, 
 
 
 def _not_a_candidate(
-    context: WhyNotContext, run: Run, donor: Page, recorded: LeftOut | None, compared: Compared | None
+    context: WhyNotContext, run: Run, donor: Page, recorded: UnallocatedPairs | None, compared: Compared | None
 ) -> Finding:
     found = CandidateEdge.objects.filter(run=run, source=donor).count()
     found += len(recorded.targets) if recorded is not None else 0

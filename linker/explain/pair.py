@@ -11,7 +11,7 @@ from linker.explain.page import after_run, findings_of, no_run, outside_run
 from linker.explain.wording import TWIN, day_text, places_text, score_text
 from linker.models import CandidateEdge, EdgeStatus, ExistingLink, PageTwin, Placement, Side
 from linker.models.linked import BESIDE_LINK, LINKED_IN, TEXT_LINK
-from linker.models.querysets import DECIDED, HIDDEN, MISSING, PRESENT, PROPOSED, REFUSED, UNDECIDED, holds
+from linker.models.querysets import DECIDED, MISSING, PRESENT, PROPOSED, REFUSED, UNDECIDED, holds
 from linker.pages.languages import keeps_apart, language_name
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _suggested(context: WhyNotContext, edge: CandidateEdge, reasons: list[Findin
     if holds(UNDECIDED, edge):
         if any(reason.blocking for reason in reasons):
             headline = "There is a suggestion, but the next match run will withdraw it."
-        if holds(HIDDEN, edge):
+        if edge.is_held:
             tier = f"Its tier, {edge.tier.name}, is held back" if edge.tier else "Its score is below every tier"
             findings.append(
                 Finding(

@@ -61,20 +61,23 @@ class Needs:
 
 
 def needs_of(project: Project) -> Needs:
-    """Of all pages that the last import held."""
+    """Of all pages that the last import held. Authority flows among them; links count from any page, as for ORPHAN in
+    linker.models.querysets."""
     numbers = ", ".join(f"coalesce({name}::float8, 'NaN')" for name in _FACTS)
     rows = copy_out(
-        f"SELECT id, {numbers} FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} ORDER BY id",
+        f"SELECT id, {sql(PRESENT)} AS present, {numbers} FROM linker_page WHERE project_id = %s ORDER BY id",
         [project.pk],
-        [("id", ">i8"), *((name, ">f8") for name in _FACTS)],
+        [("id", ">i8"), ("present", "?"), *((name, ">f8") for name in _FACTS)],
     )
-    ids = rows["id"].astype(np.int64)
-    known = {name: rows[name].astype(np.float64) for name in _FACTS}
-    links = _links(project, ids)
+    every, present = rows["id"].astype(np.int64), rows["present"]
+    ids = every[present]
+    known = {name: rows[name][present].astype(np.float64) for name in _FACTS}
     count, rank = np.full(len(ids), np.nan), known["authority"]
     if ExistingLink.objects.filter(PRESENT, project=project).exists():
-        matrix = adjacency(*links, len(ids))
-        count = np.bincount(matrix.indices, minlength=len(ids)).astype(np.float64)
+        matrix = adjacency(*_links(project, every), len(every))
+        count = np.bincount(matrix.indices, minlength=len(every))[present].astype(np.float64)
+        if not present.all():
+            matrix = matrix[present][:, present]
         if matrix.nnz and np.isnan(rank).all():
             # Rounded, so that pages that are linked alike come to the same whatever the order of the sums.
             rank = np.round(page_rank(matrix) * len(ids), 9)

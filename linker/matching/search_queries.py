@@ -18,7 +18,7 @@ HEAVIEST = """
 WITH raw AS (
     SELECT page_id, source, query, impressions,
         coalesce(CASE source WHEN 'joil' THEN importance ELSE impressions END, 0)::float8 AS size
-    FROM linker_pagequery WHERE page_id = ANY(%s)
+    FROM linker_searchquery WHERE page_id = ANY(%s)
 ), shared AS (
     SELECT page_id, query, impressions,
         coalesce(size / nullif(sum(size) OVER same, 0), 1.0 / count(*) OVER same) AS share

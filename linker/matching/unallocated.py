@@ -29,13 +29,13 @@ def save_unallocated(run: Run, allocated: AllocatedLinks, unplaced: dict[tuple[i
     left = left[np.lexsort((rows["target"][left], -rows["score"][left], rows["source"][left]))]
     with connection.cursor() as cursor:
         cursor.execute(
-            "DELETE FROM linker_leftout WHERE run_id IN (SELECT id FROM linker_run WHERE project_id = %s)",
+            "DELETE FROM linker_unallocatedpairs WHERE run_id IN (SELECT id FROM linker_run WHERE project_id = %s)",
             [run.project_id],
         )
     source = rows["source"][left]
     bounds = np.flatnonzero(np.concatenate([[True], source[1:] != source[:-1], [True]])) if len(left) else source
     copy_rows_in(
-        "linker_leftout",
+        "linker_unallocatedpairs",
         ["run_id", "source", "targets", "scores", "reasons"],
         (
             (

@@ -2,7 +2,7 @@
 
 from linker.models.change import Change, ChangeKind
 from linker.models.copies import ApartPage, NotTheSame, PageGroup, PageTwin, TwinKind
-from linker.models.edge import CandidateEdge, EdgeStatus, LeftOut, RankedBy, RunCandidate
+from linker.models.edge import CandidateEdge, EdgeStatus, RankedBy, RunCandidate, UnallocatedPairs
 from linker.models.page import (
     Block,
     Category,
@@ -10,10 +10,10 @@ from linker.models.page import (
     ExistingLink,
     Page,
     PageEmbedding,
-    PageQuery,
     PageStatus,
     PageTraffic,
     QuerySource,
+    SearchQuery,
     TrafficPeriod,
     TrafficSource,
 )
@@ -44,14 +44,12 @@ __all__ = [
     "EmbeddingModel",
     "ExclusionRule",
     "ExistingLink",
-    "LeftOut",
     "Membership",
     "NotTheSame",
     "Page",
     "PageEmbedding",
     "PageGroup",
     "PageList",
-    "PageQuery",
     "PageStatus",
     "PageTraffic",
     "PageTwin",
@@ -71,6 +69,7 @@ __all__ = [
     "RunCandidate",
     "RunKind",
     "RunStatus",
+    "SearchQuery",
     "SensitivePage",
     "SensitiveRule",
     "SensitiveState",
@@ -79,4 +78,5 @@ __all__ = [
     "TrafficPeriod",
     "TrafficSource",
     "TwinKind",
+    "UnallocatedPairs",
 ]

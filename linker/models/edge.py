@@ -8,7 +8,7 @@ from django.db import models
 from linker.models.page import Category, Page
 from linker.models.policy import Placement, Rel, Tier
 from linker.models.project import Project
-from linker.models.querysets import HIDDEN, UNDECIDED, holds
+from linker.models.querysets import HELD, holds
 from linker.models.run import Run, RunBatch
 
 
@@ -59,17 +59,17 @@ class CandidateEdge(models.Model):
     probability = models.FloatField(null=True, blank=True)
     quantile = models.FloatField()
     why = models.TextField(blank=True, default="", help_text="One sentence, in plain words")
-    evidence = models.JSONField(default=dict, help_text="The few numbers behind it, by the feature's name")
-    donor_best = models.FloatField(help_text="The donor's best score in the run: groups of a donor sort by it")
+    evidence = models.JSONField(default=dict, help_text="The main numbers behind it, by the feature's name")
+    donor_best = models.FloatField(help_text="The donor's best score in the run: donors are sorted by it")
     # What the target lacks, see linker.engine.worth; zero and empty in suggestions from before this was kept.
     need = models.FloatField(default=0.0, db_default=0.0, help_text="How much the target lacks, from 0 to 1")
     lacks = models.CharField(max_length=200, blank=True, default="", db_default="", help_text="The same in words")
     authority = models.FloatField(
-        null=True, blank=True, help_text="How the donor stands among the site's pages, from 0 to 1"
+        null=True, blank=True, help_text="The donor's authority among the site's pages, from 0 to 1"
     )
     worth = models.FloatField(default=0.0, db_default=0.0, help_text="Its chance of approval, weighted by the need")
     donor_worth = models.FloatField(
-        default=0.0, db_default=0.0, help_text="The most that one of the donor is worth: its group sorts by it"
+        default=0.0, db_default=0.0, help_text="The highest worth of the donor's suggestions: donors are sorted by it"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now_add=True)
@@ -78,7 +78,9 @@ class CandidateEdge(models.Model):
     tier = models.ForeignKey(Tier, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     placement = models.CharField(max_length=8, choices=Placement.choices, default=Placement.RELATED)
     rel = models.CharField(max_length=8, choices=Rel.choices, default=Rel.NOFOLLOW)
-    sensitive = models.CharField(max_length=300, blank=True, default="", help_text="Why a person must look, or empty")
+    sensitive = models.CharField(
+        max_length=300, blank=True, default="", help_text="Why it needs human review, or empty"
+    )
 
     # The words of the donor's body that become the link, in characters; null where the text has none.
     span_start = models.PositiveIntegerField(null=True, blank=True)
@@ -87,7 +89,7 @@ class CandidateEdge(models.Model):
     sentence = models.TextField(blank=True, default="", db_default="")
     section_heading = models.TextField(blank=True, default="", db_default="")
     body_hash = models.BigIntegerField(null=True, blank=True)
-    content_gap = models.BooleanField(default=False, help_text="Belongs into the text, which has no words for it")
+    content_gap = models.BooleanField(default=False, help_text="Belongs in the text, which has no words for it yet")
     # The paragraph of the donor's body that a sentence about the target could follow, for a content gap, and the
     # heading above it, read from the body of this hash; null where none would take one, or nobody looked.
     paragraph_start = models.PositiveIntegerField(null=True, blank=True)
@@ -141,8 +143,8 @@ class CandidateEdge(models.Model):
             ),
         ]
         indexes = [
-            # The queue, flat by score; the queue, donor by donor, surest or most needed first; the export, in the
-            # order of its rows.
+            # The queue, flat by score; the queue, donor by donor, highest score or most needed first; the export, in
+            # the order of its rows.
             models.Index(fields=["project", "status", "-score", "id"], name="edge_by_score"),
             models.Index(fields=["project", "status", "-donor_best", "source", "-score", "id"], name="edge_by_donor"),
             models.Index(fields=["project", "status", "-donor_worth", "source", "-worth", "id"], name="edge_by_worth"),
@@ -154,9 +156,9 @@ class CandidateEdge(models.Model):
 
     @property
     def is_held(self) -> bool:
-        """Whether nobody has decided on it and the queue shows it only when it is asked to: its tier is held back, or
-        it scores below every tier."""
-        return holds(UNDECIDED & HIDDEN, self)
+        """Whether it is an open suggestion that the queue shows only when it is asked to: its tier is held back, or it
+        scores below every tier."""
+        return holds(HELD, self)
 
 
 class RunCandidate(models.Model):
@@ -171,7 +173,7 @@ class RunCandidate(models.Model):
     pairs = models.BinaryField()
 
 
-class LeftOut(models.Model):
+class UnallocatedPairs(models.Model):
     """What the newest match run found for a donor and did not propose: one row a donor, arrays of one length.
 
     `reasons` holds the values of `linker.engine.allocation.allocate.Reason`. Runs by cosine in blocks keep none: there
@@ -185,4 +187,5 @@ class LeftOut(models.Model):
     reasons = ArrayField(models.SmallIntegerField())
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "source"], name="left_out_donor_once")]
+        verbose_name_plural = "unallocated pairs"
+        constraints = [models.UniqueConstraint(fields=["run", "source"], name="unallocated_pairs_donor_once")]

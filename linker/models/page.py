@@ -74,14 +74,14 @@ class Page(models.Model):
         expression=models.Func(models.F("body"), models.Value(0), function="hashtextextended"),
         output_field=models.BigIntegerField(),
         db_persist=True,
-        help_text="Tells whether the text is still the one that something was read from, without reading it",
+        help_text="Shows, without reading the text, whether it has changed since something was read from it",
     )
     # As the crawl says, which may be wrong, and as the text reads (linker.pages.languages).
     language = models.CharField(max_length=35, blank=True, default="")
     detected_language = models.CharField(max_length=8, blank=True, default="", db_default="")
     language_sureness = models.FloatField(default=0.0, db_default=0.0)
     language_read = models.BigIntegerField(
-        null=True, blank=True, help_text="Tells whether the text is still the one that the language was detected in"
+        null=True, blank=True, help_text="Shows whether the text has changed since the language was detected"
     )
     own_language = models.GeneratedField(
         expression=Case(
@@ -127,7 +127,8 @@ class Page(models.Model):
     )
     event_day = models.DateField(null=True, blank=True, help_text="The last day of the event that the page is about")
 
-    # Distinct pages linking here from their body text, and linked from ours. Kept by the links import.
+    # Distinct other pages linking here from their body text, and linked from ours: ORPHAN in linker.models.querysets
+    # says what counts. Kept by the links import.
     inlinks = models.IntegerField(default=0)
     outlinks = models.IntegerField(default=0)
 
@@ -205,7 +206,7 @@ class TrafficPeriod(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="traffic_periods", db_index=False)
     source = models.CharField(max_length=16, choices=TrafficSource.choices)
     starts = models.DateField(null=True, blank=True)
-    ends = models.DateField(null=True, blank=True, help_text="The last day, itself included")
+    ends = models.DateField(null=True, blank=True, help_text="The last day, inclusive")
     imported_at = models.DateTimeField()
 
     class Meta:
@@ -272,12 +273,12 @@ class QuerySource(models.TextChoices):
     JOIL = "joil", "url, query, importance"
 
 
-class PageQuery(models.Model):
-    """Words that people searched for and found a page by, or that somebody wishes it to be found by.
+class SearchQuery(models.Model):
+    """Words that people searched for and found a page by, or that the site's owner wants it to be found by.
 
     `query` is as the file wrote it, spaces collapsed. Search Console gives clicks, impressions and the average
-    position; a file of wishes gives `importance`, on any scale from 0. Numbers are null where no file gave them. A
-    query that the newest file lacks stays, with its old `last_seen_at`.
+    position; a file of target keywords gives `importance`, on any scale from 0. Numbers are null where no file gave
+    them. A query that the newest file lacks stays, with its old `last_seen_at`.
     """
 
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="queries", db_index=False)
@@ -290,14 +291,14 @@ class PageQuery(models.Model):
     last_seen_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        verbose_name_plural = "page queries"
+        verbose_name_plural = "search queries"
         constraints = [
             # Led by the page, its index is also the one that linker.matching.search_queries.target_queries reads by.
-            models.UniqueConstraint("page", "source", MD5("query"), name="page_query_once"),
-            models.CheckConstraint(condition=models.Q(source__in=QuerySource.values), name="page_query_source_known"),
-            models.CheckConstraint(condition=~models.Q(query=""), name="page_query_not_empty"),
+            models.UniqueConstraint("page", "source", MD5("query"), name="search_query_once"),
+            models.CheckConstraint(condition=models.Q(source__in=QuerySource.values), name="search_query_source_known"),
+            models.CheckConstraint(condition=~models.Q(query=""), name="search_query_not_empty"),
             models.CheckConstraint(
-                condition=models.Q(importance=None) | models.Q(importance__gte=0), name="page_query_importance_from_0"
+                condition=models.Q(importance=None) | models.Q(importance__gte=0), name="search_query_importance_from_0"
             ),
         ]
 

@@ -41,9 +41,9 @@ class Basis(models.TextChoices):
 class QueueOrder(models.TextChoices):
     """How suggestions are listed. The first two keep a donor's together."""
 
-    DONOR = "donor", "Surest first"
+    DONOR = "donor", "Highest score first"
     NEED = "need", "Most needed first"
-    SCORE = "score", "Surest first, in one list"
+    SCORE = "score", "Highest score first, in one list"
 
     @property
     def fields(self) -> tuple[str, ...]:

@@ -28,12 +28,16 @@ EMBEDDABLE = LIVE & ANSWERED_200
 LINKABLE = LIVE & ANSWERING
 INDEXABLE = PRESENT & Q(indexable=True)
 NOT_INDEXABLE = PRESENT & Q(indexable=False)
+# No other page links to it from its text: TEXT_LINK in linker.models.linked, which counts until an import of links no
+# longer holds it, also from pages that are not indexable or are missing themselves. An import of links counts them in
+# `inlinks`; a match run, which reads them anyway, counts them the same way in linker.matching.needs.
 ORPHAN = INDEXABLE & Q(inlinks=0)
 
 # Edges, by what people have decided: each is undecided, approved or refused.
 APPROVED_STATUSES = ("accepted", "exported")
 UNDECIDED = Q(status="suggested")
 APPROVED = Q(status__in=APPROVED_STATUSES)
+ACCEPTED = Q(status="accepted")  # approved, and not exported yet
 REFUSED = Q(status__in=("rejected", "withdrawn"))  # never proposed again
 DECIDED = ~UNDECIDED
 ONCE_APPROVED = Q(status__in=(*APPROVED_STATUSES, "withdrawn"))

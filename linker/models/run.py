@@ -16,8 +16,8 @@ class RunKind(models.TextChoices):
     IMPORT_TRAFFIC = "import_traffic", "Import traffic"
     EMBED = "embed", "Embed pages"
     MATCH = "match", "Match"
-    RETIER = "retier", "Read tiers anew"
-    SENSITIVE = "sensitive", "Look for sensitive pages"
+    RETIER = "retier", "Reassign tiers"
+    SENSITIVE = "sensitive", "Scan for sensitive pages"
     ROLES = "roles", "Find page roles"
     RELEASE = "release", "Release"
 

@@ -144,8 +144,7 @@ def keep_apart(
     twin = PageTwin.objects.filter(group=group, page=page_id).select_related("page").first() if page_id else None
     if group is None or (page_id and twin is None):
         raise UserError(
-            "This group is no longer there: somebody has taken it apart, or a match run has found the groups anew. "
-            "Look at the list again."
+            "This group no longer exists: someone has dissolved it, or a match run has replaced it. Reload the list."
         )
     word = NotTheSame.objects.create(project=project, user_id=user.pk if user is not None else None)
     with connection.cursor() as cursor:

@@ -272,7 +272,7 @@ class _Look:
         rows = stream("titles", query, [self.project.pk])
         done = 0
         while some := list(islice(rows, AT_A_TIME)):
-            progress(done, total, "Looking for sensitive pages")
+            progress(done, total, "Scanning for sensitive pages")
             done += len(some)
             for tag in {row[4] for row in some} - set(languages):
                 languages[tag] = tag or self.language

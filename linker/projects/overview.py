@@ -30,7 +30,7 @@ from linker.models import (
 from linker.models.linked import TEXT_LINK
 from linker.models.policy import Sensitivity
 from linker.models.project import VectorSource
-from linker.models.querysets import HELD, INDEXABLE, MISSING, OPEN, ORPHAN, PRESENT, TO_REVIEW, of
+from linker.models.querysets import ACCEPTED, HELD, INDEXABLE, MISSING, OPEN, ORPHAN, PRESENT, TO_REVIEW, of
 from linker.models.run import IMPORT_PREFIX
 from linker.runs import sensitivity_checks
 from linker.runs.reports import report_of
@@ -75,7 +75,7 @@ def site_figures(project: Project) -> SiteFigures:
     edges = CandidateEdge.objects.filter(project=project).aggregate(
         to_review=Count("pk", filter=TO_REVIEW),
         held=Count("pk", filter=HELD),
-        accepted=Count("pk", filter=Q(status=EdgeStatus.ACCEPTED)),
+        accepted=Count("pk", filter=ACCEPTED),
         rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
         exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
     )
@@ -173,7 +173,7 @@ def project_cards(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Membership
         .annotate(
             page_count=_count(Page.objects.filter(PRESENT)),
             to_review=_count(CandidateEdge.objects.filter(TO_REVIEW)),
-            accepted=_count(CandidateEdge.objects.filter(status=EdgeStatus.ACCEPTED)),
+            accepted=_count(CandidateEdge.objects.filter(ACCEPTED)),
             last_run_at=Subquery(last_run.values("created_at")[:1]),
             last_run_id=Subquery(last_run.values("pk")[:1]),
             last_run_kind=Subquery(last_run.values("kind")[:1]),

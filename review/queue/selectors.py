@@ -25,7 +25,7 @@ from linker.models import (
     RunKind,
 )
 from linker.models.linked import IN_BLOCK, links_in_place
-from linker.models.querysets import ACTIVE, APPROVED, DECIDED, PROPOSED, STALE, UNDECIDED, holds
+from linker.models.querysets import ACCEPTED, ACTIVE, APPROVED, DECIDED, PROPOSED, STALE, UNDECIDED, holds
 from linker.runs.pilot_progress import open_pilot
 from review import anchor_warnings
 from review.decisions import decisions_in_force
@@ -312,7 +312,7 @@ def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
         sensitive=Count("pk", filter=shown & ~Q(sensitive="")),
         held=Count("pk", filter=hidden & PROPOSED),
         stale=Count("pk", filter=hidden & STALE),
-        accepted=Count("pk", filter=Q(status=EdgeStatus.ACCEPTED)),
+        accepted=Count("pk", filter=ACCEPTED),
         rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
         exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
         withdrawn=Count("pk", filter=Q(status=EdgeStatus.WITHDRAWN)),

@@ -28,7 +28,7 @@ from linker.matching.eligibility import IneligibleReason, ineligible_pages
 from linker.matching.room import text_room_sql
 from linker.models import CandidateEdge, EdgeStatus, Placement
 from linker.models.linked import ASIDE_LINK, linked_sql
-from linker.models.querysets import DECIDED, LIVE_STATUS, MISSING, PRESENT, TO_REVIEW, sql
+from linker.models.querysets import ACCEPTED, DECIDED, LIVE_STATUS, MISSING, PRESENT, TO_REVIEW, sql
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import sensitivity_checks
 from linker.storage.copy import analyze, copy_rows_in
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-APPROVED = Q(status=EdgeStatus.ACCEPTED)
-MAY_GO_UNREVIEWED = TO_REVIEW & Q(tier__export_unreviewed=True)
+# What a release exports, as far as nothing below holds it back: what was accepted, and what a tier lets go unreviewed.
+READY = ACCEPTED | TO_REVIEW & Q(tier__export_unreviewed=True)
 
 # What an editor can do about it.
 ADVICE = {
@@ -55,8 +55,8 @@ ADVICE = {
     Held.NOT_INDEXABLE: "If the page is meant to be found, make it indexable and import a new crawl. If not, undo the "
     "decision and reject the link.",
     Held.EXCLUDED: "Undo the decision and reject the link, or change the project’s exclusions.",
-    Held.SENSITIVE: "Decide on it in the queue: a sensitive link never leaves until a person accepts it.",
-    Held.NOT_LOOKED: "Wait for the look through all pages, which starts by itself. Where it failed or was cancelled, a "
+    Held.SENSITIVE: "Decide on it in the queue: a sensitive link is never exported until a person accepts it.",
+    Held.NOT_LOOKED: "Wait for the scan of all pages, which starts by itself. If it failed or was cancelled, a "
     "manager starts it in the settings, under “Sensitive pages”. Or decide on the link in the queue.",
     Held.LINKED: "Nothing needs to be done. To take it off this list, undo the decision and reject the link as "
     "“already linked”.",
@@ -114,7 +114,7 @@ def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterabl
     """
     wanted = ", ".join(f"'{operation}'" for operation in operations)
     scope = edges.order_by()
-    ready = sql_of(scope.filter(APPROVED | MAY_GO_UNREVIEWED).values("id", "status"))
+    ready = sql_of(scope.filter(READY).values("id", "status"))
     pending = sql_of(scope.filter(pending__isnull=False).values("id", "status", "pending__operation"))
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS leaving, ready")
@@ -235,8 +235,8 @@ def _hold_sensitive(project: Project, *, read_anew: bool) -> None:
     )
     if not sensitivity_checks.was_looked_through(project):
         _execute(
-            "UPDATE leaving SET reason = 'not_looked', detail = 'The pages of the project have not been looked through "
-            "for medicine, law and money yet.' WHERE NOT decided AND operation = 'add' AND reason = ''"
+            "UPDATE leaving SET reason = 'not_looked', detail = 'The pages of the project have not been scanned for "
+            "medicine, law and money yet.' WHERE NOT decided AND operation = 'add' AND reason = ''"
         )
 
 

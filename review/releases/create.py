@@ -133,7 +133,7 @@ def create_release(
             file.write(piece)
         _keep(release, file)
     release.save()
-    progress(2, steps, "Writing down what leaves")
+    progress(2, steps, "Recording what is exported")
     _write_down(release)
     progress(3, steps, "Marking the links")
     marked = _mark()
@@ -153,19 +153,17 @@ def _compare(project: Project, shown: int) -> None:
     if now not in (0, shown):
         those = "1 link" if now == 1 else f"{now:,} links"
         raise NumberChanged(
-            f"Nothing was exported: {those} would leave now, and not {shown:,} as when you looked. Look again and "
-            "export once more."
+            f"Nothing was exported: {those} would be exported now, and not {shown:,} as when you looked. Look again "
+            "and export once more."
         )
 
 
 def _nothing(held_back: int) -> str:
     if held_back:
-        those = (
-            "the one link that might leave is" if held_back == 1 else f"all {held_back:,} links that might leave are"
-        )
-        return f"Nothing is ready to leave: {those} held back. The list says why."
+        those = "the only link is" if held_back == 1 else f"all {held_back:,} links are"
+        return f"Nothing is ready to export: {those} held back. The list says why."
     return (
-        "Nothing is ready to leave: no link of this selection is accepted and not exported yet. "
+        "Nothing is ready to export: no link of this selection is accepted and not exported yet. "
         "Accept some in the review queue, or choose others."
     )
 

@@ -49,7 +49,7 @@ class Group:
         kinds = [
             ("", self.links - self.undecided - self.changes, usual),
             ("Where nobody has decided", self.undecided, UNDECIDED_ADVICE.get(self.reason, usual)),
-            ("Where the link has left and is to change", self.changes, CHANGE_ADVICE.get(self.reason, usual)),
+            ("Where the link was exported and is to change", self.changes, CHANGE_ADVICE.get(self.reason, usual)),
         ]
         there = [kind for kind in kinds if kind[1]]
         if len({advice for _, _, advice in there}) == 1:

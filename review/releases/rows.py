@@ -46,7 +46,7 @@ class Choice(StrEnum):
 
 
 _CHOSEN = {
-    Choice.ACCEPTED: checks.APPROVED | checks.MAY_GO_UNREVIEWED,
+    Choice.ACCEPTED: checks.READY,
     Choice.SUGGESTED: OPEN,
     Choice.EXPORTED: Q(status=EdgeStatus.EXPORTED),
     Choice.ALL: ACTIVE,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
 from ingest.models import Upload
-from linker.models import ExistingLink, Page, PageQuery, Run, RunStatus
+from linker.models import ExistingLink, Page, Run, RunStatus, SearchQuery
 from tests.conftest import ROOT, process_environment
 from tests.ingest.files import LINK_HEADER, SITE, link, write, write_pages
 
@@ -48,8 +50,40 @@ def test_queries_are_imported_and_cannot_shrink(project, tmp_path):
     ended = manage("import_queries", "shop", path, "--map", "query=words")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "Queries of pages: 1" in ended.stdout
-    assert PageQuery.objects.get().impressions == 30
+    assert SearchQuery.objects.get().impressions == 30
     assert manage("import_queries", "shop", path, "--allow-shrink").returncode == 2
+
+
+def manage_into_a_pipe_that_nobody_reads(*arguments: object, unbuffered: bool) -> tuple[int, str]:
+    """The exit status and what stands on stderr."""
+    environment = {**process_environment(), "PYTHONUNBUFFERED": "1" if unbuffered else ""}
+    reads, writes = os.pipe()
+    os.close(reads)
+    command = [sys.executable, "manage.py", *map(str, arguments)]
+    try:
+        ended = subprocess.run(
+            command, cwd=ROOT, env=environment, stdout=writes, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(writes)
+    return ended.returncode, ended.stderr
+
+
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_an_import_whose_output_is_read_no_further_is_made_and_ends_quietly(project, tmp_path, unbuffered):
+    path = write_pages(tmp_path / "internal_html.csv", "/a", "/b")
+    ended = manage_into_a_pipe_that_nobody_reads("import_file", "pages", "shop", path, unbuffered=unbuffered)
+    assert ended == (128 + signal.SIGPIPE, "")
+    assert Run.objects.get().status == RunStatus.SUCCEEDED
+    assert Page.objects.count() == 2
+
+
+def test_an_import_that_fails_says_so_where_its_output_is_not_read(project, tmp_path):
+    path = write(tmp_path / "internal_html.csv", ("Address", "Title 1"), [("https://other.example/", "A")])
+    status, error = manage_into_a_pipe_that_nobody_reads("import_file", "pages", "shop", path, unbuffered=False)
+    assert status == 1
+    assert "Nothing was imported" in error
+    assert "BrokenPipe" not in error
 
 
 def test_columns_are_mapped_on_the_command_line(project, tmp_path):

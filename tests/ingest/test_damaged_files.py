@@ -30,7 +30,7 @@ from ingest.errors import UnusableFile
 from ingest.fields.skipped import REASONS
 from ingest.models import Upload
 from ingest.preview import preview_file
-from linker.models import Category, ExistingLink, Page, PageQuery, PageTraffic, Project, Run, RunStatus, TrafficPeriod
+from linker.models import Category, ExistingLink, Page, PageTraffic, Project, Run, RunStatus, SearchQuery, TrafficPeriod
 from linker.runs import lifecycle
 from tests.factories import make_member, make_page, make_project
 from tests.ingest.damage import DAYS, TRAFFIC, DamagedFile, DamagedRow, damaged_files, damaged_rows
@@ -261,7 +261,7 @@ def check_totals(project: Project, file: DamagedFile, kind: str, report: dict) -
 def held(project: Project) -> tuple[int, ...]:
     links = ExistingLink.objects.filter(project=project)
     pages = Page.objects.filter(project=project, missing_since=None)
-    queries = PageQuery.objects.filter(page__project=project)
+    queries = SearchQuery.objects.filter(page__project=project)
     traffic = PageTraffic.objects.filter(period__project=project)
     with_clicks = pages.exclude(clicks=None, impressions=None, position=None)
     categories = Category.objects.filter(project=project)
@@ -277,7 +277,7 @@ def clean_up(project: Project) -> None:
     Run.objects.all().delete()
     Upload.objects.all().delete()
     TrafficPeriod.objects.all().delete()
-    PageQuery.objects.all().delete()
+    SearchQuery.objects.all().delete()
     ExistingLink.objects.all().delete()
     project.pages.exclude(canonical_url__in=[f"{SITE}/{n}" for n in range(10)]).delete()
     project.pages.update(missing_since=None, category=None, clicks=None, impressions=None, position=None)

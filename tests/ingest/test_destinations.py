@@ -13,7 +13,7 @@ from ingest import services
 from ingest.addresses.destinations import KnownPage, Moves, PageFinder, destinations
 from ingest.addresses.normalise import Site
 from ingest.kinds.project_pages import leading_pages
-from linker.models import ExistingLink, PageQuery, PageTraffic
+from linker.models import ExistingLink, PageTraffic, SearchQuery
 from tests.factories import make_page
 from tests.ingest.files import LINK_HEADER, SITE, link, write
 
@@ -179,7 +179,7 @@ def queries_end(project, tmp_path) -> dict[str, str]:
     """Which page got the query of each address, which is the address."""
     rows = [(full(address), address, "1") for address in [*ENDS, "/shown"]]
     services.import_file(project, "queries", write(tmp_path / "queries.csv", ("url", "query", "importance"), rows))
-    return {query: short(url) for query, url in PageQuery.objects.values_list("query", "page__url")}
+    return {query: short(url) for query, url in SearchQuery.objects.values_list("query", "page__url")}
 
 
 @pytest.mark.parametrize("ends_of", [links_end, links_end_row_by_row, traffic_ends, queries_end])
@@ -204,7 +204,7 @@ def test_queries_of_a_page_s_addresses_are_added_up_and_the_report_says_how_many
         ("tents", f"{SITE}/copy#x", "3", "", ""),
     ]
     report = services.import_file(site, "queries", write(tmp_path / "queries.csv", header, rows))
-    [query] = PageQuery.objects.select_related("page")
+    [query] = SearchQuery.objects.select_related("page")
     assert (query.page.url, query.clicks, query.impressions, query.position) == (f"{SITE}/new", 6, 400, 5.0)
     assert (report["rows_moved"], report["rows_summed"]) == (2, 2)
 

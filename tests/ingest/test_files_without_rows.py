@@ -9,7 +9,7 @@ from django.urls import reverse
 from ingest import services
 from ingest.errors import FileError
 from ingest.models import Upload
-from linker.models import ExistingLink, Page, PageQuery, PageTraffic, Run
+from linker.models import ExistingLink, Page, PageTraffic, Run, SearchQuery
 from linker.runs.lifecycle import no_progress
 from tests.factories import make_page
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link, write
@@ -50,7 +50,7 @@ def there_is(project) -> tuple[int, ...]:
     return (
         Page.objects.filter(project=project, missing_since=None).count(),
         ExistingLink.objects.filter(project=project, missing_since=None).count(),
-        PageQuery.objects.filter(page__project=project).count(),
+        SearchQuery.objects.filter(page__project=project).count(),
         PageTraffic.objects.filter(page__project=project).count(),
     )
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from ingest import services
 from ingest.kinds import registry
 from ingest.models import Upload
-from linker.models import Page, PageQuery, Run, RunStatus
+from linker.models import Page, Run, RunStatus, SearchQuery
 from linker.runs import job_queue, lifecycle
 from linker.runs.job_queue import JobKey
 from tests.factories import make_page, make_run
@@ -258,7 +258,7 @@ def test_a_file_of_queries_is_known_looked_at_and_imported(project, manager, cli
     run = Run.objects.get(kind="import_queries")
     assert answer.url == reverse("run", args=["shop", run.pk])
     lifecycle.execute(run.pk, services.run_import)
-    assert PageQuery.objects.get(page__project=project).query == "tents"
+    assert SearchQuery.objects.get(page__project=project).query == "tents"
     shown = client_for(manager).get(answer.url).text
     for words in ("Import search queries", "Queries of pages", "Read as", "url, query, importance"):
         assert words in shown

@@ -598,7 +598,7 @@ def test_a_file_of_numbers_alone_adds_to_pages_and_makes_and_misses_none(project
     report = services.import_file(project, "pages", path)
     assert (page("/1").word_count, page("/1").language, page("/1").title) == (1204, "de", "Title of /1")
     assert (report["updated"], report["new"], report["missing"]) == (1, 0, 0)
-    assert report["skipped"] == {"unknown_page": 1}
+    assert report["skipped"] == {"no_title": 1}
 
 
 def test_rows_of_another_site_are_left_out_and_listed_safe_for_spreadsheets(project, tmp_path):
@@ -619,7 +619,7 @@ def test_a_cell_that_is_not_understood_is_left_empty_and_listed(project, tmp_pat
     rows = [real_row("/a", **{"Status Code": "99999999999", "Word Count": "many", "Last Modified": "soon"})]
     report = services.import_file(project, "pages", write(tmp_path / "c.csv", REAL_HEADER, rows))
     assert (page("/a").status_code, page("/a").word_count, page("/a").last_modified) == (None, None, None)
-    assert report["skipped"] == {"bad_cell": 3}
+    assert report["skipped"] == {"bad_cell": 2, "out_of_range": 1}
 
 
 def test_a_report_tells_rows_left_out_from_cells_and_from_repeated_rows(project, manager, client_for, tmp_path):

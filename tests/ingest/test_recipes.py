@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ingest import services
+from ingest.addresses.destinations import reason_without_page
 from ingest.fields.mapping import Field, FieldSet
 from ingest.files.table import Records
 from ingest.import_report import ImportReport, import_words
@@ -78,7 +79,8 @@ class PricesImport(ImportKind):
             if isinstance(page, int):
                 report["prices"] += Page.objects.filter(pk=page).update(value=float(cells[at["price"]]))
             else:
-                task.skipped.add(line, "unknown_page", address=cells[at["url"]])
+                address = cells[at["url"]]
+                task.skipped.add(line, reason_without_page(page, address), address=address)
         if not report["prices"]:
             raise task.stop_without_rows("a price of a page", report)
         return report | task.skipped.report() | {"mapping": task.rows.mapping}

@@ -118,7 +118,7 @@ def test_a_genuine_export_keeps_every_click(project, tmp_path):
     assert everything_else(project) == before
     listed = list(csv.DictReader((tmp_path / "skipped.csv").open(encoding="utf-8-sig")))
     assert [(row["line"], row["reason"], row["value"]) for row in listed] == [
-        ("7", REASONS["page_of_traffic_unknown"], "77 clicks, 901 impressions"),
+        ("7", REASONS["page_unknown"], "77 clicks, 901 impressions"),
         ("50", REASONS["another_site"], "5 clicks, 6 impressions"),
     ]
 
@@ -499,7 +499,7 @@ def test_rows_and_cells_that_cannot_be_read_are_listed_and_their_clicks_accounte
     listed = list(csv.DictReader((tmp_path / "skipped.csv").open(encoding="utf-8-sig")))
     assert [(row["line"], row["reason"]) for row in listed] == [
         ("2", REASONS["bad_cell"]),
-        ("2", REASONS["bad_cell"]),
+        ("2", REASONS["out_of_range"]),
         ("3", REASONS["no_address"]),
         ("4", REASONS["bad_address"]),
         ("5", REASONS["bad_width"]),

@@ -51,6 +51,27 @@ def test_a_count_that_no_column_can_hold_is_refused(text):
         values.parse_count(text)
 
 
+@pytest.mark.parametrize(
+    ("parse", "text", "value"),
+    [
+        (values.parse_count, "-1", "-1, not from 0 to 2,147,483,647"),
+        (values.parse_count, "9" * 50, f"{'9' * 50}, not from 0 to 2,147,483,647"),
+        (values.parse_status_code, "1200", "1200, not from 0 to 999"),
+        (values.parse_position, "-0.5", "-0.5, not 0 or more"),
+        (values.parse_importance, "-3 %", "-3 %, not 0 or more"),
+        (values.parse_value, "1e999", "1e999, not below 1.8e308"),
+        (values.parse_time, "0001-01-01T00:00:00+23:00", "0001-01-01T00:00:00+23:00, not from the year 1 to the year "),
+    ],
+)
+def test_a_number_out_of_range_is_left_out_with_the_range_and_not_as_one_that_is_not_understood(parse, text, value):
+    known, left_out = values.of_cells(parse, [text, "many"])
+    assert known == {text: None, "many": None}
+    assert left_out["many"] == ("bad_cell", "many")
+    reason, shown = left_out[text]
+    assert reason == "out_of_range"
+    assert shown.startswith(value)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_is_a_finite_number_or_an_error(text):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from linker.engine.anchors.diversity import word_set
 from linker.matching.tiers import retier
-from linker.models import CandidateEdge, PageQuery, Project, Tier
+from linker.models import CandidateEdge, Project, SearchQuery, Tier
 from linker.projects.policies.tiers import change_tiers
 from review.anchor_warnings import CODES
 from review.decisions import NothingToUndo, Outcome, Ruling, Shown, decide_edges, undo
@@ -74,7 +74,7 @@ def test_an_anchor_that_an_editor_wrote_is_looked_at_as_a_run_looks_at_its_own(p
     project.banned_anchors = ["our ranges"]
     project.save()
     make_page(project, title="Winter boots | Shop", h1="winter boots")
-    PageQuery.objects.create(page=edge.target, query="best quilts", source="search_console")
+    SearchQuery.objects.create(page=edge.target, query="best quilts", source="search_console")
     make_link(make_page(project), edge.target, "duvets")
     if anchor == "dryer settings":
         edge.target.headings = ["Dryer"]

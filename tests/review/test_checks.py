@@ -368,7 +368,7 @@ def test_a_link_leaves_once_the_reason_is_gone(project, leaver):
 def test_where_all_is_held_back_no_release_is_made_and_the_reason_is_said(project):
     accepted(project, target=make_page(project, status_code=404))
 
-    with pytest.raises(NothingToExport, match="the one link that might leave is held back"):
+    with pytest.raises(NothingToExport, match="the only link is held back"):
         release_of(project)
 
     assert not Release.objects.exists()
@@ -488,7 +488,7 @@ def test_each_kind_of_link_has_its_own_advice(project):
     assert group.advice == (
         "Undo the decision, reject the link and match again, for links to the new address. "
         "Where nobody has decided (2): Match again, for links to the new address. "
-        "Where the link has left and is to change (1): Take back the change or withdraw the link, under “Released "
+        "Where the link was exported and is to change (1): Take back the change or withdraw the link, under “Released "
         "links”."
     )
 

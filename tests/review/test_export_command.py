@@ -90,7 +90,7 @@ def test_a_release_can_be_written_again(project, out, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "Nothing is ready to leave"),
+        ({}, "Nothing is ready to export"),
         ({"status": "suggested"}, "no such links"),
         ({"tier": "Gold"}, "There is no tier 'Gold' in shop. Its tiers: Inline, Related, Reserve"),
         ({"category": "A > B"}, "There is no category 'A > B'"),
@@ -144,7 +144,7 @@ def test_standard_output_holds_the_file_and_nothing_else_and_failures_exit_with_
         first.stdout.decode()
         == "donor_url,anchor_text,acceptor_url\nhttps://shop.example/ä,to b,https://shop.example/b\n"
     )
-    assert b"1 link left as release 1" in first.stderr
+    assert b"1 link exported as release 1" in first.stderr
     assert (again.returncode, again.stdout) == (1, b"")
-    assert b"Nothing is ready to leave" in again.stderr
+    assert b"Nothing is ready to export" in again.stderr
     assert (nowhere.returncode, usage.returncode) == (1, 2)

@@ -441,7 +441,7 @@ def test_an_undo_that_comes_too_late_says_why(edge, as_editor):
     CandidateEdge.objects.update(status=EdgeStatus.EXPORTED)
     answer = as_editor.post(UNDO, {"decision": Decision.objects.get().pk}, headers=HTMX)
     assert answer.status_code == 409
-    assert "left with an export already" in text(answer)
+    assert "been exported already" in text(answer)
 
 
 @pytest.mark.parametrize("decision", ["x", "²", "9" * 30, "9" * 5000, "9" * 18])

@@ -93,7 +93,7 @@ def test_releases_are_numbered_project_by_project(project):
 def test_where_nothing_is_ready_no_release_is_made(project):
     make_edge(project)
 
-    with pytest.raises(NothingToExport, match="Nothing is ready to leave"):
+    with pytest.raises(NothingToExport, match="Nothing is ready to export"):
         release_of(project)
 
     assert not Release.objects.exists()

@@ -62,7 +62,7 @@ def test_where_they_have_become_many_since_the_page_was_shown_it_comes_back(proj
     response = client_for(editor).post(PAGE, {"format": "full", "links": 2})
 
     assert response.status_code == 409
-    assert "more than 2 links are approved by now, and 2 were to leave" in response.content.decode()
+    assert "more than 2 links are approved by now, and 2 were to be exported" in response.content.decode()
     assert not Run.objects.filter(kind=RunKind.RELEASE).exists()
 
 

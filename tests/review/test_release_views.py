@@ -111,7 +111,7 @@ def test_exporting_twice_says_that_nothing_is_left(exported, as_editor):
     response = as_editor.post(PAGE, {"format": "full"})
 
     assert response.status_code == 409
-    assert "Nothing is ready to leave" in text(response)
+    assert "Nothing is ready to export" in text(response)
     assert Release.objects.count() == 1
 
 
@@ -130,7 +130,7 @@ def test_a_link_accepted_since_the_page_was_shown_does_not_leave_unseen(project,
     refused = as_editor.post(PAGE, form)
 
     assert (refused.status_code, Release.objects.count()) == (409, 0)
-    assert "Nothing was exported: 2 links would leave now, and not 1 as when you looked." in text(refused)
+    assert "Nothing was exported: 2 links would be exported now, and not 1 as when you looked." in text(refused)
     assert "Export 2 links</button>" in text(refused)
     assert as_editor.post(PAGE, sent(refused)).status_code == 302
     assert Release.objects.get().links == 2
@@ -202,7 +202,7 @@ def test_the_page_says_what_leaves_unreviewed_and_what_stays_because_it_is_sensi
     assert "<strong>2 links</strong> would be exported now" in page
     assert "<strong>1</strong> of them not reviewed by an editor" in page
     assert "1 link without a decision is held back" in page
-    assert "Sensitive, nobody has looked" in page
+    assert "Sensitive, not reviewed" in page
 
 
 def test_the_page_says_what_is_held_back_and_what_to_do(project, as_editor):
@@ -213,7 +213,7 @@ def test_the_page_says_what_is_held_back_and_what_to_do(project, as_editor):
     assert "1 approved link is held back" in page
     assert "Acceptor not indexable" in page
     assert "make it indexable and import a new crawl" in page
-    assert "every link that could go out is held back" in page
+    assert "every link that could be exported is held back" in page
 
 
 def test_links_nobody_decided_on_are_counted_apart_and_have_their_own_advice(project, as_editor):
@@ -352,7 +352,7 @@ def test_a_category_that_is_gone_is_an_empty_file_and_an_empty_release(project, 
     assert file.count(b"\n") == 1
     assert (response.status_code, edge.status) == (409, EdgeStatus.ACCEPTED)
     assert "Only a deleted category" in text(response)
-    assert "Nothing is ready to leave" in text(response)
+    assert "Nothing is ready to export" in text(response)
 
 
 @pytest.mark.parametrize(

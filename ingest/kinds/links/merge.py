@@ -48,10 +48,10 @@ def mark_missing_links(project: Project, seen_at: datetime) -> int:
 
 
 def count_page_links(project: Project) -> None:
-    """Sets every page's `inlinks` and `outlinks`: distinct pages, body links only, missing ones left out."""
+    """Sets every page's `inlinks` and `outlinks`: distinct other pages, body links only, missing links left out."""
     execute(
         "WITH pair AS (SELECT DISTINCT source_id, target_id FROM linker_existinglink "
-        f"WHERE project_id = %s AND {sql(TEXT_LINK)}), "
+        f"WHERE project_id = %s AND {sql(TEXT_LINK)} AND source_id <> target_id), "
         "gives AS (SELECT source_id AS id, count(*) AS n FROM pair GROUP BY 1), "
         "gets AS (SELECT target_id AS id, count(*) AS n FROM pair GROUP BY 1), "
         "counted AS (SELECT p.id, coalesce(gets.n, 0) AS inlinks, coalesce(gives.n, 0) AS outlinks FROM linker_page p "

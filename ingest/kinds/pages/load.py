@@ -60,7 +60,7 @@ class PagesLoad:
                 self.skipped.add(line, "duplicate", address=url)
         if not self.is_crawl:
             for line, url in stage.drop_unknown(self.project):
-                self.skipped.add(line, "unknown_page", address=url)
+                self.skipped.add(line, "no_title", address=url)
         return {
             **self.task.source.describe(),
             "rows": self.rows,
@@ -124,7 +124,7 @@ class PagesLoad:
             self.task.note_stage("Reading the languages of pages")
             read_languages(self.project, self.task.note_substage)
             report["languages"] = language_counts(self.project)
-        self.task.note_stage("Looking for sensitive pages")
+        self.task.note_stage("Scanning for sensitive pages")
         report |= find_sensitive(self.project, self.task.note_substage)
         report |= find_roles(self.project, self.task.note_substage)
         self.task.note_done()

@@ -212,12 +212,13 @@ class PageParser:
     def _parsed(
         self, name: str, parse: Callable[[str], Any], columns: dict[str, list[Any]], cells: Sequence[str]
     ) -> list[Any]:
-        """What the cells of a column say, each that differs parsed once; None where one is empty or not understood."""
+        """What the cells of a column say, each that differs parsed once; None where one is empty or left out."""
         known, bad = values.of_cells(parse, cells)
         if bad:
             for line, url, cell in zip(columns["line"], columns["url"], cells, strict=True):
                 if cell in bad:
-                    self._leave_out(line, "bad_cell", url, cell.strip(), column=self.mapping[name][0])
+                    reason, value = bad[cell]
+                    self._leave_out(line, reason, url, value, column=self.mapping[name][0])
         return list(map(known.__getitem__, cells))
 
     def _keep_pages(self, columns: dict[str, list[Any]], cells: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:

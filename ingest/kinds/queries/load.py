@@ -39,6 +39,6 @@ def load_queries(task: ImportTask) -> Counts:
         report["rows_moved"] = parser.moved
     report["rows_summed"] = staged - report["queries"]
     stage.drop_query_stage()
-    analyze("linker_pagequery")
+    analyze("linker_searchquery")
     task.note_done()
     return report | task.skipped.report() | {"mapping": rows.mapping}

@@ -78,7 +78,7 @@ class QueryParser:
         found = self.pages.find(address)
         if isinstance(found, int):
             return found
-        reason = reason_without_page(found, address, "page_of_query_unknown")
+        reason = reason_without_page(found, address)
         self.skipped.add(line, reason, column=self.mapping["url"][0], address=address)
         return None
 
@@ -90,7 +90,7 @@ class QueryParser:
             return None
         try:
             return parse(text)
-        except ValueError:
-            column = self.mapping[name][0]
-            self.skipped.add(line, "bad_cell", column=column, address=cells[self.url_at], value=text)
+        except ValueError as error:
+            reason, value = values.why_left_out(error, text)
+            self.skipped.add(line, reason, column=self.mapping[name][0], address=cells[self.url_at], value=value)
             return None

@@ -56,7 +56,7 @@ def merge_queries(source: str, filled: Sequence[str], seen_at: datetime) -> dict
     names = ", ".join(QUERY_NUMBERS)
     changes = ", ".join(f"{name} = excluded.{name}" for name in [*filled, "last_seen_at"])
     [row] = fetch(
-        f"WITH merged AS (INSERT INTO linker_pagequery (page_id, query, source, last_seen_at, {names}) "
+        f"WITH merged AS (INSERT INTO linker_searchquery (page_id, query, source, last_seen_at, {names}) "
         f"SELECT page, query, %s, %s, {names} FROM (SELECT page, query, {sums} FROM stage_query GROUP BY 1, 2) summed "
         f"ON CONFLICT (page_id, source, md5(query)) DO UPDATE SET {changes} RETURNING page_id, xmax = 0 AS fresh) "
         "SELECT count(*), count(DISTINCT page_id), count(*) FILTER (WHERE fresh), count(*) FILTER (WHERE NOT fresh) "

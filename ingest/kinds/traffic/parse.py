@@ -149,7 +149,7 @@ class TrafficParser:
 
     def _lose(self, line: int, why: str, address: str, numbers: dict[str, int | None]) -> None:
         self._count("on_unknown" if why == "unknown" else "skipped", numbers)
-        reason = reason_without_page(why, address, "page_of_traffic_unknown")
+        reason = reason_without_page(why, address)
         value = ", ".join(f"{count} {name}" for name, count in numbers.items() if count is not None)
         self._left_out.append((line, reason, self.mapping["url"][0], address, value))
 
@@ -166,7 +166,7 @@ class TrafficParser:
         cells: Sequence[str],
         totals: set[int],
     ) -> list[Any]:
-        """What the cells of a column say, each that differs parsed once; None where one is empty or not understood."""
+        """What the cells of a column say, each that differs parsed once; None where one is empty or left out."""
         known, bad = values.of_cells(PARSERS[name], cells)
         if bad:
             self._list_bad(name, lines, addresses, cells, bad, totals)
@@ -187,12 +187,13 @@ class TrafficParser:
         lines: Sequence[int],
         addresses: Sequence[str],
         cells: Sequence[str],
-        bad: set[str],
+        bad: Mapping[str, tuple[str, str]],
         totals: set[int],
     ) -> None:
         for n, (line, address, cell) in enumerate(zip(lines, addresses, cells, strict=True)):
             if cell in bad and n not in totals:
-                self._left_out.append((line, "bad_cell", self.mapping[name][0], address, cell.strip()))
+                reason, value = bad[cell]
+                self._left_out.append((line, reason, self.mapping[name][0], address, value))
 
 
 def _is_total(cells: Sequence[str], url_at: int) -> bool:

@@ -1,4 +1,4 @@
-"""Write links to a CSV; accepted links leave as a release."""
+"""Write links to a CSV; accepted links are exported as a release."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 class Command(ProjectCommand):
     help = (
-        "Writes a project's links to a CSV file. With --status accepted (the default) the links leave: they are "
-        "marked as exported and their file is kept as a release. With any other status nothing is marked."
+        "Writes a project's links to a CSV file. With --status accepted (the default) the links are exported: "
+        "they are marked as such and their file is kept as a release. With any other status nothing is marked."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,8 +37,8 @@ class Command(ProjectCommand):
             "--status",
             default=str(Choice.ACCEPTED),
             choices=[str(choice) for choice in Choice],
-            help="accepted: what is ready to leave; suggested: all open suggestions, best first; exported: what has "
-            "left so far; all: these three together (default: accepted)",
+            help="accepted: what is ready to export; suggested: all open suggestions, best first; exported: what has "
+            "been exported so far; all: these three together (default: accepted)",
         )
         parser.add_argument(
             "--format",
@@ -94,9 +94,8 @@ class Command(ProjectCommand):
                     f"Fetch the file again with --release {release.number}."
                 ) from error
         held = f"; {_links(release.held)} held back, see the release's page" if release.held else ""
-        return (
-            f"{_links(release.links)} left as release {release.number} of {project.slug}; sha256 {release.sha256}{held}"
-        )
+        made = f"{_links(release.links)} exported as release {release.number} of {project.slug}"
+        return f"{made}; sha256 {release.sha256}{held}"
 
     def _without_release(self, project: Project, chosen: QueueFilter, options: dict[str, Any]) -> str:
         edges = choose(chosen.scope(project), Choice(options["status"]))

@@ -89,8 +89,8 @@ def left_links_decide(request: HttpRequest, slug: str) -> HttpResponse:
     done = _do(membership.project, form, verb, rel, cast("User", request.user))
     count = ngettext("%(n)d link", "%(n)d links", done) % {"n": done}
     said = {
-        "confirm": f"{count} confirmed as {rel}. Changes go out with the next release.",
-        "withdraw": f"{count} withdrawn. The removal goes out with the next release.",
+        "confirm": f"{count} confirmed as {rel}. Changes are exported with the next release.",
+        "withdraw": f"{count} withdrawn. The removal is exported with the next release.",
         "take_back": f"{count} kept as last released.",
         "accept": f"{count} accepted again. The next release adds what was withdrawn.",
     }[verb]

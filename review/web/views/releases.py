@@ -121,7 +121,7 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
             messages.warning(
                 request,
                 f"Nothing was exported: more than {create.MAX_IN_REQUEST:,} links are approved by now, and "
-                f"{shown:,} were to leave when you looked. Look again and export once more.",
+                f"{shown:,} were to be exported when you looked. Look again and export once more.",
             )
             return _page(request, membership, form, status=409)
         params = {"filters": chosen.to_dict(), "format": how["format"], "bom": how["bom"]}

@@ -21,7 +21,7 @@ from linker.explain.page import why_not_page
 from linker.explain.pair import why_not_pair
 from linker.matching.eligibility import IneligibleReason, eligibility_of, eligible_pages
 from linker.matching.start import run_match
-from linker.models import Block, EdgeStatus, ExclusionRule, LeftOut, Page, RunKind, SensitiveRule
+from linker.models import Block, EdgeStatus, ExclusionRule, Page, RunKind, SensitiveRule, UnallocatedPairs
 from linker.pages.listing import find_page, nearest_addresses
 from linker.projects.policies.sensitive import add_sensitive
 from linker.runs import lifecycle
@@ -394,7 +394,9 @@ def test_what_a_ranked_run_left_out_is_answered_with_its_score_and_what_was_need
     make_edge(project, donor, score=0.9, run=run)
     make_edge(project, donor, score=0.31, run=run)
     make_edge(project, None, acceptor, score=0.44, run=run)
-    LeftOut.objects.create(run=run, source=donor.pk, targets=[7, acceptor.pk], scores=[0.5, 0.12], reasons=[2, reason])
+    UnallocatedPairs.objects.create(
+        run=run, source=donor.pk, targets=[7, acceptor.pk], scores=[0.5, 0.12], reasons=[2, reason]
+    )
     found = ask(*pair).findings
     assert blocking(found) == [code]
     for words in said:
@@ -416,7 +418,7 @@ def test_without_room_in_the_block_the_tier_tells_whether_words_were_missing(bas
     run = run_of(project, "learned", {"basis": basis}, inline_per_donor=inline, related_per_donor=1)
     make_edge(project, pair[0], score=0.9, run=run, placement="inline")
     make_edge(project, pair[0], score=0.3, run=run, placement="related")
-    LeftOut.objects.create(
+    UnallocatedPairs.objects.create(
         run=run, source=pair[0].pk, targets=[pair[1].pk], scores=[score], reasons=[Reason.RELATED_FULL]
     )
     assert blocking(ask(*pair).findings) == [code]
@@ -439,7 +441,7 @@ def test_a_donor_whose_links_found_no_place_is_not_said_to_give_its_most(score, 
     run = run_of(project, "learned", {"basis": "probability"}, inline_per_donor=inline, related_per_donor=1)
     make_edge(project, pair[0], score=0.9, run=run, placement="inline")
     make_edge(project, pair[0], score=0.7, run=run, placement="related")
-    LeftOut.objects.create(
+    UnallocatedPairs.objects.create(
         run=run, source=pair[0].pk, targets=[pair[1].pk], scores=[score], reasons=[Reason.DONOR_FULL]
     )
     assert said in finding(ask(*pair).findings, code).text
@@ -448,7 +450,7 @@ def test_a_donor_whose_links_found_no_place_is_not_said_to_give_its_most(score, 
 def test_what_a_ranked_run_never_found_was_no_candidate(pair, project):
     run = run_of(project, "learned")
     make_edge(project, pair[0], run=run)
-    LeftOut.objects.create(run=run, source=pair[0].pk, targets=[7, 8], scores=[0.1, 0.1], reasons=[1, 2])
+    UnallocatedPairs.objects.create(run=run, source=pair[0].pk, targets=[7, 8], scores=[0.1, 0.1], reasons=[1, 2])
     found = ask(*pair).findings
     assert blocking(found) == ["not-a-candidate"]
     assert "the 3 candidates" in finding(found, "not-a-candidate").text

@@ -14,7 +14,7 @@ from linker.errors import UserError
 from linker.explain.page import why_not_page
 from linker.explain.pair import why_not_pair
 from linker.matching.start import run_match
-from linker.models import CandidateEdge, Change, LeftOut, PageGroup, PageTwin, RunKind
+from linker.models import CandidateEdge, Change, PageGroup, PageTwin, RunKind, UnallocatedPairs
 from linker.pages import copies
 from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_edge, make_link, make_model, make_page, make_project
@@ -123,7 +123,7 @@ def test_of_translations_a_donor_gets_the_best_one_alone(project, ranking):
     assert not project.edges.filter(source__url__endswith="tents", target__url__endswith="tents").exists()
     assert run.report["copies"]["pairs_held_out"] >= 2
     if ranking is Ranking.FORMULA:
-        left = LeftOut.objects.get(run=run, source=pages["/donor"].pk)
+        left = UnallocatedPairs.objects.get(run=run, source=pages["/donor"].pk)
         assert Reason.SAME_GROUP in left.reasons
         other = next(page for path, page in pages.items() if path != "/donor" and page != given)
         found = why_not_pair(project, pages["/donor"], other).findings
@@ -191,7 +191,7 @@ def test_the_word_can_be_taken_back(project, shop, manager):
 
 def test_a_group_that_is_gone_is_an_error_for_the_user(project, shop):
     match(project)
-    with pytest.raises(UserError, match="found the groups anew"):
+    with pytest.raises(UserError, match="a match run has replaced it"):
         copies.keep_apart(project, 10**9)
     other = make_project(slug="other")
     with pytest.raises(UserError):
@@ -252,4 +252,4 @@ def test_a_manager_says_so_on_the_page(project, shop, manager, client_for):
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/", follow=True)
     assert "The group has been dissolved" in answer.content.decode()
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/", follow=True)
-    assert "found the groups anew" in answer.content.decode()
+    assert "a match run has replaced it" in answer.content.decode()

@@ -15,7 +15,7 @@ from linker.engine.allocation.allocate import Reason, beyond
 from linker.engine.params import Ranking
 from linker.explain.pair import why_not_pair
 from linker.matching.pair_rules import MAX_ALTERNATIVE_PRODUCTS, MAX_COMPLEMENTARY_PRODUCTS
-from linker.models import CandidateEdge, LeftOut, Page
+from linker.models import CandidateEdge, Page, UnallocatedPairs
 from tests.factories import embed, make_category, make_edge, make_model, make_page
 from tests.linker.matching.test_copies import match, words
 
@@ -56,7 +56,7 @@ def test_a_product_gets_so_many_alternatives_and_so_many_complements(project, sh
     )
     assert max(count for (_, alike), count in given_out.items() if alike) == MAX_ALTERNATIVE_PRODUCTS
     assert max(count for (_, alike), count in given_out.items() if not alike) == MAX_COMPLEMENTARY_PRODUCTS
-    left = LeftOut.objects.filter(source=shop[0].pk).get()
+    left = UnallocatedPairs.objects.filter(source=shop[0].pk).get()
     place = left.reasons.index(Reason.PRODUCTS_FULL)
     found = {one.code: one for one in why_not_pair(project, shop[0], Page.objects.get(pk=left.targets[place])).findings}
     assert "at most 5 suggestions" in found["products-full"].text
@@ -65,7 +65,7 @@ def test_a_product_gets_so_many_alternatives_and_so_many_complements(project, sh
 @pytest.mark.django_db
 def test_an_accepted_link_is_one_of_them_and_stays_however_little_it_scores(project, shop):
     match(project, Ranking.SHIPPED, inline_per_donor=0, related_per_donor=15)
-    left = LeftOut.objects.filter(source=shop[0].pk).get()
+    left = UnallocatedPairs.objects.filter(source=shop[0].pk).get()
     same = {page.pk for page in shop if page.category_id == shop[0].category_id}
     late = next(
         target
@@ -84,7 +84,7 @@ def test_an_accepted_link_is_one_of_them_and_stays_however_little_it_scores(proj
 def test_pages_that_are_no_products_have_no_such_share(project, shop):
     Page.objects.filter(project=project).update(role="article")
     match(project, Ranking.FORMULA, inline_per_donor=0, related_per_donor=15)
-    assert not any(Reason.PRODUCTS_FULL in left.reasons for left in LeftOut.objects.all())
+    assert not any(Reason.PRODUCTS_FULL in left.reasons for left in UnallocatedPairs.objects.all())
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=30), st.integers(0, 4))

@@ -24,7 +24,7 @@ from linker.matching.ranked import load_site
 from linker.matching.report_types import MatchReport
 from linker.matching.start import run_match
 from linker.matching.tiers import retier
-from linker.models import CandidateEdge, ExistingLink, LeftOut, RunKind
+from linker.models import CandidateEdge, ExistingLink, RunKind, UnallocatedPairs
 from linker.reports.match_page import match_page
 from linker.reports.params import param_rows
 from linker.reports.words import report_rows
@@ -234,10 +234,10 @@ def test_reading_the_tiers_again_changes_nothing_right_after_a_run(project, site
 def test_what_was_found_and_not_proposed_is_kept_with_the_reason_for_the_newest_run(project, site):
     match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10)
     run = match(project, inline_per_donor=1, related_per_donor=1, per_target=3, pool=10, threshold=0.5)
-    assert set(LeftOut.objects.values_list("run_id", flat=True)) == {run.pk}
+    assert set(UnallocatedPairs.objects.values_list("run_id", flat=True)) == {run.pk}
     proposed = set(CandidateEdge.objects.filter(run=run).values_list("source_id", "target_id"))
     reasons = set()
-    for row in LeftOut.objects.all():
+    for row in UnallocatedPairs.objects.all():
         for target, score, reason in zip(row.targets, row.scores, row.reasons, strict=True):
             assert (row.source, target) not in proposed
             assert (reason == Reason.BELOW_FLOOR) == (score < 0.5)

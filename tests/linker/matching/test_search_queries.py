@@ -12,7 +12,7 @@ from linker.engine.anchors.search_queries import Query
 from linker.engine.params import MatchParams, Ranking
 from linker.matching.search_queries import target_queries
 from linker.matching.start import run_match
-from linker.models import PageQuery, Project, RunKind, RunStatus
+from linker.models import Project, RunKind, RunStatus, SearchQuery
 from linker.runs import lifecycle
 from tests.factories import embed, make_model, make_page, make_project
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def add(page, query, source="search_console", **numbers):
-    return PageQuery.objects.create(page=page, query=query, source=source, **numbers)
+    return SearchQuery.objects.create(page=page, query=query, source=source, **numbers)
 
 
 def test_weights_are_shares_of_all_the_page_s_impressions_and_only_the_heaviest_come(project):
@@ -67,7 +67,7 @@ def test_one_question_for_all_pages_and_none_for_a_page_without_queries(project)
 )
 def test_the_database_refuses_what_no_import_may_write(project, fields):
     with pytest.raises(IntegrityError), transaction.atomic():
-        PageQuery.objects.create(page=make_page(project), **{"query": "tents", "source": "joil"} | fields)
+        SearchQuery.objects.create(page=make_page(project), **{"query": "tents", "source": "joil"} | fields)
 
 
 def test_a_blend_outside_of_0_to_1_is_refused(project):
@@ -129,7 +129,7 @@ def test_from_the_sample_s_files_to_an_anchor_that_people_searched_for():
     queries = project.edges.filter(anchor_source="query")
     assert queries.exists()
     assert all("fernpeak" not in edge.anchor.lower() for edge in queries)
-    assert all(PageQuery.objects.filter(page=edge.target, query__iexact=edge.anchor).exists() for edge in queries)
+    assert all(SearchQuery.objects.filter(page=edge.target, query__iexact=edge.anchor).exists() for edge in queries)
 
 
 @pytest.mark.parametrize(("blend", "anchor"), [(0.0, "snow boots"), (0.3, "snow boots"), (1.0, "winter footwear")])

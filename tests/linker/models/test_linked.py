@@ -13,7 +13,7 @@ from linker.explain.page import why_not_page
 from linker.explain.pair import why_not_pair
 from linker.matching.room import Room, rooms_of
 from linker.matching.tiers import retier
-from linker.models import Block, CandidateEdge, ExistingLink, LeftOut, Page, Placement, Tier
+from linker.models import Block, CandidateEdge, ExistingLink, Page, Placement, Tier, UnallocatedPairs
 from linker.models.linked import LINKED_IN, already_linked, linked_sql, links_in_place
 from review.queue.selectors import card_of
 from tests.factories import make_edge, make_link, make_page
@@ -124,7 +124,7 @@ def test_a_run_that_ranks_the_whole_site_keeps_the_reason(project):
     make_link(pages["a"], pages["b"], "the aside", Block.ASIDE)
     match(project, ranking=Ranking.FORMULA, threshold=-1)
     assert ("a", "b") not in pairs(project)
-    left = LeftOut.objects.get(source=pages["a"].pk)
+    left = UnallocatedPairs.objects.get(source=pages["a"].pk)
     assert left.reasons[left.targets.index(pages["b"].pk)] == Reason.LINKED_BESIDE
     assert codes(ask(pages["a"], pages["b"])) == ["linked-beside"]
 

@@ -23,6 +23,7 @@ COPIES = {
     "ANSWERED_200, LINKABLE": r"status_code, 200\) (=|<>) 200|status_code (=|<>) 200 OR|status_code=(None|200)",
     "UNDECIDED, DECIDED": r"status (=|<>) 'suggested'|edge\.status (==|!=) EdgeStatus\.SUGGESTED"
     r"|status=(EdgeStatus\.SUGGESTED|.suggested.)\)",
+    "ACCEPTED": r"(Q|filter|exclude)\(status=EdgeStatus\.ACCEPTED\)|status (=|<>) 'accepted'",
     "APPROVED": r"['\"]accepted['\"], ['\"]exported['\"]|EdgeStatus\.ACCEPTED, EdgeStatus\.EXPORTED",
     "REFUSED": r"['\"]rejected['\"], ['\"]withdrawn['\"]|EdgeStatus\.REJECTED, EdgeStatus\.WITHDRAWN",
     "OPEN, PROPOSED": r"NOT (\w+\.)?stale\b|(Q|filter|exclude)\([^()]*\bstale=",
@@ -56,6 +57,7 @@ def test_a_rule_is_written_in_its_home_alone(rule):
         ("UNDECIDED, DECIDED", "e.status <> 'suggested'"),
         ("UNDECIDED, DECIDED", "if edge.status == EdgeStatus.SUGGESTED"),
         ("UNDECIDED, DECIDED", "edges.filter(status=EdgeStatus.SUGGESTED)"),
+        ("ACCEPTED", "Q(status=EdgeStatus.ACCEPTED)"),
         ("APPROVED", "status IN ('accepted', 'exported')"),
         ("REFUSED", "(EdgeStatus.REJECTED, EdgeStatus.WITHDRAWN)"),
         ("OPEN, PROPOSED", "e.status = 'suggested' AND NOT e.stale"),

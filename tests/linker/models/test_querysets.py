@@ -41,6 +41,7 @@ OF_EDGES = {
     "UNDECIDED": lambda edge: edge.status == "suggested",
     "DECIDED": lambda edge: edge.status != "suggested",
     "APPROVED": lambda edge: edge.status in ("accepted", "exported"),
+    "ACCEPTED": lambda edge: edge.status == "accepted",
     "ONCE_APPROVED": lambda edge: edge.status in ("accepted", "exported", "withdrawn"),
     "REFUSED": lambda edge: edge.status in ("rejected", "withdrawn"),
     "PROPOSED": lambda edge: not edge.stale,
@@ -167,8 +168,9 @@ def test_an_edge_is_undecided_approved_or_refused(status):
 
 
 def test_an_edge_says_itself_whether_it_is_held(edges):
-    for edge in edges:
-        assert edge.is_held is (edge.status == "suggested" and (edge.tier is None or edge.tier.held))
+    held = set(CandidateEdge.objects.filter(rules.HELD).values_list("pk", flat=True))
+    assert {edge.pk for edge in edges if edge.is_held} == held
+    assert any(edge.stale and edge.status == "suggested" and edge.tier is None for edge in edges)
 
 
 def test_a_rule_can_be_asked_of_a_related_row(project):

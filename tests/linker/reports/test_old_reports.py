@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ingest.fields.skipped import FORMER_REASONS
 from linker.models import Ranker, Run, RunKind
 from linker.reports.match_page import ON_PAGE, match_page
 from linker.reports.words import reading_rows, report_rows, summary
@@ -57,6 +58,22 @@ def test_the_same_report_stored_today_says_the_same(name):
     assert today["version"] == report_of(old).version
     assert words(run_of(OLD[name], today)) == words(old)
     assert report_of(run_of(OLD[name], today)) == report_of(old)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "said"),
+    [
+        ("import_pages", "unknown_page", "The address is not a page of the project, and the file has no title for a "),
+        ("import_queries", "page_of_query_unknown", "The query's address is not a page of the project"),
+        ("import_traffic", "page_of_traffic_unknown", "The address is not a page of the project, so its numbers "),
+    ],
+)
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_reason_that_no_import_gives_any_more_is_said_as_before(kind, reason, said, version):
+    key = FORMER_REASONS[reason] if version == 0 else reason
+    stored = {"skipped": {key: 3}} | ({"version": version} if version else {})
+    [(label, _)] = [row for row in report_rows(Run(kind=kind, report=stored)) if row[1] == "3"]
+    assert label.lower().startswith(f"skipped: {said}".lower())
 
 
 @pytest.mark.django_db
