@@ -12,7 +12,7 @@ from linker import audit
 from linker.errors import UserError
 from linker.models import ApartPage, ChangeKind, NotTheSame, PageGroup, PageTwin, Project, TwinKind
 from linker.pages.listing import WIDE
-from linker.query_strings import unknown_fields
+from linker.query_strings import is_id, unknown_fields
 from linker.storage.cells import safe_cell_sql
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class CopiesQuery:
     def from_query(cls, query: Mapping[str, str]) -> CopiesQuery:
         kind = query.get("kind", "")
         pages, _, last = query.get("after", "").partition("_")
-        sound = all(part.isascii() and part.isdigit() and len(part) < 19 for part in (pages, last))
+        sound = is_id(pages) and is_id(last)
         return cls(
             text=query.get("q", "").replace("\x00", "").strip()[:500],
             kind=kind if kind in TwinKind.values else "",

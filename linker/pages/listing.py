@@ -32,7 +32,7 @@ from linker.models.linked import TEXT_LINK
 from linker.models.querysets import INDEXABLE, LINKABLE, MISSING, NOT_INDEXABLE, ORPHAN, PRESENT, PROPOSED
 from linker.models.subtrees import subtree, subtrees
 from linker.pages.lists import page_ids
-from linker.query_strings import unknown_fields
+from linker.query_strings import is_id, unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -105,7 +105,7 @@ class PageListFilter:
 
 
 def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+    return int(text) if is_id(text) else None
 
 
 def _keyset(text: str) -> tuple[int, int] | None:

@@ -19,10 +19,10 @@ from django.utils import timezone
 
 from linker import audit
 from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Project, Rel
-from linker.query_strings import unknown_fields
+from linker.query_strings import is_id, unknown_fields
 from review.decisions import decision_on, with_outcome
 from review.models import Decision, Operation, Pending, ReleaseLink, Verb
-from review.queue.filters import MAX_ID, MAX_TEXT, Cursor, Order, QueueFilter
+from review.queue.filters import MAX_TEXT, Cursor, Order, QueueFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -185,15 +185,15 @@ class LinkFilter:
         if rel not in ("", *Rel.values):
             ignored.append("rel")
             rel = ""
-        is_number = number.isascii() and number.isdigit() and int(number[:20]) <= MAX_ID
-        if number and not is_number:
+        release = int(number) if is_id(number) else None
+        if number and release is None:
             ignored.append("release")
         text = query.get("text", "").strip()[:MAX_TEXT]
         if "\0" in text:
             ignored.append("text")
             text = ""
         ignored += unknown_fields(query, {"state", "rel", "release", "text", "after"})
-        return cls(State(state), rel, int(number[:20]) if is_number else None, text, tuple(ignored))
+        return cls(State(state), rel, release, text, tuple(ignored))
 
     def to_query(self, **more: Any) -> str:
         """The inverse of from_query, without the defaults."""

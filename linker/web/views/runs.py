@@ -13,7 +13,7 @@ from linker.models import Role, Run, RunKind, RunStatus
 from linker.models.run import kind_label
 from linker.pages import lists
 from linker.projects import access, overview
-from linker.query_strings import unknown_fields
+from linker.query_strings import is_id, unknown_fields
 from linker.reports import match_page, params, words
 from linker.runs import job_queue
 from linker.runs import lifecycle as life
@@ -43,7 +43,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     if kind:
         rows = rows.filter(kind=kind)
     before = request.GET.get("before", "")
-    if before.isascii() and before.isdigit() and len(before) < 19:
+    if is_id(before):
         rows = rows.filter(pk__lt=int(before))
     found = list(rows[: PAGE_SIZE + 1])
     context = shell(
