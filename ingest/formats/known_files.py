@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ingest.formats import generic, shopify
 from ingest.formats.known_file import Known
@@ -66,9 +66,6 @@ from ingest.formats.table_rules import (
     mostly,
     names,
 )
-
-if TYPE_CHECKING:
-    pass
 
 PAGES, LINKS, QUERIES, TRAFFIC = "pages", "links", "queries", "traffic"
 _EXPORT_INTERNAL = (

@@ -101,7 +101,7 @@ class FileSource(Source):
 
 
 def recognise_columns(
-    path: Path, name: str, *, known_columns: Collection[str], preferred: Collection[str], encoding: str = ""
+    path: Path, name: str, *, known_columns: Collection[str], preferred: Collection[str], encoding: str
 ) -> tuple[str, Sequence[str]]:
     """The kind of import that a file is known to be for, empty where it is not known; and its header.
 

@@ -65,7 +65,7 @@ def withdraw(project: Project, edges: QuerySet[CandidateEdge], user: User, note:
 
 
 @transaction.atomic
-def roll_back(release: Release, user: User, note: str = "") -> int:
+def roll_back(release: Release, user: User, note: str) -> int:
     """Withdraws the links that a release added and that have not been withdrawn since. What it changed or removed stays
     as it is."""
     done = withdraw(release.project, left_with(release.project, release.number), user, note)
@@ -225,7 +225,7 @@ def left_with(project: Project, number: int) -> QuerySet[CandidateEdge]:
     return CandidateEdge.objects.filter(project=project, pk__in=added_by(project, number), status=EdgeStatus.EXPORTED)
 
 
-def links_page(project: Project, chosen: LinkFilter, after: str = "", size: int = PAGE_SIZE) -> tuple[list[Any], str]:
+def links_page(project: Project, chosen: LinkFilter, after: str) -> tuple[list[Any], str]:
     """One screen of links, edges with both pages, what is pending, and `release_number`: the last release of
     each; and the cursor of the next screen, empty at the end."""
     listed = QueueFilter()
@@ -238,8 +238,8 @@ def links_page(project: Project, chosen: LinkFilter, after: str = "", size: int 
         edges.select_related("source", "target", "pending__decision__user")
         .defer("source__body", "target__body")
         .annotate(release_number=Subquery(last))
-        .order_by(*Order.DONOR.fields)[: size + 1]
+        .order_by(*Order.DONOR.fields)[: PAGE_SIZE + 1]
     )
     place = cursor.position if cursor else 0
-    more = len(found) > size
-    return found[:size], str(Cursor.of(found[size - 1], Order.DONOR, place + size)) if more else ""
+    more = len(found) > PAGE_SIZE
+    return found[:PAGE_SIZE], str(Cursor.of(found[PAGE_SIZE - 1], Order.DONOR, place + PAGE_SIZE)) if more else ""
