@@ -1,4 +1,4 @@
-"""Files known by name: what each is, what it is good for, and what to do with it. Data; see ingest.formats.known."""
+"""Files known by name: what each is, what it is good for, and what to do with it. See ingest.formats.recognise."""
 
 from __future__ import annotations
 

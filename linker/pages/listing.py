@@ -31,7 +31,7 @@ from linker.models import (
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import INDEXABLE, LINKABLE, MISSING, NOT_INDEXABLE, ORPHAN, PRESENT, PROPOSED
 from linker.models.subtrees import subtree, subtrees
-from linker.pages.lists import page_ids
+from linker.pages.page_lists import page_ids
 from linker.query_strings import is_id, unknown_fields
 
 if TYPE_CHECKING:
