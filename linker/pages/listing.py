@@ -149,7 +149,7 @@ def _taken_by(pages: QuerySet[Page], rule: SensitiveRule) -> QuerySet[Page]:
     return pages.filter(pk__in=SensitivePage.objects.filter(rule=rule).values("page"))
 
 
-def page_list(project: Project, query: PageListFilter) -> tuple[list[Page], str]:
+def listed_pages(project: Project, query: PageListFilter) -> tuple[list[Page], str]:
     """One screen of pages after the query's keyset, and the keyset of the next screen (empty at the end)."""
     _, value, descending = ORDERS[query.order]
     pages = chosen_pages(project, query).annotate(sort_value=value)
