@@ -15,8 +15,8 @@ from ingest import services
 from ingest.errors import FileError
 from ingest.files import peek
 from ingest.formats import recognise
-from ingest.formats.known_files import FILES
 from ingest.formats.known_file import KnownFileError
+from ingest.formats.known_files import FILES
 from ingest.models import Upload
 from ingest.preview import FilePreview, preview_file
 from linker.models import Project, Run
