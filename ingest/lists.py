@@ -17,7 +17,7 @@ from ingest.files.table import Table
 from ingest.kinds.pages.fields import FIELDS as PAGE_FIELDS
 from ingest.kinds.project_pages import find_pages
 from linker.errors import UserError
-from linker.pages import lists
+from linker.pages import page_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def _read_list(project: Project, path: Path, name: str, user: AbstractBaseUser |
             unknown += [(numbers[at], addresses[at][:MAX_TEXT]) for at in missing[: MAX_UNKNOWN - len(unknown)]]
     if unknown_lines == lines:
         raise FileError(name, _nothing_known(project, lines, unknown, header))
-    return lists.keep(
+    return page_lists.keep(
         project,
         name,
         np.concatenate(pages),

@@ -124,8 +124,8 @@ def preview(
     project: Project,
     kind: ImportKind,
     source: Source,
-    mapping: Mapping[str, Sequence[str]] | None = None,
-    options: Mapping[str, Any] | None = None,
+    mapping: Mapping[str, Sequence[str]] | None,
+    options: Mapping[str, Any] | None,
 ) -> FilePreview:
     """Settles which columns fill which fields. Raises FileError for a mapping that the source cannot have."""
     samples = source.first_rows()

@@ -55,7 +55,7 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dic
     return old, new
 
 
-def changes(project: Project, kind: str = "") -> QuerySet[Change]:
-    """The project's changes, newest first."""
+def changes(project: Project, kind: str) -> QuerySet[Change]:
+    """The project's changes, newest first, of one kind or all."""
     found = Change.objects.filter(project=project).select_related("user")
     return found.filter(kind=kind) if kind in ChangeKind.values else found

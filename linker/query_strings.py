@@ -1,4 +1,4 @@
-"""What of a query string a page does not know, so that it can say what it leaves out."""
+"""What query strings and forms send: ids, and fields that a page does not know."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 MOST_NAMED, MAX_NAME = 5, 40
+MAX_ID = 2**63 - 1  # of the database
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is a number that an id can be."""
+    return text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= MAX_ID
 
 
 def unknown_fields(query: Iterable[str], known: Collection[str]) -> tuple[str, ...]:

@@ -156,7 +156,6 @@ def decide_edges(
     user: User,
     ruling: Ruling = Ruling(),
     shown: Shown = Shown(),
-    batch: UUID | None = None,
 ) -> Outcome:
     """Accepts or rejects edges that are still as `shown`; the others come back as conflicts, unchanged.
 
@@ -176,13 +175,11 @@ def decide_edges(
         raise UserError("The link was exported: it can no longer be decided on here.")
     if verb == Verb.EDIT and (ruling.anchor is None or len(edge_ids) != 1):
         raise ValueError("an edit takes one edge and its anchor")
-    if len(edge_ids) > 1 and batch is None:
-        batch = uuid4()
     with transaction.atomic():
         edges = _locked(project, edge_ids)
         same = [edge for edge in edges if shown.is_same(edge)]
         reworded = {edge.pk for edge in same if verb != Verb.REJECT and not shown.reads_same(edge)}
-        deciding = _Deciding(project, verb, user, ruling, shown, batch)
+        deciding = _Deciding(project, verb, user, ruling, shown, batch=uuid4() if len(edge_ids) > 1 else None)
         deciding.decide([edge for edge in same if edge.pk not in reworded])
         decisions, doubts = deciding.decisions, deciding.doubts
         changed = [decision.edge for decision in decisions]

@@ -146,10 +146,10 @@ def test_the_locks_pin_torch_and_bring_no_cuda():
     assert [one.name for one in _locked() if re.match(r"nvidia|cuda|triton", one.name)] == []
 
 
-def test_starting_a_process_does_not_load_the_libraries_of_the_ranker():
+def test_starting_a_process_does_not_load_heavy_libraries_that_few_processes_need():
     code = (
         "import django, sys; django.setup(); import linker.jobs, ingest.jobs, linker.urls; "
-        "print(sorted({'lightgbm', 'sklearn', 'torch'} & set(sys.modules)))"
+        "print(sorted({'lightgbm', 'scipy.optimize', 'sklearn', 'torch'} & set(sys.modules)))"
     )
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "linker.settings"}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)

@@ -173,7 +173,7 @@ def _are_assets(cells: list[str]) -> bool:
 
 
 def address_columns(
-    names: Iterable[str], header: Sequence[str], samples: Sequence[Sequence[str]], chain: Iterable[str] = ()
+    names: Iterable[str], header: Sequence[str], samples: Sequence[Sequence[str]], chain: Iterable[str]
 ) -> list[str]:
     """The columns that hold a page's address, best first: of those that go by `names`, in their order.
 

@@ -1,9 +1,9 @@
-"""Files known by name: what each is, what it is good for, and what to do with it. Data; see ingest.formats.known."""
+"""Files known by name: what each is, what it is good for, and what to do with it. See ingest.formats.recognise."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ingest.formats import generic, shopify
 from ingest.formats.known_file import Known
@@ -66,9 +66,6 @@ from ingest.formats.table_rules import (
     mostly,
     names,
 )
-
-if TYPE_CHECKING:
-    pass
 
 PAGES, LINKS, QUERIES, TRAFFIC = "pages", "links", "queries", "traffic"
 _EXPORT_INTERNAL = (

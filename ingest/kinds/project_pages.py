@@ -29,7 +29,7 @@ def site_of(project: Project) -> Site:
     )
 
 
-def page_ids(project: Project, *, hold: bool = True) -> dict[str, int]:
+def page_ids(project: Project, *, hold: bool) -> dict[str, int]:
     """Every page's id by its key. With `hold`, none of the pages, nor the project, can be deleted until the transaction
     ends."""
     with connection.cursor() as cursor:

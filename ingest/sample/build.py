@@ -835,6 +835,7 @@ def page_queries(pages: dict[str, Page]) -> bytes:
 
 # --- access log
 
+LOG_LINES = 4_000
 GOOGLE = (
     "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) "
     "Chrome/143.0.0.0 Mobile Safari/537.36 "
@@ -902,14 +903,14 @@ def log_line(
     return f'{host} - - [{stamp}] "{method} {encoded(path)} HTTP/1.1" {status} {size} "{referrer}" "{agent}"'
 
 
-def access_log(pages: dict[str, Page], lines: int = 4_000) -> bytes:
+def access_log(pages: dict[str, Page]) -> bytes:
     kinds = {"article": 5.0, "category": 4.0, "product": 1.6, "page": 2.0, "redirect": 6.0, "error": 3.0}
     dice = seeded("access log")
     paths = list(pages)
     weights = [kinds.get(pages[path].kind, 1.0) * dice.lognormvariate(0, 0.8) for path in paths]
     weights[paths.index("/")] = 40.0
     start = datetime(2026, 1, 12)
-    moments = sorted(start + timedelta(seconds=dice.randrange(7 * 86_400)) for _ in range(lines))
+    moments = sorted(start + timedelta(seconds=dice.randrange(7 * 86_400)) for _ in range(LOG_LINES))
     text = "".join(log_line(dice, moment, paths, weights, pages) + "\n" for moment in moments)
     out = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=out, mtime=0) as packed:

@@ -8,7 +8,7 @@ from ingest.errors import UnusableFile
 from ingest.files import peek
 from ingest.files.sniff import inspect
 from ingest.files.table import Table
-from ingest.formats import known
+from ingest.formats import recognise
 from ingest.formats.known_file import KnownFileError
 from ingest.formats.table_rules import narrowing
 from ingest.sources.base import SAMPLES, Source
@@ -55,7 +55,7 @@ class FileSource(Source):
         by_start, table = _open_table(path, name, kind, known_columns, preferred, encoding)
         source = cls(table)
         samples = source.first_rows()
-        source.known = by_start or known.of_columns(peek.Columns(name, source.header, samples))
+        source.known = by_start or recognise.of_columns(peek.Columns(name, source.header, samples))
         if source.known is not None and source.known.personal:
             raise KnownFileError(name, source.known)
         if not samples and next(iter(source), None) is None:
@@ -92,7 +92,7 @@ class FileSource(Source):
     def filters(self) -> list[str]:
         """Those of Search Console's export, by the table of filters that its archive holds."""
         for _, columns in peek.tables_of(self.table.path):
-            found = known.of_columns(columns)
+            found = recognise.of_columns(columns)
             if found is None or found.key != "console_filters":
                 continue
             if filters := [f"{name} {value}"[:MAX_FILTER] for name, value in narrowing(columns.rows)]:
@@ -101,7 +101,7 @@ class FileSource(Source):
 
 
 def recognise_columns(
-    path: Path, name: str, *, known_columns: Collection[str], preferred: Collection[str], encoding: str = ""
+    path: Path, name: str, *, known_columns: Collection[str], preferred: Collection[str], encoding: str
 ) -> tuple[str, Sequence[str]]:
     """The kind of import that a file is known to be for, empty where it is not known; and its header.
 
@@ -110,7 +110,7 @@ def recognise_columns(
     by_start, table = _open_table(path, name, "", known_columns, preferred, encoding)
     rows = [cells for _, (_, cells) in zip(range(SAMPLES), table, strict=False)]
     header = table.format.header
-    found = by_start or known.of_columns(peek.Columns(name, header, rows))
+    found = by_start or recognise.of_columns(peek.Columns(name, header, rows))
     return (found.kind if found is not None else ""), header
 
 
@@ -126,14 +126,14 @@ def _open_table(
 
 def _recognise_start(path: Path, name: str) -> Known | None:
     """What the beginning of a file says it is. Raises KnownFileError where it is known and no table to import."""
-    found = known.of_start(peek.start_of(path, name))
+    found = recognise.of_start(peek.start_of(path, name))
     if found is None or found.kind:
         return found
-    inside = known.of_columns(peek.workbook_columns(path)) if found.key == "excel" else None
+    inside = recognise.of_columns(peek.workbook_columns(path)) if found.key == "excel" else None
     raise KnownFileError(name, found, f"{found.text} By its columns: {inside.text}" if inside is not None else "")
 
 
 def _preferred_member(path: Path, kind: str) -> frozenset[str]:
     """The name of the table to take out of an archive of several, where one is known for what it is."""
-    member = known.member_for(kind, peek.tables_of(path))
+    member = recognise.member_for(kind, peek.tables_of(path))
     return frozenset({member.rpartition("/")[2].lower()} - {""})

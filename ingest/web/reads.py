@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 
+IMPORTS_SHOWN = 20
+
+
 @dataclass(frozen=True)
 class PastImport:
     """An import's run with its file, where the file is still known."""
@@ -48,8 +51,9 @@ class PastImport:
         return left_out(self.report)
 
 
-def recent_imports(project: Project, most: int = 20) -> list[PastImport]:
+def recent_imports(project: Project) -> list[PastImport]:
     """The latest imports, newest first."""
-    runs = list(Run.objects.filter(project=project, kind__startswith=IMPORT_PREFIX).select_related("created_by")[:most])
+    imports = Run.objects.filter(project=project, kind__startswith=IMPORT_PREFIX).select_related("created_by")
+    runs = list(imports[:IMPORTS_SHOWN])
     uploads = Upload.objects.filter(project=project).in_bulk([run.params.get("upload", 0) for run in runs])
     return [PastImport(run, uploads.get(run.params.get("upload", 0))) for run in runs]

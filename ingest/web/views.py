@@ -19,7 +19,7 @@ from ingest.web.forms import MappingForm, SourceForm, UploadForm
 from linker.errors import UserError
 from linker.models import Role, Run
 from linker.models.run import IMPORT_PREFIX
-from linker.pages.lists import SIDES, list_in_words, unknown_in_words
+from linker.pages.page_lists import SIDES, list_in_words, unknown_in_words
 from linker.projects import access
 from linker.runs.lifecycle import RunIsActive
 from linker.runs.reports import report_of

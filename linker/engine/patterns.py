@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import re2
 
 from linker.errors import UserError
-
-if TYPE_CHECKING:
-    pass
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False

@@ -46,10 +46,6 @@ class PairAnswer:
     edge: CandidateEdge | None = None
     findings: list[Finding] = field(default_factory=list)
 
-    @property
-    def has_suggestion(self) -> bool:
-        return self.edge is not None
-
 
 def blocking_first(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: not finding.blocking)

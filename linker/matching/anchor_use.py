@@ -45,7 +45,10 @@ def carried_query(
     drafts: bool = True,
     without: Iterable[int] | str = (),
 ) -> tuple[str, dict[str, Any]]:
-    """CARRIED and its parameters: see `carried`. Here `targets` and `without` may be SQL that selects the ids."""
+    """CARRIED and its parameters: see `carried`. Here `targets` and `without` may be SQL that selects the ids.
+
+    `statuses`: of which edges the words count, beside those that editors wrote on open suggestions (`drafts`).
+    """
     counted = "(status = ANY(%(statuses)s)" + (f" OR ({sql(UNDECIDED)} AND edited))" if drafts else ")")
     gone = without if isinstance(without, str) else "SELECT unnest(%(without)s::bigint[])"
     counted += f" AND NOT EXISTS (SELECT FROM ({gone}) gone (id) WHERE gone.id = linker_candidateedge.id)"
@@ -70,32 +73,21 @@ def is_another(anchor: str, settled: str) -> bool:
 
 
 def carried(
-    project: Project,
-    targets: Sequence[int] | None = None,
-    *,
-    statuses: Iterable[str] = APPROVED_STATUSES,
-    without: Iterable[int] = (),
+    project: Project, targets: Sequence[int] | None = None, *, without: Iterable[int] = ()
 ) -> Iterator[tuple[int, str, int]]:
     """Target, anchor and number of links that lead there with it, target by target in the order of their ids.
 
-    `targets`: of these alone. `statuses`: of which edges the words count, beside those that editors wrote on open
-    suggestions. `without`: ids of edges that do not count. Streamed, in constant memory.
+    `targets`: of these alone. `without`: ids of edges that do not count. Streamed, in constant memory.
     """
-    query, params = carried_query(project, targets, statuses=statuses, without=without)
+    query, params = carried_query(project, targets, without=without)
     for target, anchor, settled, links in stream("carried", f"{query} ORDER BY target_id", params):
         if is_another(anchor, settled):
             yield target, anchor, links
 
 
-def use_of(
-    project: Project,
-    targets: Sequence[int],
-    *,
-    statuses: Iterable[str] = APPROVED_STATUSES,
-    without: Iterable[int] = (),
-) -> AnchorUse:
+def use_of(project: Project, targets: Sequence[int], *, without: Iterable[int] = ()) -> AnchorUse:
     """What `carried` counts, to ask by target and words. For as many targets as fit in memory."""
     use = AnchorUse()
-    for target, anchor, links in carried(project, targets, statuses=statuses, without=without):
+    for target, anchor, links in carried(project, targets, without=without):
         use.add(target, [anchor], links)
     return use

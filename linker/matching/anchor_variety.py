@@ -78,7 +78,7 @@ class _Edge(NamedTuple):
 
 
 def reworded(
-    project: Project, tiers: str, targets: Sequence[int] | None = None, only: Sequence[int] | None = None
+    project: Project, tiers: str, targets: Sequence[int] | None, only: Sequence[int] | None = None
 ) -> Iterator[list[Reworded]]:
     """The edges whose words have to change, with their new ones, some targets at a time, in constant memory.
 

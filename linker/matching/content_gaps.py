@@ -15,7 +15,7 @@ from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from linker.engine.text.template import Template
     from linker.models import Project, Run
@@ -55,7 +55,7 @@ FROM free JOIN gap_paragraphs p ON p.edge = free.id WHERE e.id = free.id
 """
 
 
-def find_paragraphs(run: Run, progress: Callable[[int], None] = lambda done: None) -> int:
+def find_paragraphs(run: Run) -> int:
     """Gives the open content gaps of a match run the paragraph that would take a sentence; how many have one now.
 
     Gaps of which no paragraph shares a word with the acceptor have none, nor have those whose donor is a list. A gap
@@ -72,32 +72,29 @@ def find_paragraphs(run: Run, progress: Callable[[int], None] = lambda done: Non
         questions: dict[int, Question] = {}
         template = site_template(run.project)
         columns = ("edge", "start", "stop", "heading", "body_hash")
-        for done, gaps in _by_donors(run):
+        for gaps in _by_donors(run):
             words = words or _words(run.project)
             if len(questions) > MAX_KEPT_QUESTIONS:
                 questions.clear()
             rows = _paragraphs(words, template, gaps, questions)
             copy_rows_in("gap_paragraphs", columns, rows)
             found += sum(row[1] is not None for row in rows)
-            progress(done)
         if words is not None:
             cursor.execute("ANALYZE gap_paragraphs")
             cursor.execute(_WRITE)
     return found
 
 
-def _by_donors(run: Run) -> Iterator[tuple[int, dict[int, list[tuple[int, int]]]]]:
-    """Acceptors and edges of some donors at a time, and how many edges there were so far."""
+def _by_donors(run: Run) -> Iterator[dict[int, list[tuple[int, int]]]]:
+    """Acceptors and edges of some donors at a time, by donor."""
     gaps: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    done = 0
     for source, target, edge in stream("gaps", _GAPS, [run.pk]):
         if source not in gaps and len(gaps) == DONORS_AT_A_TIME:
-            yield done, gaps
+            yield gaps
             gaps = defaultdict(list)
         gaps[source].append((target, edge))
-        done += 1
     if gaps:
-        yield done, gaps
+        yield gaps
 
 
 def _words(project: Project) -> SiteWords:

@@ -44,7 +44,7 @@ def finish_match(run: Run, progress: Progress = lifecycle.no_progress) -> MatchR
     return save_match_result(run, _result_of_batches(run), progress)
 
 
-def save_match_result(run: Run, result: MatchResult, progress: Progress = lifecycle.no_progress) -> MatchReport:
+def save_match_result(run: Run, result: MatchResult, progress: Progress) -> MatchReport:
     """Allocates links over the whole run, picks anchors and places and stores the edges, all in one transaction.
 
     Returns the run's report.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linker.engine.allocation.allocate import Reason
+from linker.matching.placement_caps import PlacementCaps
 from linker.matching.placing import Placer
-from linker.matching.quota import PlacementQuota
 from linker.matching.room import Room
 from linker.models import Basis, Placement
 from linker.models.linked import already_linked
@@ -59,8 +59,8 @@ class LinkMaker:
         # How probable a link has to be for a tier that stands in the text.
         self.inline_bound = min(bounds) if self.reads_probability and bounds else 0.0
         self.placer = Placer(project, chosen.targets, phrases)
-        self.quota = _quota(project, params, allocated)
-        self.quota.keep_room(chosen.sources[chosen.has_kept_room].tolist())
+        self.caps = _caps(project, params, allocated)
+        self.caps.keep_room(chosen.sources[chosen.has_kept_room].tolist())
         self.placements = Counter[str]()
         self.unplaced = Unplaced()
 
@@ -78,7 +78,7 @@ class LinkMaker:
         if (source, target) in self.placer.human_anchors:
             placement: str | None = wanted if has_place else "related"
         else:
-            placement = self.quota.put(
+            placement = self.caps.put(
                 source, wanted, has_place, text_alone=facts.text_alone, has_kept_room=facts.has_kept_room
             )
         if placement is None:
@@ -94,7 +94,7 @@ class LinkMaker:
         source, beside = row["source"], row["beside"]
         # How well words have to fit for a link on them to be read as one of a tier that stands in the text.
         least = self.inline_bound / beside if self.inline_bound and beside > 0 else 0.0
-        in_text = _wanted(tier) == "inline" and self.quota.has_room_in_text(source)
+        in_text = _wanted(tier) == "inline" and self.caps.has_room_in_text(source)
         is_shown = tier is not None and not tier.held
         return self.placer.place(source, row["target"], counts=is_shown, inline=in_text, least=least)
 
@@ -104,10 +104,10 @@ def _wanted(tier: Tier | None) -> str:
     return tier.placement if tier else "related"
 
 
-def _quota(project: Project, params: MatchParams, allocated: AllocatedLinks) -> PlacementQuota:
+def _caps(project: Project, params: MatchParams, allocated: AllocatedLinks) -> PlacementCaps:
     accepted = project.edges.filter(APPROVED).order_by()
     waiting = accepted.exclude(pk__in=already_linked(accepted).values("pk"))
-    return PlacementQuota(
+    return PlacementCaps(
         Room(params.inline_per_donor, params.related_per_donor),
         allocated.rooms,
         waiting.values_list("source_id", "placement").iterator(),

@@ -34,7 +34,6 @@ from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED, sql
 from linker.pages.languages import tongues, trusts_crawl
-from linker.runs import lifecycle
 from linker.storage.copy import copy_out
 from linker.storage.cursors import stream
 from linker.storage.vectors import load_half_vectors
@@ -57,7 +56,7 @@ class Loaded:
     with_text: int
 
 
-def run_ranked(run: Run, ranking: str, reason: str, progress: Progress = lifecycle.no_progress) -> MatchReport:
+def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> MatchReport:
     """Ranks the whole site, allocates links under the caps, finds their places and stores them.
 
     `ranking` names a ranker of candidates; one that learns falls back where too few links are among them. `reason` says

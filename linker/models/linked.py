@@ -44,13 +44,13 @@ BESIDE_LINK = PRESENT & Q(block__in=BESIDE_ALONE)
 ASIDE_LINK = PRESENT & Q(block=Block.ASIDE)
 
 
-def linked_sql(edge: str, placement: str = "placement") -> str:
+def linked_sql(edge: str) -> str:
     """SQL: whether the site has the link of an edge already, where it would stand. `edge` is the alias of a row with
-    source_id, target_id and, as `placement`, "inline" or "related"."""
+    source_id, target_id and placement."""
     return (
         "EXISTS (SELECT 1 FROM linker_existinglink there "
         f"WHERE there.source_id = {edge}.source_id AND there.target_id = {edge}.target_id "
-        f"AND ({sql(TEXT_LINK, 'there')} OR {edge}.{placement} = 'related' AND {sql(BESIDE_LINK, 'there')}))"
+        f"AND ({sql(TEXT_LINK, 'there')} OR {edge}.placement = 'related' AND {sql(BESIDE_LINK, 'there')}))"
     )
 
 

@@ -12,7 +12,7 @@ from linker import audit
 from linker.errors import UserError
 from linker.models import ApartPage, ChangeKind, NotTheSame, PageGroup, PageTwin, Project, TwinKind
 from linker.pages.listing import WIDE
-from linker.query_strings import unknown_fields
+from linker.query_strings import is_id, unknown_fields
 from linker.storage.cells import safe_cell_sql
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 GROUPS_SHOWN = 20  # on a screen
 PAGES_SHOWN = 12  # of a group
 LOGGED = 50  # addresses of a group in the log of changes
+SAID_SHOWN = 50
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class CopiesQuery:
     def from_query(cls, query: Mapping[str, str]) -> CopiesQuery:
         kind = query.get("kind", "")
         pages, _, last = query.get("after", "").partition("_")
-        sound = all(part.isascii() and part.isdigit() and len(part) < 19 for part in (pages, last))
+        sound = is_id(pages) and is_id(last)
         return cls(
             text=query.get("q", "").replace("\x00", "").strip()[:500],
             kind=kind if kind in TwinKind.values else "",
@@ -79,15 +80,15 @@ def chosen_groups(project: Project, query: CopiesQuery) -> QuerySet[PageGroup]:
     return groups
 
 
-def group_list(project: Project, query: CopiesQuery, size: int = GROUPS_SHOWN) -> tuple[list[ListedGroup], str]:
+def group_list(project: Project, query: CopiesQuery) -> tuple[list[ListedGroup], str]:
     """One screen of groups after the query's keyset, the largest first, and the keyset of the next screen (empty at the
     end)."""
     groups = chosen_groups(project, query)
     if query.after is not None:
         pages, last = query.after
         groups = groups.filter(Q(pages__lt=pages) | Q(pages=pages, pk__gt=last))
-    found = list(groups.order_by("-pages", "pk")[: size + 1])
-    shown = found[:size]
+    found = list(groups.order_by("-pages", "pk")[: GROUPS_SHOWN + 1])
+    shown = found[:GROUPS_SHOWN]
     twins: dict[int, list[PageTwin]] = {group.pk: [] for group in shown}
     with connection.cursor() as cursor:
         cursor.execute(
@@ -99,7 +100,7 @@ def group_list(project: Project, query: CopiesQuery, size: int = GROUPS_SHOWN) -
     rows = PageTwin.objects.filter(pk__in=chosen).select_related("page").defer(*(f"page__{name}" for name in WIDE))
     for twin in rows.order_by("group", "-lead", "page"):
         twins[twin.group_id].append(twin)
-    following = f"{shown[-1].pages}_{shown[-1].pk}" if len(found) > size else ""
+    following = f"{shown[-1].pages}_{shown[-1].pk}" if len(found) > GROUPS_SHOWN else ""
     return [ListedGroup(group, twins[group.pk]) for group in shown], following
 
 
@@ -219,10 +220,10 @@ class Said:
     pages: int
 
 
-def said_apart(project: Project, limit: int = 50) -> tuple[list[Said], int]:
-    """What managers said, the newest first; the first `limit`, and how many in all."""
+def said_apart(project: Project) -> tuple[list[Said], int]:
+    """What managers said, the newest first; the first SAID_SHOWN, and how many in all."""
     words = NotTheSame.objects.filter(project=project)
-    shown = words.select_related("user").annotate(count=Count("pages")).order_by("-pk")[:limit]
+    shown = words.select_related("user").annotate(count=Count("pages")).order_by("-pk")[:SAID_SHOWN]
     found = [
         Said(word, list(word.pages.order_by("-side", "page").values_list("page__url", flat=True)[:3]), word.count)
         for word in shown

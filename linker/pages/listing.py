@@ -31,8 +31,8 @@ from linker.models import (
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import INDEXABLE, LINKABLE, MISSING, NOT_INDEXABLE, ORPHAN, PRESENT, PROPOSED
 from linker.models.subtrees import subtree, subtrees
-from linker.pages.lists import page_ids
-from linker.query_strings import unknown_fields
+from linker.pages.page_lists import page_ids
+from linker.query_strings import is_id, unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from linker.engine.params import PageFilter
 
 PAGE_SIZE = 50
+LINKS_SHOWN = 50  # of a page, on each side
+COMPARED = 2000  # addresses, at most, of each kind that may be near one
 FIELDS = {"q", "category", "show", "order", "sensitive", "role", "language", "after"}
 UNKNOWN = "none"  # what stands for no language in addresses
 # No list needs them, and they make up nearly all of a row.
@@ -105,7 +107,7 @@ class PageListFilter:
 
 
 def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+    return int(text) if is_id(text) else None
 
 
 def _keyset(text: str) -> tuple[int, int] | None:
@@ -147,7 +149,7 @@ def _taken_by(pages: QuerySet[Page], rule: SensitiveRule) -> QuerySet[Page]:
     return pages.filter(pk__in=SensitivePage.objects.filter(rule=rule).values("page"))
 
 
-def page_list(project: Project, query: PageListFilter, size: int = PAGE_SIZE) -> tuple[list[Page], str]:
+def listed_pages(project: Project, query: PageListFilter) -> tuple[list[Page], str]:
     """One screen of pages after the query's keyset, and the keyset of the next screen (empty at the end)."""
     _, value, descending = ORDERS[query.order]
     pages = chosen_pages(project, query).annotate(sort_value=value)
@@ -157,12 +159,12 @@ def page_list(project: Project, query: PageListFilter, size: int = PAGE_SIZE) ->
         pages = pages.filter(Q(**{f"sort_value__{past}": number}) | Q(**{"sort_value": number, f"id__{past}": last_id}))
     sign = "-" if descending else ""
     rows: list[Any] = list(
-        pages.defer(*WIDE).select_related("category").order_by(f"{sign}sort_value", f"{sign}id")[: size + 1]
+        pages.defer(*WIDE).select_related("category").order_by(f"{sign}sort_value", f"{sign}id")[: PAGE_SIZE + 1]
     )
-    if len(rows) <= size:
+    if len(rows) <= PAGE_SIZE:
         return rows, ""
-    last = rows[size - 1]
-    return rows[:size], f"{last.sort_value}_{last.pk}"
+    last = rows[PAGE_SIZE - 1]
+    return rows[:PAGE_SIZE], f"{last.sort_value}_{last.pk}"
 
 
 def find_page(project: Project, address: str) -> Page | None:
@@ -202,9 +204,9 @@ def _forms(project: Project, address: str) -> list[str]:
     return [urlunsplit((*start, path, parts.query, "")) for path, *start in product(paths, schemes, hosts)]
 
 
-def nearest_addresses(project: Project, address: str, limit: int = 5, searched: int = 2000) -> list[str]:
+def nearest_addresses(project: Project, address: str, limit: int = 5) -> list[str]:
     """Addresses of the site most like one it does not have: those with its last name, with a word of it, or in one
-    of its folders, innermost first, until there are enough; the first `searched` pages of each are compared."""
+    of its folders, innermost first, until there are enough; the first COMPARED pages of each are compared."""
     forms = _forms(project, address)
     if not forms:
         return []
@@ -219,7 +221,7 @@ def nearest_addresses(project: Project, address: str, limit: int = 5, searched: 
         folder = folder.rpartition("/")[0]
     pages, found = Page.objects.filter(project=project), set[str]()
     for condition in [*likely[:8], Q()]:
-        found.update(islice(addresses(pages.filter(condition)), searched))
+        found.update(islice(addresses(pages.filter(condition)), COMPARED))
         if len(found) >= limit:
             break
     alike = SequenceMatcher(b=path)
@@ -231,20 +233,20 @@ def nearest_addresses(project: Project, address: str, limit: int = 5, searched: 
     return sorted(found, key=lambda url: (-likeness(url), url))[:limit]
 
 
-def body_links(page: Page, *, inward: bool, limit: int = 50) -> tuple[list[ExistingLink], int]:
-    """The page's links in the body text, inward or outward, by id; the first `limit`, and how many in all."""
+def body_links(page: Page, *, inward: bool) -> tuple[list[ExistingLink], int]:
+    """The page's links in the body text, inward or outward, by id; the first LINKS_SHOWN, and how many in all."""
     side, other = ("target", "source") if inward else ("source", "target")
     links = ExistingLink.objects.filter(TEXT_LINK, **{side: page})
     rows = links.select_related(other).defer(*(f"{other}__{name}" for name in WIDE)).order_by("pk")
-    return list(rows[:limit]), links.count()
+    return list(rows[:LINKS_SHOWN]), links.count()
 
 
-def suggestions(page: Page, *, as_donor: bool, limit: int = 50) -> tuple[list[CandidateEdge], int]:
-    """The page's suggestions on one side, best first; the first `limit`, and how many in all."""
+def suggestions(page: Page, *, as_donor: bool) -> tuple[list[CandidateEdge], int]:
+    """The page's suggestions on one side, best first; the first LINKS_SHOWN, and how many in all."""
     side, other = ("source", "target") if as_donor else ("target", "source")
     edges = CandidateEdge.objects.filter(PROPOSED, **{side: page})
     rows = edges.select_related(other, "tier").defer(*(f"{other}__{name}" for name in WIDE)).order_by("-score", "pk")
-    return list(rows[:limit]), edges.count()
+    return list(rows[:LINKS_SHOWN]), edges.count()
 
 
 def count_chosen(project: Project, chosen: PageFilter, section: Collection[int] = ()) -> int:

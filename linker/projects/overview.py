@@ -148,13 +148,16 @@ class CategoryFigures:
     to_review: int
 
 
-def top_categories(project: Project, limit: int = 30) -> list[CategoryFigures]:
+CATEGORIES_SHOWN = 30
+
+
+def top_categories(project: Project) -> list[CategoryFigures]:
     """The top of the tree, most pages first, ties by name; suggestions are counted by their donor."""
     pages = _by_top_name(Page.objects.filter(PRESENT, project=project), "category__path")
     edges = _by_top_name(CandidateEdge.objects.filter(TO_REVIEW, project=project), "source__category__path")
     tops = {category.name: category for category in Category.objects.filter(project=project, depth=1)}
     names = sorted(pages, key=lambda name: (-pages[name], name))
-    return [CategoryFigures(tops.get(name), pages[name], edges.get(name, 0)) for name in names[:limit]]
+    return [CategoryFigures(tops.get(name), pages[name], edges.get(name, 0)) for name in names[:CATEGORIES_SHOWN]]
 
 
 def _by_top_name(rows: QuerySet, path: str) -> dict[str, int]:

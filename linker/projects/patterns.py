@@ -25,9 +25,10 @@ class Matches:
 
 
 SAMPLE = 200_000
+EXAMPLES = 3
 
 
-def pattern_matches(project: Project, patterns: Sequence[str], examples: int = 3) -> list[Matches]:
+def pattern_matches(project: Project, patterns: Sequence[str]) -> list[Matches]:
     """What each pattern finds, in one pass over the first SAMPLE addresses by id. Raises PatternError."""
     compiled = [compile_pattern(pattern) for pattern in patterns]
     found: list[list[str]] = [[] for _ in compiled]
@@ -39,6 +40,6 @@ def pattern_matches(project: Project, patterns: Sequence[str], examples: int = 3
             for index, pattern in enumerate(compiled):
                 if pattern.search(url):
                     counts[index] += 1
-                    if len(found[index]) < examples:
+                    if len(found[index]) < EXAMPLES:
                         found[index].append(url)
     return [Matches(count, urls, searched) for count, urls in zip(counts, found, strict=True)]

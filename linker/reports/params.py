@@ -9,7 +9,7 @@ from linker.engine.params import MatchParams, Ranking, Scope
 from linker.engine.ranking.rankers.registry import RANKERS
 from linker.matching.report_types import MatchReport
 from linker.models import Basis, Category, PageList, RunKind
-from linker.pages.lists import list_in_words
+from linker.pages.page_lists import list_in_words
 from linker.reports.table import NOTHING, capitalised, plain
 
 if TYPE_CHECKING:

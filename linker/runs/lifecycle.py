@@ -103,7 +103,7 @@ def record_run(
     kind: str,
     params: dict[str, Any],
     report: Report | dict[str, Any],
-    user: AbstractBaseUser | AnonymousUser | None = None,
+    user: AbstractBaseUser | AnonymousUser | None,
 ) -> Run:
     """Writes down work that was done within a request, in the transaction that did it."""
     now = timezone.now()

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.text import slugify
 
 from linker.models import run
-from linker.pages import lists
+from linker.pages import page_lists
 from linker.pages.languages import language_name
 from linker.web.forms.change_log import form_labels
 from linker.web.glossary import TERMS
@@ -121,7 +121,7 @@ def duration(run: Run) -> str:
 @register.filter
 def unknown_in_words(found: PageList) -> str:
     """The lines of a list of pages for which there is no page."""
-    return lists.unknown_in_words(found)
+    return page_lists.unknown_in_words(found)
 
 
 @register.filter

@@ -17,13 +17,12 @@ from linker.models import Basis, CandidateEdge, EdgeStatus, Pilot, Placement, Pr
 from linker.models import QueueOrder as Order
 from linker.models.querysets import DECIDED, PROPOSED, SHOWN
 from linker.models.subtrees import subtrees
-from linker.query_strings import unknown_fields
+from linker.query_strings import MAX_ID, is_id, unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MAX_TEXT = 200
-MAX_ID = 2**63 - 1
 ALL = "all"
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
 BESIDE = frozenset({"after", "before", "bom", "file", "format", "reason"})
@@ -121,8 +120,8 @@ class QueueFilter:
             text = query.get(name, "").strip()
             if not text:
                 return None
-            if text.isascii() and text.isdigit() and int(text[:20]) <= MAX_ID:
-                return int(text[:20])
+            if is_id(text):
+                return int(text)
             ignored.append(name)
             return None
 

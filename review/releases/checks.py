@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
+AT_A_TIME = 5000  # rows that are written
+
 # What a release exports, as far as nothing below holds it back: what was accepted, and what a tier lets go unreviewed.
 READY = ACCEPTED | TO_REVIEW & Q(tier__export_unreviewed=True)
 
@@ -213,10 +215,10 @@ def _hold_for_pages(project: Project) -> None:
         _execute(_OF_INELIGIBLE_PAGES, {"side": side})
 
 
-def _batches(rows: Iterable[Row], size: int = 5000) -> Iterator[list[Row]]:
-    """Lists of `size` rows: the connection can either read or write."""
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Lists of AT_A_TIME rows: the connection can either read or write."""
     rest = iter(rows)
-    while batch := list(islice(rest, size)):
+    while batch := list(islice(rest, AT_A_TIME)):
         yield batch
 
 

@@ -83,26 +83,27 @@ def groups(source: str) -> list[Group]:
     return [Group(reason, *counts[reason]) for reason in Held if reason in counts]
 
 
-def rows(source: str, reason: Held | None = None, after: int = 0, size: int = PAGE_SIZE) -> tuple[list[Row], int]:
+def rows(source: str, reason: Held | None = None, after: int = 0) -> tuple[list[Row], int]:
     """One screen of links by id, those of a reason or all, after the edge `after`; and the last edge where there are
     more, else 0."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT edge, operation, reason, detail FROM ({source}) held WHERE edge > %s AND %s IN (reason, '') "
             "ORDER BY edge LIMIT %s",
-            [after, reason or "", size + 1],
+            [after, reason or "", PAGE_SIZE + 1],
         )
         found = cursor.fetchall()
+    screen = found[:PAGE_SIZE]
     edges = (
         CandidateEdge.objects.select_related("source", "target")
         .defer("source__body", "target__body")
-        .in_bulk([edge for edge, *_ in found[:size]])
+        .in_bulk([edge for edge, *_ in screen])
     )
-    shown = [Row(edges[edge], Operation(operation), Held(why), detail) for edge, operation, why, detail in found[:size]]
-    return shown, shown[-1].edge.pk if len(found) > size else 0
+    shown = [Row(edges[edge], Operation(operation), Held(why), detail) for edge, operation, why, detail in screen]
+    return shown, shown[-1].edge.pk if len(found) > PAGE_SIZE else 0
 
 
-def csv(source: str, reason: Held | None = None) -> Iterator[bytes]:
+def csv(source: str, reason: Held | None) -> Iterator[bytes]:
     """The same as a file, by id. The connection is busy until the iterator is exhausted or closed."""
     texts = {
         "donor_url": "donor.url",

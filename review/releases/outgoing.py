@@ -19,10 +19,10 @@ from django.utils import timezone
 
 from linker import audit
 from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Project, Rel
-from linker.query_strings import unknown_fields
+from linker.query_strings import is_id, unknown_fields
 from review.decisions import decision_on, with_outcome
 from review.models import Decision, Operation, Pending, ReleaseLink, Verb
-from review.queue.filters import MAX_ID, MAX_TEXT, Cursor, Order, QueueFilter
+from review.queue.filters import MAX_TEXT, Cursor, Order, QueueFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -65,7 +65,7 @@ def withdraw(project: Project, edges: QuerySet[CandidateEdge], user: User, note:
 
 
 @transaction.atomic
-def roll_back(release: Release, user: User, note: str = "") -> int:
+def roll_back(release: Release, user: User, note: str) -> int:
     """Withdraws the links that a release added and that have not been withdrawn since. What it changed or removed stays
     as it is."""
     done = withdraw(release.project, left_with(release.project, release.number), user, note)
@@ -185,15 +185,15 @@ class LinkFilter:
         if rel not in ("", *Rel.values):
             ignored.append("rel")
             rel = ""
-        is_number = number.isascii() and number.isdigit() and int(number[:20]) <= MAX_ID
-        if number and not is_number:
+        release = int(number) if is_id(number) else None
+        if number and release is None:
             ignored.append("release")
         text = query.get("text", "").strip()[:MAX_TEXT]
         if "\0" in text:
             ignored.append("text")
             text = ""
         ignored += unknown_fields(query, {"state", "rel", "release", "text", "after"})
-        return cls(State(state), rel, int(number[:20]) if is_number else None, text, tuple(ignored))
+        return cls(State(state), rel, release, text, tuple(ignored))
 
     def to_query(self, **more: Any) -> str:
         """The inverse of from_query, without the defaults."""
@@ -225,7 +225,7 @@ def left_with(project: Project, number: int) -> QuerySet[CandidateEdge]:
     return CandidateEdge.objects.filter(project=project, pk__in=added_by(project, number), status=EdgeStatus.EXPORTED)
 
 
-def links_page(project: Project, chosen: LinkFilter, after: str = "", size: int = PAGE_SIZE) -> tuple[list[Any], str]:
+def links_page(project: Project, chosen: LinkFilter, after: str) -> tuple[list[Any], str]:
     """One screen of links, edges with both pages, what is pending, and `release_number`: the last release of
     each; and the cursor of the next screen, empty at the end."""
     listed = QueueFilter()
@@ -238,8 +238,8 @@ def links_page(project: Project, chosen: LinkFilter, after: str = "", size: int 
         edges.select_related("source", "target", "pending__decision__user")
         .defer("source__body", "target__body")
         .annotate(release_number=Subquery(last))
-        .order_by(*Order.DONOR.fields)[: size + 1]
+        .order_by(*Order.DONOR.fields)[: PAGE_SIZE + 1]
     )
     place = cursor.position if cursor else 0
-    more = len(found) > size
-    return found[:size], str(Cursor.of(found[size - 1], Order.DONOR, place + size)) if more else ""
+    more = len(found) > PAGE_SIZE
+    return found[:PAGE_SIZE], str(Cursor.of(found[PAGE_SIZE - 1], Order.DONOR, place + PAGE_SIZE)) if more else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
@@ -14,8 +13,7 @@ from review.releases import checks
 from review.releases import held_back as held
 from review.releases.rows import ORDER, Choice, choose, leaving_edges
 
-if TYPE_CHECKING:
-    pass
+SAMPLE = 5
 
 
 @dataclass(frozen=True)
@@ -73,8 +71,8 @@ def count_approved(project: Project, edges: QuerySet[CandidateEdge], most: int) 
 
 
 @transaction.atomic
-def preview(project: Project, edges: QuerySet[CandidateEdge], size: int = 5) -> Preview:
-    """What a full release of `edges` would hold now, with its first `size` rows. Locks and changes nothing."""
+def preview(project: Project, edges: QuerySet[CandidateEdge]) -> Preview:
+    """What a full release of `edges` would hold now, with its first SAMPLE rows. Locks and changes nothing."""
     checks.gather(project, edges, Operation, lock=False)
     checks.hold_back(project, read_sensitive=False)
     counts = checks.counts()
@@ -95,5 +93,5 @@ def preview(project: Project, edges: QuerySet[CandidateEdge], size: int = 5) -> 
         changed=counts.get((Operation.CHANGE, ""), 0),
         removed=counts.get((Operation.REMOVE, ""), 0),
         held=held.groups(held.NEXT),
-        sample=list(joined.order_by(*ORDER)[:size]),
+        sample=list(joined.order_by(*ORDER)[:SAMPLE]),
     )

@@ -8,9 +8,10 @@ from django import forms
 from django.http import QueryDict
 
 from linker.models import EdgeStatus, Rel
+from linker.query_strings import MAX_ID, is_id
 from review.decisions import Ruling, Shown
 from review.models import Reason, Verb
-from review.queue.filters import MAX_ID, Cursor, QueueFilter
+from review.queue.filters import Cursor, QueueFilter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,9 +126,8 @@ class SeenField(forms.Field):
     def _seen(self, text: str) -> tuple[int, int, str | None]:
         edge, _, rest = text.partition(":")
         run, is_shown, anchor = rest.partition(":")
-        for part in (edge, run):
-            if not (part.isascii() and part.isdigit() and len(part) < 19):
-                raise forms.ValidationError("not a suggestion")
+        if not (is_id(edge) and is_id(run)):
+            raise forms.ValidationError("not a suggestion")
         return int(edge), int(run), anchor if is_shown else None
 
 

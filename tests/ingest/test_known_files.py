@@ -14,8 +14,9 @@ from django.urls import reverse
 from ingest import services
 from ingest.errors import FileError
 from ingest.files import peek
-from ingest.formats import known
+from ingest.formats import recognise
 from ingest.formats.known_file import KnownFileError
+from ingest.formats.known_files import FILES
 from ingest.models import Upload
 from ingest.preview import FilePreview, preview_file
 from linker.models import Project, Run
@@ -264,7 +265,7 @@ def test_a_part_of_the_links_is_not_taken_for_all_of_them(shop, tmp_path, key, c
 def test_exports_that_are_handed_in_by_mistake_are_known_by_their_columns(shop, tmp_path, key, header):
     path = tmp_path / "x.csv"
     path.write_bytes(table(header))
-    told = known.of_columns(peek.columns_of(peek.start_of(path, "x.csv")))
+    told = recognise.of_columns(peek.columns_of(peek.start_of(path, "x.csv")))
     assert told is not None
     assert told.key == key
 
@@ -403,8 +404,8 @@ def test_ones_own_tables_are_not_mistaken_for_others(shop, tmp_path):
 
 
 def test_each_entry_says_three_things_in_whole_sentences_and_names_a_kind_of_import():
-    assert len({told.key for told in known.FILES}) == len(known.FILES)
-    for told in known.FILES:
+    assert len({told.key for told in FILES}) == len(FILES)
+    for told in FILES:
         assert told.kind in {"", "pages", "links", "queries", "traffic"}
         assert (told.columns is None) != (told.start is None)
         assert told.what.startswith(("This is ", "These are "))
@@ -561,4 +562,4 @@ def test_columns_named_by_hand_overrule_what_a_file_looks_like(project, tmp_path
 
 def test_json_of_pages_in_lines_is_no_log(tmp_path):
     start = peek.Start("x", json.dumps({"url": PAGE, "title": "Tents"}).encode() + b"\n")
-    assert known.of_start(start).key == "json"
+    assert recognise.of_start(start).key == "json"

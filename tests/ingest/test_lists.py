@@ -14,7 +14,7 @@ from django.urls import reverse
 from ingest.lists import read_list
 from linker.errors import UserError
 from linker.models import Page, PageList, Project
-from linker.pages.lists import addresses, list_in_words, page_ids, unknown_in_words
+from linker.pages.page_lists import addresses, list_in_words, page_ids, unknown_in_words
 from tests.factories import make_page, make_project, make_run
 
 pytestmark = pytest.mark.django_db

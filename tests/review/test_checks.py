@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -497,10 +498,11 @@ def test_the_page_of_what_is_held_back_does_not_call_undecided_links_approved(pr
     lenient_tiers(project, name="Related")
     make_edge(project, target=make_page(project, indexable=False), score=0.7)
 
-    said = client_for(editor).get(f"{PAGE}held/").content.decode()
+    page = client_for(editor).get(f"{PAGE}held/").content.decode()
+    said = re.sub(r'<span class="term__note".*?</span>', "", page)  # what a release is, approved links
 
     assert "Acceptor not indexable" in said
-    assert "links were approved" not in said
+    assert "approved" not in said
 
 
 def test_looking_changes_nothing(project, kept, client_for, editor):

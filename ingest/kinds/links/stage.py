@@ -28,6 +28,7 @@ STAGE_LINKS = """
 CREATE TEMP TABLE stage_link (source bigint, target bigint, block smallint, follow boolean, anchor text)
 """
 HELD_LINKS = 200_000  # of one page, held until the next page's begin
+REPEATED_PAGES, REPEATED_SHARE = 20, 0.3  # linking pages, all and as a share, from which a link is repeated
 # One that the same import has written before is followed where one of the two is. Links go in by the order of their
 # index, which is then written from one end to the other.
 MERGE_LINKS = f"""
@@ -235,16 +236,16 @@ def count_staged_links() -> int:
     )
 
 
-def part_repeated_links(least: int = 20, share: float = 0.3) -> int:
+def part_repeated_links() -> int:
     """Makes links of the navigation of those that many pages have alike, for files that do not say where a link stands.
 
-    A target under one anchor counts as repeated where at least `least` pages and `share` of all linking pages have
-    it. Returns how many staged rows that were.
+    A target under one anchor counts as repeated where at least REPEATED_PAGES pages and REPEATED_SHARE of all linking
+    pages have it. Returns how many staged rows that were.
     """
     return execute(
         "WITH repeated AS (SELECT target, anchor FROM stage_link GROUP BY 1, 2 HAVING count(DISTINCT source) >= "
         "greatest(%s, %s * (SELECT count(DISTINCT source) FROM stage_link))) "
         "UPDATE stage_link s SET block = %s, anchor = '' FROM repeated r "
         "WHERE s.block = %s AND s.target = r.target AND s.anchor = r.anchor",
-        [least, share, Block.NAVIGATION, Block.CONTENT],
+        [REPEATED_PAGES, REPEATED_SHARE, Block.NAVIGATION, Block.CONTENT],
     )

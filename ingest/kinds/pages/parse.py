@@ -88,8 +88,8 @@ class PageParser:
         site: Site,
         skipped: Skipped,
         *,
-        json_ld: bool = False,
-        markup: bool = False,
+        json_ld: bool,
+        markup: bool,
     ) -> None:
         """`json_ld` and `markup` say that the breadcrumb is JSON-LD and the main text HTML."""
         self.site, self.skipped, self.mapping, self.markup = site, skipped, mapping, markup

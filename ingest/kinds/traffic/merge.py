@@ -31,7 +31,7 @@ def merge_traffic(
     imported_at: datetime,
     *,
     replaces: bool,
-    loose: Sequence[int] | None = None,
+    loose: Sequence[int] | None,
 ) -> dict[str, int]:
     """Stores the sums of what was staged as the source's of the period, and sets the pages' own numbers.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ def _solve(
     target_room: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
     """`donor`, `target` [n] are positions in the rooms."""
+    from scipy.optimize import linprog  # heavy, and only needed where caps of targets bind
+
     pairs, donors = len(score), len(donor_room)
     caps = csr_matrix(
         (

@@ -16,7 +16,7 @@ from linker.engine.ranking.rankers.registry import RANKERS
 from linker.management.commands._cli import ProgressBar, ProjectCommand, work_here
 from linker.matching.start import run_match
 from linker.models import Category, Project, Run, RunKind
-from linker.pages.lists import list_in_words, unknown_in_words
+from linker.pages.page_lists import list_in_words, unknown_in_words
 from linker.runs import lifecycle
 from linker.runs.workers import WorkerPool
 

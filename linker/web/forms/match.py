@@ -12,7 +12,7 @@ from linker.engine.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter,
 from linker.engine.ranking.rankers import registry as rankers
 from linker.matching.report_types import MatchReport
 from linker.models import Category, PageList, Project, Run, RunKind
-from linker.pages.lists import SIDES
+from linker.pages.page_lists import SIDES
 from linker.web.forms.fields import PatternField, categories_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from linker.models import PageList, Project, Role, Run, RunKind, RunStatus
 from linker.pages import listing as reads
 from linker.pages.languages import model_advice
-from linker.pages.lists import addresses
+from linker.pages.page_lists import addresses
 from linker.projects import access, overview
 from linker.runs.lifecycle import RunIsActive, start_run
 from linker.web.forms.match import RunForms, run_forms, sent_to

@@ -31,7 +31,7 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug)
     project = membership.project
     query = reads.PageListFilter.from_query(request.GET)
-    rows, following = reads.page_list(project, query)
+    rows, following = reads.listed_pages(project, query)
     languages = _languages(project, query)
     context = shell(
         membership,

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 
 from linker.models import Role, Run, RunKind, RunStatus
 from linker.models.run import kind_label
-from linker.pages import lists
+from linker.pages import page_lists
 from linker.projects import access, overview
-from linker.query_strings import unknown_fields
+from linker.query_strings import is_id, unknown_fields
 from linker.reports import match_page, params, words
 from linker.runs import job_queue
 from linker.runs import lifecycle as life
@@ -43,7 +43,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     if kind:
         rows = rows.filter(kind=kind)
     before = request.GET.get("before", "")
-    if before.isascii() and before.isdigit() and len(before) < 19:
+    if is_id(before):
         rows = rows.filter(pk__lt=int(before))
     found = list(rows[: PAGE_SIZE + 1])
     context = shell(
@@ -73,7 +73,7 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
         reading=words.reading_rows(run),
         match=match,
         pilot=pilot_figures(run),
-        lists=lists.lists_of(run),
+        lists=page_lists.lists_of(run),
         params=params.param_rows(run),
         queue_is_away=run.status == RunStatus.QUEUED and not job_queue.answers(),
         may_cancel=run.is_active and is_manager,

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET
 
 from linker.models import EdgeStatus, Rel, Role
 from linker.projects.access import has_role, member, posts
+from linker.query_strings import is_id
 from review.decisions import Ruling, Shown, decide_edges
 from review.models import Verb
-from review.queue.filters import MAX_ID
 from review.releases import outgoing
 from review.releases.outgoing import LinkFilter, State
 
@@ -42,7 +42,7 @@ class LinksForm(forms.Form):
     def __init__(self, data: QueryDict) -> None:
         super().__init__(data)
         sent = data.getlist("link")[: outgoing.PAGE_SIZE]
-        known = [text for text in sent if text.isascii() and text.isdigit() and int(text[:20]) <= MAX_ID]
+        known = [text for text in sent if is_id(text)]
         self.fields["link"].choices = [(text, text) for text in known]  # type: ignore[attr-defined]
 
     def clean_query(self) -> str:

@@ -17,11 +17,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from linker.models import EdgeStatus, Membership, Placement, Project, RankedBy, Role, RunKind
 from linker.projects.access import has_role, member
-from linker.query_strings import unknown_fields
+from linker.query_strings import MAX_ID, is_id, unknown_fields
 from linker.runs import lifecycle
 from linker.runs.lifecycle import RunIsActive
 from review.models import Held, Operation, Release, ReleaseFormat
-from review.queue.filters import ALL, GAP, MAX_ID, ExportFilter, generator_label
+from review.queue.filters import ALL, GAP, ExportFilter, generator_label
 from review.releases import checks, create, held_back, outgoing, rows
 from review.releases.create import NothingToExport, NumberChanged
 from review.releases.preview import count_approved, preview
@@ -293,7 +293,7 @@ def _unknown_reason(request: HttpRequest) -> tuple[str, ...]:
 
 def _held_context(request: HttpRequest, membership: Membership, source: str, reason: Held | None) -> dict[str, Any]:
     after = request.GET.get("after", "")
-    rows, more = held_back.rows(source, reason, int(after) if _is_id(after) else 0)
+    rows, more = held_back.rows(source, reason, int(after) if is_id(after) else 0)
     return {
         "project": membership.project,
         "membership": membership,
@@ -306,10 +306,6 @@ def _held_context(request: HttpRequest, membership: Membership, source: str, rea
         "more": more,
         "is_first": not after,
     }
-
-
-def _is_id(text: str) -> bool:
-    return text.isascii() and text.isdigit() and int(text[:20]) <= MAX_ID
 
 
 @require_GET

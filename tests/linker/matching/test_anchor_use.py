@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from linker.matching.anchor_use import carried, use_of
+from linker.matching.anchor_use import carried, carried_query, use_of
 from linker.models import Block
+from linker.storage.cursors import stream
 from tests.factories import make_edge, make_link, make_page
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +37,8 @@ def test_what_is_asked_about_can_be_left_out_and_statuses_chosen(project):
     accepted = make_edge(project, target=target, anchor="snow boots", status="accepted")
     make_edge(project, target=target, anchor="snow boots", status="exported")
     assert use_of(project, [target.pk], without=[accepted.pk]).times(target.pk, "snow boots") == 1
-    assert use_of(project, [target.pk], statuses=["exported"]).times(target.pk, "snow boots") == 1
+    query, params = carried_query(project, [target.pk], statuses=["exported"])
+    assert [tuple(row) for row in stream("carried", query, params)] == [(target.pk, "snow boots", "", 1)]
 
 
 def test_targets_come_one_after_the_other_and_only_those_asked_for(project):

@@ -210,7 +210,7 @@ def test_a_run_replaces_the_groups_of_its_project_alone(project, shop):
 
 
 def test_the_list_shows_filters_and_pages_the_groups(project, shop, viewer, client_for, monkeypatch):
-    monkeypatch.setattr(copies.group_list, "__defaults__", (1,))
+    monkeypatch.setattr(copies, "GROUPS_SHOWN", 1)
     model = make_model(4)
     for path in ("/a", "/b"):
         embed(make_page(project, path, title="Our new team", body=words(5)), [0, 1, 0, 0], model)

@@ -18,7 +18,7 @@ from linker.matching.eligibility import eligible_pages
 from linker.matching.pilots import limited_to_pilot
 from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page, PageList, Pilot, Project, Run, RunKind
-from linker.pages.lists import keep, page_ids
+from linker.pages.page_lists import keep, page_ids
 from linker.reports.params import param_rows
 from linker.runs import lifecycle
 from linker.runs.pilot_progress import open_pilot, pilot_figures

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 from linker import audit
 from linker.models import ChangeKind, Role
 from linker.projects import access
-from linker.query_strings import unknown_fields
-from linker.web.views.settings.tab import is_id, render_tab
+from linker.query_strings import is_id, unknown_fields
+from linker.web.views.settings.tab import render_tab
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse

@@ -19,9 +19,10 @@ from linker.projects.policies.sensitive import (
     remove_sensitive,
     same_rule,
 )
+from linker.query_strings import is_id
 from linker.runs import sensitivity_checks
 from linker.web.forms.sensitive import LeaveOutForm, SensitiveForm
-from linker.web.views.settings.tab import FORM, is_id, render_tab, sent, start_or_show
+from linker.web.views.settings.tab import FORM, render_tab, sent, start_or_show
 from linker.wording import count
 
 if TYPE_CHECKING:

@@ -51,7 +51,3 @@ def start_or_show(request: HttpRequest, slug: str, kind: RunKind) -> HttpRespons
     except RunIsActive as active:
         run = active.run
     return redirect("run", slug, run.pk)
-
-
-def is_id(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 19

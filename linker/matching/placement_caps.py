@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from linker.matching.room import Room
 
 
-class PlacementQuota:
+class PlacementCaps:
     """Counts the links of each donor in its text and beside it, under the caps of both."""
 
     def __init__(self, room: Room, less_room: Mapping[int, Room], existing: Iterable[tuple[int, str]]) -> None:
