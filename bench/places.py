@@ -29,7 +29,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from linker.engine.anchors.paragraphs import About, Donor, Question, SiteWords, names_of
+from linker.engine.anchors.paragraphs import About, Question, SiteWords, SourceParagraphs, names_of
 from linker.engine.text.sentences import sentences
 from linker.engine.text.template import find_template
 
@@ -101,7 +101,7 @@ class Site:
         there is nothing to choose."""
         page = self.pages[link.source]
         text = page["text"]
-        whole = Donor(self.words, text, self.words.read([text], [self.language(page)])[0])
+        whole = SourceParagraphs(self.words, text, self.words.read([text], [self.language(page)])[0])
         own = [
             place
             for place, (start, end) in enumerate(whole.spans)
@@ -112,7 +112,7 @@ class Site:
         cut = sorted(_cuts(text, link.spans, mode), reverse=True)
         for start, end in cut:
             text = text[:start] + text[end:]
-        donor = Donor(self.words, text, self.words.read([text], [self.language(page)])[0])
+        donor = SourceParagraphs(self.words, text, self.words.read([text], [self.language(page)])[0])
         lines = {page["text"].count("\n", 0, whole.spans[place][0]) for place in own}
         right = [text.count("\n", 0, start) in lines for start, _ in donor.spans]
         if not any(right) or len(right) < 2:

@@ -86,7 +86,7 @@ def describe_pairs(rows: list[Row], evidence: Evidence, ranker: TrainedRanker | 
         base = ranker.raw(found.features) if ranker else np.full(len(found), np.nan)
         table = pair_table(
             found.features, base, places(found, base) if ranker else base, formula, places(found, formula), found.found,
-            nearness, found.donor, found.target,
+            nearness, found.source, found.target,
         )  # fmt: skip
         place = np.flatnonzero(found.target == target)
         row["pair"] = numbers(PAIR_FEATURES, table[place[0]]) if len(place) else None

@@ -14,7 +14,7 @@ A part that nobody knows is 0. The expected worth of a suggestion is how likely 
 
     worth = chance * (0.4 + 0.5 need + 0.1 authority)
 
-`authority` says how the donor's stands among those of the other pages (see `rank_share`). A link to the page
+`authority` is the place of the source's authority among those of the other pages (see `rank_share`). A link to the page
 that lacks most is thus worth little more than twice as much as one to a page that lacks nothing: need never makes up
 for a poor suggestion.
 """
@@ -81,7 +81,7 @@ def rank_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def weight(need: NDArray[np.float64], authority: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the chance of approval is multiplied by, float64 [n]; `authority` of the donors, NaN where nobody knows."""
+    """What the chance of approval is multiplied by, float64 [n]; `authority` of the sources, NaN where nobody knows."""
     return BASE + OF_NEED * need + OF_AUTHORITY * np.nan_to_num(authority)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection, transaction
 
 from linker.embedding.service import site_template
-from linker.engine.anchors.paragraphs import READ, About, Donor, Question, SiteWords, names_of
+from linker.engine.anchors.paragraphs import READ, About, Question, SiteWords, SourceParagraphs, names_of
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import OPEN, PRESENT, UNDECIDED, sql
 from linker.storage.copy import copy_rows_in
@@ -129,7 +129,7 @@ def _paragraphs(
     rows: list[tuple[int, int | None, int | None, str, int | None]] = []
     read = words.read([row[1] for row in donors], [row[2] for row in donors])
     for (page, body, _, body_hash, h1, headings), lines in zip(donors, read, strict=True):
-        donor = Donor(words, body, lines, [h1, *headings], linked[page])
+        donor = SourceParagraphs(words, body, lines, [h1, *headings], linked[page])
         for target, edge in gaps[page]:
             best = donor.best(questions[target])
             if best is None:

@@ -59,7 +59,7 @@ def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str
         levels_looked_up(params, nodes),
     )
     batches = blocking.plan_batches(
-        [(len(block.donors), len(block.targets)) for block in blocks], BATCH_PAIRS, BATCH_DONORS
+        [(len(block.sources), len(block.targets)) for block in blocks], BATCH_PAIRS, BATCH_DONORS
     )
     trusted = trusts_crawl(project)
     other_language = 0 if project.link_languages else _pairs_across_languages(project, eligible.ids, blocks, trusted)
@@ -104,7 +104,7 @@ def _store_plan(
                     run=run,
                     number=number,
                     category_id=int(nodes.ids[block.top]) or None,
-                    donor_ids=block.donors.astype("<i8").tobytes(),
+                    donor_ids=block.sources.astype("<i8").tobytes(),
                     target_ids=block.targets.astype("<i8").tobytes(),
                 )
                 for number, block in enumerate(blocks)
@@ -133,7 +133,7 @@ def _pairs_across_languages(
     for block in blocks:
         donors, targets = (
             np.bincount(tongue[np.searchsorted(ids, side)], minlength=len(numbers)) * known
-            for side in (block.donors, block.targets)
+            for side in (block.sources, block.targets)
         )
         total += int(donors.sum() * targets.sum() - donors @ targets)
     return total

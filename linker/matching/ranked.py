@@ -185,7 +185,7 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
     rows["block"], rows["level"], rows["similarity"], rows["probability"], rows["place"] = -1, 0, 0, np.nan, -1
     rows["beside"] = np.nan
     for part in slices(len(ranked)):
-        donor, target, found = ranked.pairs.donor[part], ranked.pairs.target[part], rows[part]
+        donor, target, found = ranked.pairs.source[part], ranked.pairs.target[part], rows[part]
         found["source"], found["target"], found["level"] = (
             loaded.ids[donor],
             loaded.ids[target],
@@ -197,7 +197,7 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
         found["beside"] = ranked.beside[part]
         found["found"], found["place"] = ranked.pairs.found[part], np.arange(part.start, part.stop)
     rest = rows[len(ranked) :]
-    rest["source"], rest["target"], rest["score"] = loaded.ids[below.donor], loaded.ids[below.target], below.value
+    rest["source"], rest["target"], rest["score"] = loaded.ids[below.source], loaded.ids[below.target], below.value
     rest["found"] = 0
     return rows
 
@@ -263,7 +263,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             nodes=nodes.of(eligible.categories),
             tree=nodes.tree,
             links=links,
-            donor=eligible.is_donor,
+            source=eligible.is_donor,
             target=eligible.chosen_target & twins.receives,
             forbidden=Pairs(
                 np.concatenate([forbidden.src, repeated.src]), np.concatenate([forbidden.dst, repeated.dst])

@@ -36,7 +36,7 @@ _ENDS = (".", "!", "?", "…", "。", "！", "？", '"', "”", "“", "»", "«
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """`text[start:end]` of the donor, and the heading above it, or ""."""
+    """`text[start:end]` of the source, and the heading above it, or ""."""
 
     start: int
     end: int
@@ -133,7 +133,7 @@ class Question:
         self.phrases = sorted((sum(map(words.rarity, phrase)), _written(phrase)) for phrase in phrases)[::-1]
 
 
-class Donor:
+class SourceParagraphs:
     """The paragraphs of a text that would take a sentence: never headings, code, quotes, captions, rows of tables,
     items of lists, lists of links, lines that lead over to a list, nor what stands on many pages."""
 

@@ -108,7 +108,7 @@ class SpanFinder:
         mentions = mention_rows(self.evidence, texts.pages)
         wanted = texts.pages[row] * pages + target
         order = np.argsort(wanted, kind="stable")
-        key = mentions.donor * pages + mentions.target
+        key = mentions.source * pages + mentions.target
         place = np.minimum(np.searchsorted(wanted[order], key), max(len(wanted) - 1, 0))
         hit = np.flatnonzero(wanted[order][place] == key) if len(wanted) else np.empty(0, np.int64)
         hit = hit[ranks_within(key[hit]) < MAX_MENTION_SEEDS]
@@ -216,17 +216,17 @@ def text_blocks(reader: SpanReader, pages: NDArray[np.int64]) -> Iterator[Tokeni
 
 
 def spans_of_pairs(
-    finder: SpanFinder, blocks: Iterable[TokenizedTexts], donor: NDArray[np.int64], target: NDArray[np.int64]
+    finder: SpanFinder, blocks: Iterable[TokenizedTexts], source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], TokenizedTexts, CandidateSpans]]:
     """The spans found for pairs, int64 [k] each, in `blocks` of texts.
 
     For each block that holds a pair: the positions of its pairs, the texts, and the spans, whose `pair` counts those.
     """
-    order = np.argsort(donor, kind="stable")
-    ordered = donor[order]
+    order = np.argsort(source, kind="stable")
+    ordered = source[order]
     for texts in blocks:
         low, high = np.searchsorted(ordered, texts.pages[0]), np.searchsorted(ordered, texts.pages[-1], side="right")
         pair = order[low:high]
-        pair = pair[np.isin(donor[pair], texts.pages)]
+        pair = pair[np.isin(source[pair], texts.pages)]
         if len(pair):
-            yield pair, texts, finder.find(texts, np.searchsorted(texts.pages, donor[pair]), target[pair])
+            yield pair, texts, finder.find(texts, np.searchsorted(texts.pages, source[pair]), target[pair])

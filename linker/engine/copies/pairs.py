@@ -170,7 +170,7 @@ def _buckets(
     chosen: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]] | None = None,
 ) -> NDArray[np.void]:
     """Pairs between the pages of one key that `judge` takes for the same, each to its bucket's first. `chosen`: whether
-    it is for the donor to choose which of two such pages it links to."""
+    it is for the source to choose which of two such pages it links to."""
     found = [np.empty(0, dtype=PAIR)]
     left = np.flatnonzero(key)
     left = left[np.argsort(key[left], kind="stable")]

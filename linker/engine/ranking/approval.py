@@ -31,7 +31,7 @@ SHIPPED = Path(__file__).parent / "shipped" / "approval.json.gz"
 GOOD_WORDS = 0.75  # how likely words have to be all right, in a link that is, to be proposed in the text
 
 # What is known of a pair beside its FEATURES: log-odds of the site's own ranker and the pair's place by them among its
-# donor's, NaN without one; the formula's sum and place; how many generators found it; the logarithm of the site's
+# source's, NaN without one; the formula's sum and place; how many generators found it; the logarithm of the site's
 # pages; and how near, by cosine, the nearest pages of either side are on average.
 PAIR_FEATURES: tuple[str, ...] = (
     *FEATURES, "base", "base_rank", "formula", "formula_rank", "generators", "pages", "mean_cosine",
@@ -126,7 +126,7 @@ class Approval:
     sites: int
 
     def relevant(self, pairs: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Log-odds that the target is worth a link from the donor, float64 [m]; `pairs` [m, len(PAIR_FEATURES)]."""
+        """Log-odds that the target is worth a link from the source, float64 [m]; `pairs` [m, len(PAIR_FEATURES)]."""
         return _read(self.relevance, pairs) + leaning(pairs)
 
     def good_words(self, words: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -148,7 +148,7 @@ class Approval:
 
 
 def leaning(pairs: NDArray[np.float32]) -> NDArray[np.float64]:
-    """What the site's own ranker adds to the trees' log-odds, float64 [m]: LEAN times its own, where the donor has a
+    """What the site's own ranker adds to the trees' log-odds, float64 [m]: LEAN times its own, where the source has a
     text. A few trees cannot tell its best pairs apart, and what it learned from links in texts is right about texts;
     of pages without one it has learned where menus and calls to action lead.
     """
@@ -171,7 +171,7 @@ def pair_table(
     formula_rank: NDArray[np.float64],
     found: NDArray[np.int32],
     nearness: NDArray[np.float64],
-    donor: NDArray[np.int64],
+    source: NDArray[np.int64],
     target: NDArray[np.int64],
 ) -> NDArray[np.float32]:
     """The numbers of pairs as the model reads them, float32 [m, len(PAIR_FEATURES)]; `nearness` of all pages."""
@@ -183,7 +183,7 @@ def pair_table(
             formula_rank,
             bits(found),
             np.full(len(base), np.log(len(nearness))),
-            nearness[donor],
+            nearness[source],
             nearness[target],
         ]
     )

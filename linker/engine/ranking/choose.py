@@ -1,4 +1,4 @@
-"""Which of a donor's candidates are kept, and in which order they take their turn."""
+"""Which of a source's candidates are kept, and in which order they take their turn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from linker.engine.ranking.options import EngineOptions
     from linker.engine.ranking.rankers.base import Scorer
 
-SUREST = 5  # links of a donor that go to what editors would likeliest approve, before what the site would link
+SUREST = 5  # links of a source that go to what editors would likeliest approve, before what the site would link
 _OF_REASONS = [FEATURES.index(name) for name in REASONS]
 
 
@@ -53,7 +53,7 @@ def best_pairs(
     scorer: Scorer | None,
     options: EngineOptions,
 ) -> Judged:
-    """The `options.pool` best pairs of each donor by either, relevance or the ranker, by donor, then relevance, with
+    """The `options.pool` best pairs of each source by either, relevance or the ranker, by source, then relevance, with
     the features of REASONS alone. The ranker's first reading, or the formula, chooses twice as many.
 
     What a ranker that does not know the site says is added to what the approval model says without one: that model has
@@ -62,14 +62,14 @@ def best_pairs(
     parts = formula_parts(evidence.index.site, found.target, found.features, evidence.graph.indegree)
     formula = formula_score(parts, options.weights)
     formula_rank = places(found, formula)
-    inside = evidence.index.site.within_levels(found.donor, found.target)
+    inside = evidence.index.site.within_levels(found.source, found.target)
     keep = _twice_the_pool(found, scorer.first(found.features) if scorer else formula, inside, options.pool)
     found, formula, formula_rank, inside = found.take(keep), formula[keep], formula_rank[keep], inside[keep]
     base = scorer.raw(found.features) if scorer else np.full(len(found), np.nan)
     trusted = base if scorer and scorer.knows_site else np.full(len(found), np.nan)
     trusted_rank = places(found, base) if scorer and scorer.knows_site else trusted
     table = pair_table(
-        found.features, trusted, trusted_rank, formula, formula_rank, found.found, nearness, found.donor, found.target
+        found.features, trusted, trusted_rank, formula, formula_rank, found.found, nearness, found.source, found.target
     )
     relevance = options.approval.relevant(table)
     mine = np.flatnonzero(inside)
@@ -81,7 +81,7 @@ def best_pairs(
     by_relevance = places(pairs, relevance[mine])
     turn = np.minimum(by_relevance, by_base) if scorer else by_relevance
     chosen = _top(pairs, -turn, options.pool)
-    order = mine[chosen[np.lexsort((by_relevance[chosen], pairs.donor[chosen]))]]
+    order = mine[chosen[np.lexsort((by_relevance[chosen], pairs.source[chosen]))]]
     kept = found.take(order)
     return Judged(replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order], base[order])
 
@@ -89,7 +89,7 @@ def best_pairs(
 def _twice_the_pool(
     found: Candidates, score: NDArray[np.float64], inside: NDArray[np.bool_], pool: int
 ) -> NDArray[np.int64]:
-    """Twice as many of each donor's pairs as are kept, by score; where some lie beyond the levels that it may link to,
+    """Twice as many of each source's pairs as are kept, by score; where some lie beyond the levels that it may link to,
     also as many of those `inside`. Ascending."""
     keep = _top(found, score, 2 * pool)
     if not inside.all():
@@ -101,27 +101,27 @@ def _twice_the_pool(
 def turns(pairs: Candidates, probability: NDArray[np.float64], base: NDArray[np.float64]) -> NDArray[np.float64]:
     """The scores by which links are allocated, highest first, float64 [m].
 
-    A donor's SUREST likeliest pairs come by their `probability`. The others share theirs out anew, the highest to what
+    A source's SUREST likeliest pairs come by their `probability`. The others share theirs out anew, the highest to what
     the ranker, by `base`, would likeliest link: what readers approve is not all that a site's editors link,
-    and a donor's last links are for finding that. A base of NaN changes nothing.
+    and a source's last links are for finding that. A base of NaN changes nothing.
     """
-    order = np.lexsort((pairs.target, -probability, pairs.donor))
-    rank = np.arange(len(order)) - np.searchsorted(pairs.donor[order], pairs.donor[order])
+    order = np.lexsort((pairs.target, -probability, pairs.source))
+    rank = np.arange(len(order)) - np.searchsorted(pairs.source[order], pairs.source[order])
     tail = order[(rank >= SUREST) & ~np.isnan(base[order])]
     turn = probability.copy()
-    turn[tail[np.lexsort((pairs.target[tail], -base[tail], pairs.donor[tail]))]] = probability[tail]
+    turn[tail[np.lexsort((pairs.target[tail], -base[tail], pairs.source[tail]))]] = probability[tail]
     return turn
 
 
 def _top(found: Candidates, score: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    order = np.lexsort((found.target, -score, found.donor))
-    rank = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
+    order = np.lexsort((found.target, -score, found.source))
+    rank = np.arange(len(order)) - np.searchsorted(found.source[order], found.source[order])
     return order[rank < most]
 
 
 def places(found: Candidates, score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Place of each pair among its donor's by score, 0 for the highest, float64 [m]."""
-    order = np.lexsort((found.target, -score, found.donor))
+    """Place of each pair among its source's by score, 0 for the highest, float64 [m]."""
+    order = np.lexsort((found.target, -score, found.source))
     place = np.empty(len(order))
-    place[order] = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
+    place[order] = np.arange(len(order)) - np.searchsorted(found.source[order], found.source[order])
     return place

@@ -1,9 +1,8 @@
 """The learned ranker: gradient-boosted trees over the features of pairs, trained on links hidden from themselves.
 
-What they learn from is made by `training_set`. Models are cross-validated by donor: each is trained without the donors
-of one group, its predictions for that group are held back, and from all of them together come calibration and the
-reported quality. A pair is scored by the mean of the models.
-"""
+What they learn from is made by `training_set`. Models are cross-validated by source: each is trained without the
+sources of one group, its predictions for that group are held back, and from all of them together come calibration and
+the reported quality. A pair is scored by the mean of the models."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ VERSION = "trees-1"
 LABELS_A_LEAF = 80
 FEWEST_LEAVES = 8
 THREADS = 2
-AT = 10  # suggestions a donor at which recall is reported
+AT = 10  # suggestions a source at which recall is reported
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class TrainOptions:
 
     folds        shares of the links that are hidden in turn; also the number of models
     fewest       labels (links found among the candidates) below which nothing is learned
-    most_pairs   pairs trained on; donors are drawn until it is reached, so many `donors` at a time
+    most_pairs   pairs trained on; sources are drawn until it is reached, so many `sources` at a time
     seed         of every random choice
     negatives    share of the wrong pairs that trees are grown on, weighted in return; all of them calibrate
     threads      models grown, or read, at a time. Each has one thread of its own: the library's threads wait for one
@@ -58,7 +57,7 @@ class TrainOptions:
     folds: int = 5
     fewest: int = 60
     most_pairs: int = 1_000_000
-    donors: int = 512
+    sources: int = 512
     seed: int = 11
     negatives: float = 0.35
     threads: int = THREADS
@@ -177,13 +176,13 @@ def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDA
     return probability
 
 
-def folds_of(donor: NDArray[np.int64], pages: int, folds: int, seed: int) -> NDArray[np.int64]:
-    """The group of each pair, int64 [m]: that of its donor, or where the donors are too few for that (all links stand
+def folds_of(source: NDArray[np.int64], pages: int, folds: int, seed: int) -> NDArray[np.int64]:
+    """The group of each pair, int64 [m]: that of its source, or where the sources are too few for that (all links stand
     on one page, say) one of its own."""
     random = np.random.default_rng(seed)
-    groups: NDArray[np.int64] = (random.permutation(pages) % folds)[donor]
+    groups: NDArray[np.int64] = (random.permutation(pages) % folds)[source]
     if len(np.unique(groups)) < folds:
-        groups = random.permutation(len(donor)) % folds
+        groups = random.permutation(len(source)) % folds
     return groups
 
 
@@ -205,7 +204,7 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = L
     """Trains on a training set; None with fewer than `options.fewest` positive labels."""
     if int(data.label.sum()) < options.fewest or data.label.all():
         return None
-    groups = folds_of(data.pairs.donor, pages, options.folds, options.seed)
+    groups = folds_of(data.pairs.source, pages, options.folds, options.seed)
     places = np.array([FEATURES.index(name) for name in options.columns])
     every = options.columns == FEATURES
     rng = np.random.default_rng(options.seed)
@@ -278,9 +277,9 @@ def _of_trees(options: TrainOptions) -> dict[str, Any]:
 def _quality(data: TrainingSet, score: NDArray[np.float64], pages: int, options: TrainOptions) -> Quality:
     of_links = data.share < options.folds
     label, score, decided = data.label[of_links], score[of_links], data.label[~of_links]
-    donor = data.share[of_links] * pages + data.pairs.donor[of_links]
-    order = np.lexsort((data.pairs.target[of_links], -score, donor))
-    rank = np.arange(len(order)) - np.searchsorted(donor[order], donor[order])
+    source = data.share[of_links] * pages + data.pairs.source[of_links]
+    order = np.lexsort((data.pairs.target[of_links], -score, source))
+    rank = np.arange(len(order)) - np.searchsorted(source[order], source[order])
     at_ten = int(label[order][rank < AT].sum())
     by_score = np.argsort(-score, kind="stable")
     right = np.cumsum(label[by_score])

@@ -57,7 +57,7 @@ class Elsewhere(Scorer):
         return Card(self.links, {"sites": self.sites})
 
     def knows(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """Whether it knows more of pairs than similarity does, [m]: not where the donor has no text."""
+        """Whether it knows more of pairs than similarity does, [m]: not where the source has no text."""
         return features[:, _DONOR_TOKENS] > A_TEXT
 
     def leaning(self, features: NDArray[np.float32], said: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions, progress: Progress) -> Ranked:
-    """Ranks the candidates that the generators propose for every donor that is asked about, and chooses their words;
+    """Ranks the candidates that the generators propose for every source that is asked about, and chooses their words;
     of a site that `checked` returned.
 
     Where the site has `levels_up`, only targets within them come out, as many as would of the whole site; what is said
-    of a pair stays what it is there, places among the donor's candidates included.
+    of a pair stays what it is there, places among the source's candidates included.
     """
     index = build_index(site, progress, options.limits, options.search)
     trim_malloc()
@@ -48,7 +48,7 @@ def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions,
     words, stated = words_of(texts, judged, anchors, options, progress)
     probability = np.round(options.calibration(stated), 6)
     beside = np.round(options.calibration(options.approval.approved_beside(judged.relevance)), 6)
-    order = np.lexsort((judged.pairs.target, -probability, judged.pairs.donor))
+    order = np.lexsort((judged.pairs.target, -probability, judged.pairs.source))
     pairs, probability = judged.pairs.take(order), probability[order]
     return Ranked(
         evidence=texts,
@@ -83,15 +83,15 @@ def _fitted(
 def _judge(
     evidence: Evidence, scorer: Scorer | None, options: EngineOptions, progress: Progress
 ) -> tuple[Judged, Below, int]:
-    """The best pairs of every donor, those of them that are too unlikely, and how many pairs are in different
+    """The best pairs of every source, those of them that are too unlikely, and how many pairs are in different
     languages."""
     site, nearness, barred = evidence.index.site, nearness_of(evidence.index.near), Counter[str]()
-    donors, taken = np.flatnonzero(site.donor if site.asked is None else site.asked), site.taken
+    sources, taken = np.flatnonzero(site.source if site.asked is None else site.asked), site.taken
     parts: list[Judged] = []
     below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
-    for first in range(0, len(donors), options.limits.donors):
-        progress(first, len(donors), "Ranking")
-        some = donors[first : first + options.limits.donors]
+    for first in range(0, len(sources), options.limits.sources):
+        progress(first, len(sources), "Ranking")
+        some = sources[first : first + options.limits.sources]
         found = candidates(evidence, some, taken, options.generators, barred, within=True)
         best = best_pairs(evidence, found, nearness, scorer, options)
         del found
@@ -99,6 +99,6 @@ def _judge(
         enough = value >= options.least_score
         parts.append(best.take(enough))
         left = best.pairs.take(~enough)
-        below.append((left.donor.astype(np.int32), left.target.astype(np.int32), value[~enough]))
+        below.append((left.source.astype(np.int32), left.target.astype(np.int32), value[~enough]))
     too_unlikely = Below(*(np.concatenate(column) for column in zip(*below, strict=True)))
     return all_judged(parts), too_unlikely, barred["language"]

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from linker.engine.site import Site
 
 SOURCES = ("anchor", "title", "h1", "url", "text")  # where words come from
-# Characters of the donor's text, place in SOURCES, and how likely the words are all right.
+# Characters of the source's text, place in SOURCES, and how likely the words are all right.
 WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "f4")])
 
 
 @dataclass(frozen=True)
 class Below:
-    """Pairs too unlikely to become links; arrays [m]: `donor`, `target` int32, `value` float64: probability, of six
+    """Pairs too unlikely to become links; arrays [m]: `source`, `target` int32, `value` float64: probability, of six
     decimals."""
 
-    donor: NDArray[np.int32]
+    source: NDArray[np.int32]
     target: NDArray[np.int32]
     value: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Pairs by donor, then probability (highest first), then target, as linker.engine.ranking.rankers.base.RankedPairs
+    """Pairs by source, then probability (highest first), then target, as linker.engine.ranking.rankers.base.RankedPairs
     whose score is the probability; arrays [m].
 
     `pairs` as `Candidates`, with the features of REASONS alone, in their order; `probability` float64 in [0, 1]: how
@@ -66,8 +66,8 @@ class Ranked:
         return self.scorer.quality if isinstance(self.scorer, TrainedRanker) else None
 
     @property
-    def donor(self) -> NDArray[np.int64]:
-        return self.pairs.donor
+    def source(self) -> NDArray[np.int64]:
+        return self.pairs.source
 
     @property
     def target(self) -> NDArray[np.int64]:
@@ -90,7 +90,7 @@ class Ranked:
     def anchor_choices(self, places: NDArray[np.int64]) -> list[list[AnchorChoice]]:
         """Words that could become the link of each pair at `places`, int64 [k], best first; `weight`: how likely they
         are all right in it, given that its target is."""
-        return self.words.of(places, self.pairs.donor[places], self.evidence.index.site)
+        return self.words.of(places, self.pairs.source[places], self.evidence.index.site)
 
 
 @dataclass(frozen=True)
@@ -106,18 +106,18 @@ class Words:
         """The words of some pairs."""
         return replace(self, first=self.first[pairs], count=self.count[pairs])
 
-    def of(self, places: NDArray[np.int64], donors: NDArray[np.int64], site: Site) -> list[list[AnchorChoice]]:
-        """The words of the pairs at `places`, whose donors are `donors`."""
+    def of(self, places: NDArray[np.int64], sources: NDArray[np.int64], site: Site) -> list[list[AnchorChoice]]:
+        """The words of the pairs at `places`, whose sources are `sources`."""
         texts: dict[int, str] = {}
         found = []
-        for place, donor in zip(places.tolist(), donors.tolist(), strict=True):
+        for place, source in zip(places.tolist(), sources.tolist(), strict=True):
             first, count = int(self.first[place]), int(self.count[place])
-            if count and donor not in texts:
-                texts[donor] = site.bodies[donor]
+            if count and source not in texts:
+                texts[source] = site.bodies[source]
             found.append(
                 [
-                    AnchorChoice(texts[donor][start:end], SOURCES[source], good, start, end)
-                    for start, end, source, good in self.rows[first : first + count].tolist()
+                    AnchorChoice(texts[source][start:end], SOURCES[kind], good, start, end)
+                    for start, end, kind, good in self.rows[first : first + count].tolist()
                 ]
             )
         return found

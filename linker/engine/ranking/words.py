@@ -1,4 +1,4 @@
-"""Words for the pairs of each donor whose turn comes first."""
+"""Words for the pairs of each source whose turn comes first."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ def words_of(
     options: EngineOptions,
     progress: Progress,
 ) -> tuple[Words, NDArray[np.float64]]:
-    """Words for the pairs of each donor whose turn comes first, and how likely each pair is to be approved at its
+    """Words for the pairs of each source whose turn comes first, and how likely each pair is to be approved at its
     best."""
     approval, pairs, relevance = options.approval, judged.pairs, judged.relevance
     probability = approval.approved_beside(relevance)
     rank = places(pairs, turns(pairs, probability, judged.base))
-    asked = np.flatnonzero((rank < options.worded) & (evidence.index.tokens[pairs.donor] > 0))
+    asked = np.flatnonzero((rank < options.worded) & (evidence.index.tokens[pairs.source] > 0))
     finder = span_finder(evidence, anchors) if len(asked) else None
     count = np.zeros(len(pairs), dtype=np.int8)
     kept = [np.empty(0, dtype=WORDING)]
-    for part in _by_donor(pairs.donor[asked], options.limits.donors):
+    for part in _by_source(pairs.source[asked], options.limits.sources):
         progress(part.start, len(asked), "Choosing words")
         some = asked[part]
-        donor, target = pairs.donor[some], pairs.target[some]
-        choices = anchor_choices(evidence, donor, target, approval, MOST_WORDS, anchors, finder)
+        source, target = pairs.source[some], pairs.target[some]
+        choices = anchor_choices(evidence, source, target, approval, MOST_WORDS, anchors, finder)
         rows = np.array(
             [(c.start, c.end, SOURCES.index(c.source), c.weight) for mine in choices for c in mine], dtype=WORDING
         )
@@ -66,9 +66,9 @@ def words_of(
     return Words(first, count, to_memmap(np.concatenate(kept))), probability
 
 
-def _by_donor(donor: NDArray[np.int64], most: int) -> Iterator[slice]:
-    """Slices of pairs that hold so many donors each."""
-    starts = np.flatnonzero(np.concatenate([[True], donor[1:] != donor[:-1]])[: len(donor)])
+def _by_source(source: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Slices of pairs that hold so many sources each."""
+    starts = np.flatnonzero(np.concatenate([[True], source[1:] != source[:-1]])[: len(source)])
     for place in range(0, len(starts), most):
         after = place + most
-        yield slice(int(starts[place]), int(starts[after]) if after < len(starts) else len(donor))
+        yield slice(int(starts[place]), int(starts[after]) if after < len(starts) else len(source))

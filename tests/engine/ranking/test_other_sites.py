@@ -59,8 +59,8 @@ def test_linked_pages_come_first_on_a_site_whose_links_nobody_saw() -> None:
     options = EngineOptions(training=TrainOptions(rounds=20, threads=1))
     ranked = rank_site(unlinked(site), EngineOptions(otherwise="shipped"))
     assert (ranked.ranker, ranked.version.split("+")[0], ranked.quality) == ("shipped", "links-1", None)
-    rank = np.arange(len(ranked)) - np.searchsorted(ranked.pairs.donor, ranked.pairs.donor)
-    first = ranked.pairs.donor[rank < 10] * len(site) + ranked.pairs.target[rank < 10]
+    rank = np.arange(len(ranked)) - np.searchsorted(ranked.pairs.source, ranked.pairs.source)
+    first = ranked.pairs.source[rank < 10] * len(site) + ranked.pairs.target[rank < 10]
     assert np.isin(np.unique(site.links.src * len(site) + site.links.dst), first).mean() > 0.8
     learned_here = rank_site(site, EngineOptions(otherwise="shipped", training=options.training))
     assert learned_here.ranker == "learned"  # links of its own come first
@@ -90,13 +90,13 @@ def test_the_links_hold_numbers_alone() -> None:
 
 
 def test_what_is_drawn_stands_for_what_is_not() -> None:
-    donor = np.repeat([0, 1, 2], 100)
+    source = np.repeat([0, 1, 2], 100)
     right = np.zeros(300, dtype=bool)
     right[[3, 105, 106]] = True
-    keep, weight = drawn(donor, right, 20, np.random.default_rng(1))
-    assert set(donor[keep].tolist()) == {0, 1}  # the third has no link
+    keep, weight = drawn(source, right, 20, np.random.default_rng(1))
+    assert set(source[keep].tolist()) == {0, 1}  # the third has no link
     assert set(np.flatnonzero(right)) <= set(keep.tolist())
-    assert np.bincount(donor[keep]).tolist() == [21, 22]
+    assert np.bincount(source[keep]).tolist() == [21, 22]
     assert weight[~right[keep]].sum() == pytest.approx(99 + 98)
 
 

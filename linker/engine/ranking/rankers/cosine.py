@@ -41,8 +41,8 @@ class RankedByCosine:
     version: str = VERSION
 
     @property
-    def donor(self) -> NDArray[np.int64]:
-        return self.pairs.donors
+    def source(self) -> NDArray[np.int64]:
+        return self.pairs.sources
 
     @property
     def target(self) -> NDArray[np.int64]:
@@ -78,11 +78,11 @@ class Cosine(Ranker):
         no part."""
         progress(0, 1, "Comparing pages")
         with_vector = any_values(site.unit)
-        donors = np.flatnonzero((site.donor if site.asked is None else site.asked) & with_vector)
+        sources = np.flatnonzero((site.source if site.asked is None else site.asked) & with_vector)
         targets = np.flatnonzero(site.target & with_vector)
         kinds, levels = _kinds_and_levels(site)
         found = search(
-            Side(donors, site.unit[donors], kinds[donors]),
+            Side(sources, site.unit[sources], kinds[sources]),
             (Side(part, site.unit[part], kinds[part]) for part in (targets[rows] for rows in slices(len(targets)))),
             levels,
             site.taken,
@@ -91,7 +91,7 @@ class Cosine(Ranker):
             pool=options.pool,
             tiling=options.tiling,
         )
-        allowed = may_be_linked(site, donors, found.donors, found.targets, site.taken)  # copies of one page are not
+        allowed = may_be_linked(site, sources, found.sources, found.targets, site.taken)  # copies of one page are not
         return RankedByCosine(Pairs(*(column[allowed] for column in vars(found).values())))
 
 
