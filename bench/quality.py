@@ -32,8 +32,8 @@ from linker.engine.anchors.training import AnchorOptions
 from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams
 from linker.engine.rank import rank_site
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.features import FEATURES, GROUPS
-from linker.engine.ranking.learned import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.ranked import Ranked
 from linker.engine.site import Links, Site

@@ -36,10 +36,10 @@ from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
 from linker.engine.params import MatchParams
 from linker.engine.ranking.approval import PAIR_FEATURES, nearness_of, pair_table
+from linker.engine.ranking.boosted_trees import TrainedRanker, train
 from linker.engine.ranking.choose import places
 from linker.engine.ranking.features import candidates
-from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
-from linker.engine.ranking.learned import TrainedRanker, train
+from linker.engine.ranking.formula_score import FormulaWeights, formula_parts, formula_score
 from linker.engine.site import checked
 from linker.engine.text.fold import fold
 from linker.matching.eligibility import eligible_pages

@@ -100,7 +100,7 @@ class MatchParams:
     reciprocal         most of a donor's links whose target links back or is to link back; None for no limit
     pool               best targets of a donor kept for the allocation; at least per_donor
     mode               see Mode
-    weights            of the formula, where they differ from linker.engine.ranking.formula.FormulaWeights
+    weights            of the formula, where they differ from linker.engine.ranking.formula_score.FormulaWeights
     pilot              over which of the donors the run goes first, see Sample; None: over all of them
     """
 

@@ -12,8 +12,8 @@ from django.db import connection, transaction
 from linker.embedding.service import site_template
 from linker.engine.arrays.vectors import slices
 from linker.engine.copies.describe import PageText, describe
-from linker.engine.copies.groups import Groups, LeadCriteria, Rulings, find_groups
-from linker.engine.copies.pairs import KINDS, Kind
+from linker.engine.copies.duplicate_pairs import KINDS, Kind
+from linker.engine.copies.page_groups import Groups, LeadCriteria, Rulings, find_groups
 from linker.matching.report_types import CopiesReport
 from linker.models import ApartPage, Project
 from linker.models.querysets import LINKABLE, sql

@@ -16,7 +16,7 @@ from linker.engine.arrays.vectors import HalfVectors, slices
 from linker.engine.graph.links import repeated_links
 from linker.engine.params import MatchParams
 from linker.engine.ranking.approval import GOOD_WORDS, calibrate
-from linker.engine.ranking.formula import FormulaWeights
+from linker.engine.ranking.formula_score import FormulaWeights
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.ranked import Ranked
 from linker.engine.ranking.rankers.base import CandidateRanker, Card

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from linker.engine.anchors.sources import source_in_words
+from linker.engine.anchors.source_labels import source_in_words
 from linker.engine.candidates.registry import label_of
 from linker.engine.text.sentences import Context, find_phrase, reads_as, sentence_around, shortened
 from linker.models import (

@@ -13,9 +13,9 @@ from linker.engine.candidates.registry import bit_of
 from linker.engine.evidence import build_evidence
 from linker.engine.index import build_index
 from linker.engine.rank import rank_site
+from linker.engine.ranking.boosted_trees import TrainOptions, train
 from linker.engine.ranking.choose import SUREST, turns
 from linker.engine.ranking.features import FEATURES, Candidates, candidates
-from linker.engine.ranking.learned import TrainOptions, train
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.training_set import training_set
 from linker.engine.site import Links, Pairs, Site, checked

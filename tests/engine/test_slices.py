@@ -13,7 +13,7 @@ from linker.engine.arrays.vectors import HalfVectors, unit_rows
 from linker.engine.bodies import chunks
 from linker.engine.limits import Limits
 from linker.engine.rank import rank_site
-from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.ranked import Ranked
 from linker.engine.site import Site

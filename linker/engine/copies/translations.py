@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.engine.copies.pairs import PAIR, TRANSLATION
+from linker.engine.copies.duplicate_pairs import PAIR, TRANSLATION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

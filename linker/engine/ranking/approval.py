@@ -1,12 +1,11 @@
 """Would an editor approve it? The model that says so, learned on suggestions that were read and judged, on many sites.
 
-Recovery, what `linker.engine.ranking.learned` learns, asks whether this site would have linked a pair; a pair without a
-link counts as wrong there. Approval asks whether an editor would take the suggestion as it stands. It has three parts,
-none of which knows a site: `relevance`, trees over the numbers of a pair; `words`, trees over the numbers of words in a
-sentence, given that the pair is relevant; and two curves that turn their log-odds into the probability that a link on
-those words, or one beside the text under the target's own name, would be approved. The model ships with the product,
-made by bench/panel/train.py from bench/panel/*.jsonl.gz; docs/approval.md is its card.
-"""
+Recovery, what `linker.engine.ranking.boosted_trees` learns, asks whether this site would have linked a pair; a pair
+without a link counts as wrong there. Approval asks whether an editor would take the suggestion as it stands. It has
+three parts, none of which knows a site: `relevance`, trees over the numbers of a pair; `words`, trees over the numbers
+of words in a sentence, given that the pair is relevant; and two curves that turn their log-odds into the probability
+that a link on those words, or one beside the text under the target's own name, would be approved. The model ships with
+the product, made by bench/panel/train.py from bench/panel/*.jsonl.gz; docs/approval.md is its card."""
 
 from __future__ import annotations
 

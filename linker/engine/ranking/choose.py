@@ -9,7 +9,7 @@ import numpy as np
 
 from linker.engine.ranking.approval import pair_table
 from linker.engine.ranking.features import FEATURES, Candidates, joined
-from linker.engine.ranking.formula import formula_parts, formula_score
+from linker.engine.ranking.formula_score import formula_parts, formula_score
 from linker.engine.ranking.reasons import REASONS
 
 if TYPE_CHECKING:

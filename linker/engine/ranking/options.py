@@ -9,8 +9,8 @@ from linker.engine.candidates.block_search import Tiling
 from linker.engine.limits import Limits
 from linker.engine.nearest.vectors import SearchOptions
 from linker.engine.ranking.approval import Approval, Calibration, shipped
-from linker.engine.ranking.formula import FormulaWeights
-from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.boosted_trees import TrainOptions
+from linker.engine.ranking.formula_score import FormulaWeights
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from linker.engine.index import Progress, SiteIndex, build_index
 from linker.engine.ranking.approval import nearness_of
 from linker.engine.ranking.choose import Judged, all_judged, best_pairs, turns
 from linker.engine.ranking.features import candidates
-from linker.engine.ranking.formula import VERSION as FORMULA_VERSION
+from linker.engine.ranking.formula_score import VERSION as FORMULA_VERSION
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.ranked import Below, Ranked
 from linker.engine.ranking.rankers.base import CandidateRanker

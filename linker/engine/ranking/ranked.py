@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linker.engine.anchors.choice import AnchorChoice
-from linker.engine.ranking.learned import Quality, TrainedRanker
+from linker.engine.ranking.boosted_trees import Quality, TrainedRanker
 from linker.engine.ranking.reasons import REASONS, Why, why
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.index import Progress, SiteIndex
-    from linker.engine.ranking.learned import TrainOptions
+    from linker.engine.ranking.boosted_trees import TrainOptions
     from linker.engine.site import Site
 
 UNDECIDED = 30  # candidates that stand as wrong beside each source's decisions

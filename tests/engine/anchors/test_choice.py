@@ -17,7 +17,7 @@ from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index, no_progress
 from linker.engine.rank import rank_site
 from linker.engine.ranking.approval import shipped
-from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site

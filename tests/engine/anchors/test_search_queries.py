@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from linker.engine.anchors.candidates import AnchorCandidate, anchor_candidates
 from linker.engine.anchors.own_texts import TargetText
 from linker.engine.anchors.search_queries import Query, leads_to_the_site
-from linker.engine.anchors.sources import source_in_words
+from linker.engine.anchors.source_labels import source_in_words
 from linker.engine.text.clean import has_word
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import is_generic

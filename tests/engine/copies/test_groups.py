@@ -10,8 +10,8 @@ import pytest
 
 from linker.engine.copies.addresses import read_address
 from linker.engine.copies.describe import PageText, describe
-from linker.engine.copies.groups import LeadCriteria, Rulings, find_groups
-from linker.engine.copies.pairs import KINDS
+from linker.engine.copies.duplicate_pairs import KINDS
+from linker.engine.copies.page_groups import LeadCriteria, Rulings, find_groups
 from linker.engine.copies.variants import read_name
 
 WORDS = [f"word{chr(97 + a)}{chr(97 + b)}" for a in range(20) for b in range(20)]

@@ -14,7 +14,7 @@ from linker.engine.blocks import CategoryTree
 from linker.engine.candidates.block_search import Tiling
 from linker.engine.limits import Limits
 from linker.engine.rank import rank_site
-from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.rankers.base import RankedPairs
 from linker.engine.ranking.rankers.registry import RANKERS, ranker_of

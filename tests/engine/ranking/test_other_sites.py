@@ -15,8 +15,8 @@ from linker.engine.evidence import build_evidence
 from linker.engine.index import build_index
 from linker.engine.rank import rank_site
 from linker.engine.ranking.approval import A_TEXT
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.features import FEATURES, candidates
-from linker.engine.ranking.learned import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.other_sites import BY_LINKS, COLUMNS, LEAN, SHIPPED, TYPICAL, learned_elsewhere
 from linker.engine.site import Links, Site, checked

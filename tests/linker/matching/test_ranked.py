@@ -14,9 +14,9 @@ from linker.embedding.service import embedding_model
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import MatchParams, Mode, Ranking, Scope
 from linker.engine.ranking.approval import shipped
+from linker.engine.ranking.boosted_trees import TrainedRanker
 from linker.engine.ranking.choose import SUREST
 from linker.engine.ranking.features import FEATURES
-from linker.engine.ranking.learned import TrainedRanker
 from linker.engine.ranking.other_sites import learned_elsewhere
 from linker.errors import UserError
 from linker.matching.eligibility import eligible_pages

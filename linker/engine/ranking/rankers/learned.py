@@ -8,7 +8,7 @@ from linker.engine.ranking.rankers.base import CandidateRanker
 
 if TYPE_CHECKING:
     from linker.engine.index import SiteIndex
-    from linker.engine.ranking.learned import TrainedRanker
+    from linker.engine.ranking.boosted_trees import TrainedRanker
     from linker.engine.ranking.options import EngineOptions
     from linker.engine.ranking.rankers.base import Progress
 
@@ -22,6 +22,6 @@ class Learned(CandidateRanker):
     learns: ClassVar = True
 
     def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> TrainedRanker | None:
-        from linker.engine.ranking.learned import train  # heavy: LightGBM and scikit-learn
+        from linker.engine.ranking.boosted_trees import train  # heavy: LightGBM and scikit-learn
 
         return train(index, options.training, options.generators, progress)

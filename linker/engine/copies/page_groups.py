@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from linker.engine.copies.pairs import TRANSLATION, VARIANT, pairs_by_address, pairs_by_name, pairs_by_text
+from linker.engine.copies.duplicate_pairs import TRANSLATION, VARIANT, pairs_by_address, pairs_by_name, pairs_by_text
 from linker.engine.copies.translations import translations
 
 if TYPE_CHECKING:
