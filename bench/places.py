@@ -29,7 +29,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from linker.engine.anchors.paragraphs import About, Question, SiteWords, SourceParagraphs, names_of
+from linker.engine.anchors.paragraphs import SiteWords, SourceParagraphs, TargetContent, TargetQuery, names_of
 from linker.engine.text.sentences import sentences
 from linker.engine.text.template import find_template
 
@@ -89,12 +89,12 @@ class Site:
                 prose.setdefault(pair, start)
         return [Link(*pair, tuple(places[pair]), start) for pair, start in sorted(prose.items())]
 
-    def question(self, source: str, target: str) -> Question:
+    def question(self, source: str, target: str) -> TargetQuery:
         page = self.pages[target]
         language = self.language(page)
         names = names_of(page["title"] or "", page["h1"] or "", self.template, language)
         anchors = [anchor for other, anchor in self.by_target[target] if other != source]
-        return Question(self.words, About(names, page["text"], anchors, language))
+        return TargetQuery(self.words, TargetContent(names, page["text"], anchors, language))
 
     def judge(self, link: Link, mode: str) -> tuple[float, float, float, bool] | None:
         """By chance, by BM25, by the product: the share of a hit; and whether the words name the page. None where

@@ -81,7 +81,7 @@ def figures(ranked: Ranked, hidden: np.ndarray, pages: int) -> dict[str, float]:
 
 
 def variants(training: TrainOptions, ablate: bool) -> list[tuple[str, EngineOptions]]:
-    no_anchors = AnchorOptions(fewest=sys.maxsize)  # the words of links are judged elsewhere
+    no_anchors = AnchorOptions(min_links=sys.maxsize)  # the words of links are judged elsewhere
     base = EngineOptions(training=training, anchors=no_anchors)
     found = [("everything", base)]
     if not ablate:

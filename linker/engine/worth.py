@@ -29,7 +29,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_WORDS = 200  # characters in which it is said what a page lacks
+MAX_CHARACTERS = 200  # characters in which it is said what a page lacks
 FEW_LINKS = 2  # links in texts that lead to a page, up to which it is under-linked
 DEEP, DEEPEST = 3, 6  # clicks from the home page: deeper than the first lacks something, from the last on all of it
 NEAR = (5.0, 20.0)  # positions in search results from which a page can still climb to the first ones
@@ -106,8 +106,8 @@ def in_words(facts: Facts, place: int) -> str:
         said.append(f"{shown:,} impression{'' if shown == 1 else 's'} at position {facts.position[place]:.0f}")
     valued = f"value {value:,.2f}".rstrip("0").rstrip(".") if value > 0 else ""
     if not said:
-        return f"Has {valued}"[:MOST_WORDS] if valued else ""
-    return f"Needs links: {', '.join([*said, *filter(None, [valued])])}"[:MOST_WORDS]
+        return f"Has {valued}"[:MAX_CHARACTERS] if valued else ""
+    return f"Needs links: {', '.join([*said, *filter(None, [valued])])}"[:MAX_CHARACTERS]
 
 
 def _is_near(position: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from linker.matching.eligibility import eligible_pages, no_eligible_pages_messag
 from linker.matching.pilots import limited_to_pilot
 from linker.matching.report import begun_report
 from linker.models import Project, Run, RunBatch, RunBlock
-from linker.pages.languages import tongues, trusts_crawl
+from linker.pages.languages import language_ids, trusts_crawl
 from linker.runs import lifecycle
 
 if TYPE_CHECKING:
@@ -127,12 +127,12 @@ def _pairs_across_languages(
     project: Project, ids: NDArray[np.int64], blocks: Sequence[blocking.Block], trusted: bool
 ) -> int:
     """Pairs of the blocks whose pages are in different languages."""
-    numbers, tongue = np.unique(tongues(project, ids, trusted=trusted), return_inverse=True)
+    numbers, language = np.unique(language_ids(project, ids, trusted=trusted), return_inverse=True)
     known = numbers != 0
     total = 0
     for block in blocks:
         donors, targets = (
-            np.bincount(tongue[np.searchsorted(ids, side)], minlength=len(numbers)) * known
+            np.bincount(language[np.searchsorted(ids, side)], minlength=len(numbers)) * known
             for side in (block.sources, block.targets)
         )
         total += int(donors.sum() * targets.sum() - donors @ targets)

@@ -33,7 +33,7 @@ from linker.matching.result import FOUND, MatchResult
 from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED, sql
-from linker.pages.languages import tongues, trusts_crawl
+from linker.pages.languages import language_ids, trusts_crawl
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
 from linker.storage.cursors import stream
@@ -146,7 +146,7 @@ def _weights(changed: dict[str, float]) -> FormulaWeights:
 
 def _why(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
     why = ranked.why(place)
-    return why.sentence, why.numbers | {STATED: float(ranked.stated[place])}
+    return why.sentence, why.numbers | {STATED: float(ranked.uncalibrated[place])}
 
 
 STATED = "stated"  # in an edge's evidence: what the shipped model said, before the project's calibration
@@ -193,7 +193,7 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
         )
         similarity = np.einsum("ij,ij->i", site.unit[donor], site.unit[target], dtype=np.float64)
         found["similarity"] = np.round(np.clip(similarity, -1.0, 1.0), 6)
-        found["score"], found["probability"] = ranked.turn[part], ranked.probability[part]
+        found["score"], found["probability"] = ranked.allocation_score[part], ranked.probability[part]
         found["beside"] = ranked.beside[part]
         found["found"], found["place"] = ranked.pairs.found[part], np.arange(part.start, part.stop)
     rest = rows[len(ranked) :]
@@ -271,9 +271,9 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             accepted=_decided(project, ids, sql(APPROVED)),
             rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
             impressions=impressions if impressions.any() else None,
-            asked=eligible.chosen_donor,
+            selected=eligible.chosen_donor,
             levels_up=levels_up,
-            tongues=None if project.link_languages else tongues(project, ids, trusted=trusts_crawl(project)),
+            language_ids=None if project.link_languages else language_ids(project, ids, trusted=trusts_crawl(project)),
             group=twins.group if (twins.group >= 0).any() else None,
         ),
         ids,

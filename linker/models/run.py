@@ -141,7 +141,7 @@ class Ranker(models.Model):
 
     `quality` and `counts` are what `linker.engine.ranking.boosted_trees.Quality` says, on links hidden from the ranker;
     `weights` are the formula's, or how much each group of features gained in the trees, as shares. `model` is the
-    learned ranker itself (linker.engine.ranking.boosted_trees.TrainedRanker.to_bytes), empty for the others.
+    learned ranker itself (linker.engine.ranking.boosted_trees.TrainedScorer.to_bytes), empty for the others.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="ranker")

@@ -14,7 +14,7 @@ from linker.engine.evidence import build_evidence
 from linker.engine.index import build_index
 from linker.engine.rank import rank_site
 from linker.engine.ranking.boosted_trees import TrainOptions, train
-from linker.engine.ranking.choose import SUREST, turns
+from linker.engine.ranking.choose import SUREST, allocation_scores
 from linker.engine.ranking.features import FEATURES, Candidates, candidates
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.training_set import training_set
@@ -233,7 +233,7 @@ def pairs_of(sources: list[int]) -> Candidates:
 def test_a_donors_surest_come_first_and_then_what_its_site_would_link(sources: list[int], seed: int) -> None:
     pairs, draw = pairs_of(sources), np.random.default_rng(seed)
     probability, base = draw.random(len(pairs)), draw.normal(size=len(pairs))
-    turn = turns(pairs, probability, base)
+    turn = allocation_scores(pairs, probability, base)
     for source in np.unique(pairs.source):
         mine = np.flatnonzero(pairs.source == source)
         surest = mine[np.argsort(-probability[mine])]
@@ -245,4 +245,4 @@ def test_a_donors_surest_come_first_and_then_what_its_site_would_link(sources: l
 def test_without_a_ranker_of_the_site_links_are_given_out_by_probability() -> None:
     pairs = pairs_of([0] * 10)
     probability = np.linspace(0.9, 0.1, 10)
-    assert np.array_equal(turns(pairs, probability, np.full(10, np.nan)), probability)
+    assert np.array_equal(allocation_scores(pairs, probability, np.full(10, np.nan)), probability)

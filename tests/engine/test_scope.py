@@ -80,4 +80,4 @@ def test_a_ranker_learns_from_all_donors_whichever_are_asked_about():
 
 
 def made_site_asked(asked: np.ndarray) -> Site:
-    return replace(made_site(), asked=asked)
+    return replace(made_site(), selected=asked)

@@ -21,7 +21,7 @@ from linker.engine.text.tokens import BATCH
 from tests.engine.sites import made_site
 
 OPTIONS = EngineOptions(
-    training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(rounds=20, fewest=20, smallest_leaf=5)
+    training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(rounds=20, min_links=20, smallest_leaf=5)
 )
 
 pytestmark = pytest.mark.slow

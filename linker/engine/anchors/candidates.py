@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from linker.engine.anchors.fallback import last_resort
+from linker.engine.anchors.fallback import fallback_anchor
 from linker.engine.anchors.own_texts import READ, OwnText, OwnTexts, TargetText
 from linker.engine.anchors.search_queries import Query, usable_queries
 from linker.engine.anchors.shorten import own_part, shorten
@@ -81,7 +81,7 @@ def anchor_candidates(
         candidates = list(found.values())
     if candidates:
         return candidates
-    text, source, raw, _ = last_resort(target, max_length, banned)
+    text, source, raw, _ = fallback_anchor(target, max_length, banned)
     return [AnchorCandidate(text, source, raw)]
 
 

@@ -1,9 +1,9 @@
 """Which paragraph of a text would take one more sentence, about another page, where no words of the text will do.
 
-A paragraph is asked five things about the other page: how much of its name it says, of its opening lines, of the
-anchors that other pages link to it by, how alike the two texts are, and whether one of the names or anchors stands in
-it as a whole. The first three are BM25 (Robertson and Zaragoza, 2009), the fourth is a cosine of tf-idf. Each answer
-is divided by the best that a paragraph of the text gives, so that none needs a weight, and the five are added.
+Five scores compare a paragraph with the target: how much of the target's name it says, of its opening lines, of the
+anchors that other pages link to it by, how alike the two texts are, and whether one of the names or anchors is in it as
+a whole. The first three are BM25 (Robertson and Zaragoza, 2009), the fourth is a cosine of tf-idf. Each score is
+divided by the best that a paragraph of the text gets, so that none needs a weight, and the five are added.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class TargetContent:
     """The other page: `names` are its title and first heading and their short forms without the site's template,
     `text` is the beginning of its body, `anchors` are those of links that lead to it, one a link."""
 
@@ -99,25 +99,29 @@ class SiteWords:
         return len(line) >= LONG_LINE and fold(line) in self._repeated
 
 
-class Question:
-    """What paragraphs are asked about a page; made once for all texts."""
+class TargetQuery:
+    """What paragraphs are compared with: the words of a target, weighed once for all texts.
 
-    def __init__(self, words: SiteWords, about: About) -> None:
-        self._made_of(words, *words.read(_texts(about), [about.language] * 4))
+    `name`, `opening`, `anchors`: weights by stem, for BM25; `terms`: the weights of the TERMS heaviest stems, of length
+    1; `phrases`: names and anchors as `_written` writes them with the sum of their words' rarity, rarest first."""
+
+    def __init__(self, words: SiteWords, target: TargetContent) -> None:
+        self._weigh(words, *words.read(_texts(target), [target.language] * 4))
 
     @classmethod
-    def several(cls, words: SiteWords, pages: Sequence[About]) -> list[Question]:
-        """The questions about some pages, read together, which is several times faster."""
-        texts = [text for about in pages for text in _texts(about)]
-        read = words.read(texts, [about.language for about in pages for _ in range(4)])
+    def of_pages(cls, words: SiteWords, pages: Sequence[TargetContent]) -> list[TargetQuery]:
+        """The queries for some targets, in their order, read together, which is several times faster than one by
+        one."""
+        texts = [text for target in pages for text in _texts(target)]
+        read = words.read(texts, [target.language for target in pages for _ in range(4)])
         found = []
         for place in range(0, len(read), 4):
-            question = cls.__new__(cls)
-            question._made_of(words, *read[place : place + 4])
-            found.append(question)
+            query = cls.__new__(cls)
+            query._weigh(words, *read[place : place + 4])
+            found.append(query)
         return found
 
-    def _made_of(self, words: SiteWords, names: _Lines, opening: _Lines, text: _Lines, anchors: _Lines) -> None:
+    def _weigh(self, words: SiteWords, names: _Lines, opening: _Lines, text: _Lines, anchors: _Lines) -> None:
         self.name = dict.fromkeys(_flat(names), 1.0)
         self.opening = dict.fromkeys(_flat(opening), 1.0)
         said = Counter(stem for line in anchors for stem in set(line))
@@ -185,14 +189,14 @@ class SourceParagraphs:
             and not _is_mostly(shown, linked)
         )
 
-    def scores(self, question: Question) -> list[float]:
+    def scores(self, query: TargetQuery) -> list[float]:
         """How well each of `spans` would take a sentence about a page, from 0 to 5; 0 where nothing is in common."""
         answers: tuple[Callable[[int], float], ...] = (
-            lambda place: self._bm25(question.name, place),
-            lambda place: self._bm25(question.opening, place),
-            lambda place: self._bm25(question.anchors, place),
-            lambda place: self._cosine(question.terms, place),
-            lambda place: next((rarity for rarity, phrase in question.phrases if phrase in self._written[place]), 0.0),
+            lambda place: self._bm25(query.name, place),
+            lambda place: self._bm25(query.opening, place),
+            lambda place: self._bm25(query.anchors, place),
+            lambda place: self._cosine(query.terms, place),
+            lambda place: next((rarity for rarity, phrase in query.phrases if phrase in self._written[place]), 0.0),
         )
         total = [0.0] * len(self.spans)
         for answer in answers:
@@ -202,21 +206,21 @@ class SourceParagraphs:
                 total = [sum_ + value / best for sum_, value in zip(total, given, strict=True)]
         return total
 
-    def best(self, question: Question) -> Paragraph | None:
+    def best(self, query: TargetQuery) -> Paragraph | None:
         """The paragraph that would take a sentence about a page best, the first of equals; None where none has a word
         in common with it."""
-        scores = self.scores(question)
+        scores = self.scores(query)
         if not any(scores):
             return None
         start, end = self.spans[max(range(len(scores)), key=scores.__getitem__)]
         return Paragraph(start, end, heading_above(self.text, start))
 
-    def _bm25(self, asked: dict[int, float], place: int) -> float:
+    def _bm25(self, query: dict[int, float], place: int) -> float:
         counts = self._counts[place]
         share = SATURATION * (1 - LENGTH + LENGTH * len(self._stems[place]) / self._mean)
         return sum(
             weight * self._words.rarity(stem) * counts[stem] * (SATURATION + 1) / (counts[stem] + share)
-            for stem, weight in asked.items()
+            for stem, weight in query.items()
             if stem in counts
         )
 
@@ -238,8 +242,8 @@ def names_of(title: str, h1: str, template: Template, language: str) -> list[str
     return list(dict.fromkeys([*whole, *(form for name in whole for form in short_forms(name, stops) if form)]))
 
 
-def _texts(about: About) -> tuple[str, str, str, str]:
-    return "\n".join(about.names), about.text[:OPENING], about.text[:READ], "\n".join(about.anchors)
+def _texts(target: TargetContent) -> tuple[str, str, str, str]:
+    return "\n".join(target.names), target.text[:OPENING], target.text[:READ], "\n".join(target.anchors)
 
 
 def _flat(lines: Iterable[Iterable[int]]) -> list[int]:

@@ -127,9 +127,9 @@ class SpanFinder:
         key, content = key[order], content[order]
         wanted = words.wanted
         pair, entry = expand_ranges(wanted.indptr[words.place], np.diff(wanted.indptr)[words.place])
-        asked = row[pair] * size + wanted.indices[entry]
-        begin = np.searchsorted(key, asked)
-        count = np.minimum(np.searchsorted(key, asked, side="right") - begin, MAX_SAME_WORD)
+        wanted_key = row[pair] * size + wanted.indices[entry]
+        begin = np.searchsorted(key, wanted_key)
+        count = np.minimum(np.searchsorted(key, wanted_key, side="right") - begin, MAX_SAME_WORD)
         of, place = expand_ranges(begin, count)
         pair, at, weight = pair[of], content[place], wanted.data[entry][of]
         order = np.lexsort((at, pair))

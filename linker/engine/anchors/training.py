@@ -33,14 +33,14 @@ class AnchorOptions:
     """How the choice of words is trained.
 
     shares       shares of the links, one of which is hidden at a time
-    fewest       links whose anchor is among the spans, below which nothing is learned
+    min_links    links whose anchor is among the spans, below which nothing is learned
     most         links trained on; no further share is hidden once it is reached
     sources       pages whose links are trained on, drawn by chance
     seed, threads, rounds, learning_rate, leaves, smallest_leaf   of the trees
     """
 
     shares: int = 5
-    fewest: int = 150
+    min_links: int = 150
     most: int = 5000
     sources: int = 2000
     seed: int = 11
@@ -90,7 +90,7 @@ def train_anchors(
     options = options or AnchorOptions()
     site = index.site
     pages = np.unique(site.links.src[site.source[site.links.src]])
-    if len(site.links) < options.fewest or not len(pages):
+    if len(site.links) < options.min_links or not len(pages):
         return None
     pages = np.sort(np.random.default_rng(options.seed).permutation(pages)[: options.sources])
     reader = SpanReader(index)
@@ -150,8 +150,8 @@ def _spans_without(
 
 
 def fit_anchors(data: AnchorExamples, options: AnchorOptions) -> lightgbm.Booster | None:
-    """Trains on examples; None with fewer than `options.fewest` links whose anchor is among the spans."""
-    if len(np.unique(data.query[data.right])) < options.fewest or data.right.all():
+    """Trains on examples; None with fewer than `options.min_links` links whose anchor is among the spans."""
+    if len(np.unique(data.query[data.right])) < options.min_links or data.right.all():
         return None
     places = np.array([SPAN_FEATURES.index(name) for name in options.columns])
     rows = lightgbm.Dataset(data.features[:, places], data.right.astype(np.float32), params={"verbose": -1})

@@ -35,8 +35,8 @@ def may_be_linked(
     mine = np.isin(skip[0], sources)
     linking, linked = skip[0][mine], skip[1][mine]
     keep &= ~np.isin(source * pages + target, linking * pages + linked)
-    if site.tongues is not None:
-        other = apart(site.tongues[source], site.tongues[target])
+    if site.language_ids is not None:
+        other = apart(site.language_ids[source], site.language_ids[target])
         if barred is not None:
             barred["language"] += int((keep & other).sum())
         keep &= ~other

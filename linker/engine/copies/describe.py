@@ -50,9 +50,8 @@ class Described:
     `keys` int64 [n, len(KEYS)], 0 where there is none: `whole_title` and `title`, with and without what the site's
     titles share, `h1`; `title_base`, `h1_base`: the bases of these where they can be a thing's name, `base`: of any
     name; `marks`: what tells parts of a series apart; `any_language`, `any_version`, `any_variant`, `address_base`,
-    `version`, `variant` and `locale` of the address; `language` as the page says it, `tongue`: that, or else what the
-    address says.
-    """
+    `version`, `variant` and `locale` of the address; `language` as the page says it, `own_or_address_language`: that,
+    or else what the address says."""
 
     sketch: NDArray[np.uint16]
     runs: NDArray[np.int32]
@@ -80,7 +79,7 @@ KEYS = (
         "variant",
         "locale",
         "language",
-        "tongue",
+        "own_or_address_language",
     ),
 )
 _FACTORS, _SHIFTS = np.random.default_rng(20).integers(0, 2**32, (2, SKETCH), dtype=np.uint64).astype(

@@ -37,7 +37,7 @@ PAIR_FEATURES: tuple[str, ...] = (
     "mean_cosine_target",
 )  # fmt: skip
 _BASE, _DONOR_TOKENS = PAIR_FEATURES.index("base"), PAIR_FEATURES.index("donor_tokens")
-LEAN = 0.15
+BASE_WEIGHT = 0.15
 A_TEXT = 3.0  # logarithm of the tokens of a text that could hold a link: about twenty
 
 
@@ -126,7 +126,7 @@ class Approval:
 
     def relevant(self, pairs: NDArray[np.float32]) -> NDArray[np.float64]:
         """Log-odds that the target is worth a link from the source, float64 [m]; `pairs` [m, len(PAIR_FEATURES)]."""
-        return _read(self.relevance, pairs) + leaning(pairs)
+        return _read(self.relevance, pairs) + log_odds_shift(pairs)
 
     def good_words(self, words: NDArray[np.float32]) -> NDArray[np.float64]:
         """Log-odds that words are all right in a link to a relevant target; `words` [m, len(WORD_FEATURES)]."""
@@ -146,13 +146,12 @@ class Approval:
         return self.in_text(relevance, words)
 
 
-def leaning(pairs: NDArray[np.float32]) -> NDArray[np.float64]:
-    """What the site's own ranker adds to the trees' log-odds, float64 [m]: LEAN times its own, where the source has a
-    text. A few trees cannot tell its best pairs apart, and what it learned from links in texts is right about texts;
-    of pages without one it has learned where menus and calls to action lead.
-    """
+def log_odds_shift(pairs: NDArray[np.float32]) -> NDArray[np.float64]:
+    """What the site's own ranker adds to the trees' log-odds, float64 [m]: BASE_WEIGHT times its own, where the source
+    has a text. A few trees cannot tell its best pairs apart, and what it learned from links in texts is right about
+    texts; of pages without one it has learned where menus and calls to action lead."""
     base = np.nan_to_num(pairs[:, _BASE].astype(np.float64), nan=0.0)
-    return np.where(pairs[:, _DONOR_TOKENS] > A_TEXT, LEAN * base, 0.0)
+    return np.where(pairs[:, _DONOR_TOKENS] > A_TEXT, BASE_WEIGHT * base, 0.0)
 
 
 def nearness_of(near: sparse.csr_matrix) -> NDArray[np.float64]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 VERSION = "trees-1"
 LABELS_A_LEAF = 80
-FEWEST_LEAVES = 8
+MIN_LEAVES = 8
 THREADS = 2
 AT = 10  # suggestions a source at which recall is reported
 
@@ -44,7 +44,7 @@ class TrainOptions:
     """How the ranker is trained.
 
     folds        shares of the links that are hidden in turn; also the number of models
-    fewest       labels (links found among the candidates) below which nothing is learned
+    min_labels   labels (links found among the candidates) below which nothing is learned
     most_pairs   pairs trained on; sources are drawn until it is reached, so many `sources` at a time
     seed         of every random choice
     negatives    share of the wrong pairs that trees are grown on, weighted in return; all of them calibrate
@@ -55,7 +55,7 @@ class TrainOptions:
     """
 
     folds: int = 5
-    fewest: int = 60
+    min_labels: int = 60
     most_pairs: int = 1_000_000
     sources: int = 512
     seed: int = 11
@@ -84,7 +84,7 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class TrainedRanker(Scorer):
+class TrainedScorer(Scorer):
     """`models`, one a fold, a calibration from their mean to a probability, and their measured quality."""
 
     models: tuple[Any, ...]
@@ -95,7 +95,7 @@ class TrainedRanker(Scorer):
     knows_site: ClassVar = True
     places: NDArray[np.int64] = field(default_factory=lambda: np.arange(len(FEATURES)))
 
-    def first(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    def quick(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """The first model's log-odds, float64 [m]: a quick reading."""
         if not len(features):
             return np.empty(0)
@@ -139,7 +139,7 @@ class TrainedRanker(Scorer):
         return zlib.compress(json.dumps(kept).encode())
 
     @classmethod
-    def from_bytes(cls, kept: bytes) -> TrainedRanker:
+    def from_bytes(cls, kept: bytes) -> TrainedScorer:
         """The ranker that `to_bytes` kept. Raises KeyError where it learned from features that are no more."""
         values = json.loads(zlib.decompress(kept))
         calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(*values["calibration"])
@@ -191,7 +191,7 @@ def train(
     options: TrainOptions | None = None,
     generators: Collection[str] = (),
     progress: Progress = no_progress,
-) -> TrainedRanker | None:
+) -> TrainedScorer | None:
     """A ranker for the site, or None where it has too few labels to learn from."""
     options = options or TrainOptions()
     if not len(index.site.links) and not len(index.site.accepted):
@@ -200,9 +200,9 @@ def train(
     return fit(data, len(index.site), options, index.limits.examples)
 
 
-def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = Limits.examples) -> TrainedRanker | None:
-    """Trains on a training set; None with fewer than `options.fewest` positive labels."""
-    if int(data.label.sum()) < options.fewest or data.label.all():
+def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = Limits.examples) -> TrainedScorer | None:
+    """Trains on a training set; None with fewer than `options.min_labels` positive labels."""
+    if int(data.label.sum()) < options.min_labels or data.label.all():
         return None
     groups = folds_of(data.pairs.source, pages, options.folds, options.seed)
     places = np.array([FEATURES.index(name) for name in options.columns])
@@ -221,9 +221,7 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = L
         """The model of all groups but one, and what it says of that one."""
         inside = groups != number
         chosen = inside & drawn
-        leaves = int(
-            np.clip(data.label[chosen].sum() // LABELS_A_LEAF, FEWEST_LEAVES, max(options.leaves, FEWEST_LEAVES))
-        )
+        leaves = int(np.clip(data.label[chosen].sum() // LABELS_A_LEAF, MIN_LEAVES, max(options.leaves, MIN_LEAVES)))
         grown = replace(options, leaves=leaves, seed=options.seed + number)
         with reading:
             examples = _examples(read(chosen), data.label[chosen], weight[chosen], grown)
@@ -245,7 +243,7 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = L
     calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     calibration.fit(held_back, data.label)
     quality = _quality(data, held_back, pages, options)
-    return TrainedRanker(tuple(models), calibration, quality, options.columns, VERSION, places)
+    return TrainedScorer(tuple(models), calibration, quality, options.columns, VERSION, places)
 
 
 def _examples(

@@ -24,7 +24,7 @@ _OF_REASONS = [FEATURES.index(name) for name in REASONS]
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScoredPairs:
     """Pairs, with the log-odds that each is relevant and what the ranker makes of it, NaN where nothing; float64 [m]
     both."""
 
@@ -32,18 +32,18 @@ class Judged:
     relevance: NDArray[np.float64]
     base: NDArray[np.float64]
 
-    def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> Judged:
+    def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> ScoredPairs:
         """Some of the pairs."""
-        return Judged(self.pairs.take(keep), self.relevance[keep], self.base[keep])
+        return ScoredPairs(self.pairs.take(keep), self.relevance[keep], self.base[keep])
 
 
-def all_judged(parts: list[Judged]) -> Judged:
+def join_scored(parts: list[ScoredPairs]) -> ScoredPairs:
     """Pairs of several slices as one. Empties the list, so that they are never held twice."""
     relevance = np.concatenate([np.empty(0), *(part.relevance for part in parts)])
     base = np.concatenate([np.empty(0), *(part.base for part in parts)])
     pairs = [part.pairs for part in parts]
     parts.clear()
-    return Judged(joined(pairs), relevance, base)
+    return ScoredPairs(joined(pairs), relevance, base)
 
 
 def best_pairs(
@@ -52,7 +52,7 @@ def best_pairs(
     nearness: NDArray[np.float64],
     scorer: Scorer | None,
     options: EngineOptions,
-) -> Judged:
+) -> ScoredPairs:
     """The `options.pool` best pairs of each source by either, relevance or the ranker, by source, then relevance, with
     the features of REASONS alone. The ranker's first reading, or the formula, chooses twice as many.
 
@@ -61,29 +61,29 @@ def best_pairs(
     """
     parts = formula_parts(evidence.index.site, found.target, found.features, evidence.graph.indegree)
     formula = formula_score(parts, options.weights)
-    formula_rank = places(found, formula)
+    formula_rank = rank_by_source(found, formula)
     inside = evidence.index.site.within_levels(found.source, found.target)
-    keep = _twice_the_pool(found, scorer.first(found.features) if scorer else formula, inside, options.pool)
+    keep = _twice_the_pool(found, scorer.quick(found.features) if scorer else formula, inside, options.pool)
     found, formula, formula_rank, inside = found.take(keep), formula[keep], formula_rank[keep], inside[keep]
     base = scorer.raw(found.features) if scorer else np.full(len(found), np.nan)
     trusted = base if scorer and scorer.knows_site else np.full(len(found), np.nan)
-    trusted_rank = places(found, base) if scorer and scorer.knows_site else trusted
+    trusted_rank = rank_by_source(found, base) if scorer and scorer.knows_site else trusted
     table = pair_table(
         found.features, trusted, trusted_rank, formula, formula_rank, found.found, nearness, found.source, found.target
     )
     relevance = options.approval.relevant(table)
     mine = np.flatnonzero(inside)
     pairs = found.bare().take(mine)
-    by_base = places(pairs, base[mine])
+    by_base = rank_by_source(pairs, base[mine])
     if scorer:
-        relevance = relevance + scorer.leaning(found.features, base)
-        base = np.where(scorer.knows(found.features), base, np.nan)
-    by_relevance = places(pairs, relevance[mine])
+        relevance = relevance + scorer.log_odds_shift(found.features, base)
+        base = np.where(scorer.covers(found.features), base, np.nan)
+    by_relevance = rank_by_source(pairs, relevance[mine])
     turn = np.minimum(by_relevance, by_base) if scorer else by_relevance
     chosen = _top(pairs, -turn, options.pool)
     order = mine[chosen[np.lexsort((by_relevance[chosen], pairs.source[chosen]))]]
     kept = found.take(order)
-    return Judged(replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order], base[order])
+    return ScoredPairs(replace(kept, features=kept.features[:, _OF_REASONS]), relevance[order], base[order])
 
 
 def _twice_the_pool(
@@ -98,7 +98,9 @@ def _twice_the_pool(
     return np.sort(keep)
 
 
-def turns(pairs: Candidates, probability: NDArray[np.float64], base: NDArray[np.float64]) -> NDArray[np.float64]:
+def allocation_scores(
+    pairs: Candidates, probability: NDArray[np.float64], base: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """The scores by which links are allocated, highest first, float64 [m].
 
     A source's SUREST likeliest pairs come by their `probability`. The others share theirs out anew, the highest to what
@@ -119,7 +121,7 @@ def _top(found: Candidates, score: NDArray[np.float64], most: int) -> NDArray[np
     return order[rank < most]
 
 
-def places(found: Candidates, score: NDArray[np.float64]) -> NDArray[np.float64]:
+def rank_by_source(found: Candidates, score: NDArray[np.float64]) -> NDArray[np.float64]:
     """Place of each pair among its source's by score, 0 for the highest, float64 [m]."""
     order = np.lexsort((found.target, -score, found.source))
     place = np.empty(len(order))

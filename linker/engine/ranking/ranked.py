@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linker.engine.anchors.choice import AnchorChoice
-from linker.engine.ranking.boosted_trees import Quality, TrainedRanker
+from linker.engine.ranking.boosted_trees import Quality, TrainedScorer
 from linker.engine.ranking.reasons import REASONS, Why, why
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "
 
 
 @dataclass(frozen=True)
-class Below:
+class PairsBelowThreshold:
     """Pairs too unlikely to become links; arrays [m]: `source`, `target` int32, `value` float64: probability, of six
     decimals."""
 
@@ -41,20 +41,20 @@ class Ranked:
 
     `pairs` as `Candidates`, with the features of REASONS alone, in their order; `probability` float64 in [0, 1]: how
     likely an editor is to approve the link at its best, on words of the text or beside it; `beside` float64: beside it,
-    under the target's own name; `stated` float64: the first as the shipped model says it; `turn` float64: what links
-    are allocated by, see `turns`. `words`: what could become the link, by pair. `ranker`: the name of what
-    ranked, with its `version`; `scorer`: what it scored pairs with, None for the formula. `evidence` is what words were
-    chosen by. `other_language`: pairs left out because the two pages are in different languages.
-    """
+    under the target's own name; `uncalibrated` float64: the first as the shipped model says it; `allocation_score`
+    float64: what links are allocated by, see `linker.engine.ranking.choose.allocation_scores`. `words`: what could
+    become the link, by pair. `ranker`: the name of what ranked, with its `version`; `scorer`: what it scored pairs
+    with, None for the formula. `evidence` is what words were chosen by. `other_language`: pairs left out because the
+    two pages are in different languages."""
 
     evidence: TextEvidence
     pairs: Candidates
     probability: NDArray[np.float64]
     beside: NDArray[np.float64]
-    stated: NDArray[np.float64]
-    turn: NDArray[np.float64]
+    uncalibrated: NDArray[np.float64]
+    allocation_score: NDArray[np.float64]
     words: Words
-    below: Below
+    below: PairsBelowThreshold
     ranker: str
     version: str
     scorer: Scorer | None
@@ -63,7 +63,7 @@ class Ranked:
     @property
     def quality(self) -> Quality | None:
         """Of a ranker that learned from this site, as measured on links hidden from it."""
-        return self.scorer.quality if isinstance(self.scorer, TrainedRanker) else None
+        return self.scorer.quality if isinstance(self.scorer, TrainedScorer) else None
 
     @property
     def source(self) -> NDArray[np.int64]:

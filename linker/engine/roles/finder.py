@@ -210,7 +210,7 @@ def _host(url: str) -> str:
 # ------------------------------------------------------------------------------------------------- products, events
 
 
-FEWEST_PRICES, MOST_PRICED = 10, 0.5  # pages of a section that sells, and their share of it
+MIN_PRICES, MIN_PRICED_SHARE = 10, 0.5  # pages of a section that sells, and their share of it
 PRODUCT_PARTS = sorted(part.strip() for part in words.PRODUCTS.split(","))  # as addresses have them
 
 
@@ -223,7 +223,7 @@ def sections_with_prices(pages: Iterable[tuple[str, str]]) -> frozenset[str]:
         seen[above] += 1
         priced[above] += _PRICE.search(text) is not None
     return frozenset(
-        part for part, count in priced.items() if part and count >= max(FEWEST_PRICES, MOST_PRICED * seen[part])
+        part for part, count in priced.items() if part and count >= max(MIN_PRICES, MIN_PRICED_SHARE * seen[part])
     )
 
 

@@ -23,7 +23,7 @@ from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
 from tests.engine.strategies import hostile_text
 
-OPTIONS = AnchorOptions(fewest=40, rounds=30, threads=1)
+OPTIONS = AnchorOptions(min_links=40, rounds=30, threads=1)
 
 
 def worded_site() -> Site:

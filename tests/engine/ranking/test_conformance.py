@@ -119,21 +119,21 @@ def test_what_is_taken_and_who_may_not_take_part_stay_out(name: str) -> None:
 
 def test_languages_copies_levels_and_who_is_asked_about_are_kept_to(name: str) -> None:
     site = made_site()
-    asked = np.arange(120) % 2 == 0
+    selected = np.arange(120) % 2 == 0
     limits = {
-        "asked": asked,
+        "selected": selected,
         "levels_up": 0,
-        "tongues": np.arange(120) % 3,
+        "language_ids": np.arange(120) % 3,
         "group": np.where(np.arange(120) < 40, np.arange(120) // 4, -1),
         "tree": CategoryTree(np.array([0, 0, 0, 0, 0, 1, 2, 3, 4], dtype=np.int64)),
     }
     ranked = rank_site(replace(site, **limits), options(name))  # type: ignore[arg-type]
     source, page = ranked.source, ranked.target
     assert len(ranked) > 0
-    assert asked[source].all()
+    assert selected[source].all()
     assert np.array_equal(site.nodes[source], site.nodes[page])
-    tongues, group = limits["tongues"], limits["group"]
-    assert ((tongues[source] == tongues[page]) | (tongues[source] == 0) | (tongues[page] == 0)).all()
+    language, group = limits["language_ids"], limits["group"]
+    assert ((language[source] == language[page]) | (language[source] == 0) | (language[page] == 0)).all()
     assert ((group[source] != group[page]) | (group[source] < 0)).all()
 
 
@@ -154,10 +154,10 @@ def test_four_times_the_pages_take_four_times_the_memory_and_not_sixteen_times(n
 
 def peak(name: str, pages: int) -> int:
     """Bytes held at most while a site is ranked in small slices."""
-    site = replace(made_site(pages, text=False, links_a_page=1), asked=np.arange(pages) % 4 == 0)
+    site = replace(made_site(pages, text=False, links_a_page=1), selected=np.arange(pages) % 4 == 0)
     limits = Limits(sources=32, mentions=64, sums=64, characters=1)
-    training = TrainOptions(rounds=5, threads=1, folds=2, fewest=5, most_pairs=2000, sources=32)
-    anchors, tiling = AnchorOptions(fewest=sys.maxsize), Tiling(rows=64, columns=64)
+    training = TrainOptions(rounds=5, threads=1, folds=2, min_labels=5, most_pairs=2000, sources=32)
+    anchors, tiling = AnchorOptions(min_links=sys.maxsize), Tiling(rows=64, columns=64)
     chosen = options(name, pool=5, worded=2, limits=limits, training=training, anchors=anchors, tiling=tiling)
     rank_site(made_site(20), chosen)  # what is loaded once is no part of it
     tracemalloc.start()

@@ -18,7 +18,7 @@ from linker.engine.ranking.approval import A_TEXT
 from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.features import FEATURES, candidates
 from linker.engine.ranking.options import EngineOptions
-from linker.engine.ranking.other_sites import BY_LINKS, COLUMNS, LEAN, SHIPPED, TYPICAL, learned_elsewhere
+from linker.engine.ranking.other_sites import BY_LINKS, COLUMNS, SHIPPED, SLOPE, TYPICAL, other_sites_scorer
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
 from tests.engine.test_rank import without
@@ -33,7 +33,7 @@ def unlinked(site: Site) -> Site:
 def test_the_shipped_ranker_is_what_training_on_the_links_gives(tmp_path: Path) -> None:
     again = tmp_path / "links.json.gz"
     again.write_bytes(gzip.compress(json.dumps(learned([])).encode()))
-    made, ranker = learned_elsewhere(again), learned_elsewhere()
+    made, ranker = other_sites_scorer(again), other_sites_scorer()
     assert (made.links, made.sites, made.version) == (ranker.links, ranker.sites, ranker.version)
     table = np.zeros((500, len(FEATURES)), dtype=np.float32)
     table[:, [FEATURES.index(name) for name in COLUMNS]] = described([])["kubuntu_de"]["features"][:500]
@@ -45,7 +45,7 @@ def test_it_reads_nothing_that_links_tell() -> None:
     site = checked(unlinked(made_site()))
     evidence = build_evidence(build_index(site), NOBODY)
     found = candidates(evidence, np.arange(20), (NOBODY, NOBODY))
-    ranker = learned_elsewhere()
+    ranker = other_sites_scorer()
     other = found.features.copy()
     other[:, [FEATURES.index(name) for name in sorted(BY_LINKS)]] = 7
     assert np.array_equal(ranker.raw(found.features), ranker.raw(other))
@@ -67,11 +67,11 @@ def test_linked_pages_come_first_on_a_site_whose_links_nobody_saw() -> None:
 
 
 def test_it_says_nothing_of_pages_without_a_text() -> None:
-    ranker = learned_elsewhere()
+    ranker = other_sites_scorer()
     pairs = np.zeros((2, len(FEATURES)), dtype=np.float32)
     pairs[1, FEATURES.index("donor_tokens")] = A_TEXT + 1
     said = np.array([2.0, 2.0])
-    assert ranker.leaning(pairs, said).tolist() == [0.0, LEAN * (2.0 - TYPICAL)]
+    assert ranker.log_odds_shift(pairs, said).tolist() == [0.0, SLOPE * (2.0 - TYPICAL)]
 
 
 def test_a_ranker_learned_on_other_numbers_is_refused(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_ranker_learned_on_other_numbers_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.json.gz"
     other.write_bytes(gzip.compress(json.dumps(kept | {"columns": COLUMNS[1:]}).encode()))
     with pytest.raises(ValueError, match="learned on other numbers"):
-        learned_elsewhere(other)
+        other_sites_scorer(other)
 
 
 def test_the_links_hold_numbers_alone() -> None:

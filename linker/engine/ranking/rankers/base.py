@@ -86,7 +86,7 @@ class Ranker(ABC):
 
     @abstractmethod
     def rank(self, site: Site, options: EngineOptions, progress: Progress) -> RankedPairs:
-        """The best pairs of every source that is asked about, at most `options.pool` a source, of `options.least_score`
+        """The best pairs of every selected source, at most `options.pool` a source, of `options.least_score`
         and more.
 
         `site` as `linker.engine.site.checked` returns it: a page whose vector holds NaN or infinity counts as one
@@ -121,15 +121,15 @@ class Scorer(ABC):
     def raw(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """How likely the site would link each pair, as log-odds or on any scale that rises with it; float64 [m]."""
 
-    def first(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    def quick(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """A quicker reading, by which twice as many pairs are chosen as are kept; float64 [m]."""
         return self.raw(features)
 
-    def knows(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
+    def covers(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Whether it has anything to say of each pair; bool [m]."""
         return np.ones(len(features), dtype=np.bool_)
 
-    def leaning(self, features: NDArray[np.float32], raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_odds_shift(self, features: NDArray[np.float32], raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """What its scores `raw` add to the log-odds of approval, which know nothing of them; float64 [m]."""
         return np.zeros(len(features))
 

@@ -78,7 +78,7 @@ class Cosine(Ranker):
         no part."""
         progress(0, 1, "Comparing pages")
         with_vector = any_values(site.unit)
-        sources = np.flatnonzero((site.source if site.asked is None else site.asked) & with_vector)
+        sources = np.flatnonzero((site.source if site.selected is None else site.selected) & with_vector)
         targets = np.flatnonzero(site.target & with_vector)
         kinds, levels = _kinds_and_levels(site)
         found = search(
@@ -102,7 +102,7 @@ def _kinds_and_levels(
     where they are out of reach or in different languages."""
     size, levels_up = len(site.tree), site.tree.height if site.levels_up is None else site.levels_up
     languages, language = np.unique(
-        np.zeros_like(site.nodes) if site.tongues is None else site.tongues, return_inverse=True
+        np.zeros_like(site.nodes) if site.language_ids is None else site.language_ids, return_inverse=True
     )
 
     def levels(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int8]:
