@@ -15,9 +15,11 @@ from math import log, sqrt
 
 import numpy as np
 
-from linker.engine.anchors.placement import BULLET, unsuitable
+from linker.engine.anchors.placement import unsuitable
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import primary_language, stop_words
+from linker.engine.text.headings import is_list_item
+from linker.engine.text.marks import SENTENCE_ENDS, WIDE_SENTENCE_ENDS
 from linker.engine.text.names import short_forms
 from linker.engine.text.sentences import heading_above
 from linker.engine.text.template import Template
@@ -31,7 +33,7 @@ READ = 4_000  # characters of it that are compared
 TERMS = 60  # its heaviest terms
 SATURATION, LENGTH = 1.2, 0.5  # of BM25
 _Lines = list[list[int]]  # the stems of a text's lines
-_ENDS = (".", "!", "?", "…", "。", "！", "？", '"', "”", "“", "»", "«", ")", "]", "’")
+_ENDS = (*SENTENCE_ENDS, *WIDE_SENTENCE_ENDS, '"', "”", "“", "»", "«", ")", "]", "’")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,7 @@ class SourceParagraphs:
             shown.endswith(_ENDS)
             and "\t" not in shown
             and shown.count("|") < 2
-            and not BULLET.match(shown)
+            and not is_list_item(shown)
             and not unsuitable(self.text, *span)
             and not self._words.is_repeated(line)
             and not (headings and fold(shown) in headings)
