@@ -56,7 +56,7 @@ class CategoryTree:
         return len(self.parent)
 
     def ancestor(self, nodes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-        """The nodes `levels` steps up, stopping at the root."""
+        """The nodes `levels` steps up from each of `nodes`, int64 [n], stopping at the root; int64 [n]."""
         for _ in range(levels):
             nodes = self.parent[nodes]
         return nodes
@@ -70,7 +70,7 @@ class CategoryTree:
         return height
 
     def within(self, sources: NDArray[np.int64], targets: NDArray[np.int64], levels_up: int) -> NDArray[np.bool_]:
-        """Whether the level of each pair of nodes, int64 [n] both, is at most `levels_up`."""
+        """Whether the level of each pair of nodes, int64 [n] both, is at most `levels_up`; bool [n]."""
         if not levels_up:
             return np.equal(sources, targets)
         top, entered = self.ancestor(sources, levels_up), self.enter[targets]

@@ -168,7 +168,8 @@ def _mentions_of(
 
 
 def anchors_said(src: NDArray[np.int64], anchor: NDArray[np.int32], phrases: int) -> NDArray[np.int64]:
-    """Pages and the phrases of their visible links as page * phrases + phrase, ascending."""
+    """Pages and the phrases of their visible links as page * phrases + phrase, int64 [k], ascending, each once; `src`
+    and `anchor` [links], where -1 is no phrase, `phrases`: how many there are."""
     return np.unique(src[anchor >= 0] * phrases + anchor[anchor >= 0])
 
 
@@ -180,7 +181,7 @@ def link_tokens(
     phrases: int,
 ) -> NDArray[np.int64]:
     """The mentions where a visible link most likely stands: of each that `anchors_said` returned the first mention in
-    its page that no longer mention covers; positions, ascending. Mentions by page."""
+    its page that no longer mention covers; positions, int64 [k], ascending. Mentions [m] by page."""
     if len(page):
         low, high = np.searchsorted(wanted, [int(page[0]) * phrases, (int(page[-1]) + 1) * phrases])
         wanted = wanted[low:high]

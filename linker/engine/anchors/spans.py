@@ -53,7 +53,7 @@ class Spans:
     is_mention: NDArray[np.int64]
 
     def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> Spans:
-        """Some of the spans."""
+        """The spans at positions `keep`, int64 [k], in that order, or where it is true, bool [m]."""
         return Spans(*(column[keep] for column in vars(self).values()))
 
 
@@ -71,7 +71,7 @@ class CandidateSpans:
     features: NDArray[np.float32]
 
     def take(self, keep: NDArray[np.int64]) -> CandidateSpans:
-        """Some of the spans."""
+        """The spans at positions `keep`, int64 [k], in that order, or where it is true, bool [m]."""
         return CandidateSpans(self.pair[keep], self.first[keep], self.last[keep], self.features[keep])
 
 
@@ -210,7 +210,7 @@ def _distinct(spans: Spans, tokens: int) -> Spans:
 
 
 def text_blocks(reader: SpanReader, pages: NDArray[np.int64]) -> Iterator[TokenizedTexts]:
-    """The texts of some pages (int64, ascending), PAGES_PER_BLOCK at a time."""
+    """The texts of some pages, int64 [k], ascending, PAGES_PER_BLOCK at a time."""
     for first in range(0, len(pages), PAGES_PER_BLOCK):
         yield TokenizedTexts(reader, pages[first : first + PAGES_PER_BLOCK])
 

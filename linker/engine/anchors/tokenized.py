@@ -128,7 +128,8 @@ class TokenizedTexts:
         self.quote = quote
 
     def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The word before and the word after each token, 0 at a line break and at the ends of a text."""
+        """The word before and the word after each token, 0 at a line break and at the ends of a text; int32 [tokens]
+        both."""
         before = np.concatenate([self.words[:1] * 0, self.words[:-1]])
         after = np.concatenate([self.words[1:], self.words[:1] * 0])
         return before, after

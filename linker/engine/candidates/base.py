@@ -46,10 +46,12 @@ class SourceSlice:
 
     @property
     def index(self) -> SiteIndex:
+        """What was read of the site once, whatever its links."""
         return self.evidence.index
 
     @property
     def site(self) -> Site:
+        """The site that the sources belong to."""
         return self.evidence.index.site
 
 
@@ -82,7 +84,7 @@ class ByScore(Generator):
         """Matrices [k, n]: the score of each page for each source of the slice; only values above 0 are read."""
 
     def scores_within(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
-        """The same without the pages beyond the site's `levels_up`."""
+        """The same matrices [k, n] without the pages beyond the site's `levels_up`."""
         return [inside_levels(sources, matrix) for matrix in self.scores(sources)]
 
     def propose(self, sources: SourceSlice) -> Proposals:
@@ -98,13 +100,14 @@ def no_proposals() -> Proposals:
 
 
 def joined(parts: Sequence[Proposals]) -> Proposals:
-    """Several lists of pairs as one."""
+    """Several lists of pairs as one, in their order."""
     rows, pages = zip(no_proposals(), *parts, strict=True)
     return np.concatenate(rows), np.concatenate(pages)
 
 
 def best_of_rows(matrix: sparse.csr_matrix, most: int) -> Proposals:
-    """The `most` pages of highest score above 0 of each row; ties go to the lower page."""
+    """The `most` pages of highest score above 0 of each row of a matrix [k, n]; ties go to the lower page. By row, then
+    page."""
     kept = top_rows(matrix, most)
     return np.repeat(np.arange(kept.shape[0]), np.diff(kept.indptr)), kept.indices.astype(np.int64)
 

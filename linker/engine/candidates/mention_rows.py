@@ -32,12 +32,13 @@ class MentionRows:
     weight: NDArray[np.float32]
 
     def take(self, keep: NDArray[np.bool_]) -> MentionRows:
-        """Some of the rows."""
+        """The rows where `keep`, bool [m], is true."""
         return MentionRows(*(column[keep] for column in vars(self).values()))
 
 
 def mention_rows(evidence: TextEvidence, sources: NDArray[np.int64]) -> MentionRows:
-    """The mentions in the sources' texts with every page they may mean; the weight says how likely, roughly."""
+    """The mentions in the texts of `sources`, int64 [k], ascending, with every page they may mean but the source
+    itself."""
     phrase_mentions, phrase_targets = evidence.phrase_mentions, evidence.phrase_targets
     low, high = phrase_mentions.bounds[sources], phrase_mentions.bounds[sources + 1]
     _, mention = expand_ranges(low, high - low)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 def proposed_pairs(
     sources: SourceSlice, generators: Collection[str] = (), *, within: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """Pairs that the named generators (none: all) propose for the sources of a slice: sources, targets, and the bits of
-    who proposed them, int32; by source, then target.
+    """Pairs that the named generators (none: all) propose for the sources of a slice: sources and targets, int64 [m],
+    and the bits of who proposed them, int32 [m]; by source, then target, each pair once. Raises ValueError for a name
+    that there is not.
 
     `within`: where the site has `levels_up`, also each generator's best within them.
     """

@@ -69,7 +69,9 @@ class SeparatedPages:
 
 
 def find_groups(pages: Described, criteria: LeadCriteria, apart: SeparatedPages | None = None) -> Groups:
-    """The groups of all pages; whatever order they are read in, the same."""
+    """The groups of n pages. `criteria`: who represents a group and who receives links; `apart`: pages that are never
+    brought together, not by way of others either. The same pages have the same groups in any order.
+    """
     pairs = np.concatenate(
         [
             pairs_by_name(pages),

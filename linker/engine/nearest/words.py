@@ -39,7 +39,7 @@ def nearest_words(terms: sparse.csr_matrix, most: int, is_target: NDArray[np.boo
 
 
 def nearest_words_within(terms: sparse.csr_matrix, most: int, site: Site, levels_up: int) -> sparse.csr_matrix:
-    """As `nearest_words`, of the targets that lie within `levels_up` levels of each page's category.
+    """As `nearest_words`, [n, n], of the targets that lie within `levels_up` levels of each page's category.
 
     Pages that look over all targets anyway have none.
     """

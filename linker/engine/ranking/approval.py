@@ -189,7 +189,7 @@ def pair_table(
 
 
 def bits(found: NDArray[np.int32]) -> NDArray[np.int64]:
-    """How many bits of each number are set."""
+    """How many bits of each number, int32 [m], none negative, are set; int64 [m]."""
     value = found.astype(np.int64)
     count = np.zeros(len(value), dtype=np.int64)
     while value.any():

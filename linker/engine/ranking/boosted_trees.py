@@ -157,7 +157,7 @@ class TrainedScorer(Scorer):
         )
 
     def probability(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Calibrated probability of raw scores, in [0, 1]; never falls as the raw score rises."""
+        """Calibrated probability of raw scores [m], float64 [m] in [0, 1]; never falls as the raw score rises."""
         return calibrated(self.calibration, raw)
 
 
@@ -167,7 +167,8 @@ def _read(model: lightgbm.Booster, features: NDArray[np.float32]) -> NDArray[np.
 
 
 def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Isotonic steps, tilted by the raw score within a step so that no two different scores are equal."""
+    """Isotonic steps for raw scores [m], tilted by the raw score within a step so that no two different scores are
+    equal; float64 [m] in [0, 1]."""
     if not len(raw):
         return np.empty(0)
     steps = calibration.predict(raw)

@@ -33,7 +33,7 @@ class ScoredPairs:
     base: NDArray[np.float64]
 
     def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> ScoredPairs:
-        """Some of the pairs."""
+        """The pairs at positions `keep`, int64 [k], in that order, or where it is true, bool [m]."""
         return ScoredPairs(self.pairs.take(keep), self.relevance[keep], self.base[keep])
 
 
@@ -55,6 +55,8 @@ def best_pairs(
 ) -> ScoredPairs:
     """The `options.pool` best pairs of each source by either, relevance or the ranker, by source, then relevance, with
     the features of REASONS alone. The ranker's first reading, or the formula, chooses twice as many.
+
+    `nearness` float64 [n]: see `linker.engine.ranking.approval.nearness_of`; `scorer` None: the formula ranks.
 
     What a ranker that does not know the site says is added to what the approval model says without one: that model has
     learned from rankers that know the site, and would trust it as much as them.

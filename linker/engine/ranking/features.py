@@ -78,7 +78,7 @@ class Candidates:
         return len(self.source)
 
     def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> Candidates:
-        """Some of the pairs."""
+        """The pairs at positions `keep`, int64 [k], in that order, or where it is true, bool [m]."""
         return Candidates(
             self.source[keep], self.target[keep], self.found[keep], self.features[keep], self.phrase[keep]
         )
@@ -118,9 +118,9 @@ def candidates(
     *,
     within: bool = False,
 ) -> Candidates:
-    """Every candidate of the sources `pages` (int64, ascending) that the named generators (none: all) propose, without
-    the pairs of `skip`, those in different languages, which `barred` counts, and pages that may not be targets. Ties go
-    to the lower page.
+    """Every candidate of the sources `pages`, int64 [k], ascending, that the named generators (none: all) propose,
+    without the pairs of `skip` (sources and targets, int64 [j] each), those in different languages, which `barred`
+    counts, and pages that may not be targets. Ties go to the lower page.
 
     `within`: besides them each generator's best among the targets within the site's `levels_up`.
     """

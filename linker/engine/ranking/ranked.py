@@ -67,14 +67,17 @@ class Ranked:
 
     @property
     def source(self) -> NDArray[np.int64]:
+        """int64 [m]: pages that give the links."""
         return self.pairs.source
 
     @property
     def target(self) -> NDArray[np.int64]:
+        """int64 [m]: pages that receive them."""
         return self.pairs.target
 
     @property
     def score(self) -> NDArray[np.float64]:
+        """float64 [m]: the probability of approval."""
         return self.probability
 
     def __len__(self) -> int:
@@ -103,11 +106,12 @@ class Words:
     rows: NDArray[Any]
 
     def take(self, pairs: NDArray[np.int64]) -> Words:
-        """The words of some pairs."""
+        """The words of the pairs at positions `pairs`, int64 [k], in that order."""
         return replace(self, first=self.first[pairs], count=self.count[pairs])
 
     def of(self, places: NDArray[np.int64], sources: NDArray[np.int64], site: Site) -> list[list[AnchorChoice]]:
-        """The words of the pairs at `places`, whose sources are `sources`."""
+        """The words of the pairs at `places`, whose sources are `sources`, int64 [k] both; for each pair, best
+        first."""
         texts: dict[int, str] = {}
         found = []
         for place, source in zip(places.tolist(), sources.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Words for the pairs of each source whose turn comes first."""
+"""Words of texts for the best pairs of each source."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def words_of(
     options: EngineOptions,
     progress: Progress,
 ) -> tuple[Words, NDArray[np.float64]]:
-    """Words for the pairs of each source whose turn comes first, and how likely each pair is to be approved at its
-    best."""
+    """Words for the `options.worded` pairs of each source that come first by `allocation_scores`, and how likely each
+    pair is to be approved at its best, float64 [m], not yet calibrated to the project. `anchors`: the choice of words
+    that was learned from the site, None where there was none."""
     approval, pairs, relevance = options.approval, scored.pairs, scored.relevance
     probability = approval.approved_beside(relevance)
     rank = rank_by_source(pairs, allocation_scores(pairs, probability, scored.base))

@@ -36,6 +36,8 @@ class Place(StrEnum):
 
 
 class Found(NamedTuple):
+    """An entry that a page has, and where."""
+
     entry: Entry
     place: Place
 

@@ -42,6 +42,7 @@ class Entry:
 
     @property
     def key(self) -> str:
+        """The same for all ways to write the word, see `word_key`."""
         return word_key(self.word)
 
 

@@ -42,14 +42,17 @@ class RankedByCosine:
 
     @property
     def source(self) -> NDArray[np.int64]:
+        """int64 [m]: pages that give the links."""
         return self.pairs.sources
 
     @property
     def target(self) -> NDArray[np.int64]:
+        """int64 [m]: pages that receive them."""
         return self.pairs.targets
 
     @property
     def score(self) -> NDArray[np.float64]:
+        """float64 [m]: the cosine, less the penalty of the level."""
         return self.pairs.score
 
     def __len__(self) -> int:
