@@ -108,7 +108,7 @@ def plan_blocks(
     target_nodes: NDArray[np.int64],
     levels_up: int,
 ) -> list[Block]:
-    """Groups sources by the node `levels_up` above their category; every source stands in exactly one block.
+    """Groups sources by the node `levels_up` above their category; every source is in exactly one block.
 
     Page ids and the tree's nodes they hang on, int64 [n] and [m]. Blocks without targets are left out.
     """
@@ -131,7 +131,7 @@ def plan_batches(sizes: Sequence[tuple[int, int]], cost: int, most_sources: int)
     """Cuts blocks into jobs of about `cost` pairs: small blocks share a job, large ones are cut by sources.
 
     `sizes` gives sources and targets of each block. Returns per job its slices (block, first source, last source + 1);
-    every source of every block stands in exactly one slice. A job has at most `most_sources`, which bounds its memory,
+    every source of every block is in exactly one slice. A job has at most `most_sources`, which bounds its memory,
     and its time where the blocks are many and small.
     """
     batches: list[list[tuple[int, int, int]]] = []

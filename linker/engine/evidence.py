@@ -1,4 +1,4 @@
-"""What a set of visible links says about the site: built anew for each set of links that is hidden in training."""
+"""What a set of visible links says about the site: built again for each set of links that is hidden in training."""
 
 from __future__ import annotations
 

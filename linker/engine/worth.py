@@ -8,9 +8,9 @@ The need of a page is a sum of four parts, each between 0 and 1, times their wei
     near    log10(1 + impressions that were not clicked) / 4, at most 1, for a page at positions 5 to 20, where one more
             link moves most; else 0
     deep    (crawl depth - 3) / 3, at least 0 and at most 1
-    valued  how a page's value stands among those of the other pages (see `rank_share`); 0 where it has none
+    valued  the place of a page's value among those of the other pages (see `rank_share`); 0 where it has none
 
-A part that nobody knows is 0. The expected worth of a suggestion is how likely it is to be approved, times a weight:
+An unknown part is 0. The expected worth of a suggestion is how likely it is to be approved, times a weight:
 
     worth = chance * (0.4 + 0.5 need + 0.1 authority)
 
@@ -40,7 +40,7 @@ BASE, OF_NEED, OF_AUTHORITY = 0.4, 0.5, 0.1
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of some pages, float64 [n] all of them, NaN where nobody knows: distinct pages that link here in
+    """What is known of some pages, float64 [n] all of them, NaN where unknown: distinct pages that link here in
     their texts, clicks from the home page, impressions and clicks in search, the average position, and what the page
     is worth to its owner on any scale from 0."""
 
@@ -81,7 +81,7 @@ def rank_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def weight(need: NDArray[np.float64], authority: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the chance of approval is multiplied by, float64 [n]; `authority` of the sources, NaN where nobody knows."""
+    """What the chance of approval is multiplied by, float64 [n]; `authority` of the sources, NaN where unknown."""
     return BASE + OF_NEED * need + OF_AUTHORITY * np.nan_to_num(authority)
 
 

@@ -23,7 +23,7 @@ def assign(
 ) -> NDArray[np.int64]:
     """Which pairs become links so that their scores add up to the most; positions, by source, score, target.
 
-    All arrays [n]; a pair stands there once; `source_room`, `target_room`: most links of the pair's source and target,
+    All arrays [n]; each pair once; `source_room`, `target_room`: most links of the pair's source and target,
     the same in all pairs of a page; pairs of a score of 0 or less are never chosen. A linear program over a bipartite
     graph has an integral optimum (Hoffman and Kruskal 1956), so a simplex vertex is exact. Where no target's cap binds
     each source simply takes its best. Of several optima one is chosen repeatably.

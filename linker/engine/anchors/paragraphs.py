@@ -57,7 +57,7 @@ class TargetContent:
 
 
 class SiteWords:
-    """How rare words are on a site, and which lines stand on many of its pages, by a sample of its texts."""
+    """How rare words are on a site, and which lines many of its pages have, by a sample of its texts."""
 
     def __init__(self, texts: Sequence[str], languages: Sequence[str]) -> None:
         self._vocabulary = Vocabulary()
@@ -97,7 +97,7 @@ class SiteWords:
         return self._rarity[self._in_texts.get(stem, 0)]
 
     def is_repeated(self, line: str) -> bool:
-        """Whether a line stands on many pages, as a notice or a call to action does."""
+        """Whether many pages have a line, as a notice or a call to action does."""
         return len(line) >= LONG_LINE and fold(line) in self._repeated
 
 
@@ -141,7 +141,7 @@ class TargetQuery:
 
 class SourceParagraphs:
     """The paragraphs of a text that would take a sentence: never headings, code, quotes, captions, rows of tables,
-    items of lists, lists of links, lines that lead over to a list, nor what stands on many pages."""
+    items of lists, lists of links, lines that lead over to a list, nor what many pages have."""
 
     def __init__(
         self,

@@ -230,7 +230,7 @@ class LinkableText:
         return sum(first <= start < last for start, _ in self._taken)
 
     def places(self, phrases: Sequence[tuple[str, str, float]]) -> list[Place]:
-        """Where each of `phrases` (phrase, source, weight) could stand, as it is written there, in their order.
+        """Where each of `phrases` (phrase, source, weight) has a place, as it is written there, in their order.
 
         Of the suitable free mentions of a phrase the one on the line with the fewest links, then the earliest.
         """
@@ -246,7 +246,8 @@ class LinkableText:
     def take(
         self, phrases: Sequence[tuple[str, str, float]], fallback: tuple[str, str], inline: bool = True
     ) -> Placement:
-        """A placement for one more target; `phrases`: (phrase, source, weight), best first, as they stand in the text.
+        """A placement for one more target; `phrases`: (phrase, source, weight), best first, as they are written in the
+        text.
 
         The best phrase that has a place wins, see `places`. `fallback` (anchor, source) is what a related link says.
         """

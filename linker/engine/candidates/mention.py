@@ -1,4 +1,4 @@
-"""Pages whose name, or an anchor of a link to them, stands in the source's text."""
+"""Pages whose name, or an anchor of a link to them, is in the source's text."""
 
 from __future__ import annotations
 

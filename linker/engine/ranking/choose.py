@@ -1,4 +1,4 @@
-"""Which of a source's candidates are kept, and in which order they take their turn."""
+"""Which of a source's candidates are kept, and in which order links are allocated to them."""
 
 from __future__ import annotations
 
@@ -105,16 +105,16 @@ def allocation_scores(
 ) -> NDArray[np.float64]:
     """The scores by which links are allocated, highest first, float64 [m].
 
-    A source's SUREST likeliest pairs come by their `probability`. The others share theirs out anew, the highest to what
+    A source's SUREST likeliest pairs keep their `probability`. Those of the others are dealt again, the highest to what
     the ranker, by `base`, would likeliest link: what readers approve is not all that a site's editors link,
     and a source's last links are for finding that. A base of NaN changes nothing.
     """
     order = np.lexsort((pairs.target, -probability, pairs.source))
     rank = np.arange(len(order)) - np.searchsorted(pairs.source[order], pairs.source[order])
     tail = order[(rank >= SUREST) & ~np.isnan(base[order])]
-    turn = probability.copy()
-    turn[tail[np.lexsort((pairs.target[tail], -base[tail], pairs.source[tail]))]] = probability[tail]
-    return turn
+    shared = probability.copy()
+    shared[tail[np.lexsort((pairs.target[tail], -base[tail], pairs.source[tail]))]] = probability[tail]
+    return shared
 
 
 def _top(found: Candidates, score: NDArray[np.float64], most: int) -> NDArray[np.int64]:

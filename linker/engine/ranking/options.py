@@ -23,7 +23,7 @@ class EngineOptions:
     pool           best pairs kept a source
     least_score    pairs that score less are left out: of a probability, or of a cosine less its penalty
     level_penalty  cosine: taken off for each level of the category tree
-    worded         best pairs of a source whose words are looked for; the others can only stand beside the text
+    worded         best pairs of a source whose words are looked for; the others can only be placed beside the text
     training, anchors, weights    of the learned ranker, of the choice of words, of the formula
     approval       says how likely an editor is to approve; `calibration`: how this project's editors differ from that
     search         how far the nearest pages are looked for exactly

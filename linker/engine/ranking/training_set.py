@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from linker.engine.ranking.boosted_trees import TrainOptions
     from linker.engine.site import Site
 
-UNDECIDED = 30  # candidates that stand as wrong beside each source's decisions
+UNDECIDED = 30  # candidates that count as wrong beside each source's decisions
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _add_decisions(
     random: np.random.Generator,
 ) -> int:
     """Adds editors' accepts (right) and rejects (wrong), with the evidence of all links, and returns how many rejects
-    there are. UNDECIDED other candidates of each of their sources stand beside them as wrong: editors who accept all
+    there are. UNDECIDED other candidates of each of their sources count as wrong beside them: editors who accept all
     they see would otherwise teach that everything is right."""
     site, pages = index.site, len(index.site)
     accepted = site.accepted.src * pages + site.accepted.dst

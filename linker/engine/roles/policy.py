@@ -108,8 +108,8 @@ def role_links(changed: Mapping[str, Mapping[str, str]]) -> dict[PageRole, RoleL
 
 
 def differing(chosen: Mapping[PageRole, RoleLinks]) -> dict[str, dict[str, str]]:
-    """The part of a choice that differs from USUAL, by role, as `role_links` reads it: what nobody chose follows later
-    defaults."""
+    """The part of a choice that differs from USUAL, by role, as `role_links` reads it: what was not chosen follows
+    later defaults."""
     found = {
         role.value: {
             name: str(value)

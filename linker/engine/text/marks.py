@@ -1,6 +1,6 @@
 """The marks that end a sentence or a clause, for everything that divides a text: characters, tokens, lines.
 
-A mark followed by space ends what it stands behind; those of scripts written without spaces end it wherever they are.
+A mark followed by space ends what comes before it; those of scripts written without spaces end it wherever they are.
 Which full stops end nothing (of abbreviations, before lower case) is for each reading to say:
 `linker.engine.text.sentences` shows sentences to people and goes by words as well,
 `linker.engine.anchors.tokenized` reads millions of tokens at once and goes by the length of the word alone.

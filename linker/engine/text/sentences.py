@@ -1,4 +1,4 @@
-"""Where a phrase stands in a text, and the sentences around it. Offsets are positions in the text as given."""
+"""Where a phrase is in a text, and the sentences around it. Offsets are positions in the text as given."""
 
 from __future__ import annotations
 
