@@ -242,7 +242,7 @@ def test_what_was_found_and_not_proposed_is_kept_with_the_reason_for_the_newest_
             assert (row.source, target) not in proposed
             assert (reason == Reason.BELOW_FLOOR) == (score < 0.5)
             reasons.add(Reason(reason))
-    assert {Reason.BELOW_FLOOR, Reason.DONOR_FULL} <= reasons
+    assert {Reason.BELOW_FLOOR, Reason.SOURCE_FULL} <= reasons
 
 
 def test_the_ranker_that_is_kept_scores_as_the_one_that_ranked(project, site):
