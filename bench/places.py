@@ -29,7 +29,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from linker.engine.anchors.paragraphs import About, Donor, Question, SiteWords, names_of
+from linker.engine.anchors.paragraphs import SiteWords, SourceParagraphs, TargetContent, TargetQuery, names_of
 from linker.engine.text.sentences import sentences
 from linker.engine.text.template import find_template
 
@@ -89,19 +89,19 @@ class Site:
                 prose.setdefault(pair, start)
         return [Link(*pair, tuple(places[pair]), start) for pair, start in sorted(prose.items())]
 
-    def question(self, source: str, target: str) -> Question:
+    def question(self, source: str, target: str) -> TargetQuery:
         page = self.pages[target]
         language = self.language(page)
         names = names_of(page["title"] or "", page["h1"] or "", self.template, language)
         anchors = [anchor for other, anchor in self.by_target[target] if other != source]
-        return Question(self.words, About(names, page["text"], anchors, language))
+        return TargetQuery(self.words, TargetContent(names, page["text"], anchors, language))
 
     def judge(self, link: Link, mode: str) -> tuple[float, float, float, bool] | None:
         """By chance, by BM25, by the product: the share of a hit; and whether the words name the page. None where
         there is nothing to choose."""
         page = self.pages[link.source]
         text = page["text"]
-        whole = Donor(self.words, text, self.words.read([text], [self.language(page)])[0])
+        whole = SourceParagraphs(self.words, text, self.words.read([text], [self.language(page)])[0])
         own = [
             place
             for place, (start, end) in enumerate(whole.spans)
@@ -112,7 +112,7 @@ class Site:
         cut = sorted(_cuts(text, link.spans, mode), reverse=True)
         for start, end in cut:
             text = text[:start] + text[end:]
-        donor = Donor(self.words, text, self.words.read([text], [self.language(page)])[0])
+        donor = SourceParagraphs(self.words, text, self.words.read([text], [self.language(page)])[0])
         lines = {page["text"].count("\n", 0, whole.spans[place][0]) for place in own}
         right = [text.count("\n", 0, start) in lines for start, _ in donor.spans]
         if not any(right) or len(right) < 2:

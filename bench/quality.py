@@ -32,8 +32,8 @@ from linker.engine.anchors.training import AnchorOptions
 from linker.engine.candidates.registry import GENERATORS
 from linker.engine.params import MatchParams
 from linker.engine.rank import rank_site
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.features import FEATURES, GROUPS
-from linker.engine.ranking.learned import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.ranked import Ranked
 from linker.engine.site import Links, Site
@@ -55,15 +55,15 @@ def without(site: Site, share: float, seed: int) -> tuple[Site, np.ndarray]:
 
 def with_donors(site: Site, most: int, seed: int) -> Site:
     """The site with only so many donors."""
-    chosen = np.random.default_rng(seed).permutation(np.flatnonzero(site.donor))[:most]
+    chosen = np.random.default_rng(seed).permutation(np.flatnonzero(site.source))[:most]
     donor = np.zeros(len(site), dtype=bool)
     donor[chosen] = True
-    return dataclasses.replace(site, donor=donor)
+    return dataclasses.replace(site, source=donor)
 
 
 def figures(ranked: Ranked, hidden: np.ndarray, pages: int) -> dict[str, float]:
     """Recall at 5, 10, 20, mean reciprocal rank and precision at half recall."""
-    donor, target = ranked.pairs.donor, ranked.pairs.target
+    donor, target = ranked.pairs.source, ranked.pairs.target
     right = np.isin(donor * pages + target, hidden)
     rank = np.arange(len(donor)) - np.searchsorted(donor, donor)
     found = {f"recall@{k}": float((right & (rank < k)).sum() / len(hidden)) for k in (5, 10, 20)}
@@ -81,7 +81,7 @@ def figures(ranked: Ranked, hidden: np.ndarray, pages: int) -> dict[str, float]:
 
 
 def variants(training: TrainOptions, ablate: bool) -> list[tuple[str, EngineOptions]]:
-    no_anchors = AnchorOptions(fewest=sys.maxsize)  # the words of links are judged elsewhere
+    no_anchors = AnchorOptions(min_links=sys.maxsize)  # the words of links are judged elsewhere
     base = EngineOptions(training=training, anchors=no_anchors)
     found = [("everything", base)]
     if not ablate:
@@ -116,7 +116,7 @@ def main() -> None:
     thin, hidden = without(site, options.share, options.seed)
     if options.donors:
         thin = with_donors(thin, options.donors, options.seed)
-        hidden = hidden[thin.donor[hidden // len(site)]]
+        hidden = hidden[thin.source[hidden // len(site)]]
     print(f"{len(site):,} pages, {len(thin.links):,} links kept, {len(hidden):,} pairs hidden\n", flush=True)
     first: dict[str, float] = {}
     for name, engine in variants(TrainOptions(most_pairs=options.most_pairs), options.ablate):

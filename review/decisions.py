@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from linker.engine.anchors.placement import LinkableText
-from linker.engine.anchors.sources import EDITOR
+from linker.engine.anchors.source_labels import EDITOR
 from linker.engine.text.clean import collapse, has_word, visible
 from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.errors import UserError

@@ -66,11 +66,11 @@ def described(site: Site, most_donors: int, wrong: int) -> dict[str, np.ndarray]
     for first in range(0, len(donors), 256):
         some = donors[first : first + 256]
         found = candidates(evidence, some, (NOBODY, NOBODY))
-        right = np.isin(found.donor * len(site) + found.target, linked)
-        keep, weight = drawn(found.donor, right, wrong, rng)
+        right = np.isin(found.source * len(site) + found.target, linked)
+        keep, weight = drawn(found.source, right, wrong, rng)
         columns["features"].append(found.features[keep][:, PLACES].astype(np.float16))
         columns["right"].append(right[keep])
-        columns["donor"].append((np.searchsorted(some, found.donor[keep]) + first).astype(np.int16))
+        columns["donor"].append((np.searchsorted(some, found.source[keep]) + first).astype(np.int16))
         columns["weight"].append(weight.astype(np.float16))
     return {name: np.concatenate(parts) for name, parts in columns.items()}
 

@@ -36,10 +36,10 @@ from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
 from linker.engine.params import MatchParams
 from linker.engine.ranking.approval import PAIR_FEATURES, nearness_of, pair_table
-from linker.engine.ranking.choose import places
+from linker.engine.ranking.boosted_trees import TrainedScorer, train
+from linker.engine.ranking.choose import rank_by_source
 from linker.engine.ranking.features import candidates
-from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
-from linker.engine.ranking.learned import TrainedRanker, train
+from linker.engine.ranking.formula_score import FormulaWeights, formula_parts, formula_score
 from linker.engine.site import checked
 from linker.engine.text.fold import fold
 from linker.matching.eligibility import eligible_pages
@@ -73,7 +73,7 @@ def main() -> None:
         print(json.dumps(kept | told, ensure_ascii=False))
 
 
-def describe_pairs(rows: list[Row], evidence: Evidence, ranker: TrainedRanker | None, page: dict[str, int]) -> None:
+def describe_pairs(rows: list[Row], evidence: Evidence, ranker: TrainedScorer | None, page: dict[str, int]) -> None:
     """Gives each row its `pair`; None where no generator finds it."""
     index = evidence.index
     nobody = np.empty(0, np.int64)
@@ -85,8 +85,8 @@ def describe_pairs(rows: list[Row], evidence: Evidence, ranker: TrainedRanker | 
         formula = formula_score(parts, FormulaWeights())
         base = ranker.raw(found.features) if ranker else np.full(len(found), np.nan)
         table = pair_table(
-            found.features, base, places(found, base) if ranker else base, formula, places(found, formula), found.found,
-            nearness, found.donor, found.target,
+            found.features, base, rank_by_source(found, base) if ranker else base, formula,
+            rank_by_source(found, formula), found.found, nearness, found.source, found.target,
         )  # fmt: skip
         place = np.flatnonzero(found.target == target)
         row["pair"] = numbers(PAIR_FEATURES, table[place[0]]) if len(place) else None

@@ -39,7 +39,7 @@ def main() -> None:
     model = embedding_model(project)
     site = load_site(project, model, eligible_pages(project, model, MatchParams())).site
     ranked = rank_site(site, EngineOptions(pool=40))
-    donor = ranked.pairs.donor
+    donor = ranked.pairs.source
     rank = np.arange(len(donor)) - np.searchsorted(donor, donor)
     wanted = []
     for low, high, share in ((0, 3, 0.4), (3, 10, 0.35), (10, 40, 0.25)):

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from bench.trees import REPRODUCIBLE
 from linker.engine.anchors.features import SPAN_FEATURES, WORD_FEATURES
-from linker.engine.ranking.approval import PAIR_FEATURES, SHIPPED, leaning
+from linker.engine.ranking.approval import PAIR_FEATURES, SHIPPED, log_odds_shift
 
 HERE = Path(__file__).parent
 TREES = REPRODUCIBLE | {
@@ -160,7 +160,7 @@ def held_out(rows: list[Row]) -> tuple[np.ndarray, np.ndarray]:
         others = [row for row in rows if name_of(row) != one]
         mine = np.flatnonzero(site == one)
         table = pairs([rows[n] for n in mine])
-        of_pair[mine] = raw(relevance(others), table) + leaning(table)
+        of_pair[mine] = raw(relevance(others), table) + log_odds_shift(table)
         some = np.array([n for n in mine if has_words(rows[n])], dtype=np.int64)
         if len(some):
             quick = linked_spans([one])

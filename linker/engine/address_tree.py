@@ -32,12 +32,12 @@ class AddressTree:
 
     @cached_property
     def by_parent(self) -> NDArray[np.int64]:
-        """Pages by the page above them."""
+        """Pages by the page above them, then by position; int64 [n]."""
         return np.argsort(self.parent, kind="stable")
 
     @cached_property
     def by_folder(self) -> NDArray[np.int64]:
-        """Pages by their folder."""
+        """Pages by their folder, then by position; int64 [n]."""
         return np.argsort(self.folder, kind="stable")
 
     @cached_property
@@ -47,7 +47,7 @@ class AddressTree:
 
     @cached_property
     def rooted_depths(self) -> NDArray[np.int64]:
-        """Steps from each node of `rooted` to the root."""
+        """Steps from each node of `rooted` to the root; int64 [n + 1]."""
         return depths(self.rooted)
 
 
@@ -62,7 +62,8 @@ def depths(parent: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def segments(url: str) -> tuple[str, ...]:
-    """Host and the parts of the path, folded; index files and empty parts left out."""
+    """Host, the parts of the path and the query, folded; index files and empty parts left out. An address that cannot
+    be parsed is one part."""
     try:
         parts = urlsplit(url)
     except ValueError:

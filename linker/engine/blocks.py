@@ -1,6 +1,6 @@
 """Which pages are compared with which: the category tree, and its blocks and batches.
 
-A donor is compared with the targets of its own category (level 0), then of its parent's subtree (level 1), and so on,
+A source is compared with the targets of its own category (level 0), then of its parent's subtree (level 1), and so on,
 as many levels up as the run says. One level above the top of the tree is the whole site. A pair's level is the lowest
 at which it is found.
 """
@@ -56,7 +56,7 @@ class CategoryTree:
         return len(self.parent)
 
     def ancestor(self, nodes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-        """The nodes `levels` steps up, stopping at the root."""
+        """The nodes `levels` steps up from each of `nodes`, int64 [n], stopping at the root; int64 [n]."""
         for _ in range(levels):
             nodes = self.parent[nodes]
         return nodes
@@ -69,53 +69,53 @@ class CategoryTree:
             nodes, height = self.parent[nodes], height + 1
         return height
 
-    def within(self, donors: NDArray[np.int64], targets: NDArray[np.int64], levels_up: int) -> NDArray[np.bool_]:
-        """Whether the level of each pair of nodes, int64 [n] both, is at most `levels_up`."""
+    def within(self, sources: NDArray[np.int64], targets: NDArray[np.int64], levels_up: int) -> NDArray[np.bool_]:
+        """Whether the level of each pair of nodes, int64 [n] both, is at most `levels_up`; bool [n]."""
         if not levels_up:
-            return np.equal(donors, targets)
-        top, entered = self.ancestor(donors, levels_up), self.enter[targets]
+            return np.equal(sources, targets)
+        top, entered = self.ancestor(sources, levels_up), self.enter[targets]
         return (self.enter[top] <= entered) & (entered < self.leave[top])
 
-    def levels(self, donors: NDArray[np.int64], targets: NDArray[np.int64], levels_up: int) -> NDArray[np.int8]:
-        """The level of every pair of nodes, int8 [len(donors), len(targets)]; -1 beyond `levels_up`."""
-        found = np.full((len(donors), len(targets)), -1, dtype=np.int8)
+    def levels(self, sources: NDArray[np.int64], targets: NDArray[np.int64], levels_up: int) -> NDArray[np.int8]:
+        """The level of every pair of nodes, int8 [len(sources), len(targets)]; -1 beyond `levels_up`."""
+        found = np.full((len(sources), len(targets)), -1, dtype=np.int8)
         entered = self.enter[targets][None, :]
         for level in range(levels_up, 0, -1):
-            top = self.ancestor(donors, level)
+            top = self.ancestor(sources, level)
             found[(self.enter[top][:, None] <= entered) & (entered < self.leave[top][:, None])] = level
-        found[donors[:, None] == targets[None, :]] = 0
+        found[sources[:, None] == targets[None, :]] = 0
         return found
 
 
 @dataclass(frozen=True)
 class Block:
-    """Donors and the targets they are compared with.
+    """Sources and the targets they are compared with.
 
-    `top` is the node whose subtree the targets lie in. `donors` int64 [n] are page ids by (category, id), `targets`
+    `top` is the node whose subtree the targets lie in. `sources` int64 [n] are page ids by (category, id), `targets`
     int64 [m] by id.
     """
 
     top: int
-    donors: NDArray[np.int64]
+    sources: NDArray[np.int64]
     targets: NDArray[np.int64]
 
 
 def plan_blocks(
     tree: CategoryTree,
-    donors: NDArray[np.int64],
-    donor_nodes: NDArray[np.int64],
+    sources: NDArray[np.int64],
+    source_nodes: NDArray[np.int64],
     targets: NDArray[np.int64],
     target_nodes: NDArray[np.int64],
     levels_up: int,
 ) -> list[Block]:
-    """Groups donors by the node `levels_up` above their category; every donor stands in exactly one block.
+    """Groups sources by the node `levels_up` above their category; every source is in exactly one block.
 
     Page ids and the tree's nodes they hang on, int64 [n] and [m]. Blocks without targets are left out.
     """
-    tops = tree.ancestor(donor_nodes, levels_up)
+    tops = tree.ancestor(source_nodes, levels_up)
     by_node = np.lexsort((targets, tree.enter[target_nodes]))
     entered = tree.enter[target_nodes][by_node]
-    order = np.lexsort((donors, donor_nodes, tops))
+    order = np.lexsort((sources, source_nodes, tops))
     edges = np.flatnonzero(np.diff(tops[order])) + 1
     blocks = []
     for group in np.split(order, edges) if len(order) else []:
@@ -123,26 +123,26 @@ def plan_blocks(
         last = tree.enter[top] + 1 if levels_up == 0 else tree.leave[top]
         first, stop = np.searchsorted(entered, [tree.enter[top], last])
         if first < stop:
-            blocks.append(Block(top, donors[group], np.sort(targets[by_node[first:stop]])))
+            blocks.append(Block(top, sources[group], np.sort(targets[by_node[first:stop]])))
     return blocks
 
 
-def plan_batches(sizes: Sequence[tuple[int, int]], cost: int, most_donors: int) -> list[list[tuple[int, int, int]]]:
-    """Cuts blocks into jobs of about `cost` pairs: small blocks share a job, large ones are cut by donors.
+def plan_batches(sizes: Sequence[tuple[int, int]], cost: int, most_sources: int) -> list[list[tuple[int, int, int]]]:
+    """Cuts blocks into jobs of about `cost` pairs: small blocks share a job, large ones are cut by sources.
 
-    `sizes` gives donors and targets of each block. Returns per job its slices (block, first donor, last donor + 1);
-    every donor of every block stands in exactly one slice. A job has at most `most_donors`, which bounds its memory,
+    `sizes` gives sources and targets of each block. Returns per job its slices (block, first source, last source + 1);
+    every source of every block is in exactly one slice. A job has at most `most_sources`, which bounds its memory,
     and its time where the blocks are many and small.
     """
     batches: list[list[tuple[int, int, int]]] = []
     current: list[tuple[int, int, int]] = []
     load = held = 0
-    for number, (donors, targets) in enumerate(sizes):
-        step = max(1, min(most_donors, cost // max(1, targets)))
-        for first in range(0, donors, step):
-            stop = min(first + step, donors)
+    for number, (sources, targets) in enumerate(sizes):
+        step = max(1, min(most_sources, cost // max(1, targets)))
+        for first in range(0, sources, step):
+            stop = min(first + step, sources)
             pairs = (stop - first) * targets
-            if current and (load + pairs > cost or held + stop - first > most_donors):
+            if current and (load + pairs > cost or held + stop - first > most_sources):
                 batches.append(current)
                 current, load, held = [], 0, 0
             current.append((number, first, stop))

@@ -1,4 +1,4 @@
-"""What a set of visible links says about the site: built anew for each set of links that is hidden in training."""
+"""What a set of visible links says about the site: built again for each set of links that is hidden in training."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Evidence(TextEvidence):
 
 
 def text_evidence(index: TextIndex, visible: NDArray[np.int64]) -> TextEvidence:
-    """What the site's links at positions `visible` say about words; no other link is looked at."""
+    """What the site's links at positions `visible`, int64 [k], say about words; no other link is looked at."""
     src, dst = index.site.links.src[visible], index.site.links.dst[visible]
     phrase = index.anchor_phrase[visible]
     phrase_targets = join_targets(index, dst, phrase)
@@ -82,7 +82,7 @@ def text_evidence(index: TextIndex, visible: NDArray[np.int64]) -> TextEvidence:
 
 
 def build_evidence(index: SiteIndex, visible: NDArray[np.int64]) -> Evidence:
-    """The evidence of the site's links at positions `visible`; no other link is looked at."""
+    """The evidence of the site's links at positions `visible`, int64 [k]; no other link is looked at."""
     site = index.site
     pages = len(site)
     graph = link_graph(site.links.src[visible], site.links.dst[visible], pages)

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 class Limits:
     """What is held at a time: more takes more memory and less time, and changes nothing else.
 
-    donors      donors whose candidates are ranked, or whose words are chosen, together
+    sources      sources whose candidates are ranked, or whose words are chosen, together
     mentions    pages whose mentions are taken together
     sums        pages whose neighbours' vectors are summed together
     characters  of text held as tokens
     examples    examples that a trained model reads together
     """
 
-    donors: int = 256
+    sources: int = 256
     mentions: int = 8192
     sums: int = 2048
     characters: int = 4_000_000

@@ -38,7 +38,7 @@ class Scope(StrEnum):
     SITE = "site"  # those of the whole site
 
 
-FEWEST_A_TARGET = 20  # links that a target may receive in a run of any size, whatever its largest share
+MIN_TARGET_CAP = 20  # links that a target may receive in a run of any size, whatever its largest share
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,11 @@ class MatchParams:
     related_in_all     most links beside it with those it has already; 0 for no cap
     per_1000_words     most links in a donor's text, with those it has already, for each thousand words; 0 for no cap
     per_target         most new links a target receives; 0 for no cap
-    target_share       largest share of the run's links that one target receives, but FEWEST_A_TARGET at least
+    target_share       largest share of the run's links that one target receives, but MIN_TARGET_CAP at least
     reciprocal         most of a donor's links whose target links back or is to link back; None for no limit
     pool               best targets of a donor kept for the allocation; at least per_donor
     mode               see Mode
-    weights            of the formula, where they differ from linker.engine.ranking.formula.FormulaWeights
+    weights            of the formula, where they differ from linker.engine.ranking.formula_score.FormulaWeights
     pilot              over which of the donors the run goes first, see Sample; None: over all of them
     """
 
@@ -178,7 +178,7 @@ class MatchParams:
 
     def target_cap(self, links: int) -> int:
         """Most links a target receives in a run of so many, 0 for no cap."""
-        by_share = max(FEWEST_A_TARGET, ceil(self.target_share * links)) if self.target_share < 1 else 0
+        by_share = max(MIN_TARGET_CAP, ceil(self.target_share * links)) if self.target_share < 1 else 0
         caps = [cap for cap in (self.per_target, by_share) if cap]
         return min(caps) if caps else 0
 

@@ -43,8 +43,8 @@ class PhraseMentions:
     `page`, `phrase`, `group` int32; `times`: mentions; `free`: those neither within a longer mention nor on a link;
     `first` float32: place of the best mention as a share of the text; `place`: its position among the index's
     occurrences; `alone`, `leads` bool: of any mention; `near` float32: share of the lines within three of it that carry
-    a visible link; `inline` float32: visible links on its line; `linked` bool: a visible link of the page stands where
-    one of them stands; `bounds` int64 [n + 1]: where each page begins.
+    a visible link; `inline` float32: visible links on its line; `linked` bool: a visible link of the page is where
+    one of them is; `bounds` int64 [n + 1]: where each page begins.
     """
 
     page: NDArray[np.int32]
@@ -168,7 +168,8 @@ def _mentions_of(
 
 
 def anchors_said(src: NDArray[np.int64], anchor: NDArray[np.int32], phrases: int) -> NDArray[np.int64]:
-    """Pages and the phrases of their visible links as page * phrases + phrase, ascending."""
+    """Pages and the phrases of their visible links as page * phrases + phrase, int64 [k], ascending, each once; `src`
+    and `anchor` [links], where -1 is no phrase, `phrases`: how many there are."""
     return np.unique(src[anchor >= 0] * phrases + anchor[anchor >= 0])
 
 
@@ -179,8 +180,8 @@ def link_tokens(
     wanted: NDArray[np.int64],
     phrases: int,
 ) -> NDArray[np.int64]:
-    """The mentions where a visible link most likely stands: of each that `anchors_said` returned the first mention in
-    its page that no longer mention covers; positions, ascending. Mentions by page."""
+    """The mentions where a visible link most likely is: of each that `anchors_said` returned the first mention in
+    its page that no longer mention covers; positions, int64 [k], ascending. Mentions [m] by page."""
     if len(page):
         low, high = np.searchsorted(wanted, [int(page[0]) * phrases, (int(page[-1]) + 1) * phrases])
         wanted = wanted[low:high]

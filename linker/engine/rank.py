@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rank_site(site: Site, options: EngineOptions | None = None, progress: Progress = no_progress) -> RankedPairs:
-    """The best pairs of every donor that is asked about, ranked as `options.ranking` says.
+    """The best pairs of every selected source, ranked as `options.ranking` says.
 
     Raises UserError for a site without pages, ValueError where its parts do not fit together or there is no such
     ranker.

@@ -1,4 +1,4 @@
-"""Drawing the donors of a pilot run."""
+"""Drawing the sources of a pilot run."""
 
 from __future__ import annotations
 

@@ -45,16 +45,16 @@ class Links(Pairs):
 class Site:
     """A site's n pages; a page is its position.
 
-    `urls`, `titles`, `h1s`, `bodies`, `languages` [n], as crawled ("" where there is none); `unit` [n, d]: rows
-    of length 1, 0 where a page has no vector; `nodes` int64 [n]: the page's node of `tree`; `links`: body links that
-    exist; `donor`, `target` bool [n]: who may give and receive links; `forbidden`: pairs that may not be proposed
-    besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a
-    page was shown for, or None; `tongues` int64 [n]: the language that keeps a page apart from others, 0 where none
+    `urls`, `titles`, `h1s`, `bodies`, `languages` [n], as crawled ("" where there is none); `unit` [n, d]: rows of
+    length 1, 0 where a page has no vector; `nodes` int64 [n]: the page's node of `tree`; `links`: body links that
+    exist; `source`, `target` bool [n]: who may give and receive links; `forbidden`: pairs that may not be proposed
+    besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a page
+    was shown for, or None; `language_ids` int64 [n]: the language that keeps a page apart from others, 0 where none
     does, or None where all pages may be linked; `group` int64 [n]: near-copies, variants and translations of one page
     have one number, -1: none.
 
-    `asked` bool [n]: the donors for which targets are looked for, or None for all of them; a ranker learns from the
-    links of all. `levels_up`: how many levels above its own category a donor's targets may lie, or None for anywhere.
+    `selected` bool [n]: the sources for which targets are looked for, or None for all of them; a ranker learns from the
+    links of all. `levels_up`: how many levels above its own category a source's targets may lie, or None for anywhere.
     """
 
     urls: Sequence[str]
@@ -66,15 +66,15 @@ class Site:
     nodes: NDArray[np.int64]
     tree: CategoryTree
     links: Links
-    donor: NDArray[np.bool_]
+    source: NDArray[np.bool_]
     target: NDArray[np.bool_]
     forbidden: Pairs = field(default_factory=Pairs)
     accepted: Pairs = field(default_factory=Pairs)
     rejected: Pairs = field(default_factory=Pairs)
     impressions: NDArray[np.float64] | None = None
-    asked: NDArray[np.bool_] | None = None
+    selected: NDArray[np.bool_] | None = None
     levels_up: int | None = None
-    tongues: NDArray[np.int64] | None = None
+    language_ids: NDArray[np.int64] | None = None
     group: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
@@ -87,11 +87,11 @@ class Site:
         parts = (self.links, self.forbidden, self.rejected)
         return np.concatenate([part.src for part in parts]), np.concatenate([part.dst for part in parts])
 
-    def within_levels(self, donor: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each target lies within `levels_up` of its donor's category, bool [m]; pages int64 [m] both."""
+    def within_levels(self, source: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each target lies within `levels_up` of its source's category, bool [m]; pages int64 [m] both."""
         if self.levels_up is None:
-            return np.ones(len(donor), dtype=np.bool_)
-        return self.tree.within(self.nodes[donor], self.nodes[target], self.levels_up)
+            return np.ones(len(source), dtype=np.bool_)
+        return self.tree.within(self.nodes[source], self.nodes[target], self.levels_up)
 
 
 def checked(site: Site) -> Site:
@@ -104,10 +104,10 @@ def checked(site: Site) -> Site:
     pages = len(site)
     if not pages:
         raise UserError("The project has no pages yet. Import a crawl first.")
-    parts = (site.titles, site.h1s, site.bodies, site.languages, site.unit, site.nodes, site.donor, site.target)
+    parts = (site.titles, site.h1s, site.bodies, site.languages, site.unit, site.nodes, site.source, site.target)
     if any(len(part) != pages for part in parts):
         raise ValueError("the parts of a site differ in length")
-    optional = (site.impressions, site.asked, site.tongues, site.group)
+    optional = (site.impressions, site.selected, site.language_ids, site.group)
     if any(part is not None and len(part) != pages for part in optional):
         raise ValueError("an optional part of a site has another length than its pages")
     nodes = np.asarray(site.nodes)

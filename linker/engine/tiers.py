@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def read_tiers(score: NDArray[np.float64], lower_bounds: NDArray[np.float64]) -> NDArray[np.int64]:
     """The tier of each score [n]: the place of the highest bound at or below it, -1 where there is none.
 
-    `lower_bounds` [k] may stand in any order but not twice.
+    `lower_bounds` [k] may come in any order but not twice.
     """
     order = np.argsort(lower_bounds)
     place = np.searchsorted(lower_bounds[order], score, side="right") - 1

@@ -8,13 +8,13 @@ The need of a page is a sum of four parts, each between 0 and 1, times their wei
     near    log10(1 + impressions that were not clicked) / 4, at most 1, for a page at positions 5 to 20, where one more
             link moves most; else 0
     deep    (crawl depth - 3) / 3, at least 0 and at most 1
-    valued  how a page's value stands among those of the other pages (see `rank_share`); 0 where it has none
+    valued  the place of a page's value among those of the other pages (see `rank_share`); 0 where it has none
 
-A part that nobody knows is 0. The expected worth of a suggestion is how likely it is to be approved, times a weight:
+An unknown part is 0. The expected worth of a suggestion is how likely it is to be approved, times a weight:
 
     worth = chance * (0.4 + 0.5 need + 0.1 authority)
 
-`authority` says how the donor's stands among those of the other pages (see `rank_share`). A link to the page
+`authority` is the place of the source's authority among those of the other pages (see `rank_share`). A link to the page
 that lacks most is thus worth little more than twice as much as one to a page that lacks nothing: need never makes up
 for a poor suggestion.
 """
@@ -29,7 +29,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_WORDS = 200  # characters in which it is said what a page lacks
+MAX_CHARACTERS = 200  # characters in which it is said what a page lacks
 FEW_LINKS = 2  # links in texts that lead to a page, up to which it is under-linked
 DEEP, DEEPEST = 3, 6  # clicks from the home page: deeper than the first lacks something, from the last on all of it
 NEAR = (5.0, 20.0)  # positions in search results from which a page can still climb to the first ones
@@ -40,7 +40,7 @@ BASE, OF_NEED, OF_AUTHORITY = 0.4, 0.5, 0.1
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of some pages, float64 [n] all of them, NaN where nobody knows: distinct pages that link here in
+    """What is known of some pages, float64 [n] all of them, NaN where unknown: distinct pages that link here in
     their texts, clicks from the home page, impressions and clicks in search, the average position, and what the page
     is worth to its owner on any scale from 0."""
 
@@ -81,7 +81,7 @@ def rank_share(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def weight(need: NDArray[np.float64], authority: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the chance of approval is multiplied by, float64 [n]; `authority` of the donors, NaN where nobody knows."""
+    """What the chance of approval is multiplied by, float64 [n]; `authority` of the sources, NaN where unknown."""
     return BASE + OF_NEED * need + OF_AUTHORITY * np.nan_to_num(authority)
 
 
@@ -106,8 +106,8 @@ def in_words(facts: Facts, place: int) -> str:
         said.append(f"{shown:,} impression{'' if shown == 1 else 's'} at position {facts.position[place]:.0f}")
     valued = f"value {value:,.2f}".rstrip("0").rstrip(".") if value > 0 else ""
     if not said:
-        return f"Has {valued}"[:MOST_WORDS] if valued else ""
-    return f"Needs links: {', '.join([*said, *filter(None, [valued])])}"[:MOST_WORDS]
+        return f"Has {valued}"[:MAX_CHARACTERS] if valued else ""
+    return f"Needs links: {', '.join([*said, *filter(None, [valued])])}"[:MAX_CHARACTERS]
 
 
 def _is_near(position: NDArray[np.float64]) -> NDArray[np.bool_]:

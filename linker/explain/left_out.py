@@ -82,9 +82,9 @@ def left_out(pair: RunPair, reason: Reason) -> Finding:
         return below_floor(pair, floor, f"It scored {score_text(pair.score)}")
     if reason is Reason.LINKED_BESIDE:
         return _text_alone(pair)
-    if reason is Reason.DONOR_FULL and _found_no_place(pair):
+    if reason is Reason.SOURCE_FULL and _found_no_place(pair):
         return _no_room(pair, was_placed=False)
-    if reason is Reason.DONOR_FULL:
+    if reason is Reason.SOURCE_FULL:
         return _donor_full(pair)
     if reason is Reason.TARGET_FULL:
         return _acceptor_full(pair)
@@ -114,7 +114,7 @@ def not_kept(pair: RunPair, sum_text: str) -> Finding:
     if ExistingLink.objects.filter(BESIDE_LINK, source=pair.donor, target=pair.acceptor).exists():
         return left_out(pair, Reason.LINKED_BESIDE)
     if given.count() >= sum(pair.room):
-        return left_out(pair, Reason.DONOR_FULL)
+        return left_out(pair, Reason.SOURCE_FULL)
     if context.target_cap and pair.received().count() >= context.target_cap:
         return left_out(pair, Reason.TARGET_FULL)
     if given.filter(placement=Placement.RELATED).count() >= pair.room.related:

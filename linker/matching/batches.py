@@ -122,7 +122,7 @@ def _read_together(
 
 def _packed(block: int, pairs: Pairs) -> NDArray[Any]:
     rows = np.empty(len(pairs), dtype=CANDIDATE)
-    rows["source"], rows["target"], rows["block"], rows["level"] = pairs.donors, pairs.targets, block, pairs.levels
+    rows["source"], rows["target"], rows["block"], rows["level"] = pairs.sources, pairs.targets, block, pairs.levels
     rows["similarity"], rows["score"] = pairs.similarity, pairs.score
     return rows
 

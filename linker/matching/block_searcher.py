@@ -12,7 +12,7 @@ from linker.engine.params import MatchParams, Ranking
 from linker.engine.text.languages import apart
 from linker.matching.category_nodes import category_nodes, levels_looked_up
 from linker.matching.report_types import MatchReport
-from linker.pages.languages import tongues
+from linker.pages.languages import language_ids
 from linker.storage.copy import copy_out
 from linker.storage.pairs import load_forbidden_pairs
 from linker.storage.vectors import load_vectors
@@ -40,7 +40,7 @@ class BlockSearcher:
         report = MatchReport.from_json(run.report)
         self.apart = report.link_languages is False
         self.trusted = bool(report.crawl_trusted)
-        self.tongues = np.zeros(1, dtype=np.int64)  # those met, by the number that `_with_tongue` gives them
+        self.language_ids = np.zeros(1, dtype=np.int64)  # those met, by the number that `_with_language` gives them
 
     def read(self, ids: NDArray[np.int64]) -> Side:
         """The pages among `ids` that have a vector, by id."""
@@ -52,7 +52,7 @@ class BlockSearcher:
         )
         places = np.searchsorted(rows["id"].astype(np.int64), vectors.ids)
         nodes = self.nodes.of(rows["category"].astype(np.int64))[places]
-        return Side(vectors.ids, vectors.unit, self._with_tongue(vectors.ids, nodes) if self.apart else nodes)
+        return Side(vectors.ids, vectors.unit, self._with_language(vectors.ids, nodes) if self.apart else nodes)
 
     def find(
         self,
@@ -81,19 +81,19 @@ class BlockSearcher:
             pool=self.params.pool,
         )
 
-    def _with_tongue(self, ids: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _with_language(self, ids: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Nodes of the tree, distinct for each language of the pages too: see `_levels`."""
-        found = tongues(self.project, ids, trusted=self.trusted)
-        new = np.setdiff1d(found, self.tongues)
-        self.tongues = np.concatenate([self.tongues, new])
-        order = np.argsort(self.tongues)
-        return nodes + order[np.searchsorted(self.tongues, found, sorter=order)] * len(self.nodes.ids)
+        found = language_ids(self.project, ids, trusted=self.trusted)
+        new = np.setdiff1d(found, self.language_ids)
+        self.language_ids = np.concatenate([self.language_ids, new])
+        order = np.argsort(self.language_ids)
+        return nodes + order[np.searchsorted(self.language_ids, found, sorter=order)] * len(self.nodes.ids)
 
     def _levels(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int8]:
         """Levels between kinds of pages, -1 where they are out of reach or in different languages."""
         size = len(self.nodes.ids)
         levels = self.nodes.tree.levels(left % size, right % size, self.levels_up)
-        other = apart(self.tongues[left // size][:, None], self.tongues[right // size][None, :])
+        other = apart(self.language_ids[left // size][:, None], self.language_ids[right // size][None, :])
         return np.where(other, np.int8(-1), levels) if other.any() else levels
 
 

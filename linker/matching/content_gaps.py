@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection, transaction
 
 from linker.embedding.service import site_template
-from linker.engine.anchors.paragraphs import READ, About, Donor, Question, SiteWords, names_of
+from linker.engine.anchors.paragraphs import READ, SiteWords, SourceParagraphs, TargetContent, TargetQuery, names_of
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import OPEN, PRESENT, UNDECIDED, sql
 from linker.storage.copy import copy_rows_in
@@ -69,7 +69,7 @@ def find_paragraphs(run: Run) -> int:
             "body_hash bigint) ON COMMIT DROP"
         )
         words: SiteWords | None = None
-        questions: dict[int, Question] = {}
+        questions: dict[int, TargetQuery] = {}
         template = site_template(run.project)
         columns = ("edge", "start", "stop", "heading", "body_hash")
         for gaps in _by_donors(run):
@@ -105,7 +105,7 @@ def _words(project: Project) -> SiteWords:
 
 
 def _paragraphs(
-    words: SiteWords, template: Template, gaps: dict[int, list[tuple[int, int]]], questions: dict[int, Question]
+    words: SiteWords, template: Template, gaps: dict[int, list[tuple[int, int]]], questions: dict[int, TargetQuery]
 ) -> list[tuple[int, int | None, int | None, str, int | None]]:
     """Edge, start, end, heading and hash of the text of each gap's paragraph; `questions` about acceptors that were
     asked before are asked again, and new ones are added."""
@@ -126,7 +126,7 @@ def _paragraphs(
     rows: list[tuple[int, int | None, int | None, str, int | None]] = []
     read = words.read([row[1] for row in donors], [row[2] for row in donors])
     for (page, body, _, body_hash, h1, headings), lines in zip(donors, read, strict=True):
-        donor = Donor(words, body, lines, [h1, *headings], linked[page])
+        donor = SourceParagraphs(words, body, lines, [h1, *headings], linked[page])
         for target, edge in gaps[page]:
             best = donor.best(questions[target])
             if best is None:
@@ -136,7 +136,7 @@ def _paragraphs(
     return rows
 
 
-def _questions(cursor: Any, words: SiteWords, template: Template, targets: list[int]) -> dict[int, Question]:
+def _questions(cursor: Any, words: SiteWords, template: Template, targets: list[int]) -> dict[int, TargetQuery]:
     cursor.execute(_ANCHORS, [targets])
     anchors: dict[int, list[str]] = defaultdict(list)
     for target, anchor in cursor.fetchall():
@@ -146,7 +146,7 @@ def _questions(cursor: Any, words: SiteWords, template: Template, targets: list[
     )
     rows = cursor.fetchall()
     pages = [
-        About(names_of(title, h1, template, language), body, anchors[page], language)
+        TargetContent(names_of(title, h1, template, language), body, anchors[page], language)
         for page, title, h1, body, language in rows
     ]
-    return dict(zip((row[0] for row in rows), Question.several(words, pages), strict=True))
+    return dict(zip((row[0] for row in rows), TargetQuery.of_pages(words, pages), strict=True))

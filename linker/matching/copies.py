@@ -12,8 +12,8 @@ from django.db import connection, transaction
 from linker.embedding.service import site_template
 from linker.engine.arrays.vectors import slices
 from linker.engine.copies.describe import PageText, describe
-from linker.engine.copies.groups import Groups, LeadCriteria, Rulings, find_groups
-from linker.engine.copies.pairs import KINDS, Kind
+from linker.engine.copies.duplicate_pairs import KINDS, Kind
+from linker.engine.copies.page_groups import Groups, LeadCriteria, SeparatedPages, find_groups
 from linker.matching.report_types import CopiesReport
 from linker.models import ApartPage, Project
 from linker.models.querysets import LINKABLE, sql
@@ -83,7 +83,7 @@ def _texts(ids: NDArray[np.int64], progress: Progress) -> Iterator[PageText]:
             yield PageText(*known.get(page, _GONE)[1:])
 
 
-def _apart(project: Project, ids: NDArray[np.int64]) -> Rulings:
+def _apart(project: Project, ids: NDArray[np.int64]) -> SeparatedPages:
     """What managers said, by position."""
     sides: dict[int, dict[int, int]] = defaultdict(dict)
     said = ApartPage.objects.filter(word__project=project).values_list("page_id", "word_id", "side")
@@ -91,7 +91,7 @@ def _apart(project: Project, ids: NDArray[np.int64]) -> Rulings:
         place = int(np.searchsorted(ids, page))
         if place < len(ids) and ids[place] == page:
             sides[place][word] = side
-    return Rulings(dict(sides))
+    return SeparatedPages(dict(sides))
 
 
 def _store(run: Run, ids: NDArray[np.int64], groups: Groups) -> None:

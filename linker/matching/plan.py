@@ -19,7 +19,7 @@ from linker.matching.eligibility import eligible_pages, no_eligible_pages_messag
 from linker.matching.pilots import limited_to_pilot
 from linker.matching.report import begun_report
 from linker.models import Project, Run, RunBatch, RunBlock
-from linker.pages.languages import tongues, trusts_crawl
+from linker.pages.languages import language_ids, trusts_crawl
 from linker.runs import lifecycle
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def plan_match(run: Run, progress: Progress = lifecycle.no_progress, reason: str
         levels_looked_up(params, nodes),
     )
     batches = blocking.plan_batches(
-        [(len(block.donors), len(block.targets)) for block in blocks], BATCH_PAIRS, BATCH_DONORS
+        [(len(block.sources), len(block.targets)) for block in blocks], BATCH_PAIRS, BATCH_DONORS
     )
     trusted = trusts_crawl(project)
     other_language = 0 if project.link_languages else _pairs_across_languages(project, eligible.ids, blocks, trusted)
@@ -104,7 +104,7 @@ def _store_plan(
                     run=run,
                     number=number,
                     category_id=int(nodes.ids[block.top]) or None,
-                    donor_ids=block.donors.astype("<i8").tobytes(),
+                    donor_ids=block.sources.astype("<i8").tobytes(),
                     target_ids=block.targets.astype("<i8").tobytes(),
                 )
                 for number, block in enumerate(blocks)
@@ -127,13 +127,13 @@ def _pairs_across_languages(
     project: Project, ids: NDArray[np.int64], blocks: Sequence[blocking.Block], trusted: bool
 ) -> int:
     """Pairs of the blocks whose pages are in different languages."""
-    numbers, tongue = np.unique(tongues(project, ids, trusted=trusted), return_inverse=True)
+    numbers, language = np.unique(language_ids(project, ids, trusted=trusted), return_inverse=True)
     known = numbers != 0
     total = 0
     for block in blocks:
         donors, targets = (
-            np.bincount(tongue[np.searchsorted(ids, side)], minlength=len(numbers)) * known
-            for side in (block.donors, block.targets)
+            np.bincount(language[np.searchsorted(ids, side)], minlength=len(numbers)) * known
+            for side in (block.sources, block.targets)
         )
         total += int(donors.sum() * targets.sum() - donors @ targets)
     return total

@@ -16,7 +16,7 @@ from linker.engine.arrays.vectors import HalfVectors, slices
 from linker.engine.graph.links import repeated_links
 from linker.engine.params import MatchParams
 from linker.engine.ranking.approval import GOOD_WORDS, calibrate
-from linker.engine.ranking.formula import FormulaWeights
+from linker.engine.ranking.formula_score import FormulaWeights
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.ranked import Ranked
 from linker.engine.ranking.rankers.base import CandidateRanker, Card
@@ -33,7 +33,7 @@ from linker.matching.result import FOUND, MatchResult
 from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED, sql
-from linker.pages.languages import tongues, trusts_crawl
+from linker.pages.languages import language_ids, trusts_crawl
 from linker.storage.copy import copy_out
 from linker.storage.cursors import stream
 from linker.storage.vectors import load_half_vectors
@@ -145,7 +145,7 @@ def _weights(changed: dict[str, float]) -> FormulaWeights:
 
 def _why(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
     why = ranked.why(place)
-    return why.sentence, why.numbers | {STATED: float(ranked.stated[place])}
+    return why.sentence, why.numbers | {STATED: float(ranked.uncalibrated[place])}
 
 
 STATED = "stated"  # in an edge's evidence: what the shipped model said, before the project's calibration
@@ -184,7 +184,7 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
     rows["block"], rows["level"], rows["similarity"], rows["probability"], rows["place"] = -1, 0, 0, np.nan, -1
     rows["beside"] = np.nan
     for part in slices(len(ranked)):
-        donor, target, found = ranked.pairs.donor[part], ranked.pairs.target[part], rows[part]
+        donor, target, found = ranked.pairs.source[part], ranked.pairs.target[part], rows[part]
         found["source"], found["target"], found["level"] = (
             loaded.ids[donor],
             loaded.ids[target],
@@ -192,11 +192,11 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
         )
         similarity = np.einsum("ij,ij->i", site.unit[donor], site.unit[target], dtype=np.float64)
         found["similarity"] = np.round(np.clip(similarity, -1.0, 1.0), 6)
-        found["score"], found["probability"] = ranked.turn[part], ranked.probability[part]
+        found["score"], found["probability"] = ranked.allocation_score[part], ranked.probability[part]
         found["beside"] = ranked.beside[part]
         found["found"], found["place"] = ranked.pairs.found[part], np.arange(part.start, part.stop)
     rest = rows[len(ranked) :]
-    rest["source"], rest["target"], rest["score"] = loaded.ids[below.donor], loaded.ids[below.target], below.value
+    rest["source"], rest["target"], rest["score"] = loaded.ids[below.source], loaded.ids[below.target], below.value
     rest["found"] = 0
     return rows
 
@@ -262,7 +262,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             nodes=nodes.of(eligible.categories),
             tree=nodes.tree,
             links=links,
-            donor=eligible.is_donor,
+            source=eligible.is_donor,
             target=eligible.chosen_target & twins.receives,
             forbidden=Pairs(
                 np.concatenate([forbidden.src, repeated.src]), np.concatenate([forbidden.dst, repeated.dst])
@@ -270,9 +270,9 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             accepted=_decided(project, ids, sql(APPROVED)),
             rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
             impressions=impressions if impressions.any() else None,
-            asked=eligible.chosen_donor,
+            selected=eligible.chosen_donor,
             levels_up=levels_up,
-            tongues=None if project.link_languages else tongues(project, ids, trusted=trusts_crawl(project)),
+            language_ids=None if project.link_languages else language_ids(project, ids, trusted=trusts_crawl(project)),
             group=twins.group if (twins.group >= 0).any() else None,
         ),
         ids,

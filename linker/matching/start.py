@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
 
 
-# Below this the ranker has too little to learn from; linker.engine.ranking.learned.TrainOptions.fewest says the same of
-# links found among the candidates.
+# Below this the ranker has too little to learn from;
+# linker.engine.ranking.boosted_trees.TrainOptions.min_labels says the same of links found among the candidates.
 MIN_LABELS = 60
 MAX_RANKED_PAGES = 300_000  # pages whose texts one process can hold
 

@@ -113,7 +113,7 @@ class Migration(migrations.Migration):
                 ('query_blend', models.FloatField(default=0.3, help_text='Weight of search queries among the anchors: 0 titles only, 1 queries first', validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
                 ('link_languages', models.BooleanField(db_default=False, default=False, help_text='Whether pages in different languages may be linked')),
                 ('tier_basis', models.CharField(choices=[('probability', 'Probability'), ('quantile', 'Quantile of the run'), ('cosine', 'Similarity')], default='probability', max_length=12)),
-                ('formula_weights', models.JSONField(blank=True, default=dict, help_text='What differs from linker.engine.ranking.formula.FormulaWeights, by name')),
+                ('formula_weights', models.JSONField(blank=True, default=dict, help_text='What differs from linker.engine.ranking.formula_score.FormulaWeights, by name')),
                 ('role_links', models.JSONField(blank=True, default=dict, help_text='What differs from linker.engine.roles.policy.USUAL, by role')),
                 ('queue_order', models.CharField(choices=[('donor', 'Surest first'), ('need', 'Most needed first'), ('score', 'Surest first, in one list')], db_default='donor', default='donor', max_length=8)),
                 ('import_mappings', models.JSONField(blank=True, default=dict)),

@@ -11,7 +11,7 @@ from linker.models.run import Run
 
 
 class TwinKind(models.TextChoices):
-    """What a page is to its group's first (linker.engine.copies.pairs.Kind)."""
+    """What a page is to its group's first (linker.engine.copies.duplicate_pairs.Kind)."""
 
     COPY = "copy", "Near-copy"
     VARIANT = "variant", "Variant"

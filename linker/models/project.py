@@ -104,7 +104,9 @@ class Project(models.Model):
     )
     tier_basis = models.CharField(max_length=12, choices=Basis.choices, default=Basis.PROBABILITY)
     formula_weights = models.JSONField(
-        default=dict, blank=True, help_text="What differs from linker.engine.ranking.formula.FormulaWeights, by name"
+        default=dict,
+        blank=True,
+        help_text="What differs from linker.engine.ranking.formula_score.FormulaWeights, by name",
     )
 
     role_links = models.JSONField(

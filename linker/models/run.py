@@ -139,9 +139,9 @@ class Ranker(models.Model):
     """What ranked a match run: a ranker learned from the site's links, the one that ships, or the formula. Kept with
     the run.
 
-    `quality` and `counts` are what `linker.engine.ranking.learned.Quality` says, on links hidden from the ranker;
+    `quality` and `counts` are what `linker.engine.ranking.boosted_trees.Quality` says, on links hidden from the ranker;
     `weights` are the formula's, or how much each group of features gained in the trees, as shares. `model` is the
-    learned ranker itself (linker.engine.ranking.learned.TrainedRanker.to_bytes), empty for the others.
+    learned ranker itself (linker.engine.ranking.boosted_trees.TrainedScorer.to_bytes), empty for the others.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="ranker")

@@ -167,7 +167,7 @@ def _alike_sql(language: str) -> str:
     return f"(CASE {language} {cases} ELSE {language} END)"
 
 
-def tongues(project: Project, ids: NDArray[np.int64], *, trusted: bool) -> NDArray[np.int64]:
+def language_ids(project: Project, ids: NDArray[np.int64], *, trusted: bool) -> NDArray[np.int64]:
     """A number for the language that keeps each page apart from those with another number, 0 where nothing does;
     int64 [n]. `trusted`: what `trusts_crawl` says. `ids` ascending."""
     sure = f"language_sureness >= {SURE}"
@@ -176,10 +176,10 @@ def tongues(project: Project, ids: NDArray[np.int64], *, trusted: bool) -> NDArr
         f"SELECT id, CASE WHEN {known} THEN hashtext({_alike_sql('own_language')})::bigint ELSE 0 END "
         "FROM linker_page WHERE project_id = %s AND id = ANY(%s) ORDER BY id",
         [project.pk, ids.tolist()],
-        [("id", ">i8"), ("tongue", ">i8")],
+        [("id", ">i8"), ("language", ">i8")],
     )
     found = np.zeros(len(ids), dtype=np.int64)
-    found[np.searchsorted(ids, rows["id"].astype(np.int64))] = rows["tongue"]
+    found[np.searchsorted(ids, rows["id"].astype(np.int64))] = rows["language"]
     return found
 
 

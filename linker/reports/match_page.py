@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from linker.engine.candidates.registry import label_of
 from linker.engine.params import Mode
-from linker.engine.ranking.formula import PENALTIES
+from linker.engine.ranking.formula_score import PENALTIES
 from linker.matching.report_types import (
     AllocationReport,
     ApprovalBand,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from linker.engine.anchors.sources import source_in_words
+from linker.engine.anchors.source_labels import source_label
 from linker.engine.candidates.registry import label_of
 from linker.engine.text.sentences import Context, find_phrase, reads_as, sentence_around, shortened
 from linker.models import (
@@ -466,7 +466,7 @@ def _alternatives(body: str, edge: CandidateEdge) -> tuple[Alternative, ...]:
     return tuple(
         Alternative(
             item["text"],
-            source_in_words(item["source"], item.get("impressions")),
+            source_label(item["source"], item.get("impressions")),
             None
             if edge.content_gap and item.get("start") is None
             else _around(body, item["text"], item.get("start"), item.get("end")),

@@ -38,6 +38,6 @@ def made_site(pages: int = 120, seed: int = 3, links_a_page: int = 3, text: bool
         nodes=topic.astype(np.int64) + 1,
         tree=CategoryTree(np.zeros(len(TOPICS) + 1, dtype=np.int64)),
         links=Links(np.array(src, dtype=np.int64), np.array(dst, dtype=np.int64), anchors),
-        donor=np.ones(pages, dtype=bool),
+        source=np.ones(pages, dtype=bool),
         target=np.ones(pages, dtype=bool),
     )

@@ -25,11 +25,11 @@ def ancestors(parents: list[int], node: int) -> list[int]:
     return line
 
 
-def slow_level(parents: list[int], donor: int, target: int, levels_up: int) -> int:
+def slow_level(parents: list[int], source: int, target: int, levels_up: int) -> int:
     """Walks up from the donor until the target is below."""
-    if donor == target:
+    if source == target:
         return 0
-    line = ancestors(parents, donor)
+    line = ancestors(parents, source)
     for level in range(1, levels_up + 1):
         if line[min(level, len(line) - 1)] in ancestors(parents, target):
             return level
@@ -42,9 +42,9 @@ def test_levels_are_what_walking_up_the_tree_gives(parents, levels_up):
     tree = CategoryTree(np.array(parents))
     nodes = np.arange(len(parents))
     found = tree.levels(nodes, nodes, levels_up)
-    for donor in nodes.tolist():
+    for source in nodes.tolist():
         for target in nodes.tolist():
-            assert found[donor, target] == slow_level(parents, donor, target, levels_up)
+            assert found[source, target] == slow_level(parents, source, target, levels_up)
 
 
 @given(trees(), st.integers(0, 3), st.integers(0, 2**32 - 1))
@@ -52,24 +52,24 @@ def test_levels_are_what_walking_up_the_tree_gives(parents, levels_up):
 def test_every_donor_stands_in_one_block_with_all_targets_in_reach(parents, levels_up, seed):
     random = np.random.default_rng(seed)
     tree = CategoryTree(np.array(parents))
-    donors, targets = np.arange(1, 31), np.arange(20, 60)
+    sources, targets = np.arange(1, 31), np.arange(20, 60)
     nodes = random.integers(0, len(parents), size=60)
-    blocks = plan_blocks(tree, donors, nodes[donors], targets, nodes[targets], levels_up)
+    blocks = plan_blocks(tree, sources, nodes[sources], targets, nodes[targets], levels_up)
     seen: dict[int, list[int]] = {}
     for block in blocks:
         assert (np.diff(block.targets) > 0).all()
-        for donor in block.donors.tolist():
-            assert donor not in seen
-            seen[donor] = block.targets.tolist()
-    for donor in donors.tolist():
+        for source in block.sources.tolist():
+            assert source not in seen
+            seen[source] = block.targets.tolist()
+    for source in sources.tolist():
         reach = [
             int(target)
             for target in targets
-            if slow_level(parents, int(nodes[donor]), int(nodes[target]), levels_up) >= 0
+            if slow_level(parents, int(nodes[source]), int(nodes[target]), levels_up) >= 0
         ]
-        assert set(reach) <= set(seen.get(donor, []))
+        assert set(reach) <= set(seen.get(source, []))
         if levels_up == 0:
-            assert reach == seen.get(donor, [])
+            assert reach == seen.get(source, [])
 
 
 @given(
@@ -84,14 +84,14 @@ def test_batches_cover_every_donor_once_and_keep_to_their_cost(sizes, cost, most
         assert pairs <= cost or alone
         for number, first, stop in batch:
             assert stop - first <= most
-            for donor in range(first, stop):
-                assert (number, donor) not in covered
-                covered.add((number, donor))
-    assert covered == {(n, d) for n, (donors, _) in enumerate(sizes) for d in range(donors)}
+            for source in range(first, stop):
+                assert (number, source) not in covered
+                covered.add((number, source))
+    assert covered == {(n, d) for n, (sources, _) in enumerate(sizes) for d in range(sources)}
 
 
 def test_small_blocks_share_a_job():
-    assert len(plan_batches([(10, 10)] * 100, cost=5000, most_donors=1000)) == 2
+    assert len(plan_batches([(10, 10)] * 100, cost=5000, most_sources=1000)) == 2
 
 
 @pytest.mark.parametrize("parents", [[1, 0], [0, 2, 1], []])

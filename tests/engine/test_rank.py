@@ -13,9 +13,9 @@ from linker.engine.candidates.registry import bit_of
 from linker.engine.evidence import build_evidence
 from linker.engine.index import build_index
 from linker.engine.rank import rank_site
-from linker.engine.ranking.choose import SUREST, turns
+from linker.engine.ranking.boosted_trees import TrainOptions, train
+from linker.engine.ranking.choose import SUREST, allocation_scores
 from linker.engine.ranking.features import FEATURES, Candidates, candidates
-from linker.engine.ranking.learned import TrainOptions, train
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.training_set import training_set
 from linker.engine.site import Links, Pairs, Site, checked
@@ -37,10 +37,10 @@ def test_hidden_links_come_back_and_carry_the_editors_words() -> None:
     ranked = rank_site(without(site, hidden), SMALL)
     assert ranked.ranker == "learned"
     assert ranked.quality is not None
-    rank = np.arange(len(ranked)) - np.searchsorted(ranked.pairs.donor, ranked.pairs.donor)
+    rank = np.arange(len(ranked)) - np.searchsorted(ranked.pairs.source, ranked.pairs.source)
     first = {
-        (donor, target)
-        for donor, target, place in zip(ranked.pairs.donor.tolist(), ranked.pairs.target.tolist(), rank, strict=True)
+        (source, target)
+        for source, target, place in zip(ranked.pairs.source.tolist(), ranked.pairs.target.tolist(), rank, strict=True)
         if place < 10
     }
     wanted = list(zip(site.links.src[hidden].tolist(), site.links.dst[hidden].tolist(), strict=True))
@@ -48,7 +48,7 @@ def test_hidden_links_come_back_and_carry_the_editors_words() -> None:
     assert len(found) > 0.8 * len(wanted)
     place_of = {
         pair: place
-        for place, pair in enumerate(zip(ranked.pairs.donor.tolist(), ranked.pairs.target.tolist(), strict=True))
+        for place, pair in enumerate(zip(ranked.pairs.source.tolist(), ranked.pairs.target.tolist(), strict=True))
     }
     choices = ranked.anchor_choices(np.array([place_of[pair] for pair in found]))
     said = [choice[0].text if choice else "" for choice in choices]
@@ -74,11 +74,11 @@ def test_features_do_not_see_links_that_are_hidden() -> None:
     for place, other in zip(hidden.tolist(), rng.permutation(hidden).tolist(), strict=True):
         anchors[place] = f"weather of day {other}"
     changed = replace(site, links=Links(src, dst, anchors))
-    donors = np.arange(len(site))
+    sources = np.arange(len(site))
     skip = (site.links.src[visible], site.links.dst[visible])
-    one = candidates(build_evidence(build_index(site), visible), donors, skip)
-    two = candidates(build_evidence(build_index(changed), visible), donors, skip)
-    assert np.array_equal(one.donor, two.donor)
+    one = candidates(build_evidence(build_index(site), visible), sources, skip)
+    two = candidates(build_evidence(build_index(changed), visible), sources, skip)
+    assert np.array_equal(one.source, two.source)
     assert np.array_equal(one.target, two.target)
     assert np.array_equal(one.features, two.features)
 
@@ -111,18 +111,18 @@ def test_links_rejects_and_forbidden_pairs_are_not_proposed() -> None:
     site = made_site()
     site = replace(site, forbidden=Pairs(np.array([0]), np.array([1])), rejected=Pairs(np.array([2]), np.array([3])))
     ranked = rank_site(site, SMALL)
-    proposed = set(zip(ranked.pairs.donor.tolist(), ranked.pairs.target.tolist(), strict=True))
+    proposed = set(zip(ranked.pairs.source.tolist(), ranked.pairs.target.tolist(), strict=True))
     assert proposed.isdisjoint(zip(site.links.src.tolist(), site.links.dst.tolist(), strict=True))
     assert (0, 1) not in proposed
     assert (2, 3) not in proposed
-    assert all(donor != target for donor, target in proposed)
+    assert all(source != target for source, target in proposed)
 
 
 def test_only_donors_give_and_only_targets_receive() -> None:
     site = made_site()
-    donor, target = np.arange(120) % 2 == 0, np.arange(120) % 3 == 0
-    ranked = rank_site(replace(site, donor=donor, target=target), SMALL)
-    assert donor[ranked.pairs.donor].all()
+    source, target = np.arange(120) % 2 == 0, np.arange(120) % 3 == 0
+    ranked = rank_site(replace(site, source=source, target=target), SMALL)
+    assert source[ranked.pairs.source].all()
     assert target[ranked.pairs.target].all()
 
 
@@ -130,7 +130,7 @@ def test_generators_can_be_switched_off_and_bounded() -> None:
     site = made_site()
     only = rank_site(site, replace(SMALL, generators=("nearest",), pool=5))
     assert set(only.pairs.found.tolist()) == {bit_of("nearest")}
-    assert np.bincount(only.pairs.donor).max() <= 5
+    assert np.bincount(only.pairs.source).max() <= 5
 
 
 def test_without_links_the_formula_ranks() -> None:
@@ -166,7 +166,7 @@ def _proposed(site: Site, source: np.ndarray, target: np.ndarray) -> np.ndarray:
     evidence = build_evidence(build_index(checked(replace(site, links=Links()))), np.empty(0, dtype=np.int64))
     nothing = np.empty(0, dtype=np.int64)
     found = candidates(evidence, np.unique(source), (nothing, nothing))
-    return found.donor * len(site) + found.target
+    return found.source * len(site) + found.target
 
 
 def test_pages_that_do_not_say_their_language_have_that_of_the_others() -> None:
@@ -195,7 +195,7 @@ def bare(**changes: object) -> Site:
         bare(titles=["Same"] * 40, h1s=["Same"] * 40, bodies=["Same text"] * 40, urls=["https://a.example/"] * 40),
         bare(bodies=["\x00\ud800" * 50] * 40),
         bare(languages=[""] * 40),
-        bare(donor=np.zeros(40, bool)),
+        bare(source=np.zeros(40, bool)),
         bare(target=np.zeros(40, bool)),
         replace(made_site(), unit=np.zeros((120, 4), np.float32)),
     ],
@@ -221,21 +221,21 @@ def test_a_site_without_pages_is_an_error_for_the_user() -> None:
 # ----------------------------------------------------------------------------------------------- what comes in its turn
 
 
-def pairs_of(donors: list[int]) -> Candidates:
+def pairs_of(sources: list[int]) -> Candidates:
     """Pairs of these donors, ascending, each donor's targets numbered from 0."""
-    donor = np.array(sorted(donors), dtype=np.int64)
-    target = np.arange(len(donor)) - np.searchsorted(donor, donor)
-    nothing = np.zeros(len(donor), dtype=np.int32)
-    return Candidates(donor, target, nothing, np.zeros((len(donor), 0), dtype=np.float32), nothing)
+    source = np.array(sorted(sources), dtype=np.int64)
+    target = np.arange(len(source)) - np.searchsorted(source, source)
+    nothing = np.zeros(len(source), dtype=np.int32)
+    return Candidates(source, target, nothing, np.zeros((len(source), 0), dtype=np.float32), nothing)
 
 
 @given(st.lists(st.integers(0, 3), max_size=40), st.integers(0, 2**32 - 1))
-def test_a_donors_surest_come_first_and_then_what_its_site_would_link(donors: list[int], seed: int) -> None:
-    pairs, draw = pairs_of(donors), np.random.default_rng(seed)
+def test_a_donors_surest_come_first_and_then_what_its_site_would_link(sources: list[int], seed: int) -> None:
+    pairs, draw = pairs_of(sources), np.random.default_rng(seed)
     probability, base = draw.random(len(pairs)), draw.normal(size=len(pairs))
-    turn = turns(pairs, probability, base)
-    for donor in np.unique(pairs.donor):
-        mine = np.flatnonzero(pairs.donor == donor)
+    turn = allocation_scores(pairs, probability, base)
+    for source in np.unique(pairs.source):
+        mine = np.flatnonzero(pairs.source == source)
         surest = mine[np.argsort(-probability[mine])]
         wanted = [*surest[:SUREST], *sorted(surest[SUREST:], key=lambda place: -base[place])]
         assert mine[np.argsort(-turn[mine])].tolist() == [int(place) for place in wanted]
@@ -245,4 +245,4 @@ def test_a_donors_surest_come_first_and_then_what_its_site_would_link(donors: li
 def test_without_a_ranker_of_the_site_links_are_given_out_by_probability() -> None:
     pairs = pairs_of([0] * 10)
     probability = np.linspace(0.9, 0.1, 10)
-    assert np.array_equal(turns(pairs, probability, np.full(10, np.nan)), probability)
+    assert np.array_equal(allocation_scores(pairs, probability, np.full(10, np.nan)), probability)

@@ -26,7 +26,7 @@ def scattered(**changes: object) -> Site:
 
 
 def values(ranked: Ranked) -> dict[tuple[int, int], float]:
-    pairs = zip(ranked.pairs.donor.tolist(), ranked.pairs.target.tolist(), strict=True)
+    pairs = zip(ranked.pairs.source.tolist(), ranked.pairs.target.tolist(), strict=True)
     return dict(zip(pairs, ranked.probability.tolist(), strict=True))
 
 
@@ -36,15 +36,15 @@ def test_nothing_is_proposed_outside_and_the_room_is_filled_from_within(ranking,
     options = replace(SMALL, ranking=ranking, pool=8)
     whole, site = rank_site(scattered(), options), scattered(levels_up=levels_up)
     ranked = rank_site(site, options)
-    donor, target = ranked.pairs.donor, ranked.pairs.target
-    assert site.tree.within(site.nodes[donor], site.nodes[target], levels_up).all()
-    assert not site.tree.within(site.nodes[whole.pairs.donor], site.nodes[whole.pairs.target], levels_up).all()
+    source, target = ranked.pairs.source, ranked.pairs.target
+    assert site.tree.within(site.nodes[source], site.nodes[target], levels_up).all()
+    assert not site.tree.within(site.nodes[whole.pairs.source], site.nodes[whole.pairs.target], levels_up).all()
     linked = set(zip(site.links.src.tolist(), site.links.dst.tolist(), strict=True))
     alike = site.unit @ site.unit.T > 0
     for page in range(len(site)):
         inside = alike[page] & site.tree.within(np.full(len(site), site.nodes[page]), site.nodes, levels_up)
         open_ = [other for other in np.flatnonzero(inside).tolist() if other != page and (page, other) not in linked]
-        assert (donor == page).sum() >= min(len(open_), 8)
+        assert (source == page).sum() >= min(len(open_), 8)
 
 
 @pytest.mark.parametrize("ranking", ["learned", "formula"])
@@ -74,10 +74,10 @@ def test_a_ranker_learns_from_all_donors_whichever_are_asked_about():
     few = np.zeros(120, dtype=bool)
     few[[3, 40]] = True
     ranked, whole = rank_site(made_site_asked(few), SMALL), rank_site(made_site(), SMALL)
-    assert set(ranked.pairs.donor.tolist()) == {3, 40}
+    assert set(ranked.pairs.source.tolist()) == {3, 40}
     assert ranked.quality == whole.quality
     assert values(ranked).items() <= values(whole).items()
 
 
 def made_site_asked(asked: np.ndarray) -> Site:
-    return replace(made_site(), asked=asked)
+    return replace(made_site(), selected=asked)

@@ -13,7 +13,7 @@ from linker.engine.arrays.vectors import HalfVectors, unit_rows
 from linker.engine.bodies import chunks
 from linker.engine.limits import Limits
 from linker.engine.rank import rank_site
-from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.ranked import Ranked
 from linker.engine.site import Site
@@ -21,7 +21,7 @@ from linker.engine.text.tokens import BATCH
 from tests.engine.sites import made_site
 
 OPTIONS = EngineOptions(
-    training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(rounds=20, fewest=20, smallest_leaf=5)
+    training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(rounds=20, min_links=20, smallest_leaf=5)
 )
 
 pytestmark = pytest.mark.slow
@@ -39,7 +39,7 @@ def long_site() -> Site:
 
 def assert_same(one: Ranked, two: Ranked) -> None:
     assert len(one) == len(two) > 0
-    for name in ("donor", "target", "found", "features", "phrase"):
+    for name in ("source", "target", "found", "features", "phrase"):
         assert np.array_equal(getattr(one.pairs, name), getattr(two.pairs, name)), name
     assert np.array_equal(one.probability, two.probability)
     assert len(np.unique(one.probability)) > 100
@@ -52,7 +52,7 @@ def assert_same(one: Ranked, two: Ranked) -> None:
 
 def test_slices_of_any_size_give_the_same_pairs_and_anchors() -> None:
     whole = rank_site(long_site(), OPTIONS)
-    small = Limits(donors=17, mentions=11, sums=13, characters=1, examples=1000)
+    small = Limits(sources=17, mentions=11, sums=13, characters=1, examples=1000)
     assert len(chunks(long_site().bodies, small.characters)) > 2
     assert_same(whole, rank_site(long_site(), replace(OPTIONS, limits=small)))
 
@@ -77,9 +77,9 @@ def test_pairs_that_are_too_unlikely_are_left_with_no_more_than_their_probabilit
     assert np.array_equal(some.pairs.target, every.pairs.target[above])
     assert np.array_equal(some.pairs.features, every.pairs.features[above])
     assert np.array_equal(some.probability, every.probability[above])
-    left = zip(every.pairs.donor[~above].tolist(), every.pairs.target[~above].tolist(), strict=True)
-    below = zip(some.below.donor.tolist(), some.below.target.tolist(), strict=True)
+    left = zip(every.pairs.source[~above].tolist(), every.pairs.target[~above].tolist(), strict=True)
+    below = zip(some.below.source.tolist(), some.below.target.tolist(), strict=True)
     assert dict(zip(below, some.below.value.tolist(), strict=True)) == dict(
         zip(left, every.beside[~above].tolist(), strict=True)
     )
-    assert (np.diff(some.below.value)[np.diff(some.below.donor) == 0] <= 0).all()
+    assert (np.diff(some.below.value)[np.diff(some.below.source) == 0] <= 0).all()

@@ -25,20 +25,20 @@ class Reason(IntEnum):
     """Why a pair that was found does not become a link."""
 
     BELOW_FLOOR = 1  # its score is below the run's lowest
-    DONOR_FULL = 2  # the donor's links went to better targets
-    TARGET_FULL = 3  # the target's links came from better donors
+    SOURCE_FULL = 2  # the source's links went to better targets
+    TARGET_FULL = 3  # the target's links came from better sources
     RECIPROCAL = 4  # the target links back or is to, and one of the two has its share of such links
     RELATED_FULL = 5  # no words for it in the text, and the block beside the text is full
-    LINKED_BESIDE = 6  # the donor links to it beside its text already, and the text cannot take it
-    SAME_GROUP = 7  # a copy, variant or translation of it is the better target for this donor
-    PRODUCTS_FULL = 8  # the donor, a product, has its alternatives or its complements
+    LINKED_BESIDE = 6  # the source links to it beside its text already, and the text cannot take it
+    SAME_GROUP = 7  # a copy, variant or translation of it is the better target for this source
+    PRODUCTS_FULL = 8  # the source, a product, has its alternatives or its complements
 
 
-def beyond(donors: NDArray[np.int64], score: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
-    """Which pairs, [n], come after the `most` best of their donor; ties go to the earlier pair."""
-    order = np.lexsort((-score, donors))
+def beyond(sources: NDArray[np.int64], score: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
+    """Which pairs, [n], come after the `most` best of their source; ties go to the earlier pair."""
+    order = np.lexsort((-score, sources))
     rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - np.searchsorted(donors[order], donors[order])
+    rank[order] = np.arange(len(order)) - np.searchsorted(sources[order], sources[order])
     return rank >= most
 
 
@@ -46,21 +46,21 @@ def beyond(donors: NDArray[np.int64], score: NDArray[np.float64], most: int) -> 
 class Caps:
     """How many links a page may give and receive.
 
-    `per_donor`, `per_target` (0: no cap) and `reciprocal` (None: no limit) are those of MatchParams.
+    `per_source`, `per_target` (0: no cap) and `reciprocal` (None: no limit) are those of MatchParams.
 
     existing       sources and targets, int64 [k] each, of links that exist in any case: they use up the caps, and those
                    that are among the pairs are chosen first
     back           bool [n]: whether the pair's target links to its source already
-    donor_limits   sources that may give fewer links than `per_donor`, and how many each; int64 [k] both
+    source_limits  sources that may give fewer links than `per_source`, and how many each; int64 [k] both
     in_need        bool [n]: pairs whose targets choose before the others, see `allocate`
     """
 
-    per_donor: int
+    per_source: int
     per_target: int = 0
     reciprocal: int | None = None
     existing: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
     back: NDArray[np.bool_] | None = None
-    donor_limits: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    source_limits: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
     in_need: NDArray[np.bool_] | None = None
 
 
@@ -85,24 +85,24 @@ class Allocation:
 
 
 def allocate(
-    donors: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps, mode: Mode
+    sources: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps, mode: Mode
 ) -> Allocation:
     """Which of n pairs become links. All arrays [n]; no pair comes twice.
 
-    Greedy (Mode.BEST) takes pairs by score, ties by donor id and then target id, while both sides have room. Round
+    Greedy (Mode.BEST) takes pairs by score, ties by source id and then target id, while both sides have room. Round
     robin (Mode.EQUAL) does the same again and again, and allows each side one link in the first round, two in the
     second, and so on until the caps are reached. Optimal takes the assignment of highest total score first (see
     `assign`), and then fills the room that is left greedily. That is exact only without a limit on reciprocal links:
     the assignment knows no such limit, and pairs that break it are passed over, so that greedy may reach more; its
-    result is then taken. A link counts as reciprocal if the target links to the donor already, or was given a link to
+    result is then taken. A link counts as reciprocal if the target links to the source already, or was given a link to
     it before; that other link then counts as well, for the page that gives it.
 
     Before any mode begins, the targets of `caps.in_need` choose among those pairs, by score with the same ties: in a
     first round each of them takes one link, in a second another, up to LINKS_IN_NEED together with the links that
-    exist. A donor gives at most half of its links to them, rounded up, so that its best ones are kept. The modes leave
+    exist. A source gives at most half of its links to them, rounded up, so that its best ones are kept. The modes leave
     what was taken so: round robin counts it, and the total that optimal aims at is the highest beside it.
     """
-    baseline = _Allocator(donors, targets, score, caps)
+    baseline = _Allocator(sources, targets, score, caps)
     baseline.in_need_first()
     if mode is Mode.EQUAL:
         baseline.round_robin()
@@ -111,11 +111,11 @@ def allocate(
     done = baseline
     planned = done.total(score)
     if mode is Mode.OPTIMAL:
-        done = _Allocator(donors, targets, score, caps)
+        done = _Allocator(sources, targets, score, caps)
         done.in_need_first()
         free = np.flatnonzero(~done.taken)
-        room = done.room_of_donors()[free], done.room_of_targets()[free]
-        done.greedy(free[assign(donors[free], targets[free], score[free], room[0], room[1])])
+        room = done.room_of_sources()[free], done.room_of_targets()[free]
+        done.greedy(free[assign(sources[free], targets[free], score[free], room[0], room[1])])
         done.greedy()
         planned = done.total(score)
         if baseline.total(score) > planned and not math.isclose(baseline.total(score), planned):
@@ -129,35 +129,35 @@ class _Allocator:
     """One allocation on its way: what was given and received so far."""
 
     def __init__(
-        self, donors: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps
+        self, sources: NDArray[np.int64], targets: NDArray[np.int64], score: NDArray[np.float64], caps: Caps
     ) -> None:
         self.caps = caps
-        self.order = np.lexsort((targets, donors, -score))
-        donor_ids, self.donor = np.unique(donors, return_inverse=True)
+        self.order = np.lexsort((targets, sources, -score))
+        source_ids, self.source = np.unique(sources, return_inverse=True)
         target_ids, self.target = np.unique(targets, return_inverse=True)
-        self.given, self.received = [0] * len(donor_ids), [0] * len(target_ids)
-        self.most = np.full(len(donor_ids), caps.per_donor, dtype=np.int64)  # links of each donor
-        if caps.donor_limits is not None:
-            known = np.isin(caps.donor_limits[0], donor_ids)
-            self.most[np.searchsorted(donor_ids, caps.donor_limits[0][known])] = caps.donor_limits[1][known]
-        self.is_existing = np.zeros(len(donors), dtype=bool)
-        self.pairs = donors, targets
-        # Of each link whether a link back would make one more reciprocal link of its donor: where it is not one yet.
+        self.given, self.received = [0] * len(source_ids), [0] * len(target_ids)
+        self.most = np.full(len(source_ids), caps.per_source, dtype=np.int64)  # links of each source
+        if caps.source_limits is not None:
+            known = np.isin(caps.source_limits[0], source_ids)
+            self.most[np.searchsorted(source_ids, caps.source_limits[0][known])] = caps.source_limits[1][known]
+        self.is_existing = np.zeros(len(sources), dtype=bool)
+        self.pairs = sources, targets
+        # Of each link whether a link back would make one more reciprocal link of its source: where it is not one yet.
         self.linked: dict[tuple[int, int], bool] = {}
         self.mutual: dict[int, int] = {}
-        self.refused = np.zeros(len(donors), dtype=bool)
+        self.refused = np.zeros(len(sources), dtype=bool)
         if caps.existing is not None and len(caps.existing[0]):
             self.linked = dict.fromkeys(zip(caps.existing[0].tolist(), caps.existing[1].tolist(), strict=True), True)
             for ids, counts, side in (
-                (donor_ids, self.given, caps.existing[0]),
+                (source_ids, self.given, caps.existing[0]),
                 (target_ids, self.received, caps.existing[1]),
             ):
                 for place in np.searchsorted(ids, side[np.isin(side, ids)]).tolist():
                     counts[place] += 1
             self.is_existing = np.fromiter(
-                ((a, b) in self.linked for a, b in zip(donors.tolist(), targets.tolist(), strict=True)),
+                ((a, b) in self.linked for a, b in zip(sources.tolist(), targets.tolist(), strict=True)),
                 dtype=bool,
-                count=len(donors),
+                count=len(sources),
             )
         self.chosen = array("q", self.order[self.is_existing[self.order]].tolist())
         self.taken = self.is_existing.copy()
@@ -168,9 +168,9 @@ class _Allocator:
         """Links that a target may receive; without a cap, more than there can be."""
         return self.caps.per_target or len(self.order) + sum(self.received) + 1
 
-    def room_of_donors(self) -> NDArray[np.int64]:
-        """Links the donor of each pair may still give."""
-        return np.maximum(self.most - np.array(self.given, dtype=np.int64), 0)[self.donor]
+    def room_of_sources(self) -> NDArray[np.int64]:
+        """Links the source of each pair may still give."""
+        return np.maximum(self.most - np.array(self.given, dtype=np.int64), 0)[self.source]
 
     def room_of_targets(self) -> NDArray[np.int64]:
         """Links the target of each pair may still receive."""
@@ -182,7 +182,7 @@ class _Allocator:
         self._take(order[~self.taken[order]], self.most, self.target_limit)
 
     def in_need_first(self) -> None:
-        """Rounds in which only targets in need take links, from half of what each donor may give."""
+        """Rounds in which only targets in need take links, from half of what each source may give."""
         if self.caps.in_need is None:
             return
         existing, half = len(self.chosen), (self.most + 1) // 2
@@ -208,19 +208,19 @@ class _Allocator:
         A pair refused for the limit on reciprocal links stays refused, for the shares of such links only grow.
         """
         order = order[~(self.taken | self.refused)[order]]
-        donor = self.donor[order]
-        given = np.array(self.given, dtype=np.int64)[donor]
+        source = self.source[order]
+        given = np.array(self.given, dtype=np.int64)[source]
         received = np.array(self.received, dtype=np.int64)[self.target[order]]
-        has_room = (given < self.most[donor]) & (received < self.target_limit)
+        has_room = (given < self.most[source]) & (received < self.target_limit)
         return order[has_room], np.maximum(given, received)[has_room]
 
-    def _take(self, order: NDArray[np.int64], donor_caps: NDArray[np.int64], target_cap: int) -> None:
-        given, received, chosen, most = self.given, self.received, self.chosen, donor_caps.tolist()
+    def _take(self, order: NDArray[np.int64], source_caps: NDArray[np.int64], target_cap: int) -> None:
+        given, received, chosen, most = self.given, self.received, self.chosen, source_caps.tolist()
         limited = self.caps.reciprocal is not None
         for first in range(0, len(order), PAIRS_AT_A_TIME):
             part = order[first : first + PAIRS_AT_A_TIME]
             for place, source, sink in zip(
-                part.tolist(), self.donor[part].tolist(), self.target[part].tolist(), strict=True
+                part.tolist(), self.source[part].tolist(), self.target[part].tolist(), strict=True
             ):
                 if given[source] >= most[source] or received[sink] >= target_cap:
                     continue
@@ -232,17 +232,17 @@ class _Allocator:
                 self.taken[place] = True
 
     def _may_be_mutual(self, place: int) -> bool:
-        donor, target = int(self.pairs[0][place]), int(self.pairs[1][place])
+        source, target = int(self.pairs[0][place]), int(self.pairs[1][place])
         back = self.caps.back
-        is_mutual = (target, donor) in self.linked or (back is not None and bool(back[place]))
+        is_mutual = (target, source) in self.linked or (back is not None and bool(back[place]))
         if is_mutual:
-            counted = [donor, target] if self.linked.get((target, donor)) else [donor]
+            counted = [source, target] if self.linked.get((target, source)) else [source]
             if any(self.mutual.get(page, 0) >= (self.caps.reciprocal or 0) for page in counted):
                 self.refused[place] = True
                 return False
             for page in counted:
                 self.mutual[page] = self.mutual.get(page, 0) + 1
-        self.linked[donor, target] = not is_mutual
+        self.linked[source, target] = not is_mutual
         return True
 
     def total(self, score: NDArray[np.float64]) -> float:
@@ -251,7 +251,7 @@ class _Allocator:
 
     def reasons(self) -> NDArray[np.int8]:
         """Why each pair was not chosen, int8 [n], 0 where it was."""
-        reason = np.where(self.room_of_donors() == 0, Reason.DONOR_FULL, Reason.TARGET_FULL).astype(np.int8)
+        reason = np.where(self.room_of_sources() == 0, Reason.SOURCE_FULL, Reason.TARGET_FULL).astype(np.int8)
         reason[self.refused] = Reason.RECIPROCAL
         reason[self.taken] = 0
         return reason

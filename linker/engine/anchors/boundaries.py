@@ -63,7 +63,7 @@ class LinkPositions:
     size: NDArray[np.int64]
 
     def within(self, texts: TokenizedTexts, index: TextIndex) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """First token, and the one after the last, of the links in some texts."""
+        """First token, and the one after the last, of the links in some texts; int64 [k] both, by page."""
         low = np.searchsorted(self.page, texts.pages)
         count = np.searchsorted(self.page, texts.pages, side="right") - low
         _, mine = expand_ranges(low, count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from linker.engine.anchors.last_resort import last_resort
+from linker.engine.anchors.fallback import fallback_anchor
 from linker.engine.anchors.own_texts import READ, OwnText, OwnTexts, TargetText
 from linker.engine.anchors.search_queries import Query, usable_queries
 from linker.engine.anchors.shorten import own_part, shorten
@@ -49,7 +49,7 @@ def anchor_candidates(
     banned, or longer than `max_length` characters: of a longer text a part that fits is taken, or else it is cut
     between words. Short forms, headings and phrases in `taken`, the folded names of the site's pages, are left out,
     since they would promise another page. An H1 or title that names the site and no page comes last, after the words of
-    the address. Where nothing is left, see `linker.engine.anchors.last_resort`. An address is never an anchor.
+    the address. Where nothing is left, see `linker.engine.anchors.fallback`. An address is never an anchor.
 
     `queries` are the searches that people found the page by. The usable ones (`linker.engine.anchors.search_queries`)
     and the page's own texts are put in one order, by
@@ -81,7 +81,7 @@ def anchor_candidates(
         candidates = list(found.values())
     if candidates:
         return candidates
-    text, source, raw, _ = last_resort(target, max_length, banned)
+    text, source, raw, _ = fallback_anchor(target, max_length, banned)
     return [AnchorCandidate(text, source, raw)]
 
 

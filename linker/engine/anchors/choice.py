@@ -58,7 +58,7 @@ class AnchorChoice:
 
 def anchor_choices(
     evidence: TextEvidence,
-    donor: NDArray[np.int64],
+    source: NDArray[np.int64],
     target: NDArray[np.int64],
     approval: WordModel,
     most: int = 6,
@@ -73,9 +73,9 @@ def anchor_choices(
     """
     finder = finder or span_finder(evidence, ranker)
     generic = cache(is_generic)
-    choices: list[list[AnchorChoice]] = [[] for _ in range(len(donor))]
-    blocks = text_blocks(finder.reader, np.unique(donor))
-    for pair, texts, every in spans_of_pairs(finder, blocks, donor, target):
+    choices: list[list[AnchorChoice]] = [[] for _ in range(len(source))]
+    blocks = text_blocks(finder.reader, np.unique(source))
+    for pair, texts, every in spans_of_pairs(finder, blocks, source, target):
         quick = ranker.score(every.features, QUICK) if ranker else approval.linked_elsewhere(every.features)
         found = every.take(_best(every.pair, quick, every.first, 2 * most))
         own = ranker.score(found.features) if ranker else approval.linked_elsewhere(found.features)

@@ -1,9 +1,9 @@
 """Which paragraph of a text would take one more sentence, about another page, where no words of the text will do.
 
-A paragraph is asked five things about the other page: how much of its name it says, of its opening lines, of the
-anchors that other pages link to it by, how alike the two texts are, and whether one of the names or anchors stands in
-it as a whole. The first three are BM25 (Robertson and Zaragoza, 2009), the fourth is a cosine of tf-idf. Each answer
-is divided by the best that a paragraph of the text gives, so that none needs a weight, and the five are added.
+Five scores compare a paragraph with the target: how much of the target's name it says, of its opening lines, of the
+anchors that other pages link to it by, how alike the two texts are, and whether one of the names or anchors is in it as
+a whole. The first three are BM25 (Robertson and Zaragoza, 2009), the fourth is a cosine of tf-idf. Each score is
+divided by the best that a paragraph of the text gets, so that none needs a weight, and the five are added.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from math import log, sqrt
 
 import numpy as np
 
-from linker.engine.anchors.placement import BULLET, unsuitable
+from linker.engine.anchors.placement import unsuitable
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import primary_language, stop_words
+from linker.engine.text.headings import is_list_item
+from linker.engine.text.marks import SENTENCE_ENDS, WIDE_SENTENCE_ENDS
 from linker.engine.text.names import short_forms
 from linker.engine.text.sentences import heading_above
 from linker.engine.text.template import Template
@@ -31,12 +33,12 @@ READ = 4_000  # characters of it that are compared
 TERMS = 60  # its heaviest terms
 SATURATION, LENGTH = 1.2, 0.5  # of BM25
 _Lines = list[list[int]]  # the stems of a text's lines
-_ENDS = (".", "!", "?", "…", "。", "！", "？", '"', "”", "“", "»", "«", ")", "]", "’")
+_ENDS = (*SENTENCE_ENDS, *WIDE_SENTENCE_ENDS, '"', "”", "“", "»", "«", ")", "]", "’")
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """`text[start:end]` of the donor, and the heading above it, or ""."""
+    """`text[start:end]` of the source, and the heading above it, or ""."""
 
     start: int
     end: int
@@ -44,7 +46,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class TargetContent:
     """The other page: `names` are its title and first heading and their short forms without the site's template,
     `text` is the beginning of its body, `anchors` are those of links that lead to it, one a link."""
 
@@ -55,7 +57,7 @@ class About:
 
 
 class SiteWords:
-    """How rare words are on a site, and which lines stand on many of its pages, by a sample of its texts."""
+    """How rare words are on a site, and which lines many of its pages have, by a sample of its texts."""
 
     def __init__(self, texts: Sequence[str], languages: Sequence[str]) -> None:
         self._vocabulary = Vocabulary()
@@ -95,29 +97,33 @@ class SiteWords:
         return self._rarity[self._in_texts.get(stem, 0)]
 
     def is_repeated(self, line: str) -> bool:
-        """Whether a line stands on many pages, as a notice or a call to action does."""
+        """Whether many pages have a line, as a notice or a call to action does."""
         return len(line) >= LONG_LINE and fold(line) in self._repeated
 
 
-class Question:
-    """What paragraphs are asked about a page; made once for all texts."""
+class TargetQuery:
+    """What paragraphs are compared with: the words of a target, weighed once for all texts.
 
-    def __init__(self, words: SiteWords, about: About) -> None:
-        self._made_of(words, *words.read(_texts(about), [about.language] * 4))
+    `name`, `opening`, `anchors`: weights by stem, for BM25; `terms`: the weights of the TERMS heaviest stems, of length
+    1; `phrases`: names and anchors as `_written` writes them with the sum of their words' rarity, rarest first."""
+
+    def __init__(self, words: SiteWords, target: TargetContent) -> None:
+        self._weigh(words, *words.read(_texts(target), [target.language] * 4))
 
     @classmethod
-    def several(cls, words: SiteWords, pages: Sequence[About]) -> list[Question]:
-        """The questions about some pages, read together, which is several times faster."""
-        texts = [text for about in pages for text in _texts(about)]
-        read = words.read(texts, [about.language for about in pages for _ in range(4)])
+    def of_pages(cls, words: SiteWords, pages: Sequence[TargetContent]) -> list[TargetQuery]:
+        """The queries for some targets, in their order, read together, which is several times faster than one by
+        one."""
+        texts = [text for target in pages for text in _texts(target)]
+        read = words.read(texts, [target.language for target in pages for _ in range(4)])
         found = []
         for place in range(0, len(read), 4):
-            question = cls.__new__(cls)
-            question._made_of(words, *read[place : place + 4])
-            found.append(question)
+            query = cls.__new__(cls)
+            query._weigh(words, *read[place : place + 4])
+            found.append(query)
         return found
 
-    def _made_of(self, words: SiteWords, names: _Lines, opening: _Lines, text: _Lines, anchors: _Lines) -> None:
+    def _weigh(self, words: SiteWords, names: _Lines, opening: _Lines, text: _Lines, anchors: _Lines) -> None:
         self.name = dict.fromkeys(_flat(names), 1.0)
         self.opening = dict.fromkeys(_flat(opening), 1.0)
         said = Counter(stem for line in anchors for stem in set(line))
@@ -133,9 +139,9 @@ class Question:
         self.phrases = sorted((sum(map(words.rarity, phrase)), _written(phrase)) for phrase in phrases)[::-1]
 
 
-class Donor:
+class SourceParagraphs:
     """The paragraphs of a text that would take a sentence: never headings, code, quotes, captions, rows of tables,
-    items of lists, lists of links, lines that lead over to a list, nor what stands on many pages."""
+    items of lists, lists of links, lines that lead over to a list, nor what many pages have."""
 
     def __init__(
         self,
@@ -178,21 +184,21 @@ class Donor:
             shown.endswith(_ENDS)
             and "\t" not in shown
             and shown.count("|") < 2
-            and not BULLET.match(shown)
+            and not is_list_item(shown)
             and not unsuitable(self.text, *span)
             and not self._words.is_repeated(line)
             and not (headings and fold(shown) in headings)
             and not _is_mostly(shown, linked)
         )
 
-    def scores(self, question: Question) -> list[float]:
+    def scores(self, query: TargetQuery) -> list[float]:
         """How well each of `spans` would take a sentence about a page, from 0 to 5; 0 where nothing is in common."""
         answers: tuple[Callable[[int], float], ...] = (
-            lambda place: self._bm25(question.name, place),
-            lambda place: self._bm25(question.opening, place),
-            lambda place: self._bm25(question.anchors, place),
-            lambda place: self._cosine(question.terms, place),
-            lambda place: next((rarity for rarity, phrase in question.phrases if phrase in self._written[place]), 0.0),
+            lambda place: self._bm25(query.name, place),
+            lambda place: self._bm25(query.opening, place),
+            lambda place: self._bm25(query.anchors, place),
+            lambda place: self._cosine(query.terms, place),
+            lambda place: next((rarity for rarity, phrase in query.phrases if phrase in self._written[place]), 0.0),
         )
         total = [0.0] * len(self.spans)
         for answer in answers:
@@ -202,21 +208,21 @@ class Donor:
                 total = [sum_ + value / best for sum_, value in zip(total, given, strict=True)]
         return total
 
-    def best(self, question: Question) -> Paragraph | None:
+    def best(self, query: TargetQuery) -> Paragraph | None:
         """The paragraph that would take a sentence about a page best, the first of equals; None where none has a word
         in common with it."""
-        scores = self.scores(question)
+        scores = self.scores(query)
         if not any(scores):
             return None
         start, end = self.spans[max(range(len(scores)), key=scores.__getitem__)]
         return Paragraph(start, end, heading_above(self.text, start))
 
-    def _bm25(self, asked: dict[int, float], place: int) -> float:
+    def _bm25(self, query: dict[int, float], place: int) -> float:
         counts = self._counts[place]
         share = SATURATION * (1 - LENGTH + LENGTH * len(self._stems[place]) / self._mean)
         return sum(
             weight * self._words.rarity(stem) * counts[stem] * (SATURATION + 1) / (counts[stem] + share)
-            for stem, weight in asked.items()
+            for stem, weight in query.items()
             if stem in counts
         )
 
@@ -238,8 +244,8 @@ def names_of(title: str, h1: str, template: Template, language: str) -> list[str
     return list(dict.fromkeys([*whole, *(form for name in whole for form in short_forms(name, stops) if form)]))
 
 
-def _texts(about: About) -> tuple[str, str, str, str]:
-    return "\n".join(about.names), about.text[:OPENING], about.text[:READ], "\n".join(about.anchors)
+def _texts(target: TargetContent) -> tuple[str, str, str, str]:
+    return "\n".join(target.names), target.text[:OPENING], target.text[:READ], "\n".join(target.anchors)
 
 
 def _flat(lines: Iterable[Iterable[int]]) -> list[int]:

@@ -11,10 +11,10 @@ from enum import StrEnum
 from math import log
 
 from linker.engine.text.fold import fold, fold_chars, fold_offsets, is_boundary
+from linker.engine.text.headings import is_heading_above
+from linker.engine.text.marks import CLAUSE_ENDS, SENTENCE_ENDS, WIDE_SENTENCE_ENDS
 from linker.engine.text.stems import stem
 
-_HEADING_MAX = 80
-BULLET = re.compile(r"\s*[-*•‣◦·]\s")
 _QUOTE = re.compile(r"\s*(?:>|[\"“«„])")
 _CAPTION = re.compile(
     r"\s*(?:fig(?:ure)?|table|tableau|abb(?:ildung)?|tabelle|figura|tabla|photo|credit|source|quelle|fuente)\b"
@@ -23,10 +23,9 @@ _CAPTION = re.compile(
 )
 _CODE = re.compile(r"[{}]|;\s*$|^\s*(?:\$ |>>> |#!|//|/\*)|=>|</?\w+[^>]*>.*</|\w\(.*\)\s*[;{]")
 _WORD = re.compile(r"\w+")
-_CLAUSE_END = re.compile(r"[.!?;:…。！？](?=\s|$)|\n|[。！？]")
+_CLAUSE_END = re.compile(rf"[{SENTENCE_ENDS}{CLAUSE_ENDS}{WIDE_SENTENCE_ENDS}](?=\s|$)|\n|[{WIDE_SENTENCE_ENDS}]")
 _LINE_READ = 1_000  # characters of a line that tell whether it is code, which takes quadratic time
 _READ = 200_000  # characters of a text in which parts of a name are looked for
-_SENTENCE_STOP = (".", "!", "?", "…", "。", ":", ";", ",")
 
 
 class Verdict(StrEnum):
@@ -112,17 +111,14 @@ def unsuitable(text: str, start: int, end: int) -> str:
         return "caption"
     if _QUOTE.match(line) and line.count(" ") > 3:
         return "quote"
-    if _is_heading(text, line, last) and line.strip() != text[start:end]:
+    if is_heading_above(line, _next_line(text, last)) and line.strip() != text[start:end]:
         return "heading"
     return ""
 
 
-def _is_heading(text: str, line: str, last: int) -> bool:
-    shown = line.strip()
-    if not shown or len(shown) > _HEADING_MAX or shown.endswith(_SENTENCE_STOP) or BULLET.match(line):
-        return False
-    following = text[last + 1 : last + 400].lstrip().split("\n", 1)[0]
-    return len(following) > max(_HEADING_MAX, 2 * len(shown))
+def _next_line(text: str, last: int) -> str:
+    """The beginning of the next line that is not empty, behind the line that ends at `last`."""
+    return text[last + 1 : last + 400].lstrip().split("\n", 1)[0]
 
 
 def occurrences(text: Folded, phrase: str, most: int = 50) -> list[tuple[int, int]]:
@@ -234,7 +230,7 @@ class LinkableText:
         return sum(first <= start < last for start, _ in self._taken)
 
     def places(self, phrases: Sequence[tuple[str, str, float]]) -> list[Place]:
-        """Where each of `phrases` (phrase, source, weight) could stand, as it is written there, in their order.
+        """Where each of `phrases` (phrase, source, weight) has a place, as it is written there, in their order.
 
         Of the suitable free mentions of a phrase the one on the line with the fewest links, then the earliest.
         """
@@ -250,7 +246,8 @@ class LinkableText:
     def take(
         self, phrases: Sequence[tuple[str, str, float]], fallback: tuple[str, str], inline: bool = True
     ) -> Placement:
-        """A placement for one more target; `phrases`: (phrase, source, weight), best first, as they stand in the text.
+        """A placement for one more target; `phrases`: (phrase, source, weight), best first, as they are written in the
+        text.
 
         The best phrase that has a place wins, see `places`. `fallback` (anchor, source) is what a related link says.
         """

@@ -53,7 +53,7 @@ class Spans:
     is_mention: NDArray[np.int64]
 
     def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> Spans:
-        """Some of the spans."""
+        """The spans at positions `keep`, int64 [k], in that order, or where it is true, bool [m]."""
         return Spans(*(column[keep] for column in vars(self).values()))
 
 
@@ -71,7 +71,7 @@ class CandidateSpans:
     features: NDArray[np.float32]
 
     def take(self, keep: NDArray[np.int64]) -> CandidateSpans:
-        """Some of the spans."""
+        """The spans at positions `keep`, int64 [k], in that order, or where it is true, bool [m]."""
         return CandidateSpans(self.pair[keep], self.first[keep], self.last[keep], self.features[keep])
 
 
@@ -108,7 +108,7 @@ class SpanFinder:
         mentions = mention_rows(self.evidence, texts.pages)
         wanted = texts.pages[row] * pages + target
         order = np.argsort(wanted, kind="stable")
-        key = mentions.donor * pages + mentions.target
+        key = mentions.source * pages + mentions.target
         place = np.minimum(np.searchsorted(wanted[order], key), max(len(wanted) - 1, 0))
         hit = np.flatnonzero(wanted[order][place] == key) if len(wanted) else np.empty(0, np.int64)
         hit = hit[ranks_within(key[hit]) < MAX_MENTION_SEEDS]
@@ -127,9 +127,9 @@ class SpanFinder:
         key, content = key[order], content[order]
         wanted = words.wanted
         pair, entry = expand_ranges(wanted.indptr[words.place], np.diff(wanted.indptr)[words.place])
-        asked = row[pair] * size + wanted.indices[entry]
-        begin = np.searchsorted(key, asked)
-        count = np.minimum(np.searchsorted(key, asked, side="right") - begin, MAX_SAME_WORD)
+        wanted_key = row[pair] * size + wanted.indices[entry]
+        begin = np.searchsorted(key, wanted_key)
+        count = np.minimum(np.searchsorted(key, wanted_key, side="right") - begin, MAX_SAME_WORD)
         of, place = expand_ranges(begin, count)
         pair, at, weight = pair[of], content[place], wanted.data[entry][of]
         order = np.lexsort((at, pair))
@@ -210,23 +210,23 @@ def _distinct(spans: Spans, tokens: int) -> Spans:
 
 
 def text_blocks(reader: SpanReader, pages: NDArray[np.int64]) -> Iterator[TokenizedTexts]:
-    """The texts of some pages (int64, ascending), PAGES_PER_BLOCK at a time."""
+    """The texts of some pages, int64 [k], ascending, PAGES_PER_BLOCK at a time."""
     for first in range(0, len(pages), PAGES_PER_BLOCK):
         yield TokenizedTexts(reader, pages[first : first + PAGES_PER_BLOCK])
 
 
 def spans_of_pairs(
-    finder: SpanFinder, blocks: Iterable[TokenizedTexts], donor: NDArray[np.int64], target: NDArray[np.int64]
+    finder: SpanFinder, blocks: Iterable[TokenizedTexts], source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], TokenizedTexts, CandidateSpans]]:
     """The spans found for pairs, int64 [k] each, in `blocks` of texts.
 
     For each block that holds a pair: the positions of its pairs, the texts, and the spans, whose `pair` counts those.
     """
-    order = np.argsort(donor, kind="stable")
-    ordered = donor[order]
+    order = np.argsort(source, kind="stable")
+    ordered = source[order]
     for texts in blocks:
         low, high = np.searchsorted(ordered, texts.pages[0]), np.searchsorted(ordered, texts.pages[-1], side="right")
         pair = order[low:high]
-        pair = pair[np.isin(donor[pair], texts.pages)]
+        pair = pair[np.isin(source[pair], texts.pages)]
         if len(pair):
-            yield pair, texts, finder.find(texts, np.searchsorted(texts.pages, donor[pair]), target[pair])
+            yield pair, texts, finder.find(texts, np.searchsorted(texts.pages, source[pair]), target[pair])

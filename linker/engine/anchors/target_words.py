@@ -75,6 +75,6 @@ class TargetWords:
         terms, float32 [k, 3]."""
         if not len(self._key):
             return np.zeros((len(stems), 3), dtype=np.float32)
-        asked = self.place[pair] * self._size + stems
-        at = np.minimum(np.searchsorted(self._key, asked), len(self._key) - 1)
-        return np.where((self._key[at] == asked)[:, None], self._weights[at], np.float32(0))
+        wanted = self.place[pair] * self._size + stems
+        at = np.minimum(np.searchsorted(self._key, wanted), len(self._key) - 1)
+        return np.where((self._key[at] == wanted)[:, None], self._weights[at], np.float32(0))

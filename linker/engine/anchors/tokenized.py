@@ -10,6 +10,7 @@ import numpy as np
 from linker.engine.arrays.ranges import expand_ranges
 from linker.engine.text.fold import fold_lengths
 from linker.engine.text.hashing import hash_runs, prefix_sums
+from linker.engine.text.marks import CLAUSE_ENDS, EXCLAMATIONS, FULL_STOPS
 from linker.engine.text.mentions import TRIM, trimmed
 
 if TYPE_CHECKING:
@@ -19,8 +20,15 @@ if TYPE_CHECKING:
 
     from linker.engine.index import TextIndex
 
-_SENTENCE, _LOUD, _COMMA, _OPENING, _CLOSING, _QUOTE = range(1, 7)
-_MARKS = {_SENTENCE: ".;:…", _LOUD: "!?", _COMMA: ",", _OPENING: "([{", _CLOSING: ")]}", _QUOTE: "\"'"}
+_STOP, _EXCLAMATION, _COMMA, _OPENING, _CLOSING, _QUOTE = range(1, 7)
+_MARKS = {
+    _STOP: FULL_STOPS + CLAUSE_ENDS,
+    _EXCLAMATION: EXCLAMATIONS,
+    _COMMA: ",",
+    _OPENING: "([{",
+    _CLOSING: ")]}",
+    _QUOTE: "\"'",
+}
 
 
 class SpanReader:
@@ -75,7 +83,7 @@ class TokenizedTexts:
         gap = self._gaps(line_break)
         self._mark_boundaries(kinds, gap, line_break)
         self.line_first, self.line_last = _runs(line_break, line_break)
-        ends_clause = self._sentence_ends(kinds, gap, reader.full_stop)
+        ends_clause = self._clause_ends(kinds, gap, reader.full_stop)
         self.clause_first, self.clause_last = _runs(line_break | ends_clause, line_break)
         self.capital = np.concatenate(
             [np.empty(0, dtype=bool)]
@@ -95,11 +103,12 @@ class TokenizedTexts:
         gap[1:count] = (self.start[1:] != self.stop[:-1]) | line_break[1:] | line_break[:-1] | new_text[1:count]
         return gap
 
-    def _sentence_ends(self, kinds: NDArray[np.int8], gap: NDArray[np.bool_], full_stop: int) -> NDArray[np.bool_]:
-        """Punctuation with space after it, but for the full stop after a single letter."""
+    def _clause_ends(self, kinds: NDArray[np.int8], gap: NDArray[np.bool_], full_stop: int) -> NDArray[np.bool_]:
+        """The marks that end a sentence or a clause with space after them, but for the full stop after a single letter
+        or digit; bool [tokens]."""
         single = np.concatenate([[False], (self.stop - self.start == 1)[:-1] & self.is_word[:-1]])
         initial: NDArray[np.bool_] = single & (self.words == full_stop)
-        return np.isin(kinds, (_SENTENCE, _LOUD)) & gap[1:] & ~initial
+        return np.isin(kinds, (_STOP, _EXCLAMATION)) & gap[1:] & ~initial
 
     def _mark_boundaries(self, kinds: NDArray[np.int8], gap: NDArray[np.bool_], line_break: NDArray[np.bool_]) -> None:
         """Where a link may begin and end, by the punctuation and space around."""
@@ -107,19 +116,20 @@ class TokenizedTexts:
         after = np.concatenate([kinds[1:], [0]])
         glued, glued_after = ~gap[:-1], ~gap[1:]
         opening, closing, quote = kinds == _OPENING, kinds == _CLOSING, kinds == _QUOTE
-        closes = np.isin(kinds, (_SENTENCE, _LOUD, _COMMA, _CLOSING))
+        closes = np.isin(kinds, (_STOP, _EXCLAMATION, _COMMA, _CLOSING))
         self.begins = ~line_break & ~closes & (~glued | np.isin(before, (_OPENING, _QUOTE)))
         self.begins &= ~quote | ~glued  # a quote with space before it opens
         further = np.concatenate([gap[2:], [True]])[: len(kinds)]  # whether space follows the next token
         free = ~glued_after | np.isin(after, (_CLOSING, _QUOTE, _COMMA))
-        free |= np.isin(after, (_SENTENCE, _LOUD)) & further
-        self.ends = ~line_break & ~opening & ~np.isin(kinds, (_SENTENCE, _COMMA)) & free
+        free |= np.isin(after, (_STOP, _EXCLAMATION)) & further
+        self.ends = ~line_break & ~opening & ~np.isin(kinds, (_STOP, _COMMA)) & free
         self.ends &= ~quote | ~glued_after
         self.brackets = opening.astype(np.int8) - closing.astype(np.int8)
         self.quote = quote
 
     def neighbours(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The word before and the word after each token, 0 at a line break and at the ends of a text."""
+        """The word before and the word after each token, 0 at a line break and at the ends of a text; int32 [tokens]
+        both."""
         before = np.concatenate([self.words[:1] * 0, self.words[:-1]])
         after = np.concatenate([self.words[1:], self.words[:1] * 0])
         return before, after

@@ -33,16 +33,16 @@ class AnchorOptions:
     """How the choice of words is trained.
 
     shares       shares of the links, one of which is hidden at a time
-    fewest       links whose anchor is among the spans, below which nothing is learned
+    min_links    links whose anchor is among the spans, below which nothing is learned
     most         links trained on; no further share is hidden once it is reached
-    donors       pages whose links are trained on, drawn by chance
+    sources       pages whose links are trained on, drawn by chance
     seed, threads, rounds, learning_rate, leaves, smallest_leaf   of the trees
     """
 
     shares: int = 5
-    fewest: int = 150
+    min_links: int = 150
     most: int = 5000
-    donors: int = 2000
+    sources: int = 2000
     seed: int = 11
     threads: int = 1
     rounds: int = 200
@@ -89,10 +89,10 @@ def train_anchors(
     """A choice of words learned from the site's links; None where too few of their anchors are found in the texts."""
     options = options or AnchorOptions()
     site = index.site
-    pages = np.unique(site.links.src[site.donor[site.links.src]])
-    if len(site.links) < options.fewest or not len(pages):
+    pages = np.unique(site.links.src[site.source[site.links.src]])
+    if len(site.links) < options.min_links or not len(pages):
         return None
-    pages = np.sort(np.random.default_rng(options.seed).permutation(pages)[: options.donors])
+    pages = np.sort(np.random.default_rng(options.seed).permutation(pages)[: options.sources])
     reader = SpanReader(index)
     blocks = list(text_blocks(reader, pages))
     model = fit_anchors(examples(reader, blocks, options, progress), options)
@@ -108,8 +108,10 @@ def examples(
     """Spans for links of the texts in `blocks`, each described with the evidence of links that it is not among."""
     site, pages = reader.index.site, len(reader.index.site)
     distinct, of_link = np.unique(site.links.src * pages + site.links.dst, return_inverse=True)
-    donor, target = distinct // pages, distinct % pages
-    usable = site.target[target] & (donor != target) & np.isin(donor, np.concatenate([texts.pages for texts in blocks]))
+    source, target = distinct // pages, distinct % pages
+    usable = (
+        site.target[target] & (source != target) & np.isin(source, np.concatenate([texts.pages for texts in blocks]))
+    )
     rng = np.random.default_rng(options.seed)
     share = rng.permutation(len(distinct)) % options.shares
     parts, looked = [], 0
@@ -122,7 +124,7 @@ def examples(
         visible = np.flatnonzero(share[of_link] != number)
         said = np.flatnonzero(np.isin(of_link, hidden))
         anchors = reader.hashes([site.links.anchors[link] for link in said.tolist()])
-        for pair, texts, found in _spans_without(reader, blocks, visible, donor[hidden], target[hidden]):
+        for pair, texts, found in _spans_without(reader, blocks, visible, source[hidden], target[hidden]):
             link = pair[found.pair]
             right = _among(hidden[link], texts.hashes(found.first, found.last), of_link[said], anchors)
             parts.append((found.features, right, looked + link))
@@ -138,18 +140,18 @@ def _spans_without(
     reader: SpanReader,
     blocks: Sequence[TokenizedTexts],
     visible: NDArray[np.int64],
-    donor: NDArray[np.int64],
+    source: NDArray[np.int64],
     target: NDArray[np.int64],
 ) -> Iterator[tuple[NDArray[np.int64], TokenizedTexts, CandidateSpans]]:
     """As `spans_of_pairs`, with the evidence of the `visible` links alone."""
     boundaries = learn_boundaries(reader, link_positions(reader.index, visible), blocks)
     finder = SpanFinder(text_evidence(reader.index, visible), reader, boundaries)
-    yield from spans_of_pairs(finder, blocks, donor, target)
+    yield from spans_of_pairs(finder, blocks, source, target)
 
 
 def fit_anchors(data: AnchorExamples, options: AnchorOptions) -> lightgbm.Booster | None:
-    """Trains on examples; None with fewer than `options.fewest` links whose anchor is among the spans."""
-    if len(np.unique(data.query[data.right])) < options.fewest or data.right.all():
+    """Trains on examples; None with fewer than `options.min_links` links whose anchor is among the spans."""
+    if len(np.unique(data.query[data.right])) < options.min_links or data.right.all():
         return None
     places = np.array([SPAN_FEATURES.index(name) for name in options.columns])
     rows = lightgbm.Dataset(data.features[:, places], data.right.astype(np.float32), params={"verbose": -1})

@@ -72,7 +72,7 @@ class DiskRows:
         self.shape = 0, columns
 
     def append(self, rows: NDArray[np.float32]) -> None:
-        """Adds rows at the end."""
+        """Adds rows, float32 [k, columns], at the end."""
         self._file.write(np.ascontiguousarray(rows, dtype=np.float32).data)
         self._file.flush()
         self.shape = self.shape[0] + len(rows), self.shape[1]
@@ -107,7 +107,8 @@ def to_memmap(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def evict_pages(*arrays: NDArray[Any]) -> None:
-    """Drops the pages of arrays that `to_memmap` returned from memory, until they are read again."""
+    """Drops from memory what was read of arrays that `to_memmap` returned, of any shape, until it is read again. Other
+    arrays stay as they are, and so do all where the system knows no MADV_DONTNEED."""
     for array in arrays:
         base: Any = array.base
         while isinstance(base, np.ndarray):

@@ -17,7 +17,7 @@ VALUES = 2_000_000  # of a matrix that are looked through at a time
 
 
 def top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
-    """The matrix with only the `most` largest positive values of each row; ties go to the lower column."""
+    """The matrix [r, c] with only the `most` largest positive values of each row; ties go to the lower column."""
     matrix = sparse.csr_matrix(matrix)
     matrix.sort_indices()
     if matrix.nnz <= VALUES:
@@ -30,7 +30,8 @@ def top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
 
 
 def stacked(parts: list[sparse.csr_matrix]) -> sparse.csr_matrix:
-    """Matrices of equal width, one below the other. Empties the list on the way, so that they are never held twice."""
+    """Matrices of equal width, at least one, below one another in the order of the list: [sum of rows, width]. Empties
+    the list on the way, so that they are never held twice."""
     rows, width, filled = sum(part.shape[0] for part in parts), parts[0].shape[1], sum(part.nnz for part in parts)
     data, indices = np.empty(filled, dtype=parts[0].dtype), np.empty(filled, dtype=np.int32)
     bounds = np.zeros(rows + 1, dtype=np.int32 if filled < 2**31 else np.int64)
@@ -80,13 +81,13 @@ def pair_values(matrix: sparse.csr_matrix, rows: NDArray[np.int64], columns: NDA
 
 
 def unit_length_rows(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Rows scaled to length 1; empty ones stay empty."""
+    """Rows of a matrix [r, c] scaled to length 1; empty ones stay empty."""
     length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     return _divided_rows(matrix, length)
 
 
 def unit_sum_rows(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Rows scaled to a sum of 1; rows without a positive sum become 0."""
+    """Rows of a matrix [r, c] scaled to a sum of 1; rows without a positive sum become 0."""
     return _divided_rows(matrix, np.asarray(matrix.sum(axis=1)).ravel())
 
 
@@ -98,21 +99,21 @@ def _divided_rows(matrix: sparse.csr_matrix, by: NDArray[Any]) -> sparse.csr_mat
 
 
 def scale_rows(matrix: sparse.csr_matrix, factor: NDArray[np.float32]) -> sparse.csr_matrix:
-    """Each row times its factor, [rows]."""
+    """Each row of a matrix [r, c] times its factor, [r]."""
     scaled = matrix.copy()
     scaled.data = (scaled.data * np.repeat(factor, np.diff(matrix.indptr))).astype(np.float32)
     return scaled
 
 
 def scale_columns(matrix: sparse.csr_matrix, factor: NDArray[np.float32]) -> sparse.csr_matrix:
-    """Each column times its factor, [columns]."""
+    """Each column of a matrix [r, c] times its factor, [c]."""
     scaled = matrix.copy()
     scaled.data = (scaled.data * factor[matrix.indices]).astype(np.float32)
     return scaled
 
 
 def without_diagonal(matrix: sparse.csr_matrix, first_row: int = 0) -> sparse.csr_matrix:
-    """Without the values of a page with itself; row 0 is page `first_row`."""
+    """A matrix [k, n] of pages and pages without the values of a page with itself; its row 0 is page `first_row`."""
     matrix = sparse.csr_matrix(matrix)
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) + first_row
     matrix.data[rows == matrix.indices] = 0

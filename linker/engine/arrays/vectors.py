@@ -43,7 +43,7 @@ Vectors: TypeAlias = "NDArray[np.float32] | HalfVectors"
 
 
 def slices(count: int, rows: int = ROWS) -> Iterator[slice]:
-    """Slices of so many rows each that cover `count`."""
+    """Slices of `rows` rows each, in order, that cover `count`; the last one may be shorter."""
     for first in range(0, count, rows):
         yield slice(first, min(first + rows, count))
 
@@ -55,7 +55,7 @@ def any_values(vectors: Vectors) -> NDArray[np.bool_]:
 
 
 def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows scaled to length 1 in float32; zero rows stay zero."""
+    """Rows [n, d] of any number type scaled to length 1, float32 [n, d]; rows of zeros stay so."""
     unit = vectors.astype(np.float32)
     length = np.sqrt(np.einsum("ij,ij->i", unit, unit))
     length[length == 0] = 1

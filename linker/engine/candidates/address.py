@@ -1,4 +1,4 @@
-"""Pages near the donor in the tree of addresses: the one above, those below, and some beside it."""
+"""Pages near the source in the tree of addresses: the one above, those below, and some beside it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linker.engine.candidates.base import Generator, Proposals, joined
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
 
 
 class Address(Generator):
@@ -19,10 +19,10 @@ class Address(Generator):
     label: ClassVar = "Near in the address"
     most: ClassVar = 40
 
-    def propose(self, donors: DonorSlice) -> Proposals:
-        """The page above each donor, up to `most` below it, and half as many beside it: the nearest in the order of
+    def propose(self, sources: SourceSlice) -> Proposals:
+        """The page above each source, up to `most` below it, and half as many beside it: the nearest in the order of
         pages."""
-        tree, pages = donors.index.address, donors.pages
+        tree, pages = sources.index.address, sources.pages
         has = np.flatnonzero(tree.parent[pages] >= 0)
         above = has, tree.parent[pages[has]]
         nothing_skipped = np.zeros(len(pages), dtype=np.int64)

@@ -1,8 +1,8 @@
-"""The best targets of each donor: exact, tiled, repeatable.
+"""The best targets of each source: exact, tiled, repeatable.
 
 Products are taken piece by piece in float32. Whatever might belong to the result, a margin for rounding included, is
 computed again in float64 and rounded to six decimals, and that number alone decides. The result therefore does not
-depend on the size of the tiles, the number of threads or the order of the work. A product of two donors serves both of
+depend on the size of the tiles, the number of threads or the order of the work. A product of two sources serves both of
 them, so that a block whose pages are on both sides costs half.
 """
 
@@ -34,7 +34,7 @@ MARGIN = np.float32(2e-5)
 class Tiling:
     """The sizes of pieces; none of them changes a result.
 
-    rows, columns  donors and targets of a piece in which products are made and looked through: it stays in a
+    rows, columns  sources and targets of a piece in which products are made and looked through: it stays in a
                    processor's cache
     fold           columns of a piece of which the highest product is found first
     pending        pairs that wait to be computed again
@@ -60,34 +60,34 @@ class Side:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Found pairs, by donor id, then score (highest first), then target id; all arrays [n].
+    """Found pairs, by source id, then score (highest first), then target id; all arrays [n].
 
     `similarity` is the cosine and `score` the cosine less the penalty of the level, float64 of six decimals.
     """
 
-    donors: NDArray[np.int64]
+    sources: NDArray[np.int64]
     targets: NDArray[np.int64]
     levels: NDArray[np.int16]
     similarity: NDArray[np.float64]
     score: NDArray[np.float64]
 
     def __len__(self) -> int:
-        return len(self.donors)
+        return len(self.sources)
 
 
 class _Best:
-    """The best `pool` pairs of each donor so far, and those that may yet be among them.
+    """The best `pool` pairs of each source so far, and those that may yet be among them.
 
-    `floor` float32 [donors] is what a product has to reach to matter, MARGIN taken off.
+    `floor` float32 [sources] is what a product has to reach to matter, MARGIN taken off.
     """
 
     def __init__(
-        self, donors: Side, levels: Levels, pool: int, threshold: float, level_penalty: float, tiling: Tiling
+        self, sources: Side, levels: Levels, pool: int, threshold: float, level_penalty: float, tiling: Tiling
     ) -> None:
-        self.donors, self._levels, self.pool = donors, levels, pool
+        self.sources, self._levels, self.pool = sources, levels, pool
         self.threshold, self.level_penalty, self.tiling = threshold, level_penalty, tiling
-        self.floor = np.full(len(donors.ids), threshold - MARGIN, dtype=np.float32)
-        self._highest = np.full((len(donors.ids), pool), -np.inf, dtype=np.float32)
+        self.floor = np.full(len(sources.ids), threshold - MARGIN, dtype=np.float32)
+        self._highest = np.full((len(sources.ids), pool), -np.inf, dtype=np.float32)
         self._waiting: list[tuple[NDArray[Any], ...]] = []
         self._count = 0
         self._lock = threading.RLock()
@@ -103,25 +103,25 @@ class _Best:
         products: NDArray[np.float32],
         hidden: tuple[NDArray[np.int64], NDArray[np.int64]],
     ) -> None:
-        """Notes what may matter among the products [rows, columns] of some donors with some of the targets.
+        """Notes what may matter among the products [rows, columns] of some sources with some of the targets.
 
         `hidden` are the places in `products` of forbidden pairs.
         """
-        donor_kinds, donor_kind = _kinds(self.donors.nodes[rows])
+        source_kinds, source_kind = _kinds(self.sources.nodes[rows])
         kinds, kind = _kinds(targets.nodes[columns])
-        table = self._levels(donor_kinds, kinds)
+        table = self._levels(source_kinds, kinds)
         if table.any():
             products = products.copy()
             penalty = np.where(table < 0, np.inf, table * self.level_penalty).astype(np.float32)
-            for number in range(len(donor_kinds)):
-                products[donor_kind == number] -= penalty[number, kind]
+            for number in range(len(source_kinds)):
+                products[source_kind == number] -= penalty[number, kind]
         kept = products[hidden]
         products[hidden] = -np.inf
         row, column, product = self._promising(rows, products, alone=len(columns) == len(targets.ids))
         products[hidden] = kept
         if not len(row):
             return
-        level = table[donor_kind[row], kind[column]]
+        level = table[source_kind[row], kind[column]]
         with self._lock:
             self._waiting.append((rows[row], columns[column], product, level))
             self._count += len(row)
@@ -189,7 +189,7 @@ class _Best:
         self._waiting, self._count = [], 0
         near = product >= self.floor[row]
         row, column, level = row[near], column[near], level[near].astype(np.int16)
-        similarity = _cosine(self.donors.unit, targets.unit, row, column)
+        similarity = _cosine(self.sources.unit, targets.unit, row, column)
         score: NDArray[np.float64] = np.round(similarity - level.astype(np.float64) * self.level_penalty, DECIMALS)
         keep = score >= self.threshold
         row = np.concatenate([self.row, row[keep]])
@@ -205,7 +205,7 @@ class _Best:
         self.floor[self.row[full]] = np.maximum(self.floor[self.row[full]], (self.score[full] - MARGIN).astype("f4"))
 
     def pairs(self) -> Pairs:
-        return Pairs(self.donors.ids[self.row], self.target, self.level, self.similarity, self.score)
+        return Pairs(self.sources.ids[self.row], self.target, self.level, self.similarity, self.score)
 
 
 def tile_columns(memory: int, dimensions: int) -> int:
@@ -218,7 +218,7 @@ def tile_columns(memory: int, dimensions: int) -> int:
 
 
 def search(
-    donors: Side,
+    sources: Side,
     tiles: Iterable[Side],
     levels: Levels,
     forbidden: tuple[NDArray[np.int64], NDArray[np.int64]],
@@ -229,49 +229,49 @@ def search(
     threads: int = 1,
     tiling: Tiling = USUAL,
 ) -> Pairs:
-    """The `pool` best targets of each donor at or above `threshold`; ties go to the lower target id.
+    """The `pool` best targets of each source at or above `threshold`; ties go to the lower target id.
 
     `tiles` yields the targets in pieces by id, each target once; a page that is on both sides is the same on both.
-    `levels(donor nodes, target nodes)` gives the levels of pairs of nodes, -1 where a pair is out of reach.
+    `levels(source nodes, target nodes)` gives the levels of pairs of nodes, -1 where a pair is out of reach.
     `forbidden` are sources and targets, int64 [k] each, left out, as is a page's link to itself.
     `threads` look through products at a time; numpy's own threads are best kept to one then.
     """
-    if (donors.ids[1:] < donors.ids[:-1]).any():
-        order = np.argsort(donors.ids)
-        donors = Side(donors.ids[order], donors.unit[order], donors.nodes[order])
-    best = _Best(donors, levels, pool, threshold, level_penalty, tiling)
-    ban = _Ban(donors.ids, forbidden)
-    back = _Ban(donors.ids, forbidden[::-1]) if len(donors.ids) > tiling.rows else ban
+    if (sources.ids[1:] < sources.ids[:-1]).any():
+        order = np.argsort(sources.ids)
+        sources = Side(sources.ids[order], sources.unit[order], sources.nodes[order])
+    best = _Best(sources, levels, pool, threshold, level_penalty, tiling)
+    ban = _Ban(sources.ids, forbidden)
+    back = _Ban(sources.ids, forbidden[::-1]) if len(sources.ids) > tiling.rows else ban
     local = threading.local()
 
     def look(tile: Side, work: _Work) -> None:
         rows, columns, mine = work
-        left, right = _rows(donors.unit, rows), _rows(tile.unit, columns)
+        left, right = _rows(sources.unit, rows), _rows(tile.unit, columns)
         if not hasattr(local, "room"):
-            local.room = np.empty(min(tiling.rows, len(donors.ids)) * tiling.columns, dtype=np.float32)
+            local.room = np.empty(min(tiling.rows, len(sources.ids)) * tiling.columns, dtype=np.float32)
         products = np.matmul(left, right.T, out=local.room[: len(left) * len(right)].reshape(len(left), len(right)))
         best.look(rows, tile, columns, products, ban.within(rows, tile.ids[columns]))
         if len(mine):
-            row, column = back.within(rows, donors.ids[mine])
-            best.look(mine, tile, _found(tile.ids, donors.ids[rows])[0], products[:, -len(mine) :].T, (column, row))
+            row, column = back.within(rows, sources.ids[mine])
+            best.look(mine, tile, _found(tile.ids, sources.ids[rows])[0], products[:, -len(mine) :].T, (column, row))
 
     with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as executor:
         for tile in tiles:
-            work = list(_work(donors, tile, tiling))
+            work = list(_work(sources, tile, tiling))
             for _ in executor.map(look, repeat(tile), work) if executor else map(look, repeat(tile), work):
                 pass
             best.settle(tile)
     return best.pairs()
 
 
-def _work(donors: Side, tile: Side, tiling: Tiling) -> Iterator[_Work]:
-    """Rows of donors and columns of a tile to be multiplied, and donors among the columns that are served as well.
+def _work(sources: Side, tile: Side, tiling: Tiling) -> Iterator[_Work]:
+    """Rows of sources and columns of a tile to be multiplied, and sources among the columns that are served as well.
 
     A product of two pages that are on both sides is made once.
     """
     height, width = tiling.rows, tiling.columns
-    every, none = np.arange(len(donors.ids)), np.empty(0, dtype=np.int64)
-    mutual, same = _found(donors.ids, tile.ids)
+    every, none = np.arange(len(sources.ids)), np.empty(0, dtype=np.int64)
+    mutual, same = _found(sources.ids, tile.ids)
     if len(mutual) <= height:  # no product would be spared
         mutual = same = none
     for columns in _cut(_without(len(tile.ids), same), width):
@@ -302,18 +302,18 @@ def _rows(unit: NDArray[np.float32], places: NDArray[np.int64]) -> NDArray[np.fl
 
 
 class _Ban:
-    """Forbidden pairs, looked up by donors and some targets."""
+    """Forbidden pairs, looked up by sources and some targets."""
 
-    def __init__(self, donor_ids: NDArray[np.int64], forbidden: tuple[NDArray[np.int64], NDArray[np.int64]]) -> None:
-        """`donor_ids` ascending."""
-        rows, known = _found(donor_ids, np.concatenate([forbidden[0], donor_ids]))
+    def __init__(self, source_ids: NDArray[np.int64], forbidden: tuple[NDArray[np.int64], NDArray[np.int64]]) -> None:
+        """`source_ids` ascending."""
+        rows, known = _found(source_ids, np.concatenate([forbidden[0], source_ids]))
         order = np.argsort(rows, kind="stable")
-        self.rows, self.targets = rows[order], np.concatenate([forbidden[1], donor_ids])[known][order]
+        self.rows, self.targets = rows[order], np.concatenate([forbidden[1], source_ids])[known][order]
 
     def within(
         self, places: NDArray[np.int64], target_ids: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Row (of `places` of donors) and column (of `target_ids`) of the forbidden pairs; both ascending."""
+        """Row (of `places` of sources) and column (of `target_ids`) of the forbidden pairs; both ascending."""
         first, stop = self.rows.searchsorted([places[0], places[-1] + 1])
         columns, here = _found(target_ids, self.targets[first:stop])
         rows, there = _found(places, self.rows[first:stop][here])

@@ -1,4 +1,4 @@
-"""The nearest pages by meaning in the donor's category and those below, or the one above where these are few."""
+"""The nearest pages by meaning in the source's category and those below, or the one above where these are few."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
 
 
 class Category(ByScore):
@@ -20,8 +20,8 @@ class Category(ByScore):
     label: ClassVar = "Category"
     most: ClassVar = IN_CATEGORY
 
-    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        return [donors.index.near_category[donors.pages]]
+    def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        return [sources.index.near_category[sources.pages]]
 
-    def scores_within(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        return []  # they lie in the donor's category, or the one above, already
+    def scores_within(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        return []  # they lie in the source's category, or the one above, already

@@ -1,4 +1,4 @@
-"""What other pages of the donor's category link to."""
+"""What other pages of the source's category link to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
 
 
 class CategoryLinks(ByScore):
@@ -20,9 +20,9 @@ class CategoryLinks(ByScore):
     label: ClassVar = "Its category links to it"
     most: ClassVar = CATEGORY_LINKS
 
-    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        return [donors.evidence.category_best[donors.site.nodes[donors.pages]]]
+    def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        return [sources.evidence.category_best[sources.site.nodes[sources.pages]]]
 
-    def scores_within(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        links = donors.evidence.category_links[donors.site.nodes[donors.pages]]
-        return [inside_levels(donors, links)]
+    def scores_within(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        links = sources.evidence.category_links[sources.site.nodes[sources.pages]]
+        return [inside_levels(sources, links)]

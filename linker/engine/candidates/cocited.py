@@ -1,4 +1,4 @@
-"""Pages that are linked together with the donor, or with what the donor links to."""
+"""Pages that are linked together with the source, or with what the source links to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
 
 
 class Cocited(ByScore):
@@ -19,5 +19,5 @@ class Cocited(ByScore):
     label: ClassVar = "Co-cited"
     most: ClassVar = 30
 
-    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        return [donors.links.cocited_links, donors.links.cocited]
+    def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        return [sources.links.cocited_links, sources.links.cocited]

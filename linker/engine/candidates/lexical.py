@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
 
 
 class Lexical(ByScore):
@@ -19,9 +19,9 @@ class Lexical(ByScore):
     label: ClassVar = "Nearest by words"
     most: ClassVar = 30
 
-    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        return [donors.index.near_words[donors.pages]]
+    def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        return [sources.index.near_words[sources.pages]]
 
-    def scores_within(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        near = donors.index.words_within
-        return [] if near is None else [near[donors.pages]]
+    def scores_within(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        near = sources.index.words_within
+        return [] if near is None else [near[sources.pages]]

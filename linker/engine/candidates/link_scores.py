@@ -1,4 +1,4 @@
-"""What the links around some donors say of every page."""
+"""What the links around some sources say of every page."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ NEIGHBOURS = 20  # nearest pages whose links are looked at
 
 
 class LinkScores:
-    """Scores of every page of the site for each of k donors, CSR float32 [k, n], indices sorted.
+    """Scores of every page of the site for each of k sources, CSR float32 [k, n], indices sorted.
 
-    `neighbour`, `word_neighbour`: the share of the donor's nearest pages, by meaning and by words, that link to a page;
-    `similar`: of the pages that link to the same targets; `cocited_links`: how often a page is linked together with
-    what the donor links to; `cocited`, `coupled`: rows of the graph's own; `near_linked`: how near a page is to what
-    the donor links to; `two_steps`: how likely a reader who follows two links at random ends there; `back`: 1 where
-    the page links to the donor.
-    """
+    `neighbour`, `word_neighbour`: the share of the source's nearest pages, by meaning and by words, that link to a
+    page; `similar`: of the pages that link to the same targets; `cocited_links`: how often a page is linked together
+    with what the source links to; `cocited`, `coupled`: rows of the graph's own; `near_linked`: how near a page is to
+    what the source links to; `two_steps`: how likely a reader who follows two links at random ends there; `back`: 1
+    where the page links to the source."""
 
     def __init__(self, evidence: Evidence, pages: NDArray[np.int64]) -> None:
-        """`pages` int64 [k]: the donors."""
+        """`pages` int64 [k]: the sources."""
         index, graph = evidence.index, evidence.graph
         links, near = graph.links, top_rows(index.near[pages], NEIGHBOURS)
         self.neighbour = _sorted(_sharp(near) @ links)

@@ -1,4 +1,4 @@
-"""Pages whose name, or an anchor of a link to them, stands in the donor's text."""
+"""Pages whose name, or an anchor of a link to them, is in the source's text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from linker.engine.candidates.base import Generator
 
 if TYPE_CHECKING:
-    from linker.engine.candidates.base import DonorSlice, Proposals
+    from linker.engine.candidates.base import Proposals, SourceSlice
     from linker.engine.candidates.mention_rows import MentionRows
 
 
@@ -18,16 +18,16 @@ class Mention(Generator):
     label: ClassVar = "Mention"
     most: ClassVar = 120
 
-    def propose(self, donors: DonorSlice) -> Proposals:
-        return self._likeliest(donors, donors.mentions)
+    def propose(self, sources: SourceSlice) -> Proposals:
+        return self._likeliest(sources, sources.mentions)
 
-    def propose_within(self, donors: DonorSlice) -> Proposals:
-        inside = donors.site.within_levels(donors.mentions.donor, donors.mentions.target)
-        return self._likeliest(donors, donors.mentions.take(inside))
+    def propose_within(self, sources: SourceSlice) -> Proposals:
+        inside = sources.site.within_levels(sources.mentions.source, sources.mentions.target)
+        return self._likeliest(sources, sources.mentions.take(inside))
 
-    def _likeliest(self, donors: DonorSlice, mentions: MentionRows) -> Proposals:
-        order = np.lexsort((mentions.target, -mentions.weight, mentions.donor))
-        donor, target = mentions.donor[order], mentions.target[order]
-        rank = np.arange(len(donor)) - np.searchsorted(donor, donor)
+    def _likeliest(self, sources: SourceSlice, mentions: MentionRows) -> Proposals:
+        order = np.lexsort((mentions.target, -mentions.weight, mentions.source))
+        source, target = mentions.source[order], mentions.target[order]
+        rank = np.arange(len(source)) - np.searchsorted(source, source)
         keep = rank < self.most
-        return np.searchsorted(donors.pages, donor[keep]), target[keep]
+        return np.searchsorted(sources.pages, source[keep]), target[keep]

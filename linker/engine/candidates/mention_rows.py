@@ -1,4 +1,4 @@
-"""The mentions in donors' texts, joined with the pages that they may mean."""
+"""The mentions in sources' texts, joined with the pages that they may mean."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MentionRows:
-    """Mentions joined with the pages that they may mean; arrays [m], by donor, target, then the likeliest first.
+    """Mentions joined with the pages that they may mean; arrays [m], by source, target, then the likeliest first.
 
-    `donor`, `target` int64; `mention` int64: a row of PhraseMentions; `phrase_target` int64: a row of PhraseTargets;
+    `source`, `target` int64; `mention` int64: a row of PhraseMentions; `phrase_target` int64: a row of PhraseTargets;
     `exact` bool: whether the phrase is as written; `weight` float32: how likely it is meant, roughly.
     """
 
-    donor: NDArray[np.int64]
+    source: NDArray[np.int64]
     target: NDArray[np.int64]
     mention: NDArray[np.int64]
     phrase_target: NDArray[np.int64]
@@ -32,21 +32,22 @@ class MentionRows:
     weight: NDArray[np.float32]
 
     def take(self, keep: NDArray[np.bool_]) -> MentionRows:
-        """Some of the rows."""
+        """The rows where `keep`, bool [m], is true."""
         return MentionRows(*(column[keep] for column in vars(self).values()))
 
 
-def mention_rows(evidence: TextEvidence, donors: NDArray[np.int64]) -> MentionRows:
-    """The mentions in the donors' texts with every page they may mean; the weight says how likely, roughly."""
+def mention_rows(evidence: TextEvidence, sources: NDArray[np.int64]) -> MentionRows:
+    """The mentions in the texts of `sources`, int64 [k], ascending, with every page they may mean but the source
+    itself."""
     phrase_mentions, phrase_targets = evidence.phrase_mentions, evidence.phrase_targets
-    low, high = phrase_mentions.bounds[donors], phrase_mentions.bounds[donors + 1]
+    low, high = phrase_mentions.bounds[sources], phrase_mentions.bounds[sources + 1]
     _, mention = expand_ranges(low, high - low)
     group = phrase_mentions.group[mention]
     first, stop = phrase_targets.first[group], phrase_targets.first[group + 1]
     row, phrase_target = expand_ranges(first, stop - first)
     mention = mention[row]
     exact = phrase_mentions.phrase[mention] == phrase_targets.phrase[phrase_target]
-    donor, target = phrase_mentions.page[mention].astype(np.int64), phrase_targets.page[phrase_target]
+    source, target = phrase_mentions.page[mention].astype(np.int64), phrase_targets.page[phrase_target]
     named = (phrase_targets.bits[phrase_target] & (TITLE | H1)) > 0
     key = evidence.keyness[phrase_targets.phrase[phrase_target]]
     weight = (
@@ -60,7 +61,7 @@ def mention_rows(evidence: TextEvidence, donors: NDArray[np.int64]) -> MentionRo
             + phrase_mentions.near[mention]
         )
     ).astype(np.float32)
-    other = donor != target
-    order = np.lexsort((-weight, target, donor))
+    other = source != target
+    order = np.lexsort((-weight, target, source))
     order = order[other[order]]
-    return MentionRows(donor[order], target[order], mention[order], phrase_target[order], exact[order], weight[order])
+    return MentionRows(source[order], target[order], mention[order], phrase_target[order], exact[order], weight[order])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
 
 
 class Nearest(ByScore):
@@ -19,9 +19,9 @@ class Nearest(ByScore):
     label: ClassVar = "Nearest by meaning"
     most: ClassVar = 30
 
-    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        return [donors.index.near[donors.pages]]
+    def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        return [sources.index.near[sources.pages]]
 
-    def scores_within(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        near = donors.index.near_within
-        return [] if near is None else [near[donors.pages]]
+    def scores_within(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        near = sources.index.near_within
+        return [] if near is None else [near[sources.pages]]

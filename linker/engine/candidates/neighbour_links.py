@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
 
 
 class NeighbourLinks(ByScore):
@@ -19,5 +19,5 @@ class NeighbourLinks(ByScore):
     label: ClassVar = "Neighbours link to it"
     most: ClassVar = 30
 
-    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        return [donors.links.neighbour, donors.links.word_neighbour]
+    def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        return [sources.links.neighbour, sources.links.word_neighbour]

@@ -1,4 +1,4 @@
-"""Pages that link to the donor."""
+"""Pages that link to the source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
 
 
 class Reciprocal(ByScore):
@@ -19,5 +19,5 @@ class Reciprocal(ByScore):
     label: ClassVar = "Links back"
     most: ClassVar = 30
 
-    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        return [donors.links.back]
+    def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        return [sources.links.back]

@@ -1,4 +1,4 @@
-"""What pages with the same links as the donor link to."""
+"""What pages with the same links as the source link to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from scipy import sparse
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
 
 
 class SimilarLinkers(ByScore):
@@ -19,5 +19,5 @@ class SimilarLinkers(ByScore):
     label: ClassVar = "Pages with the same links link to it"
     most: ClassVar = 30
 
-    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        return [donors.links.similar]
+    def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        return [sources.links.similar]

@@ -50,9 +50,8 @@ class Described:
     `keys` int64 [n, len(KEYS)], 0 where there is none: `whole_title` and `title`, with and without what the site's
     titles share, `h1`; `title_base`, `h1_base`: the bases of these where they can be a thing's name, `base`: of any
     name; `marks`: what tells parts of a series apart; `any_language`, `any_version`, `any_variant`, `address_base`,
-    `version`, `variant` and `locale` of the address; `language` as the page says it, `tongue`: that, or else what the
-    address says.
-    """
+    `version`, `variant` and `locale` of the address; `language` as the page says it, `own_or_address_language`: that,
+    or else what the address says."""
 
     sketch: NDArray[np.uint16]
     runs: NDArray[np.int32]
@@ -65,7 +64,8 @@ class Described:
         return len(self.runs)
 
     def key(self, name: str) -> NDArray[np.int64]:
-        """One of KEYS, of each page."""
+        """The key of each page by its name in KEYS, int64 [n]; 0 where there is none. Raises ValueError for another
+        name."""
         return self.keys[:, KEYS.index(name)]
 
 
@@ -80,7 +80,7 @@ KEYS = (
         "variant",
         "locale",
         "language",
-        "tongue",
+        "own_or_address_language",
     ),
 )
 _FACTORS, _SHIFTS = np.random.default_rng(20).integers(0, 2**32, (2, SKETCH), dtype=np.uint64).astype(
@@ -89,7 +89,8 @@ _FACTORS, _SHIFTS = np.random.default_rng(20).integers(0, 2**32, (2, SKETCH), dt
 
 
 def describe(pages: Iterable[PageText], count: int, strip: Callable[[str], str] = str) -> Described:
-    """Reads `count` pages, one after the other. `strip` takes off a title what the site's titles share."""
+    """What `count` pages say, in their order; they are read one after the other, so that no two texts are held at once.
+    `strip` takes off a title what the site's titles share."""
     sketch = np.zeros((count, SKETCH), dtype=np.uint16)
     runs, length = np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int16)
     words = np.zeros((count, NAME_WORDS), dtype=np.uint32)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.engine.copies.pairs import PAIR, TRANSLATION
+from linker.engine.copies.duplicate_pairs import PAIR, TRANSLATION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,7 @@ MIN_PAIRS = 3  # pages in a language, each with one in another, that show that a
 
 
 def translations(pages: Described) -> NDArray[np.void]:
-    """Pages of one address but for the language that it names.
+    """Pages of one address but for the language that it names, PAIR [k]: each with the first of its address.
 
     What the pages say of their language decides where both say it; else the addresses do, where the site has
     MIN_PAIRS pages in that language that are there in another too: "/it/" may be Italian, or the IT department.

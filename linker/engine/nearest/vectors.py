@@ -64,8 +64,8 @@ def nearest_within(
     levels_up: int,
     options: SearchOptions = USUAL,
 ) -> sparse.csr_matrix:
-    """As `nearest`, of the targets that lie within `levels_up` levels of each page's category. Pages that look over all
-    targets have none: those of `nearest` are theirs."""
+    """As `nearest`, CSR [n, n], of the targets that lie within `levels_up` levels of each page's category. Pages that
+    look over all targets have none: those of `nearest` are theirs. `nodes` int64 [n]: each page's node of `tree`."""
     groups = list(groups_within(nodes, is_target & any_values(unit), tree, levels_up))
     found = _nearest(unit, most, groups, options)
     return found[np.argsort(np.concatenate([pages for pages, _ in groups]))] if groups else found
@@ -74,8 +74,8 @@ def nearest_within(
 def groups_within(
     nodes: NDArray[np.int64], is_target: NDArray[np.bool_], tree: CategoryTree, levels_up: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Pages that look at the same targets, each page once, and the targets that lie within `levels_up` levels of their
-    category; int64, ascending. No targets for pages that look at all of them."""
+    """Pages that look at the same targets, int64 [k], each page in one group, and the targets that lie within
+    `levels_up` levels of their category, int64 [m], ascending. No targets for pages that look at all of them."""
     place = tree.enter[nodes]
     order = np.argsort(place, kind="stable")
     ranked, everything = place[order], int(is_target.sum())

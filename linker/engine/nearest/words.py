@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from linker.engine.site import Site
 
-ASKED_TERMS = 20  # terms of a page that the pages nearest by words are looked for by
+QUERY_TERMS = 20  # terms of a page that the pages nearest by words are looked for by
 POSTINGS = 4_000  # pages that a term leads to, those it weighs most in
 
 
@@ -26,47 +26,48 @@ def nearest_words(terms: sparse.csr_matrix, most: int, is_target: NDArray[np.boo
 
     The rows of `terms` have length 1. Ties go to the lower page.
 
-    Each page asks with its ASKED_TERMS best terms, and a term leads to POSTINGS pages at most, so that the work for a
+    Each page asks with its QUERY_TERMS best terms, and a term leads to POSTINGS pages at most, so that the work for a
     page is bounded, whatever the size of the site.
     """
-    asked = top_rows(terms, ASKED_TERMS)
+    query_terms = top_rows(terms, QUERY_TERMS)
     postings = top_rows((sparse.diags(is_target.astype(np.float32)) @ terms).T, POSTINGS)
     parts = []
     for part in slices(terms.shape[0]):
-        found = sp_matmul_topn(asked[part], postings, most + 1, threshold=0.0)
+        found = sp_matmul_topn(query_terms[part], postings, most + 1, threshold=0.0)
         parts.append(top_rows(without_diagonal(found, part.start), most))
     return stacked(parts)
 
 
 def nearest_words_within(terms: sparse.csr_matrix, most: int, site: Site, levels_up: int) -> sparse.csr_matrix:
-    """As `nearest_words`, of the targets that lie within `levels_up` levels of each page's category.
+    """As `nearest_words`, [n, n], of the targets that lie within `levels_up` levels of each page's category.
 
     Pages that look over all targets anyway have none.
     """
-    asked, parts, places = top_rows(terms, ASKED_TERMS), [], []
+    query_terms, parts, places = top_rows(terms, QUERY_TERMS), [], []
     for pages, targets in groups_within(site.nodes, site.target, site.tree, levels_up):
         places.append(pages)
-        parts.append(_nearest_in_group(asked[pages], terms[targets], most, pages, targets, len(site)))
+        parts.append(_nearest_in_group(query_terms[pages], terms[targets], most, pages, targets, len(site)))
     return stacked(parts)[np.argsort(np.concatenate(places))]
 
 
 def _nearest_in_group(
-    asked: sparse.csr_matrix,
+    query_terms: sparse.csr_matrix,
     terms: sparse.csr_matrix,
     most: int,
     pages: NDArray[np.int64],
     targets: NDArray[np.int64],
     size: int,
 ) -> sparse.csr_matrix:
-    """The `most` of some `targets` nearest to some `pages`, [pages, size]; `asked`, `terms`: the terms of both."""
+    """The `most` of some `targets` nearest to some `pages`, [pages, size]; `query_terms`, `terms`: the terms of
+    both."""
     used, column = np.unique(terms.indices, return_inverse=True)
     if not len(used):
         return sparse.csr_matrix((len(pages), size), dtype=np.float32)
     # The columns are those of the group's own terms: the vocabulary of the site is many times as long.
     postings = sparse.csr_matrix((terms.data, column, terms.indptr), shape=(len(targets), len(used)))
-    place = np.minimum(np.searchsorted(used, asked.indices), len(used) - 1)
-    weight = np.where(used[place] == asked.indices, asked.data, np.float32(0))
-    mine = sparse.csr_matrix((weight, place, asked.indptr), shape=(len(pages), len(used)))
+    place = np.minimum(np.searchsorted(used, query_terms.indices), len(used) - 1)
+    weight = np.where(used[place] == query_terms.indices, query_terms.data, np.float32(0))
+    mine = sparse.csr_matrix((weight, place, query_terms.indptr), shape=(len(pages), len(used)))
     mine.eliminate_zeros()
     found = sp_matmul_topn(mine, top_rows(postings.T, POSTINGS), most + 1, threshold=0.0)
     other = targets[found.indices]

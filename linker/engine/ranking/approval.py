@@ -1,12 +1,11 @@
 """Would an editor approve it? The model that says so, learned on suggestions that were read and judged, on many sites.
 
-Recovery, what `linker.engine.ranking.learned` learns, asks whether this site would have linked a pair; a pair without a
-link counts as wrong there. Approval asks whether an editor would take the suggestion as it stands. It has three parts,
-none of which knows a site: `relevance`, trees over the numbers of a pair; `words`, trees over the numbers of words in a
-sentence, given that the pair is relevant; and two curves that turn their log-odds into the probability that a link on
-those words, or one beside the text under the target's own name, would be approved. The model ships with the product,
-made by bench/panel/train.py from bench/panel/*.jsonl.gz; docs/approval.md is its card.
-"""
+Recovery, what `linker.engine.ranking.boosted_trees` learns, asks whether this site would have linked a pair; a pair
+without a link counts as wrong there. Approval asks whether an editor would take the suggestion as it stands. It has
+three parts, none of which knows a site: `relevance`, trees over the numbers of a pair; `words`, trees over the numbers
+of words in a sentence, given that the pair is relevant; and two curves that turn their log-odds into the probability
+that a link on those words, or one beside the text under the target's own name, would be approved. The model ships with
+the product, made by bench/panel/train.py from bench/panel/*.jsonl.gz; docs/approval.md is its card."""
 
 from __future__ import annotations
 
@@ -31,14 +30,14 @@ SHIPPED = Path(__file__).parent / "shipped" / "approval.json.gz"
 GOOD_WORDS = 0.75  # how likely words have to be all right, in a link that is, to be proposed in the text
 
 # What is known of a pair beside its FEATURES: log-odds of the site's own ranker and the pair's place by them among its
-# donor's, NaN without one; the formula's sum and place; how many generators found it; the logarithm of the site's
+# source's, NaN without one; the formula's sum and place; how many generators found it; the logarithm of the site's
 # pages; and how near, by cosine, the nearest pages of either side are on average.
 PAIR_FEATURES: tuple[str, ...] = (
     *FEATURES, "base", "base_rank", "formula", "formula_rank", "generators", "pages", "mean_cosine",
     "mean_cosine_target",
 )  # fmt: skip
 _BASE, _DONOR_TOKENS = PAIR_FEATURES.index("base"), PAIR_FEATURES.index("donor_tokens")
-LEAN = 0.15
+BASE_WEIGHT = 0.15
 A_TEXT = 3.0  # logarithm of the tokens of a text that could hold a link: about twenty
 
 
@@ -126,8 +125,8 @@ class Approval:
     sites: int
 
     def relevant(self, pairs: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Log-odds that the target is worth a link from the donor, float64 [m]; `pairs` [m, len(PAIR_FEATURES)]."""
-        return _read(self.relevance, pairs) + leaning(pairs)
+        """Log-odds that the target is worth a link from the source, float64 [m]; `pairs` [m, len(PAIR_FEATURES)]."""
+        return _read(self.relevance, pairs) + log_odds_shift(pairs)
 
     def good_words(self, words: NDArray[np.float32]) -> NDArray[np.float64]:
         """Log-odds that words are all right in a link to a relevant target; `words` [m, len(WORD_FEATURES)]."""
@@ -147,13 +146,12 @@ class Approval:
         return self.in_text(relevance, words)
 
 
-def leaning(pairs: NDArray[np.float32]) -> NDArray[np.float64]:
-    """What the site's own ranker adds to the trees' log-odds, float64 [m]: LEAN times its own, where the donor has a
-    text. A few trees cannot tell its best pairs apart, and what it learned from links in texts is right about texts;
-    of pages without one it has learned where menus and calls to action lead.
-    """
+def log_odds_shift(pairs: NDArray[np.float32]) -> NDArray[np.float64]:
+    """What the site's own ranker adds to the trees' log-odds, float64 [m]: BASE_WEIGHT times its own, where the source
+    has a text. A few trees cannot tell its best pairs apart, and what it learned from links in texts is right about
+    texts; of pages without one it has learned where menus and calls to action lead."""
     base = np.nan_to_num(pairs[:, _BASE].astype(np.float64), nan=0.0)
-    return np.where(pairs[:, _DONOR_TOKENS] > A_TEXT, LEAN * base, 0.0)
+    return np.where(pairs[:, _DONOR_TOKENS] > A_TEXT, BASE_WEIGHT * base, 0.0)
 
 
 def nearness_of(near: sparse.csr_matrix) -> NDArray[np.float64]:
@@ -171,7 +169,7 @@ def pair_table(
     formula_rank: NDArray[np.float64],
     found: NDArray[np.int32],
     nearness: NDArray[np.float64],
-    donor: NDArray[np.int64],
+    source: NDArray[np.int64],
     target: NDArray[np.int64],
 ) -> NDArray[np.float32]:
     """The numbers of pairs as the model reads them, float32 [m, len(PAIR_FEATURES)]; `nearness` of all pages."""
@@ -183,7 +181,7 @@ def pair_table(
             formula_rank,
             bits(found),
             np.full(len(base), np.log(len(nearness))),
-            nearness[donor],
+            nearness[source],
             nearness[target],
         ]
     )
@@ -191,7 +189,7 @@ def pair_table(
 
 
 def bits(found: NDArray[np.int32]) -> NDArray[np.int64]:
-    """How many bits of each number are set."""
+    """How many bits of each number, int32 [m], none negative, are set; int64 [m]."""
     value = found.astype(np.int64)
     count = np.zeros(len(value), dtype=np.int64)
     while value.any():

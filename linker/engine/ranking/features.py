@@ -1,4 +1,4 @@
-"""Candidates of a slice of donors and the numbers that describe each pair."""
+"""Candidates of a slice of sources and the numbers that describe each pair."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linker.engine.address_tree import depths
 from linker.engine.arrays.sparse import pair_values
 from linker.engine.arrays.vectors import slices
 from linker.engine.candidates.allowed import may_be_linked
-from linker.engine.candidates.base import DonorSlice
+from linker.engine.candidates.base import SourceSlice
 from linker.engine.candidates.link_scores import LinkScores
 from linker.engine.candidates.mention_rows import mention_rows
 from linker.engine.candidates.union import proposed_pairs
@@ -48,7 +48,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "text": ("donor_tokens", "target_tokens", "donor_lines"),
 }  # fmt: skip
 FEATURES: tuple[str, ...] = tuple(name for group in GROUPS.values() for name in group)
-# Features that are a pair's place among its donor's by another feature.
+# Features that are a pair's place among its source's by another feature.
 RANKED_BY = {
     "cosine_rank": "cosine",
     "words_rank": "words",
@@ -64,22 +64,24 @@ _NO_FEATURES = np.empty((0, len(FEATURES)), dtype=np.float32)
 
 @dataclass(frozen=True)
 class Candidates:
-    """Pairs by donor, then target; arrays [m]: `donor`, `target` int64, `found` int32 (bits of
+    """Pairs by source, then target; arrays [m]: `source`, `target` int64, `found` int32 (bits of
     the generators), `features` float32 [m, len(FEATURES)], `phrase` int32: the phrase of the best mention, -1 for
     none."""
 
-    donor: NDArray[np.int64]
+    source: NDArray[np.int64]
     target: NDArray[np.int64]
     found: NDArray[np.int32]
     features: NDArray[np.float32]
     phrase: NDArray[np.int32]
 
     def __len__(self) -> int:
-        return len(self.donor)
+        return len(self.source)
 
     def take(self, keep: NDArray[np.int64] | NDArray[np.bool_]) -> Candidates:
-        """Some of the pairs."""
-        return Candidates(self.donor[keep], self.target[keep], self.found[keep], self.features[keep], self.phrase[keep])
+        """The pairs at positions `keep`, int64 [k], in that order, or where it is true, bool [m]."""
+        return Candidates(
+            self.source[keep], self.target[keep], self.found[keep], self.features[keep], self.phrase[keep]
+        )
 
     def bare(self) -> Candidates:
         """The pairs without their features."""
@@ -116,49 +118,49 @@ def candidates(
     *,
     within: bool = False,
 ) -> Candidates:
-    """Every candidate of the donors `pages` (int64, ascending) that the named generators (none: all) propose, without
-    the pairs of `skip`, those in different languages, which `barred` counts, and pages that may not be targets. Ties go
-    to the lower page.
+    """Every candidate of the sources `pages`, int64 [k], ascending, that the named generators (none: all) propose,
+    without the pairs of `skip` (sources and targets, int64 [j] each), those in different languages, which `barred`
+    counts, and pages that may not be targets. Ties go to the lower page.
 
     `within`: besides them each generator's best among the targets within the site's `levels_up`.
     """
-    donors = DonorSlice(evidence, pages, LinkScores(evidence, pages), mention_rows(evidence, pages))
-    donor, target, found = proposed_pairs(donors, generators, within=within)
-    allowed = may_be_linked(donors.site, pages, donor, target, skip, barred)
-    donor, target, found = donor[allowed], target[allowed], found[allowed]
-    features, phrase = describe(donors, donor, target)
-    return Candidates(donor, target, found, features, phrase)
+    sources = SourceSlice(evidence, pages, LinkScores(evidence, pages), mention_rows(evidence, pages))
+    source, target, found = proposed_pairs(sources, generators, within=within)
+    allowed = may_be_linked(sources.site, pages, source, target, skip, barred)
+    source, target, found = source[allowed], target[allowed], found[allowed]
+    features, phrase = describe(sources, source, target)
+    return Candidates(source, target, found, features, phrase)
 
 
 def describe(
-    donors: DonorSlice, donor: NDArray[np.int64], target: NDArray[np.int64]
+    sources: SourceSlice, source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """The numbers of pairs of a slice, float32 [m, len(FEATURES)], and the phrase of the best mention of each, int32
-    [m], -1 for none. Pairs by donor."""
-    row = np.searchsorted(donors.pages, donor)
-    mention, phrase = _mention_features(donors.evidence, donor, target, donors.mentions)
+    [m], -1 for none. Pairs by source."""
+    row = np.searchsorted(sources.pages, source)
+    mention, phrase = _mention_features(sources.evidence, source, target, sources.mentions)
     columns = {
-        **_meaning_features(donors, row, target),
-        **_word_features(donors.index, donor, target),
+        **_meaning_features(sources, row, target),
+        **_word_features(sources.index, source, target),
         **mention,
-        **_graph_features(donors.links, row, target),
-        **_popularity_features(donors.evidence, donor, target),
-        **_category_features(donors.evidence, donor, target),
-        **_address_features(donors.index.address, donor, target),
-        **_text_features(donors.index, donor, target),
+        **_graph_features(sources.links, row, target),
+        **_popularity_features(sources.evidence, source, target),
+        **_category_features(sources.evidence, source, target),
+        **_address_features(sources.index.address, source, target),
+        **_text_features(sources.index, source, target),
     }
-    columns |= {name: _ranks(donor, columns[source]) for name, source in RANKED_BY.items()}
+    columns |= {name: _ranks(source, columns[by]) for name, by in RANKED_BY.items()}
     return np.column_stack([columns[name].astype(np.float32) for name in FEATURES]), phrase
 
 
 def _meaning_features(
-    donors: DonorSlice, row: NDArray[np.int64], target: NDArray[np.int64]
+    sources: SourceSlice, row: NDArray[np.int64], target: NDArray[np.int64]
 ) -> dict[str, NDArray[np.float32]]:
-    """Cosines of donor and target, of the donor and what links to the target, and of what the donor links to and the
-    target; and how near the target is to what the donor links to."""
-    evidence, unit = donors.evidence, donors.site.unit
-    own = unit[donors.pages]
-    receiving = mean_directions(evidence.graph.links[donors.pages], unit, donors.index.limits.sums).astype(np.float32)
+    """Cosines of source and target, of the source and what links to the target, and of what the source links to and the
+    target; and how near the target is to what the source links to."""
+    evidence, unit = sources.evidence, sources.site.unit
+    own = unit[sources.pages]
+    receiving = mean_directions(evidence.graph.links[sources.pages], unit, sources.index.limits.sums).astype(np.float32)
     found = {name: np.empty(len(row), dtype=np.float32) for name in ("cosine", "giving", "receiving")}
     for part in slices(len(row), PAIRS):
         mine, others = own[row[part]], unit[target[part]]
@@ -169,25 +171,25 @@ def _meaning_features(
         ):
             found[name][part] = np.einsum("ij,ij->i", left, right, dtype=np.float32)
     rounded = {name: np.round(value, 5) for name, value in found.items()}
-    return rounded | {"near_linked": pair_values(donors.links.near_linked, row, target)}
+    return rounded | {"near_linked": pair_values(sources.links.near_linked, row, target)}
 
 
 def _word_features(
-    index: SiteIndex, donor: NDArray[np.int64], target: NDArray[np.int64]
+    index: SiteIndex, source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> dict[str, NDArray[np.float32]]:
     """What the words of the two texts and of the two titles have in common."""
     return {
-        "words": sparse_dots(index.terms, donor, index.terms, target),
-        "title_in_text": sparse_dots(index.body, donor, index.title, target),
-        "own_title_in_target": sparse_dots(index.title, donor, index.body, target),
-        "titles_alike": sparse_dots(index.title_unit, donor, index.title_unit, target),
+        "words": sparse_dots(index.terms, source, index.terms, target),
+        "title_in_text": sparse_dots(index.body, source, index.title, target),
+        "own_title_in_target": sparse_dots(index.title, source, index.body, target),
+        "titles_alike": sparse_dots(index.title_unit, source, index.title_unit, target),
     }
 
 
 def _graph_features(
     links: LinkScores, row: NDArray[np.int64], target: NDArray[np.int64]
 ) -> dict[str, NDArray[np.float32]]:
-    """What the links around the donor say of the target."""
+    """What the links around the source say of the target."""
     scores = {
         "neighbour_links": links.neighbour,
         "word_neighbour_links": links.word_neighbour,
@@ -202,24 +204,24 @@ def _graph_features(
 
 
 def _popularity_features(
-    evidence: Evidence, donor: NDArray[np.int64], target: NDArray[np.int64]
+    evidence: Evidence, source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> dict[str, NDArray[np.float32]]:
     """How much the two pages are linked and link, whatever the pair."""
     graph = evidence.graph
     return {
         "indegree": np.log1p(graph.indegree[target]),
-        "outdegree": np.log1p(graph.outdegree[donor]),
+        "outdegree": np.log1p(graph.outdegree[source]),
         "target_outdegree": np.log1p(graph.outdegree[target]),
         "rank": np.log(evidence.rank[target] + 1e-6),
     }
 
 
 def _category_features(
-    evidence: Evidence, donor: NDArray[np.int64], target: NDArray[np.int64]
+    evidence: Evidence, source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> dict[str, NDArray[np.float32]]:
-    """How far apart the two categories are, and how often the donor's, and the one above, link to the target."""
+    """How far apart the two categories are, and how often the source's, and the one above, link to the target."""
     site = evidence.index.site
-    parent, nodes = site.tree.parent, site.nodes[donor]
+    parent, nodes = site.tree.parent, site.nodes[source]
     levels, target_levels = _levels(parent, depths(parent), nodes, site.nodes[target])
     return {
         "levels": levels,
@@ -236,13 +238,13 @@ def _of_nodes(matrix: sparse.csr_matrix, nodes: NDArray[np.int64], target: NDArr
 
 
 def _text_features(
-    index: SiteIndex, donor: NDArray[np.int64], target: NDArray[np.int64]
+    index: SiteIndex, source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> dict[str, NDArray[np.float32]]:
     """How long the texts are."""
     return {
-        "donor_tokens": np.log1p(index.tokens[donor]).astype(np.float32),
+        "donor_tokens": np.log1p(index.tokens[source]).astype(np.float32),
         "target_tokens": np.log1p(index.tokens[target]).astype(np.float32),
-        "donor_lines": np.log1p(index.lines[donor]).astype(np.float32),
+        "donor_lines": np.log1p(index.lines[source]).astype(np.float32),
     }
 
 
@@ -256,26 +258,26 @@ def sparse_dots(
     return result
 
 
-def _ranks(donor: NDArray[np.int64], value: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Place of each value among its donor's, 0 for the highest, equal ones alike; -1 for values not above 0."""
-    order = np.lexsort((-value, donor))
-    sorted_donor, sorted_value = donor[order], value[order]
-    new = np.concatenate([[True], (sorted_donor[1:] != sorted_donor[:-1]) | (sorted_value[1:] != sorted_value[:-1])])
+def _ranks(source: NDArray[np.int64], value: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Place of each value among its source's, 0 for the highest, equal ones alike; -1 for values not above 0."""
+    order = np.lexsort((-value, source))
+    sorted_source, sorted_value = source[order], value[order]
+    new = np.concatenate([[True], (sorted_source[1:] != sorted_source[:-1]) | (sorted_value[1:] != sorted_value[:-1])])
     if not len(order):
         return np.empty(0, dtype=np.float32)
     start = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
     rank = np.empty(len(order), dtype=np.float32)
-    rank[order] = start - np.searchsorted(sorted_donor, sorted_donor)
+    rank[order] = start - np.searchsorted(sorted_source, sorted_source)
     rank[value <= 0] = -1
     return rank
 
 
 def _levels(
-    parent: NDArray[np.int64], depth: NDArray[np.int64], donor: NDArray[np.int64], target: NDArray[np.int64]
+    parent: NDArray[np.int64], depth: NDArray[np.int64], source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Levels from each page's node up to the lowest node that holds both."""
-    up, over = np.zeros(len(donor), np.float32), np.zeros(len(donor), np.float32)
-    left, right = donor.copy(), target.copy()
+    up, over = np.zeros(len(source), np.float32), np.zeros(len(source), np.float32)
+    left, right = source.copy(), target.copy()
     while (apart := left != right).any():
         lower_left = apart & (depth[left] >= depth[right])
         lower_right = apart & (depth[right] >= depth[left])
@@ -287,30 +289,30 @@ def _levels(
 
 
 def _address_features(
-    tree: AddressTree, donor: NDArray[np.int64], target: NDArray[np.int64]
+    tree: AddressTree, source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> dict[str, NDArray[np.float32]]:
     """Where the two addresses lie to each other."""
     depth = tree.depth.astype(np.float32)
-    up, _ = _levels(tree.rooted, tree.rooted_depths, donor + 1, target + 1)
+    up, _ = _levels(tree.rooted, tree.rooted_depths, source + 1, target + 1)
     return {
-        "above": (tree.parent[donor] == target).astype(np.float32),
-        "below": (tree.parent[target] == donor).astype(np.float32),
-        "beside": (tree.folder[donor] == tree.folder[target]).astype(np.float32),
+        "above": (tree.parent[source] == target).astype(np.float32),
+        "below": (tree.parent[target] == source).astype(np.float32),
+        "beside": (tree.folder[source] == tree.folder[target]).astype(np.float32),
         "shared": up,
-        "same_last": (tree.last[donor] == tree.last[target]).astype(np.float32),
-        "donor_depth": depth[donor],
+        "same_last": (tree.last[source] == tree.last[target]).astype(np.float32),
+        "donor_depth": depth[source],
         "target_depth": depth[target],
     }
 
 
 def _mention_features(
-    evidence: Evidence, donor: NDArray[np.int64], target: NDArray[np.int64], mentions: MentionRows
+    evidence: Evidence, source: NDArray[np.int64], target: NDArray[np.int64], mentions: MentionRows
 ) -> tuple[dict[str, NDArray[np.float32]], NDArray[np.int32]]:
     """Of the best mention of each pair; 0 (places: 1) where there is none."""
     pages = len(evidence.index.site)
     phrase_mentions, phrase_targets, book = evidence.phrase_mentions, evidence.phrase_targets, evidence.index.book
-    key = mentions.donor * pages + mentions.target
-    count = len(donor)
+    key = mentions.source * pages + mentions.target
+    count = len(source)
     names = GROUPS["mention"]
     columns = {name: np.zeros(count, dtype=np.float32) for name in names}
     phrase = np.full(count, -1, dtype=np.int32)
@@ -319,7 +321,7 @@ def _mention_features(
     if not len(key):
         return columns, phrase
     first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    wanted = donor * pages + target
+    wanted = source * pages + target
     place = np.minimum(np.searchsorted(key[first], wanted), len(first) - 1)
     hit = key[first][place] == wanted
     place = place[hit]

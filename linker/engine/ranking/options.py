@@ -9,8 +9,8 @@ from linker.engine.candidates.block_search import Tiling
 from linker.engine.limits import Limits
 from linker.engine.nearest.vectors import SearchOptions
 from linker.engine.ranking.approval import Approval, Calibration, shipped
-from linker.engine.ranking.formula import FormulaWeights
-from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.boosted_trees import TrainOptions
+from linker.engine.ranking.formula_score import FormulaWeights
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,10 @@ class EngineOptions:
     ranking        name of the ranker, see linker.engine.ranking.rankers.registry
     otherwise      name of the one that takes its place where the site has too little to learn from
     generators     names of those switched on; none: all
-    pool           best pairs kept a donor
+    pool           best pairs kept a source
     least_score    pairs that score less are left out: of a probability, or of a cosine less its penalty
     level_penalty  cosine: taken off for each level of the category tree
-    worded         best pairs of a donor whose words are looked for; the others can only stand beside the text
+    worded         best pairs of a source whose words are looked for; the others can only be placed beside the text
     training, anchors, weights    of the learned ranker, of the choice of words, of the formula
     approval       says how likely an editor is to approve; `calibration`: how this project's editors differ from that
     search         how far the nearest pages are looked for exactly

@@ -38,13 +38,13 @@ BY_LINKS = frozenset(
 COLUMNS: tuple[str, ...] = tuple(name for name in FEATURES if name not in BY_LINKS)
 _PLACES = np.array([FEATURES.index(name) for name in COLUMNS])
 _DONOR_TOKENS = FEATURES.index("donor_tokens")
-# What the ranker adds to the log-odds that a target is worth a link: LEAN for each of its own above TYPICAL. Both are
+# What the ranker adds to the log-odds that a target is worth a link: SLOPE for each of its own above TYPICAL. Both are
 # the likeliest, given what readers judged, by models that had not seen the site.
-LEAN, TYPICAL = 0.5, -3.3
+SLOPE, TYPICAL = 0.5, -3.3
 
 
 @dataclass(frozen=True)
-class Elsewhere(Scorer):
+class OtherSitesScorer(Scorer):
     """The ranker, its `version`, and how many links of how many sites it was learned on."""
 
     model: lightgbm.Booster
@@ -56,24 +56,24 @@ class Elsewhere(Scorer):
         """How many links of how many sites."""
         return Card(self.links, {"sites": self.sites})
 
-    def knows(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
-        """Whether it knows more of pairs than similarity does, [m]: not where the donor has no text."""
+    def covers(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Whether it knows more of pairs than similarity does, [m]: not where the source has no text."""
         return features[:, _DONOR_TOKENS] > A_TEXT
 
-    def leaning(self, features: NDArray[np.float32], said: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What it adds to the log-odds of relevance of pairs of which it `said` so much, float64 [m]."""
-        return np.where(self.knows(features), LEAN * (said - TYPICAL), 0.0)
+    def log_odds_shift(self, features: NDArray[np.float32], raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What it adds to the log-odds of relevance of pairs whose log-odds `raw` gives, float64 [m]."""
+        return np.where(self.covers(features), SLOPE * (raw - TYPICAL), 0.0)
 
     def raw(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """Log-odds that an editor would link the pair, float64 [m]; `features` [m, len(FEATURES)]."""
         if not len(features):
             return np.empty(0)
-        said = self.model.predict(features[:, _PLACES], raw_score=True, num_threads=1)
-        return np.asarray(np.round(said, 6), dtype=np.float64)
+        raw = self.model.predict(features[:, _PLACES], raw_score=True, num_threads=1)
+        return np.asarray(np.round(raw, 6), dtype=np.float64)
 
 
 @cache
-def learned_elsewhere(path: Path = SHIPPED) -> Elsewhere:
+def other_sites_scorer(path: Path = SHIPPED) -> OtherSitesScorer:
     """The ranker that ships with the product, or another that bench/links/train.py wrote.
 
     Raises ValueError where it was learned on other numbers than today's.
@@ -81,4 +81,4 @@ def learned_elsewhere(path: Path = SHIPPED) -> Elsewhere:
     kept: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
     if tuple(kept["columns"]) != COLUMNS:
         raise ValueError(f"{path} was learned on other numbers than today's; make it anew with bench/links/train.py")
-    return Elsewhere(lightgbm.Booster(model_str=kept["model"]), kept["version"], kept["links"], kept["sites"])
+    return OtherSitesScorer(lightgbm.Booster(model_str=kept["model"]), kept["version"], kept["links"], kept["sites"])

@@ -12,11 +12,11 @@ from linker.engine.arrays.memory import trim_malloc
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import Progress, SiteIndex, build_index
 from linker.engine.ranking.approval import nearness_of
-from linker.engine.ranking.choose import Judged, all_judged, best_pairs, turns
+from linker.engine.ranking.choose import ScoredPairs, allocation_scores, best_pairs, join_scored
 from linker.engine.ranking.features import candidates
-from linker.engine.ranking.formula import VERSION as FORMULA_VERSION
+from linker.engine.ranking.formula_score import VERSION as FORMULA_VERSION
 from linker.engine.ranking.options import EngineOptions
-from linker.engine.ranking.ranked import Below, Ranked
+from linker.engine.ranking.ranked import PairsBelowThreshold, Ranked
 from linker.engine.ranking.rankers.base import CandidateRanker
 from linker.engine.ranking.rankers.registry import ranker_of
 from linker.engine.ranking.words import words_of
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions, progress: Progress) -> Ranked:
-    """Ranks the candidates that the generators propose for every donor that is asked about, and chooses their words;
+    """Ranks the candidates that the generators propose for every source that is selected, and chooses their words;
     of a site that `checked` returned.
 
     Where the site has `levels_up`, only targets within them come out, as many as would of the whole site; what is said
-    of a pair stays what it is there, places among the donor's candidates included.
+    of a pair stays what it is there, places among the source's candidates included.
     """
     index = build_index(site, progress, options.limits, options.search)
     trim_malloc()
@@ -41,22 +41,22 @@ def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions,
     trim_malloc()
     evidence = build_evidence(index, np.arange(len(site.links)))
     trim_malloc()
-    judged, below, in_other_languages = _judge(evidence, scorer, options, progress)
+    scored, below, in_other_languages = _score(evidence, scorer, options, progress)
     texts = evidence.texts_alone()
     del evidence, index  # half of the memory
     trim_malloc()
-    words, stated = words_of(texts, judged, anchors, options, progress)
-    probability = np.round(options.calibration(stated), 6)
-    beside = np.round(options.calibration(options.approval.approved_beside(judged.relevance)), 6)
-    order = np.lexsort((judged.pairs.target, -probability, judged.pairs.donor))
-    pairs, probability = judged.pairs.take(order), probability[order]
+    words, uncalibrated = words_of(texts, scored, anchors, options, progress)
+    probability = np.round(options.calibration(uncalibrated), 6)
+    beside = np.round(options.calibration(options.approval.approved_beside(scored.relevance)), 6)
+    order = np.lexsort((scored.pairs.target, -probability, scored.pairs.source))
+    pairs, probability = scored.pairs.take(order), probability[order]
     return Ranked(
         evidence=texts,
         pairs=pairs,
         probability=probability,
         beside=beside[order],
-        stated=np.round(stated[order], 6),
-        turn=turns(pairs, probability, judged.base[order]),
+        uncalibrated=np.round(uncalibrated[order], 6),
+        allocation_score=allocation_scores(pairs, probability, scored.base[order]),
         words=words.take(order),
         below=below,
         ranker=name,
@@ -80,18 +80,18 @@ def _fitted(
     return other.name, other.fit(index, options, progress)
 
 
-def _judge(
+def _score(
     evidence: Evidence, scorer: Scorer | None, options: EngineOptions, progress: Progress
-) -> tuple[Judged, Below, int]:
-    """The best pairs of every donor, those of them that are too unlikely, and how many pairs are in different
+) -> tuple[ScoredPairs, PairsBelowThreshold, int]:
+    """The best pairs of every source, those of them that are too unlikely, and how many pairs are in different
     languages."""
     site, nearness, barred = evidence.index.site, nearness_of(evidence.index.near), Counter[str]()
-    donors, taken = np.flatnonzero(site.donor if site.asked is None else site.asked), site.taken
-    parts: list[Judged] = []
+    sources, taken = np.flatnonzero(site.source if site.selected is None else site.selected), site.taken
+    parts: list[ScoredPairs] = []
     below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
-    for first in range(0, len(donors), options.limits.donors):
-        progress(first, len(donors), "Ranking")
-        some = donors[first : first + options.limits.donors]
+    for first in range(0, len(sources), options.limits.sources):
+        progress(first, len(sources), "Ranking")
+        some = sources[first : first + options.limits.sources]
         found = candidates(evidence, some, taken, options.generators, barred, within=True)
         best = best_pairs(evidence, found, nearness, scorer, options)
         del found
@@ -99,6 +99,6 @@ def _judge(
         enough = value >= options.least_score
         parts.append(best.take(enough))
         left = best.pairs.take(~enough)
-        below.append((left.donor.astype(np.int32), left.target.astype(np.int32), value[~enough]))
-    too_unlikely = Below(*(np.concatenate(column) for column in zip(*below, strict=True)))
-    return all_judged(parts), too_unlikely, barred["language"]
+        below.append((left.source.astype(np.int32), left.target.astype(np.int32), value[~enough]))
+    too_unlikely = PairsBelowThreshold(*(np.concatenate(column) for column in zip(*below, strict=True)))
+    return join_scored(parts), too_unlikely, barred["language"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linker.engine.anchors.choice import AnchorChoice
-from linker.engine.ranking.learned import Quality, TrainedRanker
+from linker.engine.ranking.boosted_trees import Quality, TrainedScorer
 from linker.engine.ranking.reasons import REASONS, Why, why
 
 if TYPE_CHECKING:
@@ -20,41 +20,41 @@ if TYPE_CHECKING:
     from linker.engine.site import Site
 
 SOURCES = ("anchor", "title", "h1", "url", "text")  # where words come from
-# Characters of the donor's text, place in SOURCES, and how likely the words are all right.
+# Characters of the source's text, place in SOURCES, and how likely the words are all right.
 WORDING = np.dtype([("start", "i4"), ("end", "i4"), ("source", "i1"), ("good", "f4")])
 
 
 @dataclass(frozen=True)
-class Below:
-    """Pairs too unlikely to become links; arrays [m]: `donor`, `target` int32, `value` float64: probability, of six
+class PairsBelowThreshold:
+    """Pairs too unlikely to become links; arrays [m]: `source`, `target` int32, `value` float64: probability, of six
     decimals."""
 
-    donor: NDArray[np.int32]
+    source: NDArray[np.int32]
     target: NDArray[np.int32]
     value: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Pairs by donor, then probability (highest first), then target, as linker.engine.ranking.rankers.base.RankedPairs
+    """Pairs by source, then probability (highest first), then target, as linker.engine.ranking.rankers.base.RankedPairs
     whose score is the probability; arrays [m].
 
     `pairs` as `Candidates`, with the features of REASONS alone, in their order; `probability` float64 in [0, 1]: how
     likely an editor is to approve the link at its best, on words of the text or beside it; `beside` float64: beside it,
-    under the target's own name; `stated` float64: the first as the shipped model says it; `turn` float64: what links
-    are allocated by, see `turns`. `words`: what could become the link, by pair. `ranker`: the name of what
-    ranked, with its `version`; `scorer`: what it scored pairs with, None for the formula. `evidence` is what words were
-    chosen by. `other_language`: pairs left out because the two pages are in different languages.
-    """
+    under the target's own name; `uncalibrated` float64: the first as the shipped model says it; `allocation_score`
+    float64: what links are allocated by, see `linker.engine.ranking.choose.allocation_scores`. `words`: what could
+    become the link, by pair. `ranker`: the name of what ranked, with its `version`; `scorer`: what it scored pairs
+    with, None for the formula. `evidence` is what words were chosen by. `other_language`: pairs left out because the
+    two pages are in different languages."""
 
     evidence: TextEvidence
     pairs: Candidates
     probability: NDArray[np.float64]
     beside: NDArray[np.float64]
-    stated: NDArray[np.float64]
-    turn: NDArray[np.float64]
+    uncalibrated: NDArray[np.float64]
+    allocation_score: NDArray[np.float64]
     words: Words
-    below: Below
+    below: PairsBelowThreshold
     ranker: str
     version: str
     scorer: Scorer | None
@@ -63,18 +63,21 @@ class Ranked:
     @property
     def quality(self) -> Quality | None:
         """Of a ranker that learned from this site, as measured on links hidden from it."""
-        return self.scorer.quality if isinstance(self.scorer, TrainedRanker) else None
+        return self.scorer.quality if isinstance(self.scorer, TrainedScorer) else None
 
     @property
-    def donor(self) -> NDArray[np.int64]:
-        return self.pairs.donor
+    def source(self) -> NDArray[np.int64]:
+        """int64 [m]: pages that give the links."""
+        return self.pairs.source
 
     @property
     def target(self) -> NDArray[np.int64]:
+        """int64 [m]: pages that receive them."""
         return self.pairs.target
 
     @property
     def score(self) -> NDArray[np.float64]:
+        """float64 [m]: the probability of approval."""
         return self.probability
 
     def __len__(self) -> int:
@@ -90,7 +93,7 @@ class Ranked:
     def anchor_choices(self, places: NDArray[np.int64]) -> list[list[AnchorChoice]]:
         """Words that could become the link of each pair at `places`, int64 [k], best first; `weight`: how likely they
         are all right in it, given that its target is."""
-        return self.words.of(places, self.pairs.donor[places], self.evidence.index.site)
+        return self.words.of(places, self.pairs.source[places], self.evidence.index.site)
 
 
 @dataclass(frozen=True)
@@ -103,21 +106,22 @@ class Words:
     rows: NDArray[Any]
 
     def take(self, pairs: NDArray[np.int64]) -> Words:
-        """The words of some pairs."""
+        """The words of the pairs at positions `pairs`, int64 [k], in that order."""
         return replace(self, first=self.first[pairs], count=self.count[pairs])
 
-    def of(self, places: NDArray[np.int64], donors: NDArray[np.int64], site: Site) -> list[list[AnchorChoice]]:
-        """The words of the pairs at `places`, whose donors are `donors`."""
+    def of(self, places: NDArray[np.int64], sources: NDArray[np.int64], site: Site) -> list[list[AnchorChoice]]:
+        """The words of the pairs at `places`, whose sources are `sources`, int64 [k] both; for each pair, best
+        first."""
         texts: dict[int, str] = {}
         found = []
-        for place, donor in zip(places.tolist(), donors.tolist(), strict=True):
+        for place, source in zip(places.tolist(), sources.tolist(), strict=True):
             first, count = int(self.first[place]), int(self.count[place])
-            if count and donor not in texts:
-                texts[donor] = site.bodies[donor]
+            if count and source not in texts:
+                texts[source] = site.bodies[source]
             found.append(
                 [
-                    AnchorChoice(texts[donor][start:end], SOURCES[source], good, start, end)
-                    for start, end, source, good in self.rows[first : first + count].tolist()
+                    AnchorChoice(texts[source][start:end], SOURCES[kind], good, start, end)
+                    for start, end, kind, good in self.rows[first : first + count].tolist()
                 ]
             )
         return found

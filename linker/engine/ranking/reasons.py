@@ -26,7 +26,7 @@ def why(features: Mapping[str, float], phrase: str = "", found: int = 0, most: i
     """The strongest reasons for a pair, at most `most` joined into one sentence.
 
     `features` by the names of REASONS; `phrase` is what the text mentions, `found` the bits
-    of the generators. Reasons stand in the order of how sure a sign of a link they are.
+    of the generators. Reasons come in the order of how sure a sign of a link they are.
     """
     reasons: list[tuple[float, str, tuple[str, ...]]] = []
 

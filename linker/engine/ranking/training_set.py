@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.index import Progress, SiteIndex
-    from linker.engine.ranking.learned import TrainOptions
+    from linker.engine.ranking.boosted_trees import TrainOptions
     from linker.engine.site import Site
 
-UNDECIDED = 30  # candidates that stand as wrong beside each donor's decisions
+UNDECIDED = 30  # candidates that count as wrong beside each source's decisions
 
 
 @dataclass(frozen=True)
 class TrainingSet:
     """Candidates with labels, arrays [m]: `pairs`, whose `features` [m, len(FEATURES)] lie in a file of their own;
     `label` bool, `weight` float32, `share` int64: the share of links that was hidden, or the number of shares for
-    editors' decisions and the candidates beside them; `hidden`: hidden links of the donors, candidates or not;
+    editors' decisions and the candidates beside them; `hidden`: hidden links of the sources, candidates or not;
     `rejected`: pairs that editors rejected."""
 
     pairs: Candidates
@@ -52,7 +52,7 @@ def training_set(
     generators: Collection[str] = (),
     progress: Progress = no_progress,
 ) -> TrainingSet:
-    """Labelled candidates, by share of hidden links, then donor and target.
+    """Labelled candidates, by share of hidden links, then source and target.
 
     Whatever is derived from links for the pairs of a share is computed without the links of that share.
     """
@@ -119,7 +119,7 @@ def _in_shares(site: Site, folds: int, random: np.random.Generator) -> _Shares:
     pages = len(site)
     key, of_link = np.unique(site.links.src * pages + site.links.dst, return_inverse=True)
     source, target = key // pages, key % pages
-    usable = site.target[target] & site.donor[source] & (source != target)
+    usable = site.target[target] & site.source[source] & (source != target)
     return _Shares(pages, key, of_link, usable, random.permutation(len(key)) % folds)
 
 
@@ -132,8 +132,8 @@ def _add_share(
     generators: Collection[str],
     random: np.random.Generator,
 ) -> int:
-    """Adds the candidates of donors of a share's hidden links, drawn by chance until there are pairs enough, and
-    returns how many hidden links these donors have."""
+    """Adds the candidates of sources of a share's hidden links, drawn by chance until there are pairs enough, and
+    returns how many hidden links these sources have."""
     site, pages = index.site, links.pages
     evidence = build_evidence(index, np.flatnonzero(links.share[links.of_link] != share))
     trim_malloc()
@@ -142,17 +142,17 @@ def _add_share(
         np.concatenate([seen // pages, site.forbidden.src, site.accepted.src]),
         np.concatenate([seen % pages, site.forbidden.dst, site.accepted.dst]),
     )
-    donors = np.unique(hidden // pages)
-    random.permutation(donors)  # a draw of former versions: without it models would differ from theirs
-    order = random.permutation(len(donors))
+    sources = np.unique(hidden // pages)
+    random.permutation(sources)  # a draw of former versions: without it models would differ from theirs
+    order = random.permutation(len(sources))
     room, found_so_far, used = max(options.most_pairs // options.folds, 1), 0, 0
     while used < len(order) and found_so_far < room:
-        batch = np.sort(donors[order[used : used + options.donors]])
+        batch = np.sort(sources[order[used : used + options.sources]])
         found = candidates(evidence, batch, skip, generators)
-        examples.add(found, np.isin(found.donor * pages + found.target, hidden), share)
-        found_so_far, used = found_so_far + len(found), used + options.donors
+        examples.add(found, np.isin(found.source * pages + found.target, hidden), share)
+        found_so_far, used = found_so_far + len(found), used + options.sources
         del found
-    return int(np.isin(hidden // pages, donors[order[:used]]).sum())
+    return int(np.isin(hidden // pages, sources[order[:used]]).sum())
 
 
 def _add_decisions(
@@ -163,7 +163,7 @@ def _add_decisions(
     random: np.random.Generator,
 ) -> int:
     """Adds editors' accepts (right) and rejects (wrong), with the evidence of all links, and returns how many rejects
-    there are. UNDECIDED other candidates of each of their donors stand beside them as wrong: editors who accept all
+    there are. UNDECIDED other candidates of each of their sources count as wrong beside them: editors who accept all
     they see would otherwise teach that everything is right."""
     site, pages = index.site, len(index.site)
     accepted = site.accepted.src * pages + site.accepted.dst
@@ -172,24 +172,24 @@ def _add_decisions(
     if not len(decided):
         return 0
     evidence = build_evidence(index, np.arange(len(site.links)))
-    donors = np.unique(decided // pages)
+    sources = np.unique(decided // pages)
     parts = []
-    for first in range(0, len(donors), options.donors):
+    for first in range(0, len(sources), options.sources):
         found = candidates(
-            evidence, donors[first : first + options.donors], (site.links.src, site.links.dst), generators
+            evidence, sources[first : first + options.sources], (site.links.src, site.links.dst), generators
         )
-        parts.append(_with_undecided(found, np.isin(found.donor * pages + found.target, decided), random))
+        parts.append(_with_undecided(found, np.isin(found.source * pages + found.target, decided), random))
     pairs = joined(parts)
-    key = pairs.donor * pages + pairs.target
+    key = pairs.source * pages + pairs.target
     if len(pairs):
         examples.add(pairs, np.isin(key, accepted), options.folds)
     return int(np.isin(key, rejected).sum())
 
 
 def _with_undecided(found: Candidates, is_decided: NDArray[np.bool_], random: np.random.Generator) -> Candidates:
-    """The decided candidates, and of each donor UNDECIDED others drawn by chance."""
-    order = np.lexsort((random.random(len(found)), is_decided, found.donor))
-    rank = np.arange(len(order)) - np.searchsorted(found.donor[order], found.donor[order])
+    """The decided candidates, and of each source UNDECIDED others drawn by chance."""
+    order = np.lexsort((random.random(len(found)), is_decided, found.source))
+    rank = np.arange(len(order)) - np.searchsorted(found.source[order], found.source[order])
     drawn = np.zeros(len(found), dtype=np.bool_)
     drawn[order[rank < UNDECIDED]] = True
     return found.take(is_decided | drawn)

@@ -1,4 +1,4 @@
-"""Words for the pairs of each donor whose turn comes first."""
+"""Words of texts for the best pairs of each source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from linker.engine.anchors.choice import anchor_choices, span_finder
 from linker.engine.anchors.training import AnchorRanker
 from linker.engine.arrays.disk import to_memmap
 from linker.engine.ranking.approval import GOOD_WORDS
-from linker.engine.ranking.choose import places, turns
+from linker.engine.ranking.choose import allocation_scores, rank_by_source
 from linker.engine.ranking.ranked import SOURCES, WORDING, Words
 
 if TYPE_CHECKING:
@@ -20,34 +20,35 @@ if TYPE_CHECKING:
 
     from linker.engine.evidence import TextEvidence
     from linker.engine.index import Progress
-    from linker.engine.ranking.choose import Judged
+    from linker.engine.ranking.choose import ScoredPairs
     from linker.engine.ranking.options import EngineOptions
 
-MOST_WORDS = 5  # choices of words kept a pair
+MAX_CHOICES = 5  # choices of words kept a pair
 WORTH_PICKING = 0.5  # how likely words have to be all right for an editor to be offered them
 
 
 def words_of(
     evidence: TextEvidence,
-    judged: Judged,
+    scored: ScoredPairs,
     anchors: AnchorRanker | None,
     options: EngineOptions,
     progress: Progress,
 ) -> tuple[Words, NDArray[np.float64]]:
-    """Words for the pairs of each donor whose turn comes first, and how likely each pair is to be approved at its
-    best."""
-    approval, pairs, relevance = options.approval, judged.pairs, judged.relevance
+    """Words for the `options.worded` pairs of each source that come first by `allocation_scores`, and how likely each
+    pair is to be approved at its best, float64 [m], not yet calibrated to the project. `anchors`: the choice of words
+    that was learned from the site, None where there was none."""
+    approval, pairs, relevance = options.approval, scored.pairs, scored.relevance
     probability = approval.approved_beside(relevance)
-    rank = places(pairs, turns(pairs, probability, judged.base))
-    asked = np.flatnonzero((rank < options.worded) & (evidence.index.tokens[pairs.donor] > 0))
-    finder = span_finder(evidence, anchors) if len(asked) else None
+    rank = rank_by_source(pairs, allocation_scores(pairs, probability, scored.base))
+    worded = np.flatnonzero((rank < options.worded) & (evidence.index.tokens[pairs.source] > 0))
+    finder = span_finder(evidence, anchors) if len(worded) else None
     count = np.zeros(len(pairs), dtype=np.int8)
     kept = [np.empty(0, dtype=WORDING)]
-    for part in _by_donor(pairs.donor[asked], options.limits.donors):
-        progress(part.start, len(asked), "Choosing words")
-        some = asked[part]
-        donor, target = pairs.donor[some], pairs.target[some]
-        choices = anchor_choices(evidence, donor, target, approval, MOST_WORDS, anchors, finder)
+    for part in _by_source(pairs.source[worded], options.limits.sources):
+        progress(part.start, len(worded), "Choosing words")
+        some = worded[part]
+        source, target = pairs.source[some], pairs.target[some]
+        choices = anchor_choices(evidence, source, target, approval, MAX_CHOICES, anchors, finder)
         rows = np.array(
             [(c.start, c.end, SOURCES.index(c.source), c.weight) for mine in choices for c in mine], dtype=WORDING
         )
@@ -66,9 +67,9 @@ def words_of(
     return Words(first, count, to_memmap(np.concatenate(kept))), probability
 
 
-def _by_donor(donor: NDArray[np.int64], most: int) -> Iterator[slice]:
-    """Slices of pairs that hold so many donors each."""
-    starts = np.flatnonzero(np.concatenate([[True], donor[1:] != donor[:-1]])[: len(donor)])
+def _by_source(source: NDArray[np.int64], most: int) -> Iterator[slice]:
+    """Slices of pairs that hold so many sources each."""
+    starts = np.flatnonzero(np.concatenate([[True], source[1:] != source[:-1]])[: len(source)])
     for place in range(0, len(starts), most):
         after = place + most
-        yield slice(int(starts[place]), int(starts[after]) if after < len(starts) else len(donor))
+        yield slice(int(starts[place]), int(starts[after]) if after < len(starts) else len(source))

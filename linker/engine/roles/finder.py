@@ -24,11 +24,10 @@ class PageFacts(NamedTuple):
     """What is known of a page.
 
     `text` is the beginning of its main text, empty where the import brought none; `words` are those of all of it, None
-    where nobody counted. `links_out` are the distinct pages that its text links to and `link_share` the share of the
-    text that is links; `links_in` are the distinct pages whose text links here, `menu_share` the share of the site's
-    pages whose menus and footers do. `below` counts the pages that lie below
-    it, by their addresses or by the category tree.
-    """
+    where it was not counted. `links_out` are the distinct pages that its text links to and `link_share` the share of
+    the text that is links; `links_in` are the distinct pages whose text links here, `menu_share` the share of the
+    site's pages whose menus and footers do. `below` counts the pages that lie below it, by their addresses or by the
+    category tree."""
 
     url: str
     title: str = ""
@@ -66,7 +65,7 @@ class SiteFacts:
 
 THIN_WORDS = 15  # fewer say nothing
 SHORT_WORDS = 150  # a list's own words
-HEADING_WORDS = 40  # no more than what stands above a list
+HEADING_WORDS = 40  # no more than what comes above a list
 FEW_BELOW, FEW_LINKS = 2, 2
 EVENT_WORDS = 250  # more is a report, a recording or a transcript
 LINKED = 2  # pages whose texts link to a page: editors have chosen it, whatever it looks like
@@ -175,7 +174,7 @@ def _by_name(page: PageFacts) -> Found | None:
 
 
 def _names(page: PageFacts) -> list[str]:
-    """The page's names: its H1 and its title, whole and without what stands behind a separator."""
+    """The page's names: its H1 and its title, whole and without what follows a separator."""
     found = [page.h1, page.title]
     for name in (page.h1, page.title):
         found += _SEPARATORS.split(name)[:1]
@@ -210,7 +209,7 @@ def _host(url: str) -> str:
 # ------------------------------------------------------------------------------------------------- products, events
 
 
-FEWEST_PRICES, MOST_PRICED = 10, 0.5  # pages of a section that sells, and their share of it
+MIN_PRICES, MIN_PRICED_SHARE = 10, 0.5  # pages of a section that sells, and their share of it
 PRODUCT_PARTS = sorted(part.strip() for part in words.PRODUCTS.split(","))  # as addresses have them
 
 
@@ -223,7 +222,7 @@ def sections_with_prices(pages: Iterable[tuple[str, str]]) -> frozenset[str]:
         seen[above] += 1
         priced[above] += _PRICE.search(text) is not None
     return frozenset(
-        part for part, count in priced.items() if part and count >= max(FEWEST_PRICES, MOST_PRICED * seen[part])
+        part for part, count in priced.items() if part and count >= max(MIN_PRICES, MIN_PRICED_SHARE * seen[part])
     )
 
 

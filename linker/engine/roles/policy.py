@@ -78,6 +78,8 @@ class Receives(StrEnum):
 
 
 class RoleLinks(NamedTuple):
+    """Whether the pages of a role give new links, and whether they receive any."""
+
     gives: Gives
     receives: Receives
 
@@ -94,7 +96,8 @@ USUAL = {
 
 
 def role_links(changed: Mapping[str, Mapping[str, str]]) -> dict[PageRole, RoleLinks]:
-    """What each role gives and receives; `changed` holds what a project has otherwise than usual, by role."""
+    """What each role gives and receives: USUAL, but for what a project has `changed`, by role, under "gives" and
+    "receives". Raises ValueError for a value that there is not."""
     return {
         role: RoleLinks(
             Gives(changed.get(role, {}).get("gives", usual.gives)),
@@ -105,7 +108,8 @@ def role_links(changed: Mapping[str, Mapping[str, str]]) -> dict[PageRole, RoleL
 
 
 def differing(chosen: Mapping[PageRole, RoleLinks]) -> dict[str, dict[str, str]]:
-    """What of it is not the usual, so that better defaults reach who never chose."""
+    """The part of a choice that differs from USUAL, by role, as `role_links` reads it: what was not chosen follows
+    later defaults."""
     found = {
         role.value: {
             name: str(value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Nobody calls an article so: the last part of an address is enough.
+# No article is called so: the last part of an address is enough.
 CLEAR_UTILITY = """
 impressum, imprint, legal notice, legal notices, site notice, anbieterkennzeichnung,
 mentions légales, aviso legal, note legali, colofon, colophon, juridische kennisgeving,
@@ -47,9 +47,9 @@ konto, compte,
 cuenta, connexion, inscription, accedi, acceso, accesso, registro, registrazione, registreren, aanmelden,
 cart, basket, bag, kasse, sitemap, 404
 """
-# Those that stand at the top of a site alone.
+# Those that are at the top of a site alone.
 SEARCHES = "search, suche, recherche, búsqueda, buscar, buscador, ricerca, cerca, zoeken"
-# What may stand beside such a name and changes nothing.
+# What may come beside such a name and changes nothing.
 FILLERS = """
 us, the, our, my, your, of, to, at, and, for, with, form, page, policy, team, support, customer, service, services,
 site, website, here, uns, unser, unsere, mit, zu, zum, und, der, die, das, seite, formular, anfahrt, shop, nous, notre,
@@ -58,7 +58,7 @@ not, found
 """
 # Whatever lies below is part of the shop's or the system's own machinery.
 MACHINERY = "checkout, warenkorb, my-account, mein-konto, mon-compte, mi-cuenta, mijn-account, wp-login, wp-admin"
-# What may stand above a utility page, beside the language.
+# What may come above a utility page, beside the language.
 ABOVE_UTILITY = """
 about, about us, über uns, uns, info, infos, information, informationen, pages, page, site, service, services, company,
 unternehmen, policies, policy, legal, rechtliches, help, hilfe, aide, ayuda, aiuto, hulp, support, account, customer,

@@ -28,7 +28,7 @@ _OPTIONS.log_errors, _OPTIONS.never_capture, _OPTIONS.max_mem = False, True, 128
 
 
 class Place(StrEnum):
-    """Where on a page a word stands, the one said first where it stands in several."""
+    """Where on a page a word is; of several places the one listed first."""
 
     TITLE = "title"
     H1 = "h1"
@@ -36,6 +36,8 @@ class Place(StrEnum):
 
 
 class Found(NamedTuple):
+    """An entry that a page has, and where."""
+
     entry: Entry
     place: Place
 
@@ -72,7 +74,7 @@ class Matcher:
         return list(found.values())
 
     def in_text(self, text: str, language: str | None = None) -> Iterator[Entry]:
-        """The entries whose words stand in the text, in the order of the words; a word may come again."""
+        """The entries whose words are in the text, in the order of the words; a word may come again."""
         words = TOKEN.findall(fold_chars(text))
         taken: dict[str, int] = {}
         for place, word in enumerate(words):

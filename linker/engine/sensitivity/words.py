@@ -42,6 +42,7 @@ class Entry:
 
     @property
     def key(self) -> str:
+        """The same for all ways to write the word, see `word_key`."""
         return word_key(self.word)
 
 
@@ -108,7 +109,7 @@ def _form(text: str) -> tuple[str, ...]:
 
 
 def likely_language(text: str) -> str | None:
-    """The language most of whose function words stand in the text; None where no language has ten there."""
+    """The language most of whose function words are in the text; None where no language has ten there."""
     found = Counter(tokens(text))
     counts = {language: sum(found[word] for word in stop_words(language)) for language in LANGUAGES}
     language = max(counts, key=lambda one: counts[one])

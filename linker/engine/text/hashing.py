@@ -109,7 +109,8 @@ class HashTable:
         return (keys >> np.uint64(64 - self._bits)).astype(np.int64)
 
     def add(self, keys: NDArray[np.uint64], values: NDArray[np.int32]) -> None:
-        """Adds distinct keys that the table does not have yet."""
+        """Adds distinct keys, uint64 [k], that the table does not have yet, with their numbers, int32 [k], from 0
+        on."""
         self._count += len(keys)
         if 2 * self._count > len(self._key):
             held = self._value >= 0
@@ -124,7 +125,7 @@ class HashTable:
             keys, values, at = keys[lost], values[lost], (at[lost] + 1) & (len(self._key) - 1)
 
     def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """The number of each key, int32; -1 for a key that the table does not have."""
+        """The number of each key, uint64 [k]: int32 [k]; -1 for a key that the table does not have."""
         at = self._slots(keys)
         value = self._value[at]
         lost = np.flatnonzero((self._key[at] != keys) & (value >= 0))

@@ -109,7 +109,8 @@ def _encoded(text: str) -> bytes:
 
 
 def apart(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether pages of these tongues are kept apart; arrays of one shape, or that numpy makes so."""
+    """Whether pages with these `language_ids` are kept apart: both are known and differ. bool, of the shape that numpy
+    gives the two together."""
     different: NDArray[np.bool_] = (left != right) & (left != 0) & (right != 0)
     return different
 

@@ -147,7 +147,7 @@ class Mentions:
 
     `page` int32; `phrase` int32: the phrase as written, or -1 where it is inflected; `group` int32: the phrases equal
     by stems; `token` int64 and `size` int8: first token within `Tokens` and number of tokens; `start`, `end` int32:
-    place in the folded text, in characters; `alone` bool: nothing else stands on the line; `leads` bool: the line
+    place in the folded text, in characters; `alone` bool: nothing else is on the line; `leads` bool: the line
     begins with it.
     """
 
@@ -201,7 +201,7 @@ class PhraseBook:
         self._place = _placed(self._sums)
 
     def forget_words(self) -> None:
-        """Lets go of what `find` needs, once all texts are read: most of what a book holds."""
+        """Frees what `find` needs, once all texts are read: most of what a book holds."""
         del self._loose, self._sums, self._place
 
     def find(self, tokens: Tokens) -> Mentions:
@@ -230,7 +230,8 @@ class PhraseBook:
 
 
 def trimmed(tokens: Tokens, vocabulary: Vocabulary) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First token and the one after the last of each text, without punctuation that only surrounds it."""
+    """First token and the one after the last of each text, without punctuation that only surrounds it; int64 [texts]
+    both, equal where nothing is left."""
     marks = vocabulary.numbers(TRIM)
     edge = np.isin(tokens.words, marks)
     edge[tokens.words == 0] = True

@@ -1,4 +1,4 @@
-"""Where a phrase stands in a text, and the sentences around it. Offsets are positions in the text as given."""
+"""Where a phrase is in a text, and the sentences around it. Offsets are positions in the text as given."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from linker.engine.text.clean import collapse, has_word, visible
+from linker.engine.text.clean import collapse, visible
 from linker.engine.text.fold import fold, fold_chars, fold_offsets, is_boundary
+from linker.engine.text.headings import looks_like_heading
+from linker.engine.text.marks import CLOSING, SENTENCE_ENDS, WIDE_CLOSING, WIDE_SENTENCE_ENDS
 from linker.engine.text.words import ABBREVIATIONS
 
 SIDE = 200  # characters shown on each side of the match, and of each neighbouring sentence
-_HEADING_MAX = 80
 # The look-behind keeps a long run of dots linear: an end is only tried at the start of a run.
-_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]++[」』）]*+")
+_SENTENCE_END = re.compile(
+    rf"(?<![{SENTENCE_ENDS}])[{SENTENCE_ENDS}]++[{re.escape(CLOSING)}]*+(?=\s)|[{WIDE_SENTENCE_ENDS}]++[{WIDE_CLOSING}]*+"
+)
 _LAST_TOKEN = re.compile(r"[^\s(\[\"'“‘«]{1,12}\Z")
-_BULLET = re.compile(r"[-*•‣◦·]\s")
 _ABBREVIATIONS = frozenset(ABBREVIATIONS.split())
 
 
@@ -160,7 +162,7 @@ def _sentences(line: str) -> list[tuple[int, int]]:
     """Spans of the sentences of one line; they are in order, touch each other and cover the line."""
     spans = []
     start = 0
-    for end in _sentence_ends(line):
+    for end in sentence_ends(line):
         spans.append((start, end))
         start = end
     if start < len(line) or not spans:
@@ -168,7 +170,12 @@ def _sentences(line: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _sentence_ends(line: str) -> Iterator[int]:
+def sentence_ends(line: str) -> Iterator[int]:
+    """Where the sentences of one line end, closing quotes and brackets included, ascending; the end of the line is not
+    among them unless a mark of WIDE_SENTENCE_ENDS is there.
+
+    A mark before a lower-case letter ends none, nor the full stop of a single letter or of one of ABBREVIATIONS.
+    """
     for found in _SENTENCE_END.finditer(line):
         following = line[found.end() : found.end() + 8].lstrip()
         if following[:1].islower():
@@ -233,24 +240,13 @@ def _lines_below(text: str, line_end: int) -> Iterator[str]:
 def _paragraph_before(text: str, line_start: int) -> str:
     """The last sentence of the line above, unless that is a heading."""
     line = next(_lines_above(text, line_start), "")
-    return "" if _looks_like_heading(line) else line[slice(*_sentences(line)[-1])]
+    return "" if looks_like_heading(line) else line[slice(*_sentences(line)[-1])]
 
 
 def _paragraph_after(text: str, line_end: int) -> str:
     """The first sentence of the line below, unless that is a heading."""
     line = next(_lines_below(text, line_end), "")
-    return "" if _looks_like_heading(line) else line[slice(*_sentences(line)[0])]
-
-
-def _looks_like_heading(line: str) -> bool:
-    """A short line that neither ends like a sentence nor starts like an item or the rest of one."""
-    return (
-        0 < len(line) <= _HEADING_MAX
-        and line[-1] not in ".,;:!…。！，；"
-        and has_word(line)
-        and not line[0].islower()
-        and not _BULLET.match(line)
-    )
+    return "" if looks_like_heading(line) else line[slice(*_sentences(line)[0])]
 
 
 def _heading_above(text: str, line_start: int, line_end: int) -> str:
@@ -258,10 +254,10 @@ def _heading_above(text: str, line_start: int, line_end: int) -> str:
 
     Of two short lines in a row the lower one is the heading; three or more are a list under its first line.
     """
-    run = [text[line_start:line_end].strip()] if _looks_like_heading(text[line_start:line_end].strip()) else []
+    run = [text[line_start:line_end].strip()] if looks_like_heading(text[line_start:line_end].strip()) else []
     own = len(run)
     for line in _lines_above(text, line_start):
-        if _looks_like_heading(line):
+        if looks_like_heading(line):
             run.append(line)
         elif len(run) > own:
             break

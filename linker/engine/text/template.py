@@ -105,7 +105,7 @@ def strip_patterns(title: str, patterns: Iterable[Pattern]) -> str:
 
 
 def _undangled(text: str) -> str:
-    """A collapsed text without the separators that stand as words at its ends."""
+    """A collapsed text without the separators that are words of their own at its ends."""
     words = text.split(" ")
     kept = [place for place, word in enumerate(words) if word.strip(_DANGLING)]
     return " ".join(words[kept[0] : kept[-1] + 1]) if kept else text
@@ -194,7 +194,7 @@ def _h1s_do_without(
 ) -> dict[str, bool]:
     """Whether the H1s lack the `words` of an affix; affixes of which too few H1s can say so are left out.
 
-    An H1 can say so if it is a part of its title or holds the words, and does not stand on many pages.
+    An H1 can say so if it is a part of its title or holds the words, and is not on many pages.
     """
     pages = Counter(h1_of.values())
     carried: Counter[str] = Counter()

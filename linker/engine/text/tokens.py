@@ -66,7 +66,7 @@ class Vocabulary:
         return number
 
     def numbers(self, words: Iterable[str]) -> NDArray[np.int32]:
-        """The numbers of those of the folded `words` that are known, int32, ascending."""
+        """The numbers of those of the folded `words` that are known, int32 [k], ascending."""
         return np.array(sorted(self._number[word] for word in words if word in self._number), dtype=np.int32)
 
     def word_mask(self) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from linker import audit
-from linker.engine.ranking.formula import FormulaWeights
+from linker.engine.ranking.formula_score import FormulaWeights
 from linker.models import ChangeKind, Project
 
 if TYPE_CHECKING:

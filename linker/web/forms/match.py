@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 
 from linker.engine.candidates import registry as generators
-from linker.engine.params import FEWEST_A_TARGET, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
+from linker.engine.params import MIN_TARGET_CAP, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
 from linker.engine.ranking.rankers import registry as rankers
 from linker.matching.report_types import MatchReport
 from linker.models import Category, PageList, Project, Run, RunKind
@@ -191,7 +191,7 @@ class MatchForm(forms.Form):
         min_value=0.01,
         max_value=100,
         label="… and as % of the run’s links",
-        help_text=f"{FEWEST_A_TARGET} links are always allowed. 100: no cap.",
+        help_text=f"{MIN_TARGET_CAP} links are always allowed. 100: no cap.",
         widget=forms.NumberInput(attrs={"step": "0.1"}),
     )
     reciprocal = forms.IntegerField(

@@ -8,11 +8,11 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from linker.engine.ranking.formula import PENALTIES, FormulaWeights
+from linker.engine.ranking.formula_score import PENALTIES, FormulaWeights
 
 
 class FormulaForm(forms.Form):
-    """The weights of the stated formula, linker.engine.ranking.formula.FormulaWeights."""
+    """The weights of the stated formula, linker.engine.ranking.formula_score.FormulaWeights."""
 
     HELP = {
         "similarity": ("Similarity", "How close the two pages are in meaning."),

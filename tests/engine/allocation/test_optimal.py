@@ -13,20 +13,21 @@ from linker.engine.allocation.optimal import assign
 from linker.engine.params import Mode
 
 
-def best_total(pairs: list[tuple[int, int, float]], per_donor: int, per_target: int) -> float:
+def best_total(pairs: list[tuple[int, int, float]], per_source: int, per_target: int) -> float:
     best = 0.0
     for size in range(len(pairs) + 1):
         for chosen in combinations(pairs, size):
-            donors = [donor for donor, _, _ in chosen]
+            sources = [source for source, _, _ in chosen]
             targets = [target for _, target, _ in chosen]
-            fits = all(donors.count(donor) <= per_donor for donor in donors)
+            fits = all(sources.count(source) <= per_source for source in sources)
             if fits and (not per_target or all(targets.count(target) <= per_target for target in targets)):
                 best = max(best, sum(score for _, _, score in chosen))
     return best
 
 
-def solve(donors, targets, score, per_donor: int, per_target: int):
-    return assign(donors, targets, score, np.full(len(donors), per_donor), np.full(len(donors), per_target or 10**6))
+def solve(sources, targets, score, per_source: int, per_target: int):
+    pairs = len(sources)
+    return assign(sources, targets, score, np.full(pairs, per_source), np.full(pairs, per_target or 10**6))
 
 
 def arrays(pairs: list[tuple[int, int, float]]):
@@ -45,25 +46,25 @@ def arrays(pairs: list[tuple[int, int, float]]):
     st.integers(0, 3),
 )
 @settings(max_examples=150, deadline=None)
-def test_reaches_the_best_total_within_the_caps(scored, per_donor: int, per_target: int) -> None:
-    pairs = [(donor, target, score) for (donor, target), score in scored.items()]
-    donors, targets, score = arrays(pairs)
-    chosen = solve(donors, targets, score, per_donor, per_target)
+def test_reaches_the_best_total_within_the_caps(scored, per_source: int, per_target: int) -> None:
+    pairs = [(source, target, score) for (source, target), score in scored.items()]
+    sources, targets, score = arrays(pairs)
+    chosen = solve(sources, targets, score, per_source, per_target)
     assert len(set(chosen.tolist())) == len(chosen)
-    assert np.bincount(donors[chosen], minlength=1).max(initial=0) <= per_donor
+    assert np.bincount(sources[chosen], minlength=1).max(initial=0) <= per_source
     if per_target:
         assert np.bincount(targets[chosen], minlength=1).max(initial=0) <= per_target
-    assert abs(score[chosen].sum() - best_total(pairs, per_donor, per_target)) < 1e-9
-    assert chosen.tolist() == solve(donors, targets, score, per_donor, per_target).tolist()
+    assert abs(score[chosen].sum() - best_total(pairs, per_source, per_target)) < 1e-9
+    assert chosen.tolist() == solve(sources, targets, score, per_source, per_target).tolist()
 
 
 def test_is_never_worse_than_best_first_on_a_large_site() -> None:
     rng = np.random.default_rng(5)
     key = np.unique(rng.integers(0, 2000 * 500, 40_000))
-    donors, targets = key // 500, key % 500
+    sources, targets = key // 500, key % 500
     score = np.round(rng.random(len(key)), 6)
-    best = allocate(donors, targets, score, Caps(10, 20), Mode.BEST).chosen
-    chosen = solve(donors, targets, score, 10, 20)
+    best = allocate(sources, targets, score, Caps(10, 20), Mode.BEST).chosen
+    chosen = solve(sources, targets, score, 10, 20)
     assert score[chosen].sum() >= score[best].sum()
     assert np.bincount(targets[chosen]).max() <= 20
 

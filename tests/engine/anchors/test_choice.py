@@ -17,13 +17,13 @@ from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index, no_progress
 from linker.engine.rank import rank_site
 from linker.engine.ranking.approval import shipped
-from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
 from tests.engine.strategies import hostile_text
 
-OPTIONS = AnchorOptions(fewest=40, rounds=30, threads=1)
+OPTIONS = AnchorOptions(min_links=40, rounds=30, threads=1)
 
 
 def worded_site() -> Site:
@@ -59,10 +59,10 @@ def test_the_words_that_editors_link_come_back(learned: tuple[Evidence, AnchorRa
     evidence, ranker = learned
     site = worded_site()
     _, hidden = split(site)
-    donor, target = site.links.src[hidden], site.links.dst[hidden]
+    source, target = site.links.src[hidden], site.links.dst[hidden]
     wanted = [site.links.anchors[place] for place in hidden.tolist()]
-    by_weight = [choice[0].text for choice in anchor_choices(evidence, donor, target, shipped())]
-    by_model = [choice[0].text for choice in anchor_choices(evidence, donor, target, shipped(), ranker=ranker)]
+    by_weight = [choice[0].text for choice in anchor_choices(evidence, source, target, shipped())]
+    by_model = [choice[0].text for choice in anchor_choices(evidence, source, target, shipped(), ranker=ranker)]
     assert np.mean([one == other for one, other in zip(by_model, wanted, strict=True)]) > 0.85
     assert np.mean([one == other for one, other in zip(by_weight, wanted, strict=True)]) < 0.7
 
@@ -71,11 +71,12 @@ def test_choices_are_words_of_the_text_that_carry_no_link_yet(learned: tuple[Evi
     evidence, ranker = learned
     site = evidence.index.site
     rng = np.random.default_rng(0)
-    donor, target = rng.integers(0, len(site), 300), rng.integers(0, len(site), 300)
+    source, target = rng.integers(0, len(site), 300), rng.integers(0, len(site), 300)
     linked: dict[int, set[str]] = {}
     for page, anchor in zip(site.links.src.tolist(), site.links.anchors, strict=True):
         linked.setdefault(page, set()).add(anchor)
-    for page, found in zip(donor.tolist(), anchor_choices(evidence, donor, target, shipped(), 4, ranker), strict=True):
+    choices = anchor_choices(evidence, source, target, shipped(), 4, ranker)
+    for page, found in zip(source.tolist(), choices, strict=True):
         assert len(found) <= 4
         assert [choice.weight for choice in found] == sorted((choice.weight for choice in found), reverse=True)
         assert len({choice.text.lower() for choice in found}) == len(found)
@@ -138,9 +139,9 @@ def test_hidden_links_change_nothing_of_the_spans() -> None:
 def test_the_same_site_gives_the_same_choices(learned: tuple[Evidence, AnchorRanker]) -> None:
     evidence, ranker = learned
     again = train_anchors(evidence.index, OPTIONS)
-    donor, target = np.arange(40), np.arange(40)[::-1].copy()
-    assert anchor_choices(evidence, donor, target, shipped(), ranker=ranker) == anchor_choices(
-        evidence, donor, target, shipped(), ranker=again
+    source, target = np.arange(40), np.arange(40)[::-1].copy()
+    assert anchor_choices(evidence, source, target, shipped(), ranker=ranker) == anchor_choices(
+        evidence, source, target, shipped(), ranker=again
     )
 
 
@@ -177,8 +178,9 @@ def test_any_text_is_read(learned: tuple[Evidence, AnchorRanker], body: str, tit
     own = AnchorRanker(
         ranker.model, ranker.places, learn_boundaries(reader, link_positions(evidence.index, evidence.visible), [texts])
     )
-    donor, target = np.repeat(np.arange(6), 6), np.tile(np.arange(6), 6)
-    for page, found in zip(donor.tolist(), anchor_choices(evidence, donor, target, shipped(), ranker=own), strict=True):
+    source, target = np.repeat(np.arange(6), 6), np.tile(np.arange(6), 6)
+    choices = anchor_choices(evidence, source, target, shipped(), ranker=own)
+    for page, found in zip(source.tolist(), choices, strict=True):
         assert all(bodies[page][choice.start : choice.end] == choice.text for choice in found)
 
 
@@ -188,8 +190,8 @@ def test_a_ranked_site_offers_words_for_its_pairs() -> None:
     places = np.arange(len(ranked))
     choices = ranked.anchor_choices(places)
     assert sum(map(bool, choices)) > len(site)
-    donor = ranked.pairs.donor.tolist()
-    for page, mine in zip(donor, choices, strict=True):
+    source = ranked.pairs.source.tolist()
+    for page, mine in zip(source, choices, strict=True):
         assert [choice.weight for choice in mine] == sorted((choice.weight for choice in mine), reverse=True)
         assert all(site.bodies[page][choice.start : choice.end] == choice.text for choice in mine)
     assert ranked.anchor_choices(places[5:6])[0] == choices[5]

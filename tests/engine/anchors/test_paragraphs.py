@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.engine.anchors.paragraphs import About, Donor, Question, SiteWords, names_of
+from linker.engine.anchors.paragraphs import SiteWords, SourceParagraphs, TargetContent, TargetQuery, names_of
 from linker.engine.text.template import find_template
 from tests.engine.strategies import hostile_text
 
@@ -18,15 +18,15 @@ NOTICE = "Subscribe to our monthly newsletter and never miss the newest offers o
 OTHERS = [f"{ROUTES}\n{NOTICE}", f"{NIGHT} Page two.\n{NOTICE}", f"{WALKING} Page three.\n{NOTICE}"]
 
 
-def about(name: str = "Sore feet and blisters", text: str = "", anchors: tuple[str, ...] = ()) -> About:
-    return About([name], text, anchors, "en")
+def about(name: str = "Sore feet and blisters", text: str = "", anchors: tuple[str, ...] = ()) -> TargetContent:
+    return TargetContent([name], text, anchors, "en")
 
 
-def best(body: str, page: About, **of_donor: object) -> str:
+def best(body: str, page: TargetContent, **of_donor: object) -> str:
     """The paragraph of a text chosen for a page, as text; "" for none."""
     words = SiteWords([body, *OTHERS], ["en"] * (1 + len(OTHERS)))
-    donor = Donor(words, body, words.read([body], ["en"])[0], **of_donor)  # type: ignore[arg-type]
-    found = donor.best(Question(words, page))
+    source = SourceParagraphs(words, body, words.read([body], ["en"])[0], **of_donor)  # type: ignore[arg-type]
+    found = source.best(TargetQuery(words, page))
     return "" if found is None else body[found.start : found.end]
 
 
@@ -86,7 +86,7 @@ def test_a_list_of_links_is_never_chosen():
 def test_the_heading_above_comes_with_the_paragraph():
     body = f"Feet first\n{BLISTERS}\n{BLISTERS.replace('Whoever', 'She who')}"
     words = SiteWords([body, *OTHERS], ["en"] * (1 + len(OTHERS)))
-    found = Donor(words, body, words.read([body], ["en"])[0]).best(Question(words, about()))
+    found = SourceParagraphs(words, body, words.read([body], ["en"])[0]).best(TargetQuery(words, about()))
     assert found is not None
     assert found.heading == "Feet first"
 
@@ -100,9 +100,9 @@ def test_names_are_those_of_the_page_without_the_sites_own():
 @settings(max_examples=200, deadline=None)
 def test_whatever_a_text_holds_a_paragraph_is_a_line_of_it(body: str, others: list[str]):
     words = SiteWords([body, *others], [""] * (1 + len(others)))
-    donor = Donor(words, body, words.read([body], [""])[0])
-    question = Question(words, About(others, body, others, ""))
-    found = donor.best(question)
-    assert len(donor.scores(question)) == len(donor.spans)
+    source = SourceParagraphs(words, body, words.read([body], [""])[0])
+    question = TargetQuery(words, TargetContent(others, body, others, ""))
+    found = source.best(question)
+    assert len(source.scores(question)) == len(source.spans)
     if found is not None:
         assert body[found.start : found.end] in body.split("\n")

@@ -18,29 +18,29 @@ def side(ids, vectors, nodes) -> Side:
     return Side(np.asarray(ids, dtype=np.int64), unit_rows(np.asarray(vectors)), np.asarray(nodes, dtype=np.int64))
 
 
-def oracle(donors: Side, targets: Side, levels_up, forbidden, threshold, level_penalty, pool):
+def oracle(sources: Side, targets: Side, levels_up, forbidden, threshold, level_penalty, pool):
     """Every pair, one by one, in Python's own floats."""
     banned = set(zip(forbidden[0].tolist(), forbidden[1].tolist(), strict=True))
-    level = TREE.levels(donors.nodes, targets.nodes, levels_up)
+    level = TREE.levels(sources.nodes, targets.nodes, levels_up)
     found = []
-    for i, donor in enumerate(donors.ids.tolist()):
+    for i, source in enumerate(sources.ids.tolist()):
         mine = []
         for j, target in enumerate(targets.ids.tolist()):
-            if donor == target or (donor, target) in banned or level[i, j] < 0:
+            if source == target or (source, target) in banned or level[i, j] < 0:
                 continue
-            cosine = sum(float(a) * float(b) for a, b in zip(donors.unit[i], targets.unit[j], strict=True))
+            cosine = sum(float(a) * float(b) for a, b in zip(sources.unit[i], targets.unit[j], strict=True))
             cosine = round(max(-1.0, min(1.0, cosine)), 6)
             score = round(cosine - int(level[i, j]) * level_penalty, 6)
             if score >= threshold:
-                mine.append((donor, -score, target, int(level[i, j]), cosine))
+                mine.append((source, -score, target, int(level[i, j]), cosine))
         found += sorted(mine)[:pool]
-    return [(donor, target, level, cosine, -minus) for donor, minus, target, level, cosine in sorted(found)]
+    return [(source, target, level, cosine, -minus) for source, minus, target, level, cosine in sorted(found)]
 
 
 def as_rows(pairs) -> list[tuple]:
     return list(
         zip(
-            pairs.donors.tolist(),
+            pairs.sources.tolist(),
             pairs.targets.tolist(),
             pairs.levels.tolist(),
             pairs.similarity.tolist(),
@@ -69,7 +69,7 @@ def test_agrees_with_the_oracle_in_tiles_of_any_size(data):
     nodes = random.integers(0, len(TREE), size=count)
     pages = side(np.arange(1, count + 1) * 7, vectors, nodes)
     chosen = random.random(count) < 0.7
-    donors = Side(pages.ids[chosen], pages.unit[chosen], pages.nodes[chosen])
+    sources = Side(pages.ids[chosen], pages.unit[chosen], pages.nodes[chosen])
     forbidden = (random.choice(pages.ids, 20), random.choice(pages.ids, 20))
     wanted = {
         "threshold": data.draw(st.sampled_from([-1.0, 0.0, 0.3, 0.7])),
@@ -83,7 +83,7 @@ def test_agrees_with_the_oracle_in_tiles_of_any_size(data):
 
     largest = {"rows": 12, "columns": 30, "pending": 200, "fold": 4}
     found = search(
-        donors,
+        sources,
         tiled(targets, size),
         lambda left, right: TREE.levels(left, right, levels_up),
         forbidden,
@@ -92,7 +92,7 @@ def test_agrees_with_the_oracle_in_tiles_of_any_size(data):
         **wanted,
     )
 
-    assert as_rows(found) == oracle(donors, targets, levels_up, forbidden, **wanted)
+    assert as_rows(found) == oracle(sources, targets, levels_up, forbidden, **wanted)
 
 
 @pytest.mark.parametrize("threads", [1, 4])
@@ -147,12 +147,12 @@ def test_ties_go_to_the_lower_id():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("empty", ["donors", "targets"])
+@pytest.mark.parametrize("empty", ["sources", "targets"])
 def test_an_empty_side_gives_no_pairs(empty):
     full = side([1, 2], [[1, 0], [1, 0]], [0, 0])
     none = side(np.empty(0), np.empty((0, 2)), np.empty(0))
     found = search(
-        none if empty == "donors" else full,
+        none if empty == "sources" else full,
         [none if empty == "targets" else full],
         lambda a, b: TREE.levels(a, b, 0),
         (np.empty(0, np.int64), np.empty(0, np.int64)),

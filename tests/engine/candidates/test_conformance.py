@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linker.engine.candidates.base import DonorSlice
+from linker.engine.candidates.base import SourceSlice
 from linker.engine.candidates.link_scores import LinkScores
 from linker.engine.candidates.mention_rows import mention_rows
 from linker.engine.candidates.registry import GENERATORS, bit_of, label_of, names, switched_on
@@ -20,37 +20,37 @@ from tests.engine.sites import made_site
 each = pytest.mark.parametrize("name", list(GENERATORS))
 
 
-def slice_of(site: Site, pages: np.ndarray) -> DonorSlice:
+def slice_of(site: Site, pages: np.ndarray) -> SourceSlice:
     evidence = build_evidence(build_index(checked(site)), np.arange(len(site.links)))
-    return DonorSlice(evidence, pages, LinkScores(evidence, pages), mention_rows(evidence, pages))
+    return SourceSlice(evidence, pages, LinkScores(evidence, pages), mention_rows(evidence, pages))
 
 
 @pytest.fixture(scope="module")
-def donors() -> DonorSlice:
+def sources() -> SourceSlice:
     return slice_of(replace(made_site(), levels_up=0), np.arange(10, 60))
 
 
 @each
-def test_it_names_pages_for_rows_of_the_slice_and_the_same_each_time(name: str, donors: DonorSlice) -> None:
+def test_it_names_pages_for_rows_of_the_slice_and_the_same_each_time(name: str, sources: SourceSlice) -> None:
     for propose in (GENERATORS[name].propose, GENERATORS[name].propose_within):
-        rows, pages = propose(donors)
+        rows, pages = propose(sources)
         assert len(rows) == len(pages)
-        assert not len(rows) or (rows.min() >= 0 and rows.max() < len(donors.pages))
-        assert not len(pages) or (pages.min() >= 0 and pages.max() < len(donors.site))
-        again = propose(donors)
+        assert not len(rows) or (rows.min() >= 0 and rows.max() < len(sources.pages))
+        assert not len(pages) or (pages.min() >= 0 and pages.max() < len(sources.site))
+        again = propose(sources)
         assert np.array_equal(rows, again[0])
         assert np.array_equal(pages, again[1])
 
 
 @each
-def test_it_names_something_where_there_is_something_to_name(name: str, donors: DonorSlice) -> None:
-    assert len(GENERATORS[name].propose(donors)[0]) > 0
+def test_it_names_something_where_there_is_something_to_name(name: str, sources: SourceSlice) -> None:
+    assert len(GENERATORS[name].propose(sources)[0]) > 0
 
 
 @each
-def test_what_it_names_within_the_levels_lies_within_them(name: str, donors: DonorSlice) -> None:
-    rows, pages = GENERATORS[name].propose_within(donors)
-    assert donors.site.within_levels(donors.pages[rows], pages).all()
+def test_what_it_names_within_the_levels_lies_within_them(name: str, sources: SourceSlice) -> None:
+    rows, pages = GENERATORS[name].propose_within(sources)
+    assert sources.site.within_levels(sources.pages[rows], pages).all()
 
 
 @each
@@ -71,22 +71,22 @@ def test_it_has_a_name_that_fits_a_label_and_a_bit_of_its_own(name: str) -> None
 
 
 @each
-def test_alone_it_proposes_its_own_pairs_and_says_so(name: str, donors: DonorSlice) -> None:
-    donor, target, found = proposed_pairs(donors, [name])
-    rows, pages = GENERATORS[name].propose(donors)
-    own = set(zip(donors.pages[rows].tolist(), pages.tolist(), strict=True))
-    assert set(zip(donor.tolist(), target.tolist(), strict=True)) == own
+def test_alone_it_proposes_its_own_pairs_and_says_so(name: str, sources: SourceSlice) -> None:
+    source, target, found = proposed_pairs(sources, [name])
+    rows, pages = GENERATORS[name].propose(sources)
+    own = set(zip(sources.pages[rows].tolist(), pages.tolist(), strict=True))
+    assert set(zip(source.tolist(), target.tolist(), strict=True)) == own
     assert set(found.tolist()) == {bit_of(name)}
 
 
-def test_all_together_propose_what_each_does_and_a_pair_once(donors: DonorSlice) -> None:
-    donor, target, found = proposed_pairs(donors)
-    key = donor * len(donors.site) + target
+def test_all_together_propose_what_each_does_and_a_pair_once(sources: SourceSlice) -> None:
+    source, target, found = proposed_pairs(sources)
+    key = source * len(sources.site) + target
     assert (np.diff(key) > 0).all()
     for name in GENERATORS:
         mine = (found & bit_of(name)) > 0
-        assert np.array_equal(key[mine], np.multiply(proposed_pairs(donors, [name])[0], len(donors.site))
-                              + proposed_pairs(donors, [name])[1])  # fmt: skip
+        assert np.array_equal(key[mine], np.multiply(proposed_pairs(sources, [name])[0], len(sources.site))
+                              + proposed_pairs(sources, [name])[1])  # fmt: skip
 
 
 def test_none_named_is_all_and_the_order_is_that_of_the_registry() -> None:

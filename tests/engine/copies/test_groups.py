@@ -10,8 +10,8 @@ import pytest
 
 from linker.engine.copies.addresses import read_address
 from linker.engine.copies.describe import PageText, describe
-from linker.engine.copies.groups import LeadCriteria, Rulings, find_groups
-from linker.engine.copies.pairs import KINDS
+from linker.engine.copies.duplicate_pairs import KINDS
+from linker.engine.copies.page_groups import LeadCriteria, SeparatedPages, find_groups
 from linker.engine.copies.variants import read_name
 
 WORDS = [f"word{chr(97 + a)}{chr(97 + b)}" for a in range(20) for b in range(20)]
@@ -28,7 +28,7 @@ def page(path: str, title: str, body: str = "", language: str = "", h1: str = ""
     return PageText(path if "://" in path else f"https://site.example{path}", title, h1 or title, body, language)
 
 
-def groups(pages: list[PageText], inlinks: dict[int, int] | None = None, apart: Rulings | None = None):
+def groups(pages: list[PageText], inlinks: dict[int, int] | None = None, apart: SeparatedPages | None = None):
     count = len(pages)
     inward = np.array([(inlinks or {}).get(place, 0) for place in range(count)])
     standing = LeadCriteria(
@@ -216,10 +216,10 @@ def test_one_language_in_two_folders_is_no_translation():
 
 def test_what_somebody_said_to_be_different_stays_apart_also_by_way_of_a_third_page():
     pages = [page(f"/{name}", "Our new team", prose(1)) for name in "abc"]
-    apart = Rulings({0: {7: 0}, 1: {7: 1}})
+    apart = SeparatedPages({0: {7: 0}, 1: {7: 1}})
     found = groups(pages, apart=apart)
     assert found.group[0] != found.group[1]
-    assert sets(groups(pages, apart=Rulings({0: {7: 0}, 1: {7: 0}, 2: {7: 1}}))) == {frozenset({0, 1})}
+    assert sets(groups(pages, apart=SeparatedPages({0: {7: 0}, 1: {7: 0}, 2: {7: 1}}))) == {frozenset({0, 1})}
 
 
 def test_copies_in_two_guides_are_left_to_the_donor_and_a_plain_double_is_not():

@@ -47,7 +47,7 @@ def test_large_categories_are_searched_through_cells_of_their_own(levels_up):
 def test_a_pair_lies_within_exactly_where_its_level_says_so(seed, levels_up):
     tree, nodes, *_ = tree_and_pages(seed)
     level = tree.levels(nodes, nodes, levels_up)
-    donor, target = np.indices(level.shape)
-    inside = tree.within(nodes[donor.ravel()], nodes[target.ravel()], levels_up)
+    source, target = np.indices(level.shape)
+    inside = tree.within(nodes[source.ravel()], nodes[target.ravel()], levels_up)
     assert np.array_equal(inside, level.ravel() >= 0)
     assert (tree.levels(nodes, nodes, tree.height) >= 0).all()

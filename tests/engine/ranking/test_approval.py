@@ -21,8 +21,17 @@ from linker.engine.anchors.training import AnchorOptions
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import build_index
 from linker.engine.rank import rank_site
-from linker.engine.ranking.approval import PAIR_FEATURES, SHIPPED, Calibration, Curve, bits, calibrate, leaning, shipped
-from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.approval import (
+    PAIR_FEATURES,
+    SHIPPED,
+    Calibration,
+    Curve,
+    bits,
+    calibrate,
+    log_odds_shift,
+    shipped,
+)
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
@@ -37,7 +46,7 @@ def test_the_shipped_model_is_what_training_on_the_judged_suggestions_gives() ->
     assert model.judged == len(rows)
     again = relevance(rows)
     table = pairs(rows[:300])
-    assert np.allclose(raw(again, table) + leaning(table), model.relevant(table), atol=0.02)
+    assert np.allclose(raw(again, table) + log_odds_shift(table), model.relevant(table), atol=0.02)
 
 
 def test_no_judged_suggestion_holds_a_text() -> None:
@@ -114,7 +123,7 @@ def test_the_sites_own_ranker_weighs_in_where_the_donor_has_a_text() -> None:
     table = np.zeros((3, len(PAIR_FEATURES)), dtype=np.float32)
     table[:, PAIR_FEATURES.index("base")] = [2.0, 2.0, np.nan]
     table[:, PAIR_FEATURES.index("donor_tokens")] = [6.0, 0.7, 6.0]
-    leans = leaning(table)
+    leans = log_odds_shift(table)
     assert leans[0] > 0
     assert leans[1:].tolist() == [0, 0]
 
@@ -180,11 +189,11 @@ def test_decisions_of_the_project_move_the_probabilities_and_not_the_order() -> 
     strict = rank_site(site, EngineOptions(ranking="formula", calibration=Calibration(1.0, -1.0, 40)))
     assert np.array_equal(plain.pairs.target, strict.pairs.target)
     assert (strict.probability < plain.probability).all()
-    assert np.array_equal(strict.stated, plain.stated)
+    assert np.array_equal(strict.uncalibrated, plain.uncalibrated)
 
 
 def test_a_link_in_the_text_stands_on_words_that_are_good_enough() -> None:
-    options = EngineOptions(training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(fewest=40, rounds=30))
+    options = EngineOptions(training=TrainOptions(rounds=20, threads=1), anchors=AnchorOptions(min_links=40, rounds=30))
     site = made_site(pages=240)
     ranked = rank_site(without(site, np.random.default_rng(0).random(len(site.links)) < 0.2), options)
     choices = ranked.anchor_choices(np.arange(len(ranked)))

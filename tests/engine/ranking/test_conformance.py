@@ -14,7 +14,7 @@ from linker.engine.blocks import CategoryTree
 from linker.engine.candidates.block_search import Tiling
 from linker.engine.limits import Limits
 from linker.engine.rank import rank_site
-from linker.engine.ranking.learned import TrainOptions
+from linker.engine.ranking.boosted_trees import TrainOptions
 from linker.engine.ranking.options import EngineOptions
 from linker.engine.ranking.rankers.base import RankedPairs
 from linker.engine.ranking.rankers.registry import RANKERS, ranker_of
@@ -40,20 +40,20 @@ def bytes_of(ranked: RankedPairs) -> bytes:
     """All that a ranker says."""
     places = np.arange(len(ranked))
     said = [(ranked.why(place), choices) for place, choices in enumerate(ranked.anchor_choices(places))]
-    numbers = (ranked.donor, ranked.target, ranked.score)
+    numbers = (ranked.source, ranked.target, ranked.score)
     return b"".join(column.tobytes() for column in numbers) + repr((said, ranked.ranker, ranked.version)).encode()
 
 
 def pairs_of(ranked: RankedPairs) -> set[tuple[int, int]]:
-    return set(zip(ranked.donor.tolist(), ranked.target.tolist(), strict=True))
+    return set(zip(ranked.source.tolist(), ranked.target.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("site", [made_site(), twins()], ids=["varied", "twins"])
 def test_pairs_come_by_donor_then_score_and_equal_ones_by_target(name: str, site: Site) -> None:
     ranked = rank_site(site, options(name))
     assert len(ranked) > 100
-    assert (len(ranked.donor), len(ranked.target), len(ranked.score)) == (len(ranked),) * 3
-    order = np.lexsort((ranked.target, -ranked.score, ranked.donor))
+    assert (len(ranked.source), len(ranked.target), len(ranked.score)) == (len(ranked),) * 3
+    order = np.lexsort((ranked.target, -ranked.score, ranked.source))
     assert np.array_equal(order, np.arange(len(ranked)))
     assert len(pairs_of(ranked)) == len(ranked)
     assert np.array_equal(ranked.score, np.round(ranked.score, 6))
@@ -68,7 +68,7 @@ def test_every_pair_has_a_reason_and_a_list_of_words_that_stand_in_the_text(name
     ranked = rank_site(site, options(name))
     for place, choices in enumerate(ranked.anchor_choices(np.arange(len(ranked)))):
         assert ranked.why(place).sentence.endswith(".")
-        body = site.bodies[int(ranked.donor[place])]
+        body = site.bodies[int(ranked.source[place])]
         assert all(body[choice.start : choice.end] == choice.text for choice in choices)
 
 
@@ -103,37 +103,37 @@ def test_only_vectors_that_are_not_finite_are_no_vectors_at_all(name: str) -> No
 
 def test_what_is_taken_and_who_may_not_take_part_stay_out(name: str) -> None:
     free = rank_site(made_site(), options(name))
-    first = np.flatnonzero(np.diff(free.donor, prepend=-1))
-    forbidden = Pairs(free.donor[first[:40]], free.target[first[:40]])
-    rejected = Pairs(free.donor[first[40:80]], free.target[first[40:80]])
-    donor, target = np.arange(120) % 5 > 0, np.arange(120) % 7 > 0
-    site = replace(made_site(), forbidden=forbidden, rejected=rejected, donor=donor, target=target)
+    first = np.flatnonzero(np.diff(free.source, prepend=-1))
+    forbidden = Pairs(free.source[first[:40]], free.target[first[:40]])
+    rejected = Pairs(free.source[first[40:80]], free.target[first[40:80]])
+    source, target = np.arange(120) % 5 > 0, np.arange(120) % 7 > 0
+    site = replace(made_site(), forbidden=forbidden, rejected=rejected, source=source, target=target)
     ranked = rank_site(site, options(name))
     assert len(ranked) > 0
     taken = zip(*(column.tolist() for column in site.taken), strict=True)
     assert pairs_of(ranked).isdisjoint(taken)
-    assert all(source != page for source, page in pairs_of(ranked))
-    assert donor[ranked.donor].all()
+    assert all(one != other for one, other in pairs_of(ranked))
+    assert source[ranked.source].all()
     assert target[ranked.target].all()
 
 
 def test_languages_copies_levels_and_who_is_asked_about_are_kept_to(name: str) -> None:
     site = made_site()
-    asked = np.arange(120) % 2 == 0
+    selected = np.arange(120) % 2 == 0
     limits = {
-        "asked": asked,
+        "selected": selected,
         "levels_up": 0,
-        "tongues": np.arange(120) % 3,
+        "language_ids": np.arange(120) % 3,
         "group": np.where(np.arange(120) < 40, np.arange(120) // 4, -1),
         "tree": CategoryTree(np.array([0, 0, 0, 0, 0, 1, 2, 3, 4], dtype=np.int64)),
     }
     ranked = rank_site(replace(site, **limits), options(name))  # type: ignore[arg-type]
-    source, page = ranked.donor, ranked.target
+    source, page = ranked.source, ranked.target
     assert len(ranked) > 0
-    assert asked[source].all()
+    assert selected[source].all()
     assert np.array_equal(site.nodes[source], site.nodes[page])
-    tongues, group = limits["tongues"], limits["group"]
-    assert ((tongues[source] == tongues[page]) | (tongues[source] == 0) | (tongues[page] == 0)).all()
+    language, group = limits["language_ids"], limits["group"]
+    assert ((language[source] == language[page]) | (language[source] == 0) | (language[page] == 0)).all()
     assert ((group[source] != group[page]) | (group[source] < 0)).all()
 
 
@@ -142,7 +142,7 @@ def test_no_donor_has_more_than_the_pool_and_no_pair_scores_less_than_was_asked_
     least = float(np.median(every.score))
     ranked = rank_site(made_site(), options(name, pool=5, least_score=least))
     assert 0 < len(ranked) < len(every)
-    assert np.bincount(ranked.donor).max() <= 5
+    assert np.bincount(ranked.source).max() <= 5
     assert ranked.score.min() >= least
 
 
@@ -154,10 +154,10 @@ def test_four_times_the_pages_take_four_times_the_memory_and_not_sixteen_times(n
 
 def peak(name: str, pages: int) -> int:
     """Bytes held at most while a site is ranked in small slices."""
-    site = replace(made_site(pages, text=False, links_a_page=1), asked=np.arange(pages) % 4 == 0)
-    limits = Limits(donors=32, mentions=64, sums=64, characters=1)
-    training = TrainOptions(rounds=5, threads=1, folds=2, fewest=5, most_pairs=2000, donors=32)
-    anchors, tiling = AnchorOptions(fewest=sys.maxsize), Tiling(rows=64, columns=64)
+    site = replace(made_site(pages, text=False, links_a_page=1), selected=np.arange(pages) % 4 == 0)
+    limits = Limits(sources=32, mentions=64, sums=64, characters=1)
+    training = TrainOptions(rounds=5, threads=1, folds=2, min_labels=5, most_pairs=2000, sources=32)
+    anchors, tiling = AnchorOptions(min_links=sys.maxsize), Tiling(rows=64, columns=64)
     chosen = options(name, pool=5, worded=2, limits=limits, training=training, anchors=anchors, tiling=tiling)
     rank_site(made_site(20), chosen)  # what is loaded once is no part of it
     tracemalloc.start()

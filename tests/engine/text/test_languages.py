@@ -194,8 +194,8 @@ def test_a_page_knows_its_language_better_than_one_much_like_it():
 
 
 def test_only_two_known_languages_keep_pages_apart():
-    tongue = np.array([0, 3, 3, 5])
-    assert apart(tongue[:, None], tongue[None, :]).tolist() == [
+    language = np.array([0, 3, 3, 5])
+    assert apart(language[:, None], language[None, :]).tolist() == [
         [False, False, False, False],
         [False, False, False, True],
         [False, False, False, True],

@@ -150,7 +150,7 @@ def test_the_words_that_the_engine_proposes_stand_where_it_says():
     assert sum(map(len, choices)) > 100
     whole = 0
     for place, mine in enumerate(choices):
-        body = bodies[ranked.pairs.donor[place]]
+        body = bodies[ranked.pairs.source[place]]
         for choice in mine:
             assert body[choice.start : choice.end] == choice.text
             assert not is_diacritic_at(body, choice.start)

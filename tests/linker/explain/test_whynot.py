@@ -378,7 +378,7 @@ def test_a_suggestion_of_an_earlier_run_is_mentioned(pair, project):
 
 LEFT = [
     (Reason.BELOW_FLOOR, "below-floor", ["0.120", "kept 0.200"]),
-    (Reason.DONOR_FULL, "donor-full", ["0.120", "gives at most 2 new links", "of the 2 it has", "scored 0.310"]),
+    (Reason.SOURCE_FULL, "donor-full", ["0.120", "gives at most 2 new links", "of the 2 it has", "scored 0.310"]),
     (Reason.TARGET_FULL, "acceptor-full", ["0.120", "receives at most 1 new link", "of the 1 it has", "scored 0.440"]),
     (Reason.RECIPROCAL, "reciprocal", ["0.120", "its 3 links of that kind"]),
     (Reason.RELATED_FULL, "related-full", ["0.120", "places it beside the text", "its 1 new link"]),
@@ -440,7 +440,7 @@ def test_a_donor_whose_links_found_no_place_is_not_said_to_give_its_most(score, 
     make_edge(project, pair[0], score=0.9, run=run, placement="inline")
     make_edge(project, pair[0], score=0.7, run=run, placement="related")
     UnallocatedPairs.objects.create(
-        run=run, source=pair[0].pk, targets=[pair[1].pk], scores=[score], reasons=[Reason.DONOR_FULL]
+        run=run, source=pair[0].pk, targets=[pair[1].pk], scores=[score], reasons=[Reason.SOURCE_FULL]
     )
     assert said in finding(ask(*pair).findings, code).text
 

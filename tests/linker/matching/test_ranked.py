@@ -14,10 +14,10 @@ from linker.embedding.service import embedding_model
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import MatchParams, Mode, Ranking, Scope
 from linker.engine.ranking.approval import shipped
+from linker.engine.ranking.boosted_trees import TrainedScorer
 from linker.engine.ranking.choose import SUREST
 from linker.engine.ranking.features import FEATURES
-from linker.engine.ranking.learned import TrainedRanker
-from linker.engine.ranking.other_sites import learned_elsewhere
+from linker.engine.ranking.other_sites import other_sites_scorer
 from linker.errors import UserError
 from linker.matching.eligibility import eligible_pages
 from linker.matching.ranked import load_site
@@ -173,7 +173,7 @@ def test_a_site_without_links_is_ranked_by_the_ranker_that_ships(project, tents)
     run = match(project)
     assert run.report["ranking"] == "shipped"
     assert run.report["edges"] > 0
-    ranker = learned_elsewhere()
+    ranker = other_sites_scorer()
     assert (run.ranker.kind, run.ranker.version) == ("shipped", f"{ranker.version}+{shipped().version}")
     assert set(CandidateEdge.objects.values_list("ranked_by", flat=True)) == {"learned"}
     said = match_page(run)
@@ -242,17 +242,17 @@ def test_what_was_found_and_not_proposed_is_kept_with_the_reason_for_the_newest_
             assert (row.source, target) not in proposed
             assert (reason == Reason.BELOW_FLOOR) == (score < 0.5)
             reasons.add(Reason(reason))
-    assert {Reason.BELOW_FLOOR, Reason.DONOR_FULL} <= reasons
+    assert {Reason.BELOW_FLOOR, Reason.SOURCE_FULL} <= reasons
 
 
 def test_the_ranker_that_is_kept_scores_as_the_one_that_ranked(project, site):
     run = match(project)
-    kept = TrainedRanker.from_bytes(bytes(run.ranker.model))
+    kept = TrainedScorer.from_bytes(bytes(run.ranker.model))
     assert run.ranker.version == f"{kept.version}+{shipped().version}"
     assert asdict(kept.quality) == run.ranker.quality
     assert abs(sum(run.ranker.weights.values()) - 1) < 0.01
     features = np.random.default_rng(1).random((50, len(FEATURES))).astype(np.float32)
-    again = TrainedRanker.from_bytes(kept.to_bytes())
+    again = TrainedScorer.from_bytes(kept.to_bytes())
     assert kept.probability(kept.raw(features)).tolist() == again.probability(again.raw(features)).tolist()
     assert ((kept.probability(kept.raw(features)) >= 0) & (kept.probability(kept.raw(features)) <= 1)).all()
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from django.test import Client
     from numpy.typing import NDArray
 
-    from linker.engine.candidates.base import DonorSlice
+    from linker.engine.candidates.base import SourceSlice
     from linker.engine.index import Progress, SiteIndex
     from linker.engine.ranking.options import EngineOptions
     from linker.models import Page, Project
@@ -43,11 +43,11 @@ class NextPage(ByScore):
     label: ClassVar = "The next page"
     most: ClassVar = 1
 
-    def scores(self, donors: DonorSlice) -> Sequence[sparse.csr_matrix]:
-        rows = np.arange(len(donors.pages))
-        after = (donors.pages + 1) % len(donors.site)
+    def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:
+        rows = np.arange(len(sources.pages))
+        after = (sources.pages + 1) % len(sources.site)
         ones = np.ones(len(rows), dtype=np.float32)
-        return [sparse.csr_matrix((ones, (rows, after)), shape=(len(rows), len(donors.site)))]
+        return [sparse.csr_matrix((ones, (rows, after)), shape=(len(rows), len(sources.site)))]
 
 
 class ByTextLength(Scorer):

@@ -1,4 +1,4 @@
-"""What a ranker is: it puts the pairs of a site's pages in order, the likeliest link of each donor first.
+"""What a ranker is: it puts the pairs of a site's pages in order, the likeliest link of each source first.
 
 A ranker has a file in this folder and a line in `registry.RANKERS`. Most score candidates that are found for all of
 them alike: they derive from `CandidateRanker` and say no more than how a pair scores. The registry is read by forms and
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class RankedPairs(Protocol):
-    """What every ranker gives: pairs by donor, then score (highest first), then target; no pair twice.
+    """What every ranker gives: pairs by source, then score (highest first), then target; no pair twice.
 
     `ranker`: the name of the one that ranked, which may be another than was asked for where a site has too little to
     learn from; `version`: of its model or formula.
@@ -42,7 +42,7 @@ class RankedPairs(Protocol):
     def version(self) -> str: ...
 
     @property
-    def donor(self) -> NDArray[np.int64]:
+    def source(self) -> NDArray[np.int64]:
         """int64 [m]: pages that give the links."""
 
     @property
@@ -59,7 +59,7 @@ class RankedPairs(Protocol):
         """Why the pair at a position is suggested."""
 
     def anchor_choices(self, places: NDArray[np.int64]) -> list[list[AnchorChoice]]:
-        """Words of the donors' texts that could become the link of each pair at `places`, int64 [k], best first."""
+        """Words of the sources' texts that could become the link of each pair at `places`, int64 [k], best first."""
 
 
 class Ranker(ABC):
@@ -86,7 +86,7 @@ class Ranker(ABC):
 
     @abstractmethod
     def rank(self, site: Site, options: EngineOptions, progress: Progress) -> RankedPairs:
-        """The best pairs of every donor that is asked about, at most `options.pool` a donor, of `options.least_score`
+        """The best pairs of every selected source, at most `options.pool` a source, of `options.least_score`
         and more.
 
         `site` as `linker.engine.site.checked` returns it: a page whose vector holds NaN or infinity counts as one
@@ -121,15 +121,15 @@ class Scorer(ABC):
     def raw(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """How likely the site would link each pair, as log-odds or on any scale that rises with it; float64 [m]."""
 
-    def first(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    def quick(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """A quicker reading, by which twice as many pairs are chosen as are kept; float64 [m]."""
         return self.raw(features)
 
-    def knows(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
+    def covers(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Whether it has anything to say of each pair; bool [m]."""
         return np.ones(len(features), dtype=np.bool_)
 
-    def leaning(self, features: NDArray[np.float32], raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_odds_shift(self, features: NDArray[np.float32], raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """What its scores `raw` add to the log-odds of approval, which know nothing of them; float64 [m]."""
         return np.zeros(len(features))
 

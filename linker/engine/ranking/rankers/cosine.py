@@ -41,15 +41,18 @@ class RankedByCosine:
     version: str = VERSION
 
     @property
-    def donor(self) -> NDArray[np.int64]:
-        return self.pairs.donors
+    def source(self) -> NDArray[np.int64]:
+        """int64 [m]: pages that give the links."""
+        return self.pairs.sources
 
     @property
     def target(self) -> NDArray[np.int64]:
+        """int64 [m]: pages that receive them."""
         return self.pairs.targets
 
     @property
     def score(self) -> NDArray[np.float64]:
+        """float64 [m]: the cosine, less the penalty of the level."""
         return self.pairs.score
 
     def __len__(self) -> int:
@@ -78,11 +81,11 @@ class Cosine(Ranker):
         no part."""
         progress(0, 1, "Comparing pages")
         with_vector = any_values(site.unit)
-        donors = np.flatnonzero((site.donor if site.asked is None else site.asked) & with_vector)
+        sources = np.flatnonzero((site.source if site.selected is None else site.selected) & with_vector)
         targets = np.flatnonzero(site.target & with_vector)
         kinds, levels = _kinds_and_levels(site)
         found = search(
-            Side(donors, site.unit[donors], kinds[donors]),
+            Side(sources, site.unit[sources], kinds[sources]),
             (Side(part, site.unit[part], kinds[part]) for part in (targets[rows] for rows in slices(len(targets)))),
             levels,
             site.taken,
@@ -91,7 +94,7 @@ class Cosine(Ranker):
             pool=options.pool,
             tiling=options.tiling,
         )
-        allowed = may_be_linked(site, donors, found.donors, found.targets, site.taken)  # copies of one page are not
+        allowed = may_be_linked(site, sources, found.sources, found.targets, site.taken)  # copies of one page are not
         return RankedByCosine(Pairs(*(column[allowed] for column in vars(found).values())))
 
 
@@ -102,7 +105,7 @@ def _kinds_and_levels(
     where they are out of reach or in different languages."""
     size, levels_up = len(site.tree), site.tree.height if site.levels_up is None else site.levels_up
     languages, language = np.unique(
-        np.zeros_like(site.nodes) if site.tongues is None else site.tongues, return_inverse=True
+        np.zeros_like(site.nodes) if site.language_ids is None else site.language_ids, return_inverse=True
     )
 
     def levels(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int8]:

@@ -8,7 +8,7 @@ from linker.engine.ranking.rankers.base import CandidateRanker
 
 if TYPE_CHECKING:
     from linker.engine.index import SiteIndex
-    from linker.engine.ranking.learned import TrainedRanker
+    from linker.engine.ranking.boosted_trees import TrainedScorer
     from linker.engine.ranking.options import EngineOptions
     from linker.engine.ranking.rankers.base import Progress
 
@@ -21,7 +21,7 @@ class Learned(CandidateRanker):
     short: ClassVar = "learned from links"
     learns: ClassVar = True
 
-    def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> TrainedRanker | None:
-        from linker.engine.ranking.learned import train  # heavy: LightGBM and scikit-learn
+    def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> TrainedScorer | None:
+        from linker.engine.ranking.boosted_trees import train  # heavy: LightGBM and scikit-learn
 
         return train(index, options.training, options.generators, progress)

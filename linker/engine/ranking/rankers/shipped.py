@@ -9,7 +9,7 @@ from linker.engine.ranking.rankers.base import CandidateRanker
 if TYPE_CHECKING:
     from linker.engine.index import SiteIndex
     from linker.engine.ranking.options import EngineOptions
-    from linker.engine.ranking.other_sites import Elsewhere
+    from linker.engine.ranking.other_sites import OtherSitesScorer
     from linker.engine.ranking.rankers.base import Progress
 
 
@@ -20,7 +20,7 @@ class Shipped(CandidateRanker):
     by: ClassVar = "the built-in ranker (learned from the links of other sites)"
     short: ClassVar = "learned from the links of other sites"
 
-    def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> Elsewhere:
-        from linker.engine.ranking.other_sites import learned_elsewhere  # heavy: LightGBM
+    def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> OtherSitesScorer:
+        from linker.engine.ranking.other_sites import other_sites_scorer  # heavy: LightGBM
 
-        return learned_elsewhere()
+        return other_sites_scorer()

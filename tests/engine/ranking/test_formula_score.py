@@ -8,7 +8,7 @@ import numpy as np
 
 from linker.engine.candidates.registry import bit_of, names
 from linker.engine.ranking.features import FEATURES
-from linker.engine.ranking.formula import FormulaWeights, formula_parts, formula_score
+from linker.engine.ranking.formula_score import FormulaWeights, formula_parts, formula_score
 from linker.engine.ranking.reasons import why
 from tests.engine.sites import made_site
 

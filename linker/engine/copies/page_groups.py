@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from linker.engine.copies.pairs import TRANSLATION, VARIANT, pairs_by_address, pairs_by_name, pairs_by_text
+from linker.engine.copies.duplicate_pairs import TRANSLATION, VARIANT, pairs_by_address, pairs_by_name, pairs_by_text
 from linker.engine.copies.translations import translations
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Groups:
 
 
 @dataclass
-class Rulings:
+class SeparatedPages:
     """Pages that people have said are not the same.
 
     `sides`: by page, its side in each ruling; two pages are apart where a ruling puts them on different sides.
@@ -68,8 +68,10 @@ class Rulings:
     sides: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
 
 
-def find_groups(pages: Described, criteria: LeadCriteria, apart: Rulings | None = None) -> Groups:
-    """The groups of all pages; whatever order they are read in, the same."""
+def find_groups(pages: Described, criteria: LeadCriteria, apart: SeparatedPages | None = None) -> Groups:
+    """The groups of n pages. `criteria`: who represents a group and who receives links; `apart`: pages that are never
+    brought together, not by way of others either. The same pages have the same groups in any order.
+    """
     pairs = np.concatenate(
         [
             pairs_by_name(pages),
@@ -78,11 +80,11 @@ def find_groups(pages: Described, criteria: LeadCriteria, apart: Rulings | None 
             translations(pages),
         ]
     )
-    pairs = _allowed(pairs, apart or Rulings())
+    pairs = _allowed(pairs, apart or SeparatedPages())
     return _grouped(pages, pairs, criteria)
 
 
-def _allowed(pairs: NDArray[np.void], apart: Rulings) -> NDArray[np.void]:
+def _allowed(pairs: NDArray[np.void], apart: SeparatedPages) -> NDArray[np.void]:
     """The pairs without those that would bring together what was ruled apart, also by way of other pages."""
     sides = apart.sides
     if not sides:
@@ -132,8 +134,8 @@ def _grouped(pages: Described, pairs: NDArray[np.void], criteria: LeadCriteria) 
     group[members] = np.unique(part[members], return_inverse=True)[1]
     ordered = members[_by_group(group[members], members, criteria)]
     lead[ordered[_firsts(group[ordered])]] = True
-    kind, near = _relation_to_lead(pages.key("tongue"), pairs, group, lead)
-    return Groups(group, kind, near, lead, _receives(pages.key("tongue"), pairs, group, ordered))
+    kind, near = _relation_to_lead(pages.key("own_or_address_language"), pairs, group, lead)
+    return Groups(group, kind, near, lead, _receives(pages.key("own_or_address_language"), pairs, group, ordered))
 
 
 def _by_group(group: NDArray[np.int64], members: NDArray[np.int64], criteria: LeadCriteria) -> NDArray[np.intp]:
@@ -152,13 +154,13 @@ def _by_group(group: NDArray[np.int64], members: NDArray[np.int64], criteria: Le
 
 
 def _receives(
-    tongue: NDArray[np.int64], pairs: NDArray[np.void], group: NDArray[np.int64], ordered: NDArray[np.int64]
+    language: NDArray[np.int64], pairs: NDArray[np.void], group: NDArray[np.int64], ordered: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Whether links may lead to each page: to one of a group in each language, except where the source can tell which
     of the pages it means. `ordered`: the pages of groups, as `_by_group` orders them."""
     receives = np.ones(len(group), dtype=bool)
-    ordered = ordered[np.lexsort((np.arange(len(ordered)), tongue[ordered], group[ordered]))]
-    team = np.cumsum(_firsts(group[ordered]) | _firsts(tongue[ordered])) - 1
+    ordered = ordered[np.lexsort((np.arange(len(ordered)), language[ordered], group[ordered]))]
+    team = np.cumsum(_firsts(group[ordered]) | _firsts(language[ordered])) - 1
     size = np.bincount(team)
     indistinct = np.zeros(int(group.max()) + 1, dtype=bool)
     indistinct[group[pairs["a"][(pairs["kind"] != TRANSLATION) & ~pairs["chosen"]]]] = True
@@ -168,7 +170,7 @@ def _receives(
 
 
 def _relation_to_lead(
-    tongue: NDArray[np.int64], pairs: NDArray[np.void], group: NDArray[np.int64], lead: NDArray[np.bool_]
+    language: NDArray[np.int64], pairs: NDArray[np.void], group: NDArray[np.int64], lead: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """What each page is to its group's first page, by its language, or else by its nearest pair; and how near."""
     kind, near = np.zeros(len(group), dtype=np.int8), np.full(len(group), np.nan, dtype=np.float32)
@@ -176,10 +178,10 @@ def _relation_to_lead(
     nears = np.tile(pairs["near"], 2)
     order = np.lexsort((kinds == VARIANT, np.nan_to_num(nears, nan=0.0), kinds != TRANSLATION, ends))
     kind[ends[order]], near[ends[order]] = kinds[order], nears[order]  # the last of a page's pairs stays
-    tongue_of_lead = np.zeros(int(group.max()) + 1, dtype=np.int64)
-    tongue_of_lead[group[lead]] = tongue[lead]
-    theirs = tongue_of_lead[group]
-    other = (group >= 0) & (tongue != 0) & (theirs != 0) & (tongue != theirs)
+    language_of_lead = np.zeros(int(group.max()) + 1, dtype=np.int64)
+    language_of_lead[group[lead]] = language[lead]
+    theirs = language_of_lead[group]
+    other = (group >= 0) & (language != 0) & (theirs != 0) & (language != theirs)
     kind[other], near[other] = TRANSLATION, np.nan
     return kind, near
 

@@ -52,7 +52,8 @@ Judge: TypeAlias = "Callable[[NDArray[np.int64], NDArray[np.int64]], tuple[NDArr
 
 
 def pairs_by_name(pages: Described) -> NDArray[np.void]:
-    """Pages of one name with like texts are copies; those whose names differ in size, colour or sex alone, variants.
+    """Copies and variants by name, PAIR [k]: pages of one name with like texts are copies; those whose names differ in
+    size, colour or sex alone, variants.
 
     Where there are no texts to compare, pages of one long name, or of one base, are variants if their addresses do not
     differ either but for such words and numbers.
@@ -91,7 +92,8 @@ def pairs_by_name(pages: Described) -> NDArray[np.void]:
 
 
 def pairs_by_address(pages: Described) -> NDArray[np.void]:
-    """Variants: of one name, and of one address but for a version or for the parameters of a variant."""
+    """Variants by address, PAIR [k]: of one name, and of one address but for a version or for the parameters of a
+    variant."""
 
     def named_alike(a: NDArray[np.int64], b: NDArray[np.int64], *names: str) -> NDArray[np.bool_]:
         same = np.zeros(len(a), dtype=bool)
@@ -122,7 +124,7 @@ def pairs_by_address(pages: Described) -> NDArray[np.void]:
 
 
 def pairs_by_text(pages: Described) -> NDArray[np.void]:
-    """Copies under another name: nearly the same text, and names that say the same of it.
+    """Copies under another name, PAIR [k]: nearly the same text, and names that say the same of it.
 
     The text alone is not enough: much of what two pages share may be around their text, and a form that is filled in
     anew for each page is no copy. So numbers, months and single letters of the names have to agree, and of the words
@@ -154,7 +156,8 @@ def pairs_by_text(pages: Described) -> NDArray[np.void]:
 
 
 def alike(pages: Described, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Share of their texts' runs that pairs of pages have in common, estimated; 0 where one has hardly any text."""
+    """Share of the runs of words that the texts of pages `a` and `b`, int64 [k] both, have in common, estimated by
+    their sketches: float32 [k] in [0, 1]; 0 where one has fewer than SOME_TEXT runs."""
     near = np.zeros(len(a), dtype=np.float32)
     for first in range(0, len(a), 20_000):
         part = slice(first, first + 20_000)
@@ -170,7 +173,7 @@ def _buckets(
     chosen: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]] | None = None,
 ) -> NDArray[np.void]:
     """Pairs between the pages of one key that `judge` takes for the same, each to its bucket's first. `chosen`: whether
-    it is for the donor to choose which of two such pages it links to."""
+    it is for the source to choose which of two such pages it links to."""
     found = [np.empty(0, dtype=PAIR)]
     left = np.flatnonzero(key)
     left = left[np.argsort(key[left], kind="stable")]

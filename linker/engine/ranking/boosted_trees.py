@@ -1,9 +1,8 @@
 """The learned ranker: gradient-boosted trees over the features of pairs, trained on links hidden from themselves.
 
-What they learn from is made by `training_set`. Models are cross-validated by donor: each is trained without the donors
-of one group, its predictions for that group are held back, and from all of them together come calibration and the
-reported quality. A pair is scored by the mean of the models.
-"""
+What they learn from is made by `training_set`. Models are cross-validated by source: each is trained without the
+sources of one group, its predictions for that group are held back, and from all of them together come calibration and
+the reported quality. A pair is scored by the mean of the models."""
 
 from __future__ import annotations
 
@@ -35,9 +34,9 @@ if TYPE_CHECKING:
 
 VERSION = "trees-1"
 LABELS_A_LEAF = 80
-FEWEST_LEAVES = 8
+MIN_LEAVES = 8
 THREADS = 2
-AT = 10  # suggestions a donor at which recall is reported
+AT = 10  # suggestions a source at which recall is reported
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,8 @@ class TrainOptions:
     """How the ranker is trained.
 
     folds        shares of the links that are hidden in turn; also the number of models
-    fewest       labels (links found among the candidates) below which nothing is learned
-    most_pairs   pairs trained on; donors are drawn until it is reached, so many `donors` at a time
+    min_labels   labels (links found among the candidates) below which nothing is learned
+    most_pairs   pairs trained on; sources are drawn until it is reached, so many `sources` at a time
     seed         of every random choice
     negatives    share of the wrong pairs that trees are grown on, weighted in return; all of them calibrate
     threads      models grown, or read, at a time. Each has one thread of its own: the library's threads wait for one
@@ -56,9 +55,9 @@ class TrainOptions:
     """
 
     folds: int = 5
-    fewest: int = 60
+    min_labels: int = 60
     most_pairs: int = 1_000_000
-    donors: int = 512
+    sources: int = 512
     seed: int = 11
     negatives: float = 0.35
     threads: int = THREADS
@@ -85,7 +84,7 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class TrainedRanker(Scorer):
+class TrainedScorer(Scorer):
     """`models`, one a fold, a calibration from their mean to a probability, and their measured quality."""
 
     models: tuple[Any, ...]
@@ -96,7 +95,7 @@ class TrainedRanker(Scorer):
     knows_site: ClassVar = True
     places: NDArray[np.int64] = field(default_factory=lambda: np.arange(len(FEATURES)))
 
-    def first(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+    def quick(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """The first model's log-odds, float64 [m]: a quick reading."""
         if not len(features):
             return np.empty(0)
@@ -140,7 +139,7 @@ class TrainedRanker(Scorer):
         return zlib.compress(json.dumps(kept).encode())
 
     @classmethod
-    def from_bytes(cls, kept: bytes) -> TrainedRanker:
+    def from_bytes(cls, kept: bytes) -> TrainedScorer:
         """The ranker that `to_bytes` kept. Raises KeyError where it learned from features that are no more."""
         values = json.loads(zlib.decompress(kept))
         calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(*values["calibration"])
@@ -158,7 +157,7 @@ class TrainedRanker(Scorer):
         )
 
     def probability(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Calibrated probability of raw scores, in [0, 1]; never falls as the raw score rises."""
+        """Calibrated probability of raw scores [m], float64 [m] in [0, 1]; never falls as the raw score rises."""
         return calibrated(self.calibration, raw)
 
 
@@ -168,7 +167,8 @@ def _read(model: lightgbm.Booster, features: NDArray[np.float32]) -> NDArray[np.
 
 
 def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Isotonic steps, tilted by the raw score within a step so that no two different scores are equal."""
+    """Isotonic steps for raw scores [m], tilted by the raw score within a step so that no two different scores are
+    equal; float64 [m] in [0, 1]."""
     if not len(raw):
         return np.empty(0)
     steps = calibration.predict(raw)
@@ -177,13 +177,13 @@ def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDA
     return probability
 
 
-def folds_of(donor: NDArray[np.int64], pages: int, folds: int, seed: int) -> NDArray[np.int64]:
-    """The group of each pair, int64 [m]: that of its donor, or where the donors are too few for that (all links stand
+def folds_of(source: NDArray[np.int64], pages: int, folds: int, seed: int) -> NDArray[np.int64]:
+    """The group of each pair, int64 [m]: that of its source, or where the sources are too few for that (all links stand
     on one page, say) one of its own."""
     random = np.random.default_rng(seed)
-    groups: NDArray[np.int64] = (random.permutation(pages) % folds)[donor]
+    groups: NDArray[np.int64] = (random.permutation(pages) % folds)[source]
     if len(np.unique(groups)) < folds:
-        groups = random.permutation(len(donor)) % folds
+        groups = random.permutation(len(source)) % folds
     return groups
 
 
@@ -192,7 +192,7 @@ def train(
     options: TrainOptions | None = None,
     generators: Collection[str] = (),
     progress: Progress = no_progress,
-) -> TrainedRanker | None:
+) -> TrainedScorer | None:
     """A ranker for the site, or None where it has too few labels to learn from."""
     options = options or TrainOptions()
     if not len(index.site.links) and not len(index.site.accepted):
@@ -201,11 +201,11 @@ def train(
     return fit(data, len(index.site), options, index.limits.examples)
 
 
-def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = Limits.examples) -> TrainedRanker | None:
-    """Trains on a training set; None with fewer than `options.fewest` positive labels."""
-    if int(data.label.sum()) < options.fewest or data.label.all():
+def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = Limits.examples) -> TrainedScorer | None:
+    """Trains on a training set; None with fewer than `options.min_labels` positive labels."""
+    if int(data.label.sum()) < options.min_labels or data.label.all():
         return None
-    groups = folds_of(data.pairs.donor, pages, options.folds, options.seed)
+    groups = folds_of(data.pairs.source, pages, options.folds, options.seed)
     places = np.array([FEATURES.index(name) for name in options.columns])
     every = options.columns == FEATURES
     rng = np.random.default_rng(options.seed)
@@ -222,9 +222,7 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = L
         """The model of all groups but one, and what it says of that one."""
         inside = groups != number
         chosen = inside & drawn
-        leaves = int(
-            np.clip(data.label[chosen].sum() // LABELS_A_LEAF, FEWEST_LEAVES, max(options.leaves, FEWEST_LEAVES))
-        )
+        leaves = int(np.clip(data.label[chosen].sum() // LABELS_A_LEAF, MIN_LEAVES, max(options.leaves, MIN_LEAVES)))
         grown = replace(options, leaves=leaves, seed=options.seed + number)
         with reading:
             examples = _examples(read(chosen), data.label[chosen], weight[chosen], grown)
@@ -246,7 +244,7 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = L
     calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     calibration.fit(held_back, data.label)
     quality = _quality(data, held_back, pages, options)
-    return TrainedRanker(tuple(models), calibration, quality, options.columns, VERSION, places)
+    return TrainedScorer(tuple(models), calibration, quality, options.columns, VERSION, places)
 
 
 def _examples(
@@ -278,9 +276,9 @@ def _of_trees(options: TrainOptions) -> dict[str, Any]:
 def _quality(data: TrainingSet, score: NDArray[np.float64], pages: int, options: TrainOptions) -> Quality:
     of_links = data.share < options.folds
     label, score, decided = data.label[of_links], score[of_links], data.label[~of_links]
-    donor = data.share[of_links] * pages + data.pairs.donor[of_links]
-    order = np.lexsort((data.pairs.target[of_links], -score, donor))
-    rank = np.arange(len(order)) - np.searchsorted(donor[order], donor[order])
+    source = data.share[of_links] * pages + data.pairs.source[of_links]
+    order = np.lexsort((data.pairs.target[of_links], -score, source))
+    rank = np.arange(len(order)) - np.searchsorted(source[order], source[order])
     at_ten = int(label[order][rank < AT].sum())
     by_score = np.argsort(-score, kind="stable")
     right = np.cumsum(label[by_score])

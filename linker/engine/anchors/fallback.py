@@ -15,7 +15,7 @@ from linker.engine.text.generic import bare, is_address
 _WWW = re.compile(r"^(?:www\.)+", re.IGNORECASE)
 
 
-def last_resort(target: TargetText, max_length: int, banned: Iterable[str]) -> OwnText:
+def fallback_anchor(target: TargetText, max_length: int, banned: Iterable[str]) -> OwnText:
     """The title as it is, else the H1, else the last segment of the path, else the host; never an address.
 
     What is banned is only taken where nothing else is left. Raises ValueError if the target has no address.

@@ -23,11 +23,11 @@ class FormulaWeights:
     """What each part of the formula counts; parts lie in [0, 1] unless said otherwise.
 
     similarity   cosine of the two pages
-    words        cosine of their words, halved, and the share of the target's title that stands in the donor's text
-    mention      a name of the target in the donor's text: how rare, how whole
+    words        cosine of their words, halved, and the share of the target's title that is in the source's text
+    mention      a name of the target in the source's text: how rare, how whole
     authority    the target's share of searches (impressions) among its cluster's best; 0 without Search Console
     deficit      how far the target's links lie below its cluster's median, as a share of it
-    density      taken off: existing links around the pair, as the share of the donor's near pages that link there
+    density      taken off: existing links around the pair, as the share of the source's near pages that link there
     distance     taken off for each level of the category tree between them, at most five
     """
 

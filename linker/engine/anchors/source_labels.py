@@ -16,7 +16,7 @@ WORDS = {
 }
 
 
-def source_in_words(source: str, impressions: int | None = None) -> str:
+def source_label(source: str, impressions: int | None = None) -> str:
     """ "Search query, 1,200 impressions", "H1" ...; a source without words of its own is said as it is stored."""
     words = WORDS.get(source, source)
     return f"{words}, {impressions:,} impression{'' if impressions == 1 else 's'}" if impressions is not None else words
