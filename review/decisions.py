@@ -26,7 +26,7 @@ from linker.models.edge_columns import SEEN_COLUMNS
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED, DECIDED, UNDECIDED, holds
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
-from review.models import AFTER_RELEASE, Decision, Reason, Verb
+from review.models import AFTER_RELEASE, Decision, Reason, Verb, Where
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -119,11 +119,14 @@ def clean_anchor(text: str) -> str:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the editor says beside the verb. `anchor`: the words of an edit. `rel`: the editor's choice; without one an
-    accepted link takes its tier's confirmed rel. `overrules`: by edge, codes of the warnings that the editor accepts
-    the words in spite of."""
+    """What the editor says beside the verb. `anchor`: the words of an edit, and `span` the characters of the donor's
+    text that they were picked from, if any. `rel`: the editor's choice; without one an accepted link takes its tier's
+    confirmed rel. `where`: where the link shall go, if not where the run put it. `overrules`: by edge, codes of the
+    warnings that the editor accepts the words in spite of."""
 
     anchor: str | None = None
+    span: tuple[int, int] | None = None
+    where: Where | None = None
     rel: Rel | None = None
     reason: str = ""
     note: str = ""
@@ -156,13 +159,14 @@ def decide_edges(
     user: User,
     ruling: Ruling = Ruling(),
     shown: Shown = Shown(),
+    key: UUID | None = None,
 ) -> Outcome:
     """Accepts or rejects edges that are still as `shown`; the others come back as conflicts, unchanged.
 
     `verb` is ACCEPT, EDIT or REJECT. EDIT takes an anchor and one edge; an anchor that is the edge's already is a plain
     accept. An edited anchor is looked for in the donor's text anew: where it stands there, a content gap is closed and
     the link becomes inline; where it does not, the link has no place until somebody changes the copy. More than one
-    edge share a batch.
+    edge share a batch. `key` is kept with the decision on a single edge.
 
     Where there is something to be said against the words of an accepted link (see review.anchor_warnings), it
     comes back as a doubt, unchanged, unless the ruling overrules it; the decision keeps what was overruled. Open
@@ -175,11 +179,14 @@ def decide_edges(
         raise UserError("The link was exported: it can no longer be decided on here.")
     if verb == Verb.EDIT and (ruling.anchor is None or len(edge_ids) != 1):
         raise ValueError("an edit takes one edge and its anchor")
+    if key is not None and len(edge_ids) != 1:
+        raise ValueError("a key names the decision on one edge")
     with transaction.atomic():
         edges = _locked(project, edge_ids)
         same = [edge for edge in edges if shown.is_same(edge)]
         reworded = {edge.pk for edge in same if verb != Verb.REJECT and not shown.reads_same(edge)}
-        deciding = _Deciding(project, verb, user, ruling, shown, batch=uuid4() if len(edge_ids) > 1 else None)
+        batch = uuid4() if len(edge_ids) > 1 else None
+        deciding = _Deciding(project, verb, user, ruling, shown, batch, key)
         deciding.decide([edge for edge in same if edge.pk not in reworded])
         decisions, doubts = deciding.decisions, deciding.doubts
         changed = [decision.edge for decision in decisions]
@@ -197,10 +204,17 @@ class _Deciding:
     """One ruling on some edges: decisions and doubts, not saved, and whether an earlier decision was the same."""
 
     def __init__(
-        self, project: Project, verb: Verb, user: User, ruling: Ruling, shown: Shown, batch: UUID | None
+        self,
+        project: Project,
+        verb: Verb,
+        user: User,
+        ruling: Ruling,
+        shown: Shown,
+        batch: UUID | None,
+        key: UUID | None,
     ) -> None:
         self.project, self.verb, self.user = project, verb, user
-        self.ruling, self.shown, self.batch = ruling, shown, batch
+        self.ruling, self.shown, self.batch, self.key = ruling, shown, batch, key
         self.decisions: list[Decision] = []
         self.doubts: list[Doubt] = []
 
@@ -229,12 +243,12 @@ class _Deciding:
             return
         decision = self._decision(edge)
         decision.overruled = overruled(warnings)
-        _make_accepted(edge, decision, anchor, self.ruling.rel)
+        _make_accepted(edge, decision, anchor, self.ruling)
         use.add(edge.target_id, [edge.anchor])
         self.decisions.append(with_outcome(decision))
 
     def _decision(self, edge: CandidateEdge) -> Decision:
-        decision = decision_on(edge, self.verb, self.user, note=self.ruling.note, batch=self.batch)
+        decision = decision_on(edge, self.verb, self.user, note=self.ruling.note, batch=self.batch, key=self.key)
         decision.reason = Reason(self.ruling.reason) if self.ruling.reason else ""
         decision.position = self.shown.position
         return decision
@@ -261,6 +275,14 @@ def _same_words(one: str, other: str) -> bool:
     return collapse(visible(one)) == collapse(visible(other))
 
 
+def warnings_about_words(edge: CandidateEdge, anchor: str) -> list[AnchorWarning]:
+    """What an accept of the edge with these words would be asked about. Raises AnchorError where no link could have
+    them."""
+    anchor = edge.anchor if anchor.strip() == edge.anchor else clean_anchor(anchor)
+    use = use_of(edge.project, [edge.target_id], without=[edge.pk])
+    return warnings_about(edge, anchor, use, written=anchor != edge.anchor)
+
+
 def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
     """What is to be said against the words of some open edges, accepted one after the other, by edge; without those
     that nothing is to be said against."""
@@ -274,8 +296,10 @@ def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dic
     return found
 
 
-def undo(project: Project, user: User, decision: Decision | None = None) -> Outcome:
+def undo(project: Project, user: User, decision: Decision | None = None, key: UUID | None = None) -> Outcome:
     """Takes back a decision, or the user's newest that still stands, with the whole batch it belongs to.
+
+    `key` is kept with the undoing decision, of a batch with the first.
 
     What is a suggestion again has the tier, placement and rel that the tiers of today read from its score.
     `decided` holds the undoing decisions. Where another editor decided in between, the edge is a conflict.
@@ -303,6 +327,8 @@ def undo(project: Project, user: User, decision: Decision | None = None) -> Outc
         if not valid and len(together) == 1 and Decision.objects.filter(undoes=together[0]).exists():
             raise NothingToUndo("This decision was undone already.")
         undoing = [_undo_one(edges[item.edge_id], item, user) for item in together if item.pk in valid]
+        for first in undoing[:1]:
+            first.key = key
         back = [decision.edge for decision in undoing]
         _write_edges(back)
         _retier(project, back)
@@ -360,23 +386,47 @@ def with_outcome(decision: Decision) -> Decision:
     return decision
 
 
-def _make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, rel: Rel | None) -> None:
+def _make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, ruling: Ruling) -> None:
     edge.status, edge.reviewed = EdgeStatus.ACCEPTED, True
-    edge.rel = rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
+    edge.rel = ruling.rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
     decision.verb = Verb.ACCEPT
-    if anchor == edge.anchor:
-        return
-    edge.anchor, edge.anchor_source, edge.edited, decision.verb = anchor, EDITOR, True, Verb.EDIT
-    edge.span_start, edge.span_end = _place(edge) or (None, None)
+    if anchor != edge.anchor:
+        edge.anchor, edge.anchor_source, edge.edited, decision.verb = anchor, EDITOR, True, Verb.EDIT
+        edge.span_start, edge.span_end = _place(edge, ruling.span) or (None, None)
+        _read_around(edge)
+        if edge.content_gap and edge.span_start is not None:
+            edge.content_gap, edge.placement = False, Placement.INLINE
+    if ruling.where is not None and ruling.where != where_of(edge):
+        _move(edge, ruling.where, ruling.span)
+        decision.moved_to = ruling.where
+
+
+def where_of(edge: CandidateEdge) -> Where:
+    """Where the link goes as the edge is now."""
+    if edge.content_gap:
+        return Where.GAP
+    return Where.TEXT if edge.placement == Placement.INLINE else Where.BESIDE
+
+
+def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None) -> None:
+    """Puts the link elsewhere. Raises AnchorError where the text does not hold its words."""
+    place = _place(edge, span) if where == Where.TEXT else None
+    if where == Where.TEXT and place is None:
+        raise AnchorError(
+            f"The text does not hold “{edge.anchor}” where a link may stand. Pick words of the text, or put the link "
+            "beside it."
+        )
+    edge.span_start, edge.span_end = place or (None, None)
+    edge.placement = Placement.INLINE if where == Where.TEXT else Placement.RELATED
+    edge.content_gap = where == Where.GAP
     _read_around(edge)
-    if edge.content_gap and edge.span_start is not None:
-        edge.content_gap, edge.placement = False, Placement.INLINE
 
 
-def _place(edge: CandidateEdge) -> tuple[int, int] | None:
+def _place(edge: CandidateEdge, span: tuple[int, int] | None = None) -> tuple[int, int] | None:
     """Where the edge's anchor may stand in the donor's text, by the rules of a match run, or None.
 
-    The place it has comes first, then those of its alternatives, where they read as the anchor.
+    The span that an editor picked comes first, then the place it has, then those of its alternatives, where they read
+    as the anchor.
     """
     body = edge.source.body
     approved = CandidateEdge.objects.filter(APPROVED, source=edge.source_id, span_start__isnull=False)
@@ -389,7 +439,8 @@ def _place(edge: CandidateEdge) -> tuple[int, int] | None:
     links = ExistingLink.objects.filter(TEXT_LINK, source=edge.source_id).exclude(anchor="")
     headings = [edge.source.h1, *edge.source.headings]
     page = LinkableText(body, links.values_list("anchor", flat=True), taken, headings)
-    known = [(edge.span_start, edge.span_end)]
+    known: list[tuple[int | None, int | None]] = [span] if span is not None else []
+    known += [(edge.span_start, edge.span_end)]
     known += [(item.get("start"), item.get("end")) for item in edge.anchor_alternatives]
     for start, end in known:
         if start is None or end is None or not reads_as(body, start, end, edge.anchor):
@@ -416,7 +467,8 @@ def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     undoing = decision_on(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
     edge.status = decision.status_before
     edge.reviewed = holds(DECIDED, edge)
-    if edge.anchor != decision.anchor_before:  # else a run may have placed it anew since, and knows better
+    # Where neither words nor place were changed, a run may have placed it anew since, and knows better.
+    if edge.anchor != decision.anchor_before or decision.moved_to:
         edge.anchor = decision.anchor_before
         edge.anchor_source = decision.source_before or edge.anchor_source  # none is known of older decisions
         edge.span_start, edge.span_end = decision.seen_span_start, decision.seen_span_end

@@ -75,6 +75,10 @@ class Decision(models.Model):
     # review.anchor_warnings.
     overruled = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
     position = models.PositiveIntegerField(null=True, blank=True, help_text="Place in the list shown, from 1")
+    # The browser's own name of the decision: sent a second time, it is answered and not made again.
+    key = models.UUIDField(null=True, blank=True)
+    # Where the editor put the link, in words of Where; empty where it stayed where the run had put it.
+    moved_to = models.CharField(max_length=8, blank=True, default="", db_default="")
 
     class Meta:
         constraints = [
@@ -82,6 +86,9 @@ class Decision(models.Model):
                 condition=models.Q(verb=Verb.UNDO, undoes__isnull=False)
                 | (~models.Q(verb=Verb.UNDO) & models.Q(undoes__isnull=True)),
                 name="decision_undo_names_one",
+            ),
+            models.UniqueConstraint(
+                fields=["project", "user", "key"], condition=models.Q(key__isnull=False), name="decision_key_once"
             ),
         ]
         indexes = [
@@ -91,6 +98,26 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_verb_display()} by {self.user}"
+
+
+class Where(models.TextChoices):
+    """Where an editor can put a link."""
+
+    TEXT = "text", "In the text"
+    BESIDE = "beside", "Beside the text"
+    GAP = "gap", "Content gap"
+
+
+class SetAside(models.Model):
+    """A suggestion that an editor wants to see later: it leaves that editor's list, and no other's."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    edge = models.ForeignKey(CandidateEdge, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "user", "edge"], name="set_aside_once")]
 
 
 class ReleaseFormat(models.TextChoices):

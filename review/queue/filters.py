@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_TEXT = 200
 ALL = "all"
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
-BESIDE = frozenset({"after", "before", "bom", "file", "format", "reason"})
+BESIDE = frozenset({"after", "at", "before", "bom", "file", "format", "reason"})
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
 _IN_PILOT = "~pilot"  # at the end of a cursor
 _SEARCHED = ("source__url", "source__title", "target__url", "target__title", "anchor")
@@ -88,8 +88,9 @@ class QueueFilter:
 
     `tier` stands for all tiers of its name, whatever they read. `placement` is a value of Placement or GAP; gaps are
     "related" as well, since that is where they go as they are. `pilot` says whether the run that proposed the link last
-    was a pilot. `probability` is the lowest, in percent: links without one are left out. `usual` is the order of the
-    project, which holds unless the query string says another.
+    was a pilot. `later` lists what the reader has set aside, which is left out otherwise. `probability` is the lowest,
+    in percent: links without one are left out. `usual` is the order of the project, which holds unless the query string
+    says another.
     """
 
     tier: int | None = None
@@ -106,6 +107,7 @@ class QueueFilter:
     order: Order = Order.DONOR
     held: bool = False
     stale: bool = False
+    later: bool = False
     ignored: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     usual: Order = dataclasses.field(default=Order.DONOR, compare=False)
 
@@ -162,6 +164,7 @@ class QueueFilter:
             usual=Order(usual),
             held=choice("held", ["", "1"], "") == "1",
             stale=choice("stale", ["", "1"], "") == "1",
+            later=choice("later", ["", "1"], "") == "1",
             ignored=(*ignored, *unknown_fields(query, fields | BESIDE)),
         )
 
@@ -251,7 +254,7 @@ class QueueFilter:
 class ExportFilter(QueueFilter):
     """Which edges of a project an export is narrowed down to; without a status, those of every status.
 
-    Which of them may leave, review.releases.checks says. `order`, `held` and `stale` do not apply.
+    Which of them may leave, review.releases.checks says. `order`, `held`, `stale` and `later` do not apply.
     """
 
     status: str = ALL
@@ -260,8 +263,10 @@ class ExportFilter(QueueFilter):
     def from_query(cls, query: Mapping[str, str], usual: str = Order.DONOR) -> Self:
         """As the queue reads it, without what does not apply."""
         asked = super().from_query(query, usual)
-        ignored = tuple(name for name in asked.ignored if name not in ("order", "held", "stale"))
-        return dataclasses.replace(asked, order=cls.order, usual=cls.order, held=False, stale=False, ignored=ignored)
+        ignored = tuple(name for name in asked.ignored if name not in ("order", "held", "stale", "later"))
+        return dataclasses.replace(
+            asked, order=cls.order, usual=cls.order, held=False, stale=False, later=False, ignored=ignored
+        )
 
     def edges(self, project: Project) -> QuerySet[CandidateEdge]:
         """The edges asked for, unsorted."""

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from django import template
 
+from review.queue.cards import percent
 from review.queue.filters import QueueFilter
 
 register = template.Library()
@@ -22,6 +23,9 @@ def address(url: str) -> str:
         return url
     shown = unquote(parts.path or "/", errors="replace")
     return f"{shown}?{unquote(parts.query, errors='replace')}" if parts.query else shown
+
+
+register.filter(percent)
 
 
 @register.simple_tag

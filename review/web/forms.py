@@ -10,8 +10,9 @@ from django.http import QueryDict
 from linker.models import EdgeStatus, Rel
 from linker.query_strings import MAX_ID, is_id
 from review.decisions import Ruling, Shown
-from review.models import Reason, Verb
+from review.models import Reason, Verb, Where
 from review.queue.filters import Cursor, QueueFilter
+from review.queue.operations import Aside, Decide, Operation, Undo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,8 @@ class DecisionForm(PlaceForm):
 
     `pick` is one of the alternatives offered; it counts where the text of `anchor` was left as it was shown. `warned`
     are the codes of the warnings shown, about the words `warned_of`: "anyway" accepts those words in spite of them.
+    `start` and `end` are the characters of the donor's text that the anchor was picked from; `where` is where the link
+    shall go, if the editor has moved it.
     """
 
     do = forms.RegexField(regex=r"\A(accept|anyway|reject)(:[a-z_]+)?\Z")
@@ -58,6 +61,9 @@ class DecisionForm(PlaceForm):
     anchor = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
     pick = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
     note = forms.CharField(required=False, max_length=500)
+    start = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+    end = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    where = forms.ChoiceField(required=False, choices=Where.choices)
     position = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
 
     def clean_do(self) -> str:
@@ -85,6 +91,8 @@ class DecisionForm(PlaceForm):
             return Ruling(reason=detail, note=note)
         return Ruling(
             anchor=self.settled_anchor if self.verb == Verb.EDIT else None,
+            span=self._span,
+            where=Where(self.cleaned_data["where"]) if self.cleaned_data["where"] else None,
             rel=Rel(detail) if detail else None,
             note=note,
             overrules={edge: self.overrules},
@@ -94,6 +102,11 @@ class DecisionForm(PlaceForm):
         """What the editor saw of the edge."""
         data = self.cleaned_data
         return Shown(EdgeStatus(data["expected"]), {edge: data["run"]}, {edge: data["shown"]}, data["position"])
+
+    @property
+    def _span(self) -> tuple[int, int] | None:
+        start, end = self.cleaned_data["start"], self.cleaned_data["end"]
+        return (start, end) if start is not None and end is not None and start < end else None
 
     @property
     def overrules(self) -> list[str]:
@@ -107,6 +120,62 @@ class DecisionForm(PlaceForm):
         """The anchor the editor settled on."""
         data = self.cleaned_data
         return data["pick"] if data["pick"] and data["anchor"] == data["shown"] else data["anchor"]
+
+
+class AsideForm(PlaceForm):
+    """A suggestion to be set aside, or, with `back`, to be taken back."""
+
+    back = forms.BooleanField(required=False)
+
+
+class WordsForm(forms.Form):
+    """Words that an editor is about to give a link."""
+
+    anchor = forms.CharField(max_length=MAX_ANCHOR, strip=False, required=False)
+
+
+class KeyForm(forms.Form):
+    """What every operation that the browser sends has: its own key, what it does, and to which suggestion."""
+
+    key = forms.UUIDField()
+    kind = forms.ChoiceField(choices=[(kind, kind) for kind in ("decide", "undo", "aside", "back")])
+    edge = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
+    of = forms.UUIDField(required=False)
+
+
+def operations_in(sent: object, most: int) -> list[Operation]:
+    """The operations of a request: {"operations": [{"key", "kind", ...}, ...]}, each with the fields of its form.
+
+    Raises ValueError where the request has another form, or more than `most` operations.
+    """
+    listed = sent.get("operations") if isinstance(sent, dict) else None
+    if not isinstance(listed, list) or len(listed) > most:
+        raise ValueError("not a list of operations")
+    return [_operation(fields) for fields in listed]
+
+
+def _operation(fields: object) -> Operation:
+    if not isinstance(fields, dict) or not all(isinstance(value, str | int) for value in fields.values()):
+        raise ValueError("not an operation")
+    head = KeyForm(fields)
+    _check(head)
+    key, kind, edge = head.cleaned_data["key"], head.cleaned_data["kind"], head.cleaned_data["edge"]
+    if kind == "undo":
+        form = UndoForm(fields)
+        _check(form)
+        return Undo(key, head.cleaned_data["of"], form.cleaned_data["decision"])
+    if edge is None:
+        raise ValueError("an operation without its suggestion")
+    if kind != "decide":
+        return Aside(key, edge, back=kind == "back")
+    decision = DecisionForm(fields)
+    _check(decision)
+    return Decide(key, edge, decision.verb, decision.ruling(edge), decision.what_was_shown(edge))
+
+
+def _check(form: forms.Form) -> None:
+    if not form.is_valid():
+        raise ValueError(form.errors.as_text())
 
 
 class UndoForm(PlaceForm):

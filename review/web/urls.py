@@ -1,7 +1,8 @@
 """Addresses below /p/<slug>/; each view module keeps its own list."""
 
+from review.web.views.deciding import deciding_urls
 from review.web.views.left import left_urls
 from review.web.views.queue import queue_urls
 from review.web.views.releases import release_urls
 
-urlpatterns = [*queue_urls, *release_urls, *left_urls]
+urlpatterns = [*queue_urls, *deciding_urls, *release_urls, *left_urls]

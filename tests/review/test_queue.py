@@ -14,7 +14,7 @@ from linker.models import CandidateEdge, EdgeStatus
 from review.anchor_warnings import CODES
 from review.decisions import Ruling, decide_edges
 from review.models import Decision, Verb
-from review.queue import selectors
+from review.queue import cards, selectors
 from review.queue.filters import QueueFilter
 from tests.factories import make_category, make_edge, make_link, make_member, make_page
 
@@ -131,8 +131,8 @@ def test_hostile_titles_and_anchors_stay_text(project, as_editor):
 def test_levels_in_words(project):
     block = make_category(project, "Tips")
     named = {0: "same category", 1: "1 level up", 3: "3 levels up"}
-    assert {level: selectors.level_in_words(make_edge(project, level=level, block=block)) for level in named} == named
-    assert selectors.level_in_words(make_edge(project, level=2, block=None)) == "whole site"
+    assert {level: cards.level_in_words(make_edge(project, level=level, block=block)) for level in named} == named
+    assert cards.level_in_words(make_edge(project, level=2, block=None)) == "whole site"
 
 
 def test_counts_tell_open_held_stale_sensitive_and_decided_apart(project, editor):

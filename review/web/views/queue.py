@@ -1,28 +1,27 @@
-"""The review queue: a list of cards, and the four things that are done to them."""
+"""The review queue: one open card, what follows it, and what a card shows on request."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlencode
 
-from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseBadRequest, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
-from django.urls import path, reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.template.loader import render_to_string
+from django.urls import path
+from django.views.decorators.http import require_GET
 
-from linker.errors import UserError
-from linker.models import Membership, Placement, RankedBy, Role
-from linker.projects.access import has_role, member, posts
+from linker.models import Placement as PlacementChoice
+from linker.models import RankedBy, Role
+from linker.projects.access import has_role, member
+from linker.query_strings import is_id
 from linker.reports.tier_notice import tier_notice
-from linker.wording import count
 from review import decisions
-from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome, Ruling, Shown
-from review.models import Reason, Verb
+from review.models import Reason, Where
 from review.queue import selectors
+from review.queue.chips import chips
 from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive, generator_choices, tier_choices
-from review.web.forms import DecisionForm, GroupForm, PlaceForm, UndoForm, cursor_of
+from review.queue.page_text import page_text
+from review.web.forms import WordsForm, cursor_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,272 +29,188 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.http import HttpRequest
 
-    from linker.models import CandidateEdge
-    from review.queue.selectors import Card
+    from linker.models import CandidateEdge, Membership
+    from review.queue.selectors import Card, Line
 
-MOST_CARDS_SWAPPED = 60  # more are shown by loading the page again
+FOLLOWING = 8  # lines below the open card
+DECK = 20  # cards that are fetched ahead at once
 BAD_FORM = "The form was incomplete. Reload the queue and try again."
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a write has to say: the cards it touched, with a word on those it could not change.
-
-    `doubts`: by edge, what is to be said against the words that an editor wants to accept; `do` is the button that
-    was pressed, and `typed` are the words.
-    """
-
-    cards: Sequence[Card]
-    said: str
-    notes: dict[int, str]
-    errors: dict[int, str]
-    typed: str = ""
-    status: int = 200
-    doubts: dict[int, Doubt] = field(default_factory=dict)
-    do: str = "accept"
-
-    @property
-    def anyway(self) -> str:
-        """The button that accepts in spite of the warnings, with the same rel."""
-        return f"anyway{self.do.removeprefix('accept').removeprefix('anyway')}"
 
 
 @require_GET
 def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
-    """The list under the filters of the address; with htmx and a cursor, only what follows."""
+    """The first card of the list under the filters of the address, or the one named by `at`, and the lines below it.
+
+    Of a list of decided links, the lines alone; with htmx and a cursor, the lines that follow it.
+    """
     membership = member(request, slug, needs=Role.VIEWER)
-    project = membership.project
+    project, user = membership.project, user_of(request)
     chosen = QueueFilter.from_query(request.GET, project.queue_order)
-    cursor = cursor_of(request.GET, chosen)
-    page = selectors.queue_page(project, chosen, cursor)
-    place = chosen.to_query() if cursor is None else urlencode({"after": str(cursor)}) + "&" + chosen.to_query()
-    context = {**_context(membership, chosen, place.rstrip("&")), "page": page, "continued": cursor is not None}
-    if _is_fragment(request) and cursor is not None:
-        return render(request, "review/queue_rows.html", context)
-    tiers = tier_choices(project)
-    return render(
-        request,
-        "review/queue.html",
-        {
-            **context,
-            "counts": selectors.queue_counts(project, chosen, _user(request)),
-            "categories": selectors.category_choices(project),
-            "notice": tier_notice(project),
-            "may_set_tiers": has_role(membership, Role.MANAGER),
-            "tiers": tiers,
-            "tier_name": next((tier.name for tier in tiers if tier.pk == chosen.tier), ""),
-            "placements": [*Placement.choices, (GAP, "Content gap")],
-            "generators": generator_choices(),
-            "rankings": RankedBy.choices,
-            "sensitivities": Sensitive.choices,
-            "of_pilots": OfPilot.choices,
-            "orders": Order.choices,
-            # The export refuses what it does not know, rather than letting more leave than was asked for.
-            "export_query": request.GET.urlencode() if chosen.ignored else chosen.export_query(),
-            "has_matched": bool(page.groups) or selectors.has_matched(project),
-        },
-    )
+    context = queue_context(membership, chosen)
+    if context["in_lines"]:
+        found = selectors.lines(project, chosen, user, cursor_of(request.GET, chosen))
+        context |= {"lines": found.lines, "next": found.next}
+        if is_fragment(request):
+            return render(request, "review/_lines.html", context)
+    else:
+        first, following = _open_line(membership, chosen, user, request.GET.get("at", ""))
+        context |= open_context(membership, first, following)
+    return render(request, "review/queue.html", context | _filter_context(membership, chosen, request, user))
+
+
+@require_GET
+def deck(request: HttpRequest, slug: str) -> HttpResponse:
+    """The cards that follow a cursor, as JSON: each with its line and its donor, made ready to be shown."""
+    membership = member(request, slug, needs=Role.VIEWER)
+    chosen = QueueFilter.from_query(request.GET, membership.project.queue_order)
+    found = selectors.lines(membership.project, chosen, user_of(request), cursor_of(request.GET, chosen), DECK)
+    return JsonResponse({"cards": cards_as_json(membership, chosen, found.lines), "next": found.next})
 
 
 @require_GET
 def edge_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One card, by itself."""
     membership = member(request, slug, needs=Role.VIEWER)
-    edge = get_object_or_404(membership.project.edges, pk=pk)
-    template = "review/card.html" if _is_fragment(request) else "review/card_page.html"
     chosen = QueueFilter.from_query(request.GET, membership.project.queue_order)
-    return render(
-        request,
-        template,
-        {**_context(membership, chosen, chosen.to_query()), "card": selectors.card_of(edge), "alone": True},
-    )
+    line = selectors.line_at(membership.project, chosen, pk)
+    if line is None:
+        get_object_or_404(membership.project.edges, pk=pk)
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"cards": cards_as_json(membership, chosen, [line] if line else [])})
+    context = queue_context(membership, chosen) | open_context(membership, line, ())
+    return render(request, "review/edge.html", context)
 
 
-@posts("queue")
-def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Accept, accept with an edit, or reject one edge."""
+@require_GET
+def page_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """A page as text, from what the import holds, to be looked at beside a card."""
+    membership = member(request, slug, needs=Role.VIEWER)
+    page = get_object_or_404(membership.project.pages.select_related("category"), pk=pk)
+    context = {"project": membership.project, "page": page, "text": page_text(page, request.GET.get("words", ""))}
+    template = "review/_page_text.html" if is_fragment(request) else "review/page_text.html"
+    return render(request, template, context)
+
+
+@require_GET
+def words(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """What an accept with these words would be asked about, as JSON: `warnings` with code and text, or an `error`."""
     membership = member(request, slug, needs=Role.EDITOR)
-    edge = get_object_or_404(membership.project.edges, pk=pk)
-    form = DecisionForm(request.POST)
+    edge = get_object_or_404(membership.project.edges.select_related("source", "target"), pk=pk)
+    form = WordsForm(request.GET)
     if not form.is_valid():
         return HttpResponseBadRequest(BAD_FORM)
+    edge.project = membership.project
     try:
-        outcome = decisions.decide_edges(
-            membership.project,
-            [edge.pk],
-            form.verb,
-            _user(request),
-            form.ruling(edge.pk),
-            form.what_was_shown(edge.pk),
-        )
-    except AnchorError as error:
-        card = selectors.card_of(edge, form.cleaned_data["position"])
-        wrong = Answer([card], str(error), {}, {edge.pk: str(error)}, form.settled_anchor, status=422)
-        return _answer(request, membership, form, wrong)
-    cards = [selectors.card_of(edge, form.cleaned_data["position"])]
-    if outcome.doubts:
-        asking = _in_answer(outcome, cards)
-        asking = replace(asking, status=422, do=form.cleaned_data["do"], typed=outcome.doubts[0].anchor)
-        return _answer(request, membership, form, asking)
-    return _answer(request, membership, form, _in_answer(outcome, cards), go_on_after=edge)
+        found = decisions.warnings_about_words(edge, form.cleaned_data["anchor"])
+    except decisions.AnchorError as error:
+        return JsonResponse({"warnings": [], "error": str(error)})
+    return JsonResponse({"warnings": [{"code": warning.code, "text": warning.text} for warning in found]})
 
 
-@posts("queue")
-def undo(request: HttpRequest, slug: str) -> HttpResponse:
-    """Takes back the decision named, or else the user's newest, with its batch."""
-    membership = member(request, slug, needs=Role.EDITOR)
-    form = UndoForm(request.POST)
-    if not form.is_valid():
-        return HttpResponseBadRequest(BAD_FORM)
-    named = form.cleaned_data["decision"]
-    decision = get_object_or_404(membership.project.decisions.exclude(verb=Verb.UNDO), pk=named) if named else None
-    try:
-        outcome = decisions.undo(membership.project, _user(request), decision)
-    except NothingToUndo as error:
-        cards = [selectors.card_of(decision.edge)] if decision else []
-        refused = Answer(cards, str(error), {card.edge.pk: str(error) for card in cards}, {}, status=409)
-        return _answer(request, membership, form, refused)
-    cards = selectors.cards_of(membership.project, _touched(outcome))
-    return _answer(request, membership, form, _in_answer(outcome, cards), go_to=cards[0].edge if cards else None)
+# ------------------------------------------------------------------------------------------------------ contexts
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET lists what would be accepted of one donor; POST accepts what was left checked."""
-    membership = member(request, slug, needs=Role.EDITOR)
-    form = GroupForm(request.POST if request.method == "POST" else request.GET)
-    if not form.is_valid():
-        return HttpResponseBadRequest(BAD_FORM)
-    donor = get_object_or_404(membership.project.pages, pk=form.cleaned_data["donor"])
-    if request.method != "POST":
-        chosen = form.chosen_in(membership.project)
-        cards = selectors.group_suggestions(membership.project, chosen, donor.pk)
-        template = "review/queue_preview.html" if _is_fragment(request) else "review/accept_group.html"
-        context = _context(membership, chosen, form.cleaned_data["query"])
-        warnings = decisions.warnings_beforehand(membership.project, [card.edge for card in cards])
-        return render(request, template, {**context, "donor": donor, "cards": cards, "warnings": warnings})
-    try:
-        outcome = decisions.decide_edges(
-            membership.project,
-            list(form.seen_runs),
-            Verb.ACCEPT,
-            _user(request),
-            Ruling(overrules=form.overrules),
-            shown=Shown(runs=form.seen_runs, anchors=form.seen_anchors),
-        )
-    except UserError as error:
-        return HttpResponseBadRequest(str(error))
-    cards = selectors.cards_of(membership.project, _touched(outcome))
-    return _answer(request, membership, form, _in_answer(outcome, cards, in_bulk=True), preview_of=donor.pk)
-
-
-# ------------------------------------------------------------------------------------------------------- answers
-
-
-def _answer(
-    request: HttpRequest,
-    membership: Membership,
-    form: PlaceForm,
-    answer: Answer,
-    *,
-    go_on_after: CandidateEdge | None = None,
-    go_to: CandidateEdge | None = None,
-    preview_of: int | None = None,
-) -> HttpResponse:
-    """To htmx the cards, the heads of their groups and the counters; to a plain browser a page or a redirect."""
-    project, chosen = membership.project, form.chosen_in(membership.project)
-    context = {**_context(membership, chosen, form.cleaned_data["query"]), "answer": answer}
-    if _is_fragment(request):
-        if len(answer.cards) > MOST_CARDS_SWAPPED:
-            return HttpResponse(headers={"HX-Refresh": "true"})
-        context |= {
-            "heads": selectors.heads_of(project, answer.cards),
-            "counts": selectors.queue_counts(project, chosen, _user(request)),
-            "preview_of": preview_of,
-            "has_matched": True,
-        }
-        return render(request, "review/decision_answer.html", context, status=answer.status)
-    if answer.status != 200 and len(answer.cards) == 1:
-        context |= {"card": answer.cards[0], "alone": True}
-        return render(request, "review/card_page.html", context, status=answer.status)
-    if answer.said:
-        level = messages.SUCCESS if answer.status == 200 else messages.WARNING
-        messages.add_message(request, level, answer.said)
-    following = selectors.next_edge(project, chosen, go_on_after) if go_on_after else go_to
-    place = f"?{form.cleaned_data['query']}" if form.cleaned_data["query"] else ""
-    fragment = f"#edge-{following.pk}" if following else ""
-    return HttpResponseRedirect(reverse("queue", args=[project.slug]) + place + fragment)
-
-
-def _in_answer(outcome: Outcome, cards: Sequence[Card], *, in_bulk: bool = False) -> Answer:
-    notes = {conflict.edge.pk: conflict.message for conflict in outcome.conflicts}
-    return Answer(
-        cards=cards,
-        said=_in_words(outcome),
-        notes=notes,
-        errors={},
-        status=409 if outcome.conflicts and not (in_bulk and outcome.decided) else 200,
-        doubts={doubt.edge.pk: doubt for doubt in outcome.doubts},
-    )
-
-
-def _in_words(outcome: Outcome) -> str:
-    """One sentence on what was done, for the status line."""
-    words = []
-    if len(outcome.decided) == 1:
-        done = outcome.decided[0]
-        words.append(
-            f"{done.get_verb_display()}: “{done.anchor_after}” → {done.edge.target.title or done.edge.target.url}"
-        )
-    elif outcome.decided:
-        words.append(f"{outcome.decided[0].get_verb_display()}: {len(outcome.decided)} links, undone as one.")
-    if len(outcome.conflicts) == 1:
-        words.append(outcome.conflicts[0].message)
-    elif outcome.conflicts:
-        saved = sum(conflict.is_saved for conflict in outcome.conflicts)
-        changed = len(outcome.conflicts) - saved
-        if saved:
-            words.append(f"{count(saved, 'decision of yours was', 'decisions of yours were')} already saved.")
-        if changed:
-            words.append(f"{count(changed, 'link was', 'links were')} decided by another editor and left unchanged.")
-    if len(outcome.doubts) == 1:
-        about = outcome.doubts[0]
-        words.append(f"Not accepted yet: “{about.anchor}”. {about.warnings[0].text}")
-    elif outcome.doubts:
-        words.append(f"{len(outcome.doubts)} links were left open: too many other links now use the same anchor.")
-    return " ".join(words)
-
-
-def _touched(outcome: Outcome) -> list[int]:
-    held_up = [conflict.edge.pk for conflict in outcome.conflicts] + [doubt.edge.pk for doubt in outcome.doubts]
-    return [decision.edge_id for decision in outcome.decided] + held_up
-
-
-def _context(membership: Membership, chosen: QueueFilter, place: str) -> dict[str, Any]:
+def queue_context(membership: Membership, chosen: QueueFilter) -> dict[str, Any]:
+    """What every part of the queue's pages needs to know."""
     return {
         "project": membership.project,
         "membership": membership,
         "section": "queue",
         "chosen": chosen,
-        "query": place,
+        "query": chosen.to_query(),
+        "in_lines": chosen.status != QueueFilter.status,
         "can_decide": has_role(membership, Role.EDITOR),
         "reasons": Reason.choices,
-        "statuses": selectors.statuses(),
+        "wheres": Where.choices,
     }
 
 
-def _is_fragment(request: HttpRequest) -> bool:
+def open_context(membership: Membership, line: Line | None, following: Sequence[Line]) -> dict[str, Any]:
+    """The open card with its donor, and the lines below it."""
+    if line is None:
+        return {"card": None, "donor": None, "lines": following}
+    donor = selectors.donors_of(membership.project, [line.edge])[line.edge.source_id]
+    return {
+        "card": selectors.cards_of_lines([line])[0],
+        "cursor": line.cursor,
+        "donor": donor,
+        "lines": following,
+    }
+
+
+def _open_line(membership: Membership, chosen: QueueFilter, user: User, at: str) -> tuple[Line | None, Sequence[Line]]:
+    project = membership.project
+    line = selectors.line_at(project, chosen, int(at)) if is_id(at) else None
+    if line is not None and line.edge.status == chosen.status:
+        return line, selectors.lines(project, chosen, user, line.cursor, FOLLOWING).lines
+    found = selectors.lines(project, chosen, user, size=FOLLOWING + 1).lines
+    return (found[0], found[1:]) if found else (None, ())
+
+
+def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRequest, user: User) -> dict[str, Any]:
+    project = membership.project
+    tiers = tier_choices(project)
+    counts = selectors.queue_counts(project, chosen, user)
+    return {
+        "counts": counts,
+        "statuses": [(value, label, counts.of(value)) for value, label in selectors.statuses()],
+        "chips": chips(project, chosen),
+        "recent": selectors.recent_decisions(project, user),
+        "categories": selectors.category_choices(project),
+        "notice": tier_notice(project),
+        "may_set_tiers": has_role(membership, Role.MANAGER),
+        "tiers": tiers,
+        "tier_name": next((tier.name for tier in tiers if tier.pk == chosen.tier), ""),
+        "selects": [
+            ("sensitive", "Sensitivity", Sensitive.choices, chosen.sensitive),
+            ("placement", "Placement", [("", "All"), *PlacementChoice.choices, (GAP, "Content gap")], chosen.placement),
+            ("generator", "Found by", [("", "All"), *generator_choices()], chosen.generator),
+            ("ranked_by", "Ranked by", [("", "All"), *RankedBy.choices], chosen.ranked_by),
+            ("pilot", "Pilot", OfPilot.choices, chosen.pilot),
+            ("order", "Order", Order.choices, chosen.order),
+        ],
+        "other_fields": [(name, value) for name, value in QueryDict(chosen.to_query()).items() if name != "text"],
+        # The export refuses what it does not know, rather than letting more leave than was asked for.
+        "export_query": request.GET.urlencode() if chosen.ignored else chosen.export_query(),
+        "has_matched": bool(counts.total) or selectors.has_matched(project),
+    }
+
+
+def cards_as_json(membership: Membership, chosen: QueueFilter, shown: Sequence[Line]) -> list[dict[str, Any]]:
+    """Each card as the browser keeps it: its parts as HTML, which the templates have escaped."""
+    if not shown:
+        return []
+    donors = selectors.donors_of(membership.project, [line.edge for line in shown])
+    context = queue_context(membership, chosen)
+    heads = {pk: render_to_string("review/_donor.html", context | {"donor": donor}) for pk, donor in donors.items()}
+    return [
+        card_as_json(context, line.edge, card) | {"donor": heads[line.edge.source_id], "cursor": str(line.cursor)}
+        for line, card in zip(shown, selectors.cards_of_lines(shown), strict=True)
+    ]
+
+
+def card_as_json(context: dict[str, Any], edge: CandidateEdge, card: Card, **more: Any) -> dict[str, Any]:
+    return {
+        "edge": edge.pk,
+        "source": edge.source_id,
+        "open": card.is_open,
+        "card": render_to_string("review/_card.html", context | {"card": card} | more),
+        "line": render_to_string("review/_line.html", context | {"edge": edge}),
+    }
+
+
+def is_fragment(request: HttpRequest) -> bool:
     return bool(request.headers.get("HX-Request")) and not request.headers.get("HX-Boosted")
 
 
-def _user(request: HttpRequest) -> User:
+def user_of(request: HttpRequest) -> User:
     return cast("User", request.user)
 
 
 queue_urls = [
     path("queue/", queue_view, name="queue"),
-    path("queue/undo/", undo, name="undo"),
-    path("queue/group/", accept_group, name="accept_group"),
+    path("queue/deck/", deck, name="deck"),
+    path("queue/page/<int:pk>/", page_view, name="page_text"),
     path("queue/<int:pk>/", edge_view, name="edge"),
-    path("queue/<int:pk>/decide/", decide, name="decide"),
+    path("queue/<int:pk>/words/", words, name="words"),
 ]

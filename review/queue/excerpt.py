@@ -1,0 +1,123 @@
+"""The part of a donor's text that a card shows, word by word, so that an editor can move the ends of the anchor.
+
+Offsets are positions in the text as it is stored; what is shown has no invisible characters.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from linker.engine.text.clean import visible
+from linker.engine.text.sentences import find_phrase, heading_above, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+LENGTH = 600  # characters of a paragraph that are shown; a longer one is cut between sentences
+_WORD = re.compile("\\w[\\w\u00ad]*(?:['’.‑-][\\w\u00ad]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A word, or what stands between two words. `is_linked`: the site's own editors have linked these words."""
+
+    text: str
+    start: int
+    end: int
+    is_word: bool
+    in_anchor: bool
+    is_linked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A paragraph in pieces; `is_cut` says at which ends something was left out. `heading` is the one above, or ""."""
+
+    heading: str
+    pieces: tuple[Piece, ...]
+    is_cut: tuple[bool, bool]
+
+    def holds(self, start: int, end: int) -> bool:
+        """Whether the span lies within what is shown."""
+        return bool(self.pieces) and self.pieces[0].start <= start and end <= self.pieces[-1].end
+
+
+def excerpt_around(body: str, start: int, end: int, linked: Iterable[str] = ()) -> Excerpt:
+    """The paragraph that holds `body[start:end]`, with that marked as the anchor.
+
+    `linked` are the anchors of the links that the text has already: the first place of each in the excerpt is marked.
+    """
+    line_start = body.rfind("\n", 0, start) + 1
+    line_end = body.find("\n", end)
+    line_end = len(body) if line_end < 0 else line_end
+    first, last = _whole_sentences(body, start, end)
+    if last - first > 2 * LENGTH:
+        first, last = _by_words(body, max(first, start - LENGTH), min(last, end + LENGTH), start, end)
+    shown = body[first:last]
+    links = [(first + low, first + high) for low, high in _places(shown, linked)]
+    pieces = tuple(_pieces(body, first, last, (start, end), links))
+    return Excerpt(heading_above(body, line_start), pieces, (first > line_start, last < line_end))
+
+
+def _whole_sentences(body: str, start: int, end: int) -> tuple[int, int]:
+    """The sentences that meet the span, and of their neighbours as many as fit, the nearer ones first."""
+    spans = [*sentences(body, start)]
+    if end > spans[-1][1]:
+        spans += sentences(body, end)
+    inside = [at for at, (low, high) in enumerate(spans) if low < end and start < high] or [0]
+    low, high = inside[0], inside[-1]
+    while True:
+        grown = [(low, high + 1), (low - 1, high)]
+        if high - inside[-1] > inside[0] - low:
+            grown.reverse()
+        fits = [
+            (one, other)
+            for one, other in grown
+            if one >= 0 and other < len(spans) and spans[other][1] - spans[one][0] <= LENGTH
+        ]
+        if not fits:
+            return spans[low][0], spans[high][1]
+        low, high = fits[0]
+
+
+def _by_words(body: str, first: int, last: int, start: int, end: int) -> tuple[int, int]:
+    """The range with both ends moved inwards to the ends of words."""
+    while first < start and first > 0 and not body[first - 1].isspace():
+        first += 1
+    while last > end and last < len(body) and not body[last].isspace():
+        last -= 1
+    return first, last
+
+
+def _places(text: str, phrases: Iterable[str]) -> Iterator[tuple[int, int]]:
+    for phrase in phrases:
+        found = find_phrase(text, phrase)
+        if found is not None:
+            yield found
+
+
+def _pieces(body: str, first: int, last: int, anchor: tuple[int, int], links: list[tuple[int, int]]) -> Iterator[Piece]:
+    for low, high, is_word in _ranges(body, first, last):
+        cuts = sorted({low, high, *(cut for cut in anchor if low < cut < high)})
+        for one, other in pairwise(cuts):
+            yield Piece(
+                visible(body[one:other]),
+                one,
+                other,
+                is_word,
+                anchor[0] <= one and other <= anchor[1],
+                any(low <= one and other <= high for low, high in links),
+            )
+
+
+def _ranges(body: str, first: int, last: int) -> Iterator[tuple[int, int, bool]]:
+    """The words of the range and what stands between them, in order; the third says whether it is a word."""
+    at = first
+    for found in _WORD.finditer(body, first, last):
+        yield at, found.start(), False
+        yield found.start(), found.end(), True
+        at = found.end()
+    yield at, last, False

@@ -1,0 +1,95 @@
+// The suggestions that wait, in the order of the list: those the browser has, and where the list goes on. A card that is
+// decided leaves the deck; one whose decision is undone comes back to where the editor is.
+
+const AHEAD = 24; // cards kept ready behind the open one
+const SHOWN = 8; // lines below it
+
+const parse = (html) => document.createRange().createContextualFragment(html.trim()).firstElementChild;
+
+export function itemOf({ edge, source, card, line, donor = "", cursor = "" }) {
+  return { edge, source, donor, cursor, node: parse(card), line: parse(line) };
+}
+
+export class Deck {
+  // `onArrival` is called when cards have come, or when it is known that none will.
+  constructor({ url, query, cursor, onArrival }) {
+    Object.assign(this, { url, query, cursor, onArrival });
+    this.items = [];
+    this.at = 0;
+    this.hasMore = Boolean(url);
+    this.loading = null;
+    this.gone = new Set(); // decided here: the server's list may still hold them
+  }
+
+  get current() { return this.items[this.at] || null; }
+
+  // Whether a card may still come.
+  get waits() { return this.hasMore || this.loading !== null; }
+
+  following() { return this.items.slice(this.at + 1, this.at + 1 + SHOWN); }
+
+  remove(item) {
+    const at = this.items.indexOf(item);
+    this.gone.add(item.edge);
+    if (at < 0) return;
+    this.items.splice(at, 1);
+    if (at < this.at || (this.at >= this.items.length && !this.waits)) this.at = Math.max(0, this.at - 1);
+    this.fill();
+  }
+
+  // Puts a card where the editor is, and makes it the open one.
+  insert(item) {
+    const at = this.items.findIndex((other) => other.edge === item.edge);
+    if (at >= 0) {
+      this.items[at] = item;
+      this.at = at;
+    } else {
+      this.items.splice(this.at, 0, item);
+    }
+    this.gone.delete(item.edge);
+  }
+
+  move(step) {
+    const to = this.at + step;
+    if (to < 0 || to >= this.items.length) return false;
+    this.at = to;
+    this.fill();
+    return true;
+  }
+
+  open(edge) {
+    const at = this.items.findIndex((item) => item.edge === edge);
+    if (at < 0) return false;
+    this.at = at;
+    this.fill();
+    return true;
+  }
+
+  // Sees to it that the next cards are there before they are needed.
+  fill() {
+    if (this.loading || !this.hasMore || this.items.length - this.at > AHEAD) return;
+    this.loading = this.load().finally(() => {
+      this.loading = null;
+      this.onArrival();
+      if (!this.failed) this.fill();
+    });
+  }
+
+  async load() {
+    const query = new URLSearchParams(this.query);
+    if (this.cursor) query.set("after", this.cursor);
+    this.failed = false;
+    try {
+      const response = await fetch(`${this.url}?${query}`, { headers: { Accept: "application/json" } });
+      if (!response.ok || response.redirected) throw new Error("no cards");
+      const { cards, next } = await response.json();
+      this.cursor = next;
+      this.hasMore = Boolean(next);
+      const known = new Set(this.items.map((item) => item.edge));
+      for (const found of cards) if (!known.has(found.edge) && !this.gone.has(found.edge)) this.items.push(itemOf(found));
+    } catch {
+      this.failed = true;
+      setTimeout(() => this.fill(), 2000);
+    }
+  }
+}

@@ -1,0 +1,417 @@
+// The review queue. One card is open at a fixed place; what is decided leaves the page at once and is sent in the
+// background (outbox.js); the next cards are there before they are needed (deck.js). Every control is a form or a link
+// that works without this file; the keys press them.
+
+import { Deck, itemOf } from "./deck.js";
+import { listen } from "./keys.js";
+import { newKey, Outbox } from "./outbox.js";
+import { Recent } from "./recent.js";
+import * as words from "./words.js";
+
+const MOST_UNDONE = 200; // cards kept so that their decisions can be taken back without asking the server
+const VERBS = { accept: "Accepted", anyway: "Accepted", reject: "Rejected", aside: "Later", back: "Back in the queue" };
+const SAID = {
+  saved: () => "All saved",
+  saving: (count) => `Saving ${count}…`,
+  offline: (count) => `${count} not saved: no connection`,
+  "signed out": (count) => `${count} not saved: signed out`,
+};
+const number = new Intl.NumberFormat(document.documentElement.lang);
+const root = document.querySelector("[data-review]");
+const find = (selector) => document.querySelector(selector);
+
+// Without a list to review there are still filters, keys to see them, and a search.
+listen({ review: root ? review(root) : null });
+
+function review(root) {
+  const place = root.querySelector("[data-card]");
+  const donorPlace = root.querySelector("[data-donor-place]");
+  const next = root.querySelector("[data-next]");
+  const decides = root.hasAttribute("data-decides");
+  const recent = new Recent(root);
+  const done = []; // what can be undone: { key, item, decision, verb }
+  const look = new Map(); // by edge: what could not be saved, { item, message }
+  const accepted = new Map(); // by donor: accepted here since its head was made
+  const held = []; // keys that wait for a card
+  let waitsForCard = null; // the card that an undo brings back
+  const counts = { left: countIn("[data-left]"), today: countIn("[data-today]") };
+
+  const deck = new Deck({ url: root.dataset.deck, query: root.dataset.query, cursor: root.dataset.cursor, onArrival: () => { paint(); pump(); } });
+  const outbox = decides && new Outbox({
+    url: root.dataset.operations, query: root.dataset.query, owner: root.dataset.owner,
+    token: JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"],
+    onAnswer, onCounts, onState: paintState,
+  });
+
+  // ------------------------------------------------------------------------------------------------ what is shown
+
+  function countIn(selector) { return Number((find(selector)?.textContent || "").replace(/\D/g, "")); }
+
+  function paint() {
+    const item = deck.current;
+    if (item) {
+      if (place.firstElementChild !== item.node) {
+        const hadFocus = document.activeElement === document.body || place.contains(document.activeElement);
+        place.replaceChildren(item.node);
+        item.node.classList.add("is-current");
+        htmx.process(item.node);
+        if (hadFocus) item.node.focus({ preventScroll: true });
+        sayWhere(item.node);
+      }
+      if (donorPlace.dataset.source !== String(item.source)) {
+        donorPlace.dataset.source = item.source;
+        if (item.donor) { donorPlace.innerHTML = item.donor; htmx.process(donorPlace); }
+      }
+      const shown = donorPlace.querySelector("[data-accepted]");
+      if (shown) {
+        shown.dataset.first ??= shown.textContent;
+        shown.textContent = Number(shown.dataset.first) + (accepted.get(item.source) || 0);
+      }
+    } else if (deck.waits) {
+      place.replaceChildren(note("Fetching the next suggestions…"));
+    } else if (place.querySelector("[data-edge]") || place.querySelector(".review__wait")) {
+      place.replaceChildren(...document.importNode(root.querySelector("[data-end]").content, true).children);
+      donorPlace.replaceChildren();
+      delete donorPlace.dataset.source;
+    }
+    next.replaceChildren(...deck.following().map((other) => other.line));
+    for (const [name, value] of Object.entries(counts)) {
+      const shown = find(`[data-${name}]`);
+      if (shown) shown.textContent = number.format(Math.max(0, value));
+    }
+  }
+
+  function note(text) {
+    const line = document.createElement("p");
+    line.className = "review__wait muted";
+    line.textContent = text;
+    return line;
+  }
+
+  function paintState(state) {
+    const sign = find("[data-saved]");
+    if (!sign || !outbox) return;
+    const text = SAID[state](outbox.size);
+    if (sign.textContent !== text) sign.textContent = text;
+    sign.dataset.state = state;
+    if (state === "signed out" && !sign.querySelector("a")) {
+      const link = document.createElement("a");
+      link.href = location.href;
+      link.textContent = "Sign in";
+      sign.append(" ", link);
+    }
+  }
+
+  function paintLook() {
+    const button = find("[data-look]");
+    if (!button) return;
+    button.hidden = look.size === 0;
+    button.querySelector("[data-look-count]").textContent = look.size === 1 ? "1 needs another look" : `${look.size} need another look`;
+  }
+
+  function say(text) { root.querySelector("[data-said]").textContent = text; }
+
+  // ------------------------------------------------------------------------------------------------ what is done
+
+  const nameOf = (card) => ({
+    name: card.querySelector("[data-anchor]")?.value || "",
+    target: card.querySelector(".edge__title")?.textContent.trim() || "",
+  });
+
+  function leave(item, operation, verb) {
+    const label = { verb: VERBS[verb], ...nameOf(item.node) };
+    deck.remove(item);
+    done.push({ key: operation.key, item, verb, label });
+    if (done.length > MOST_UNDONE) done.shift();
+    counts.left -= 1;
+    if (verb !== "aside" && verb !== "back") counts.today += 1;
+    if (verb === "accept" || verb === "anyway") accepted.set(item.source, (accepted.get(item.source) || 0) + 1);
+    recent.add({ key: operation.key, edge: item.edge, label });
+    look.delete(item.edge);
+    paintLook();
+    paint();
+    outbox.add({ ...operation, label });
+    say(`${label.verb}: ${label.name}`);
+  }
+
+  function decide(form, button) {
+    const item = deck.current;
+    if (!item || !item.node.contains(form)) return;
+    const fields = Object.fromEntries(new FormData(form));
+    delete fields.csrfmiddlewaretoken;
+    const wanted = button?.value || form.querySelector("[name=do]")?.value || item.node.querySelector("[data-do=accept]").value;
+    const verb = wanted.split(":")[0];
+    if (fields.where && item.node.querySelector("[data-where]:checked").defaultChecked) delete fields.where;
+    const operation = { key: newKey(), kind: "decide", edge: item.edge, do: wanted, ...fields };
+    if (verb === "accept" && fields.warned && fields.warned_of === fields.anchor) return ask(item, operation);
+    leave(item, operation, verb);
+  }
+
+  // A card that warned about its words before it was accepted is not sent: it needs another look, and the next key is
+  // meant for the next card.
+  function ask(item, operation) {
+    const label = { verb: VERBS.accept, ...nameOf(item.node) };
+    const warnings = [...item.node.querySelectorAll("[data-warnings] li")].map((line) => line.textContent).join(" ");
+    deck.remove(item);
+    recent.add({ key: operation.key, edge: item.edge, label });
+    recent.mark(operation.key, "asks", warnings);
+    needsLook(item, operation.key);
+    paint();
+    say(`Not accepted: ${warnings}`);
+  }
+
+  function needsLook(item, key) {
+    look.set(item.edge, { item, key });
+    paintLook();
+  }
+
+  function later(form) {
+    const item = deck.current;
+    if (!item || !item.node.contains(form)) return;
+    const verb = form.querySelector("[name=back]") ? "back" : "aside";
+    leave(item, { key: newKey(), kind: verb, edge: item.edge }, verb);
+  }
+
+  // Takes back the newest, or the one of the key. It is painted at once; what the server has is taken back behind it.
+  function undo(key = null) {
+    const at = key ? done.findIndex((entry) => entry.key === key) : done.length - 1;
+    const entry = done[at];
+    if (!entry) return key ? undefined : undoOlder();
+    done.splice(at, 1);
+    recent.remove(entry.key);
+    bringBack(entry.item, entry.verb);
+    if (outbox.takeBack(entry.key)) return;
+    if (entry.verb === "aside" || entry.verb === "back") {
+      outbox.add({ key: newKey(), kind: entry.verb === "aside" ? "back" : "aside", edge: entry.item.edge });
+    } else {
+      outbox.add({ key: newKey(), kind: "undo", of: entry.key, label: { ...entry.label, edge: entry.item.edge } });
+    }
+  }
+
+  function bringBack(item, verb) {
+    counts.left += 1;
+    if (verb !== "aside" && verb !== "back") counts.today -= 1;
+    if (verb === "accept" || verb === "anyway") accepted.set(item.source, (accepted.get(item.source) || 0) - 1);
+    look.delete(item.edge);
+    paintLook();
+    deck.insert(item);
+    paint();
+    say(`Undone: ${nameOf(item.node).name}`);
+  }
+
+  // A decision from before this page was loaded: the server has its card, for which later keys wait.
+  function undoOlder() {
+    const old = recent.takeOld();
+    if (!old) return say("There is no decision of yours left to undo.");
+    waitsForCard = old.edge;
+    counts.left += 1;
+    counts.today -= 1;
+    outbox.add({ key: newKey(), kind: "undo", decision: old.decision, label: { edge: old.edge } });
+  }
+
+  async function open(edge) {
+    if (deck.open(edge)) return paint();
+    location.href = root.dataset.edgeUrl.replace("/0/", `/${edge}/`);
+  }
+
+  // The first that could not be saved comes back as the open card.
+  function lookAgain(edge = look.keys().next().value) {
+    const found = look.get(edge);
+    if (!found) return;
+    look.delete(edge);
+    paintLook();
+    recent.remove(found.key);
+    deck.insert(found.item);
+    paint();
+    found.item.node.focus({ preventScroll: true });
+  }
+
+  // ------------------------------------------------------------------------------------------------ the server's answers
+
+  function onAnswer(operation, answer) {
+    const back = answer.cards.filter((card) => card.open).map(itemOf);
+    if (operation.kind === "undo") return undone(operation, answer, back);
+    recent.mark(operation.key, answer.result, answer.message);
+    if (answer.result === "saved") return;
+    const at = done.findIndex((entry) => entry.key === operation.key);
+    if (at < 0) return; // it was undone in the meantime
+    const [entry] = done.splice(at, 1);
+    counts.today -= 1;
+    if (entry.verb === "accept" || entry.verb === "anyway") accepted.set(entry.item.source, (accepted.get(entry.item.source) || 0) - 1);
+    if (back.length) counts.left += 1;
+    if (back.length) needsLook({ ...back[0], donor: entry.item.donor }, operation.key);
+    else needsLook({ ...entry.item, node: closed(answer, entry.item) }, operation.key);
+    say(`Not saved: ${answer.message}`);
+    paint();
+  }
+
+  // What is left of a card that somebody else has decided: what the server says of it.
+  function closed(answer, item) {
+    return answer.cards.length ? itemOf(answer.cards[0]).node : item.node;
+  }
+
+  function undone(operation, answer, back) {
+    const edge = operation.label?.edge;
+    if (answer.result !== "saved") {
+      // The decision stands. The card that was brought back leaves again, unless it has been decided anew.
+      const item = deck.items.find((other) => other.edge === edge);
+      if (item) { deck.remove(item); counts.left -= 1; counts.today += 1; }
+      const key = operation.key;
+      recent.add({ key, edge, label: { verb: "Undo", name: operation.label?.name || "", target: operation.label?.target || "" } });
+      recent.mark(key, "refused", answer.message);
+      say(answer.message);
+    }
+    for (const fresh of back) {
+      const item = deck.items.find((other) => other.edge === fresh.edge);
+      if (item) renew(item, fresh);
+      else if (waitsForCard === fresh.edge) deck.insert(fresh);
+    }
+    if (waitsForCard === edge) waitsForCard = null;
+    paint();
+    pump();
+  }
+
+  // The words, the run and the tier of a card may have changed while it was decided.
+  function renew(item, fresh) {
+    const differs = (name) => item.node.querySelector(`[name=${name}]`)?.value !== fresh.node.querySelector(`[name=${name}]`)?.value;
+    if (!differs("run") && !differs("shown")) return;
+    item.node = fresh.node;
+    item.line = fresh.line;
+  }
+
+  function onCounts({ left, today, percent }) {
+    if (outbox.size) return;
+    Object.assign(counts, { left, today });
+    const bar = find("[data-progress]");
+    if (bar) bar.value = percent;
+    paint();
+  }
+
+  // ------------------------------------------------------------------------------------------------ keys
+
+  // A key waits while the card that it is meant for has not come yet.
+  function pump() {
+    while (held.length && !waitsForCard && (deck.current || !deck.waits)) held.shift()();
+  }
+
+  function whenReady(act) {
+    held.push(act);
+    pump();
+  }
+
+  function sayWhere(node) {
+    const where = node.querySelector("[data-where]:checked");
+    const button = node.querySelector("[data-do=accept]");
+    if (!where || !button) return;
+    const rel = button.dataset.rel;
+    button.querySelector(".edge__does").textContent = `${where.dataset.where.toLowerCase()}, ${rel}`;
+  }
+
+  // ------------------------------------------------------------------------------------------------ the beginning
+
+  const first = place.querySelector("[data-edge]");
+  if (first) {
+    words.remember(first);
+    deck.items.push({
+      edge: Number(first.dataset.edge), source: Number(first.dataset.source), donor: donorPlace.innerHTML,
+      cursor: root.dataset.cursor, node: first, line: document.createElement("li"),
+    });
+    donorPlace.dataset.source = first.dataset.source;
+    first.classList.add("is-current");
+    first.focus({ preventScroll: true });
+    sayWhere(first);
+  } else {
+    deck.hasMore = false;
+  }
+
+  if (outbox) {
+    for (const operation of outbox.operations) dropFromDeck(operation);
+    offer();
+    paintState(outbox.size ? "saving" : "saved");
+    outbox.flush();
+  }
+  deck.fill();
+
+  // What the server's page shows as open, and what this tab had decided before it was loaded again.
+  function dropFromDeck(operation) {
+    if (operation.kind === "undo") return;
+    deck.gone.add(operation.edge);
+    recent.add({ key: operation.key, edge: operation.edge, label: operation.label || {} });
+    const item = deck.items.find((other) => other.edge === operation.edge);
+    done.push({ key: operation.key, item: item || null, verb: operation.do?.split(":")[0] || operation.kind, label: operation.label || {} });
+    if (item) deck.remove(item);
+    if (!item) done.pop();
+    counts.left -= 1;
+    paint();
+  }
+
+  function offer() {
+    const places = outbox.leftByOthers();
+    const notice = root.querySelector("[data-offer]");
+    if (!places.length) return;
+    const unsaved = places.reduce((sum, name) => sum + JSON.parse(localStorage.getItem(name)).length, 0);
+    notice.querySelector("[data-offer-says]").textContent = unsaved === 1
+      ? "A decision of yours in another window was never saved."
+      : `${unsaved} decisions of yours in another window were never saved.`;
+    notice.hidden = false;
+    notice.querySelector("[data-offer-save]").addEventListener("click", () => { notice.hidden = true; outbox.takeOver(places); });
+    notice.querySelector("[data-offer-discard]").addEventListener("click", () => {
+      notice.hidden = true;
+      for (const name of places) localStorage.removeItem(name);
+    });
+  }
+
+  root.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.matches("[data-accept], [data-reject-form]")) decide(form, event.submitter);
+    else if (form.matches("[data-later]")) later(form);
+    else if (form.matches("[data-undo]")) undoOf(form.closest("[data-recent] > li"));
+    else return;
+    event.preventDefault();
+  });
+
+  // Undoes one of the last decisions, by its place in the list.
+  function undoOf(item) {
+    if (item.dataset.key) return item.dataset.result === "saved" || item.dataset.result === "unsaved" ? undo(item.dataset.key) : lookAgain(Number(item.dataset.edgeId));
+    waitsForCard = Number(item.dataset.edgeId);
+    counts.left += 1;
+    counts.today -= 1;
+    outbox.add({ key: newKey(), kind: "undo", decision: Number(item.dataset.decision), label: { edge: waitsForCard } });
+    item.remove();
+  }
+
+  find("[data-undo-last]")?.addEventListener("submit", (event) => { event.preventDefault(); whenReady(() => undo()); });
+  find("[data-look]")?.addEventListener("click", () => lookAgain());
+
+  root.addEventListener("click", (event) => {
+    const line = event.target.closest("[data-line]");
+    if (line && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      open(Number(line.dataset.line));
+    }
+  });
+
+  root.addEventListener("change", (event) => {
+    const card = event.target.closest("[data-edge]");
+    if (event.target.matches("[data-pick]")) words.pick(card, event.target);
+    if (event.target.matches("[data-where]")) sayWhere(card);
+  });
+  root.addEventListener("input", (event) => {
+    if (!event.target.matches("[data-anchor]")) return;
+    const card = event.target.closest("[data-edge]");
+    for (const field of card.querySelectorAll("[data-start], [data-end]")) field.value = "";
+    words.check(card);
+  });
+  root.addEventListener("pointerup", () => { if (deck.current) setTimeout(() => words.takeSelection(deck.current.node)); });
+
+  return {
+    get card() { return deck.current?.node || null; },
+    whenReady, undo: () => undo(), lookAgain,
+    move(step) { if (deck.move(step)) { paint(); deck.current.node.focus({ preventScroll: true }); } },
+    flushed: () => new Promise((resolve) => {
+      const wait = () => (!outbox || !outbox.size ? resolve() : setTimeout(wait, 30));
+      wait();
+    }),
+    reset() { const item = deck.current; if (item) { words.reset(item.node); sayWhere(item.node); } },
+  };
+}

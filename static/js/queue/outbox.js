@@ -1,0 +1,168 @@
+// What an editor has done and the server has not answered yet. It is kept in the browser's storage, so that it outlives
+// the page, the connection and the session, and is sent in the order in which it was done, several at once. Each
+// operation has a key, by which the server knows one that it has carried out already.
+
+const AT_ONCE = 40;
+const ALIVE_MS = 2000; // how often a tab says that it is there
+const GONE_MS = 8000; // after which one that has not said so is taken to be gone
+const WAITS = [1000, 2000, 4000, 8000, 15000]; // between attempts to reach the server
+const UNSAVED = "anchorline:unsaved:";
+const ALIVE = "anchorline:alive:";
+
+// crypto.randomUUID is missing where the site is not served by https.
+export function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+function read(name) {
+  try {
+    return JSON.parse(localStorage.getItem(name)) || [];
+  } catch {
+    return [];
+  }
+}
+
+function isAlive(tab) {
+  return Date.now() - Number(localStorage.getItem(ALIVE + tab) || 0) < GONE_MS;
+}
+
+// A tab keeps its name when it is loaded again. One that was made as a copy of another takes a new one.
+function nameOfTab() {
+  let tab = sessionStorage.getItem("anchorline:tab");
+  if (!tab || isAlive(tab)) {
+    tab = newKey();
+    sessionStorage.setItem("anchorline:tab", tab);
+  }
+  return tab;
+}
+
+export class Outbox {
+  // `onAnswer(operation, answer)` is called for each answer, `onCounts(counts)` when nothing is left to send, and
+  // `onState(state)` with "saved", "saving", "offline" or "signed out".
+  constructor({ url, query, owner, token, onAnswer, onCounts, onState }) {
+    Object.assign(this, { url, query, token, onAnswer, onCounts, onState });
+    this.tab = nameOfTab();
+    this.place = `${UNSAVED}${owner}:${this.tab}`;
+    this.prefix = `${UNSAVED}${owner}:`;
+    this.operations = read(this.place);
+    this.inFlight = 0; // how many of the first operations are under way
+    this.failures = 0;
+    this.state = "saved";
+    this.sayAlive();
+    setInterval(() => this.sayAlive(), ALIVE_MS);
+    addEventListener("pagehide", () => {
+      this.flush({ keepalive: true });
+      localStorage.removeItem(ALIVE + this.tab);
+    });
+    addEventListener("online", () => this.retry());
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.retry(); });
+  }
+
+  get size() { return this.operations.length; }
+
+  sayAlive() { localStorage.setItem(ALIVE + this.tab, String(Date.now())); }
+
+  store() {
+    if (this.operations.length) localStorage.setItem(this.place, JSON.stringify(this.operations));
+    else localStorage.removeItem(this.place);
+  }
+
+  add(operation) {
+    this.operations.push(operation);
+    this.store();
+    this.say();
+    this.flush();
+  }
+
+  // Takes back an operation that has not been sent. False where the server may know it already.
+  takeBack(key) {
+    const at = this.operations.findIndex((operation) => operation.key === key);
+    if (at < this.inFlight || this.operations[at].tried) return false;
+    this.operations.splice(at, 1);
+    this.store();
+    this.say();
+    return true;
+  }
+
+  // What tabs that are gone have left unsaved, by the place where it is stored.
+  leftByOthers() {
+    const places = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix) && name !== this.place);
+    return places.filter((name) => !isAlive(name.slice(this.prefix.length)) && read(name).length);
+  }
+
+  takeOver(places) {
+    for (const place of places) {
+      this.operations.push(...read(place));
+      localStorage.removeItem(place);
+    }
+    this.store();
+    this.say();
+    this.flush();
+  }
+
+  retry() {
+    if (!this.operations.length || this.inFlight) return;
+    clearTimeout(this.timer);
+    this.flush();
+  }
+
+  say(state = this.operations.length ? (this.state === "saved" ? "saving" : this.state) : "saved") {
+    this.state = state;
+    this.onState(state);
+  }
+
+  async flush({ keepalive = false } = {}) {
+    if (this.inFlight || !this.operations.length) return;
+    clearTimeout(this.timer);
+    const sent = this.operations.slice(0, this.alone ? 1 : AT_ONCE);
+    this.inFlight = sent.length;
+    for (const operation of sent) operation.tried = true;
+    this.store();
+    const found = await this.post(sent, keepalive);
+    this.inFlight = 0;
+    if (found.answers) this.take(sent, found);
+    else if (found.malformed && sent.length > 1) this.alone = true; // to find the one that is
+    else if (found.malformed) this.take(sent, { answers: [{ key: sent[0].key, result: "refused", message: found.malformed, cards: [] }] });
+    else return this.wait(found.state);
+    this.flush();
+  }
+
+  async post(sent, keepalive) {
+    const operations = sent.map(({ label, tried, ...operation }) => operation);
+    try {
+      const response = await fetch(this.url, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-CSRFToken": this.token },
+        body: JSON.stringify({ query: this.query, operations }),
+        keepalive,
+      });
+      if (response.redirected || [401, 403].includes(response.status)) return { state: "signed out" };
+      if (response.status === 400) return { malformed: await response.text() };
+      return response.ok ? await response.json() : { state: "offline" };
+    } catch {
+      return { state: "offline" };
+    }
+  }
+
+  take(sent, { answers, counts }) {
+    this.failures = 0;
+    this.alone = this.alone && this.operations.length > 1;
+    this.state = "saving";
+    const known = new Map(sent.map((operation) => [operation.key, operation]));
+    this.operations = this.operations.filter((operation) => !known.has(operation.key));
+    this.store();
+    for (const answer of answers) this.onAnswer(known.get(answer.key), answer);
+    if (!this.operations.length && counts) this.onCounts(counts);
+    this.say();
+  }
+
+  wait(state) {
+    this.say(state);
+    this.timer = setTimeout(() => this.flush(), WAITS[Math.min(this.failures, WAITS.length - 1)]);
+    this.failures += 1;
+  }
+}
