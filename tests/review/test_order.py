@@ -31,7 +31,7 @@ def edges(project) -> list[CandidateEdge]:
 
 
 def listed(project, chosen: QueueFilter) -> list[int]:
-    return [card.edge.pk for card in selectors.queue_page(project, chosen).cards]
+    return [line.edge.pk for line in selectors.lines(project, chosen, make_user()).lines]
 
 
 def test_most_needed_first_keeps_a_donors_suggestions_together(project, edges):
