@@ -160,7 +160,7 @@ def decide_edges(
     """Accepts or rejects edges that are still as `shown`; the others come back as conflicts, unchanged.
 
     `verb` is ACCEPT, EDIT or REJECT. EDIT takes an anchor and one edge; an anchor that is the edge's already is a plain
-    accept. An edited anchor is looked for in the donor's text anew: where it stands there, a content gap is closed and
+    accept. An edited anchor is looked for in the donor's text again: where it stands there, a content gap is closed and
     the link becomes inline; where it does not, the link has no place until somebody changes the copy. More than one
     edge share a batch.
 
@@ -416,7 +416,7 @@ def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     undoing = decision_on(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
     edge.status = decision.status_before
     edge.reviewed = holds(DECIDED, edge)
-    if edge.anchor != decision.anchor_before:  # else a run may have placed it anew since, and knows better
+    if edge.anchor != decision.anchor_before:  # otherwise a run may have placed it again since, and knows better
         edge.anchor = decision.anchor_before
         edge.anchor_source = decision.source_before or edge.anchor_source  # none is known of older decisions
         edge.span_start, edge.span_end = decision.seen_span_start, decision.seen_span_end

@@ -165,7 +165,7 @@ class Card:
 
     @property
     def authority(self) -> str:
-        """How much authority the donor has, in words; empty where nobody knows."""
+        """How much authority the donor has, in words; empty if unknown."""
         return authority_in_words(self.edge)
 
     @property
@@ -188,7 +188,7 @@ class Quota:
 
 @dataclass
 class DonorGroup:
-    """Neighbouring cards of one donor. `authority`: how much it has, in words; empty where nobody knows."""
+    """Neighbouring cards of one donor. `authority`: how much it has, in words; empty if unknown."""
 
     donor: Page
     quota: Quota
@@ -275,7 +275,7 @@ def card_of(edge: CandidateEdge, position: int | None = None) -> Card:
 
 
 def cards_of(project: Project, edge_ids: Sequence[int]) -> list[Card]:
-    """The cards of some of a project's edges, read afresh, best first."""
+    """The cards of some of a project's edges, read afresh, the best first."""
     edges = CandidateEdge.objects.filter(project=project, pk__in=edge_ids).order_by("-score", "id")
     found = list(edges.select_related(*_JOINED).defer(*_LONG))
     return _cards(found, [None] * len(found))
@@ -338,7 +338,7 @@ def quotas(project: Project, donor_ids: Sequence[int]) -> dict[int, Quota]:
 
 
 def group_suggestions(project: Project, chosen: QueueFilter, donor_id: int) -> list[Card]:
-    """What "accept the group" would accept: the donor's open suggestions under the filter, best first."""
+    """What "accept the group" would accept: the donor's open suggestions under the filter, the best first."""
     edges = (
         chosen.queryset(project)
         .filter(UNDECIDED, source_id=donor_id)
@@ -440,7 +440,7 @@ def authority_in_words(edge: CandidateEdge) -> str:
 
 def _context(body: str, edge: CandidateEdge) -> Context | None:
     """The anchor in the donor's text. A place that was looked for and not found, or not to be had, is none; one that
-    an import has moved is looked for anew."""
+    an import has moved is looked for again."""
     if edge.span_start is None and (edge.content_gap or edge.edited):
         return None
     return _around(body, edge.anchor, edge.span_start, edge.span_end)

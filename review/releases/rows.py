@@ -2,7 +2,7 @@
 
 PostgreSQL writes the CSV (COPY ... TO STDOUT), so memory stays constant whatever the number of links, and one
 statement sees one state of the data. The file: UTF-8, RFC 4180 quoting, lines end with "\\n", a header row. Rows
-come donor by donor, the donor with the best link first and each donor's links best first:
+come donor by donor, the donor with the best link first and each donor's best links first:
 donor_best descending, donor id, score descending, edge id.
 """
 

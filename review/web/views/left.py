@@ -78,7 +78,7 @@ def left_links(request: HttpRequest, slug: str) -> HttpResponse:
 
 @posts("left_links")
 def left_links_decide(request: HttpRequest, slug: str) -> HttpResponse:
-    """Confirms, withdraws, takes back or accepts anew the checked links."""
+    """Confirms, withdraws, takes back or accepts again the checked links."""
     membership = member(request, slug, needs=Role.EDITOR)
     form = LinksForm(request.POST)
     place = reverse("left_links", args=[slug])
