@@ -37,7 +37,7 @@ class DonorText:
 
 def read_donor_texts(donors: Sequence[int], usual_language: str, silent_roles: Sequence[str]) -> dict[int, DonorText]:
     """The texts of those donors that have one, by id, with the words that are links already or will become those that
-    people accepted. `silent_roles`: roles of pages in whose texts nobody writes for a link."""
+    people accepted. `silent_roles`: roles of pages in whose texts no editor writes for a link."""
     rows = list(
         stream(
             "bodies",

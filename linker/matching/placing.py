@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from linker.engine.anchors.placement import Place
     from linker.models import Project
 
-    # (phrase as it stands in the text, where it comes from, how well it fits), best first
+    # (phrase as it stands in the text, where it comes from, how well it fits), the best first
     Phrase = tuple[str, str, float]
 
 _quoted = json.encoder.encode_basestring
@@ -144,7 +144,7 @@ class Placer:
     def _words_for(
         self, source: int, target: int, names: list[AnchorCandidate], least: float
     ) -> tuple[Sequence[Phrase], Sequence[Phrase]]:
-        """Words of the donor's text that may become the link, best first, and those only there to be picked."""
+        """Words of the donor's text that may become the link, the best first, and those that can only be picked."""
         if self.phrases is None:
             return self._names_in_text(source, target, names), []
         found = [phrase for phrase in self.phrases.of(source, target) if self._is_allowed(phrase[0], source)]

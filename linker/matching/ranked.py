@@ -223,7 +223,7 @@ _GONE = (0, "", "", "", "", "", 0)  # a page that was deleted since
 
 
 def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, levels_up: int | None = None) -> Loaded:
-    """The site as the engine reads it: whoever may give links is learned from, those chosen are asked about."""
+    """The site as the engine reads it. The ranker learns from all possible donors and ranks for the chosen ones."""
     ids = eligible.ids
     nodes = category_nodes(project)
     columns = urls, titles, h1s, bodies = DiskTexts(), DiskTexts(), DiskTexts(), DiskTexts()

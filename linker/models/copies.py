@@ -19,7 +19,7 @@ class TwinKind(models.TextChoices):
 
 
 class PageGroup(models.Model):
-    """Near-copies, variants or translations of one page, as a match run found them; each run makes all groups anew.
+    """Near-copies, variants or translations of one page, as a match run found them; each run makes all groups again.
 
     `kind` is what most of its pages are to the first; `pages` counts them all.
     """

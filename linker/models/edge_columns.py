@@ -40,7 +40,7 @@ class Value(Enum):
 
 
 class Refresh(Enum):
-    """When a run that proposes a pair again writes the column anew."""
+    """When a run that proposes a pair again overwrites the column."""
 
     NEVER = "what it was first stays"
     ALWAYS = "whatever people decided"

@@ -30,7 +30,7 @@ class Tier(models.Model):
     for. `lower_bound` is a probability, a cosine, or the share of the run's edges that score no higher (0.9: the best
     tenth).
 
-    `rel` is what a link leaves with while nobody has looked at it; `confirmed_rel` what an editor's accept makes it.
+    `rel` is for links that are exported unreviewed; `confirmed_rel` what an editor's accept makes it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tiers")
