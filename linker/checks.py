@@ -1,4 +1,4 @@
-"""What Django's checks ask of an installation, beside its own checks."""
+"""What Django's checks ask of an installation, in addition to Django's own checks."""
 
 from __future__ import annotations
 

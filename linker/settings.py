@@ -126,7 +126,7 @@ SWEEP_SECONDS = env.int("SWEEP_SECONDS", 5)
 
 DEFAULT_MODEL = env.str("DEFAULT_MODEL", "all-MiniLM-L6-v2")
 EMBED_BATCH_SIZE = env.int("EMBED_BATCH_SIZE", 32)
-# Working memory of one matching process, beside the interpreter: vectors of a block and the tile of products.
+# Working memory of one matching process, in addition to the interpreter's: vectors of a block and the tile of products.
 MATCH_MEMORY_MB = env.int("MATCH_MEMORY_MB", 384)
 
 # ---------------------------------------------------------------------------------------------- uploads and files

@@ -119,9 +119,9 @@ def clean_anchor(text: str) -> str:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the editor says beside the verb. `anchor`: the words of an edit. `rel`: the editor's choice; without one an
-    accepted link takes its tier's confirmed rel. `overrules`: by edge, codes of the warnings that the editor accepts
-    the words in spite of."""
+    """What the editor says in addition to the verb. `anchor`: the words of an edit. `rel`: the editor's choice; without
+    one an accepted link takes its tier's confirmed rel. `overrules`: by edge, codes of the warnings that the editor
+    overrules."""
 
     anchor: str | None = None
     rel: Rel | None = None

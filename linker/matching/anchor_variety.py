@@ -1,7 +1,7 @@
 """Open suggestions of one target keep apart: beyond the limit of the same words, others of a suggestion's own anchors
 take their turn: beside the text whole names of the target alone.
 
-What counts beside them, linker.matching.anchor_use says. An open suggestion counts where it can be seen: a tier reads
+linker.matching.anchor_use says what else counts. An open suggestion counts where it can be seen: a tier reads
 it that is not held back, the newest run proposes it, and no editor wrote its words. Those with the higher score keep
 their words. A link that belongs into the text moves to words of the text only, and only to those that fit nearly as
 well; where nothing else fits, it keeps its words, or takes those that are used least.

@@ -226,8 +226,8 @@ def _besides(names: list[AnchorCandidate], anchor: str) -> list[str]:
 
 
 def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phrase]:
-    """Words of the text and search queries, heaviest first, in one order: words weigh what they weigh beside the best
-    of them, times 1 - blend, and the n-th query 1/n times blend."""
+    """Words of the text and search queries in one order, the heaviest first: words weigh their weight relative to the
+    best of them, times 1 - blend, and the n-th query 1/n times blend."""
     if not queries:
         return found
     best = max((weight for _, _, weight in found), default=1.0)
@@ -237,7 +237,7 @@ def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phra
 
 
 def _in_text(place: Place, most: float) -> str:
-    """Words of the text as an alternative; `fit`: their weight beside the heaviest of the pair's."""
+    """Words of the text as an alternative; `fit`: their weight relative to the heaviest of the pair's."""
     fit = f', "start": {place.start}, "end": {place.end}, "fit": {round(place.weight / most, 3) if most else 1.0}'
     return _as_json(place.anchor, place.source, place.anchor, fit)
 

@@ -98,8 +98,8 @@ class CandidateEdge(models.Model):
     paragraph_hash = models.BigIntegerField(null=True, blank=True)
 
     # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end", "fit",
-    # "impressions"}, ...]; place and fit (their weight beside the best words of the pair) only for those that stand in
-    # the text, impressions for search queries where they are known.
+    # "impressions"}, ...]; place and fit (their weight relative to the best words of the pair) only for those in the
+    # text, impressions for search queries where they are known.
     anchor = models.TextField()
     anchor_source = models.CharField(max_length=20)
     anchor_alternatives = models.JSONField(default=list)

@@ -61,7 +61,7 @@ def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[Candidate
 
 
 _ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
-# Of an edge, what the order, the joins and the columns look at beside the columns of the file.
+# What the order, the joins and the columns read of an edge, in addition to the columns of the file.
 _LOOKED_AT = {"donor_best", "source_id", "target_id", "tier_id", "status", "body_hash", "paragraph_hash"}
 
 

@@ -79,7 +79,7 @@ class DecisionForm(PlaceForm):
         return self.cleaned_data["do"].partition(":")[0]
 
     def ruling(self, edge: int) -> Ruling:
-        """What the editor says of the edge beside that."""
+        """What else the editor says of the edge."""
         detail, note = self.cleaned_data["do"].partition(":")[2], self.cleaned_data["note"]
         if self.verb == Verb.REJECT:
             return Ruling(reason=detail, note=note)
