@@ -160,7 +160,7 @@ def decide_edges(
     """Accepts or rejects edges that are still as `shown`; the others come back as conflicts, unchanged.
 
     `verb` is ACCEPT, EDIT or REJECT. EDIT takes an anchor and one edge; an anchor that is the edge's already is a plain
-    accept. An edited anchor is looked for in the donor's text again: where it stands there, a content gap is closed and
+    accept. An edited anchor is looked for in the donor's text again: if it is there, a content gap is closed and
     the link becomes inline; where it does not, the link has no place until somebody changes the copy. More than one
     edge share a batch.
 
@@ -374,7 +374,7 @@ def _make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, rel: Re
 
 
 def _place(edge: CandidateEdge) -> tuple[int, int] | None:
-    """Where the edge's anchor may stand in the donor's text, by the rules of a match run, or None.
+    """Where the edge's anchor may be in the donor's text, by the rules of a match run, or None.
 
     The place it has comes first, then those of its alternatives, where they read as the anchor.
     """

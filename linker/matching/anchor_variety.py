@@ -172,7 +172,7 @@ def _choice(edge: _Edge, in_text: list[dict[str, Any]], used: Counter[str], limi
 
 
 class _Places:
-    """Where the words of suggestions that move stand in the texts of their donors."""
+    """Where the words of suggestions that move are in the texts of their donors."""
 
     def __init__(self, moving: Sequence[_Edge], placed: dict[int, list[tuple[int, int]]]) -> None:
         self.placed = placed
@@ -193,7 +193,7 @@ class _Places:
                 self.taken[source].append(tuple(span))
 
     def of(self, edge: _Edge) -> list[dict[str, Any]]:
-        """Those of the edge's alternatives that stand in the text, free and fitting nearly as well as the best."""
+        """Those of the edge's alternatives that are in the text, free and fitting nearly as well as the best."""
         own = "" if edge.start is None else edge.anchor
         return [
             other

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from linker.engine.anchors.placement import Place
     from linker.models import Project
 
-    # (phrase as it stands in the text, where it comes from, how well it fits), the best first
+    # (phrase as written in the text, where it comes from, how well it fits), the best first
     Phrase = tuple[str, str, float]
 
 _quoted = json.encoder.encode_basestring
@@ -189,7 +189,7 @@ def _human_anchors(project: Project) -> dict[tuple[int, int], str]:
 
 
 def _with_human_anchor(donor: DonorText | None, target: int, anchor: str, names: list[AnchorCandidate]) -> Placed:
-    """A link whose anchor a person decided on, where it stands in the text, or may."""
+    """A link whose anchor a person decided on, where it is in the text, or may be."""
     span = None
     if donor is not None:
         span = donor.accepted.get(target)

@@ -281,7 +281,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
 
 
 def _links(project: Project, ids: NDArray[np.int64]) -> tuple[Links, Pairs]:
-    """Body links between the pages, as positions: those that say what belongs together, and calls to act that stand on
+    """Body links between the pages, as positions: those that say what belongs together, and calls to act that are on
     page after page."""
     sources, targets, words = array("q"), array("q"), array("q")
     once: dict[str, int] = {}  # most anchors are there many times

@@ -148,7 +148,7 @@ class ReceivedReport:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchReport(Report):
-    """A match run. What is known once it is planned stands there while it goes on; the rest is None until its end.
+    """A match run. What is known once it is planned is there while it goes on; the rest is None until its end.
 
     `ranking` and the keys of `generators` are names in their registries. `below_tiers` is None where no link is below
     every tier. `orphans` are some of the `under_linked`.

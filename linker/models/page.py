@@ -361,7 +361,7 @@ class Block(models.IntegerChoices):
 
 
 class ExistingLink(models.Model):
-    """A link the site already has, with the block it stands in.
+    """A link the site already has, with the block it is in.
 
     Links in the text and beside it are kept with their anchors; of those in a template's other blocks one is kept for
     two pages and the block, without its anchor. `target` is the page that the link leads to in the end, where the crawl

@@ -161,7 +161,7 @@ class SensitiveRule(models.Model):
 
     @property
     def found_in(self) -> list[tuple[str, int]]:
-        """Where the word stands on how many pages."""
+        """Where on how many pages the word is."""
         names = {"title": "in titles", "h1": "in H1s", "address": "in addresses"}
         return [(label, self.places[place]) for place, label in names.items() if self.places.get(place)]
 

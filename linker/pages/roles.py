@@ -56,7 +56,7 @@ ROLE_NOW = role_now_sql("p")
 
 
 class _Role(NamedTuple):
-    """What stands in a page's columns."""
+    """What is in a page's columns."""
 
     role: str
     why: str

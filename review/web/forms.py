@@ -22,7 +22,7 @@ MAX_ANCHOR = 2000  # sent, not allowed: the project's own bound gives the better
 
 
 class PlaceForm(forms.Form):
-    """Where in the queue the user is: the query string of the page that the form stands on."""
+    """Where in the queue the user is: the query string of the page that the form is on."""
 
     query = forms.CharField(required=False, max_length=2000)
 

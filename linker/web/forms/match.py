@@ -132,7 +132,7 @@ def _rankings() -> list[tuple[str, str]]:
 
 
 class MatchForm(forms.Form):
-    """The run's own numbers; the two sides stand in forms of their own. Only the ranking is in sight at first."""
+    """The run's own numbers; each of the two sides has a form of its own. Only the ranking is in sight at first."""
 
     ranking = forms.ChoiceField(
         label="Ranking",
