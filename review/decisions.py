@@ -111,7 +111,7 @@ def clean_anchor(text: str) -> str:
     """
     anchor = collapse(visible(text))
     if not has_word(anchor):
-        raise AnchorError("The anchor is empty. Write the words that the link will stand on.")
+        raise AnchorError("The anchor is empty. Write the words of the link.")
     if len(anchor) > MAX_ANCHOR:
         raise AnchorError(f"The anchor has {len(anchor)} characters; no link may have more than {MAX_ANCHOR}.")
     return anchor
