@@ -439,8 +439,8 @@ def authority_in_words(edge: CandidateEdge) -> str:
 
 
 def _context(body: str, edge: CandidateEdge) -> Context | None:
-    """The anchor in the donor's text. A place that was looked for and not found, or not to be had, is none; one that
-    an import has moved is looked for again."""
+    """The anchor in the donor's text. None if a place was looked for and none was free; a place that an import has
+    moved is looked for again."""
     if edge.span_start is None and (edge.content_gap or edge.edited):
         return None
     return _around(body, edge.anchor, edge.span_start, edge.span_end)
