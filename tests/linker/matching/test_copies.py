@@ -191,7 +191,7 @@ def test_the_word_can_be_taken_back(project, shop, manager):
 
 def test_a_group_that_is_gone_is_an_error_for_the_user(project, shop):
     match(project)
-    with pytest.raises(UserError, match="found the groups again"):
+    with pytest.raises(UserError, match="a match run has replaced it"):
         copies.keep_apart(project, 10**9)
     other = make_project(slug="other")
     with pytest.raises(UserError):
@@ -252,4 +252,4 @@ def test_a_manager_says_so_on_the_page(project, shop, manager, client_for):
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/", follow=True)
     assert "The group has been dissolved" in answer.content.decode()
     answer = client.post(f"/p/{project.slug}/copies/{group.pk}/apart/", follow=True)
-    assert "found the groups again" in answer.content.decode()
+    assert "a match run has replaced it" in answer.content.decode()
