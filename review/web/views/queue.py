@@ -71,7 +71,7 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
     place = chosen.to_query() if cursor is None else urlencode({"after": str(cursor)}) + "&" + chosen.to_query()
     context = {**_context(membership, chosen, place.rstrip("&")), "page": page, "continued": cursor is not None}
     if _is_fragment(request) and cursor is not None:
-        return render(request, "review/queue_rows.html", context)
+        return render(request, "review/_queue_rows.html", context)
     tiers = tier_choices(project)
     return render(
         request,
@@ -102,7 +102,7 @@ def edge_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One card, by itself."""
     membership = member(request, slug, needs=Role.VIEWER)
     edge = get_object_or_404(membership.project.edges, pk=pk)
-    template = "review/card.html" if _is_fragment(request) else "review/card_page.html"
+    template = "review/_card.html" if _is_fragment(request) else "review/card_page.html"
     chosen = QueueFilter.from_query(request.GET, membership.project.queue_order)
     return render(
         request,
@@ -170,7 +170,7 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         chosen = form.chosen_in(membership.project)
         cards = selectors.group_suggestions(membership.project, chosen, donor.pk)
-        template = "review/queue_preview.html" if _is_fragment(request) else "review/accept_group.html"
+        template = "review/_queue_preview.html" if _is_fragment(request) else "review/accept_group.html"
         context = _context(membership, chosen, form.cleaned_data["query"])
         warnings = decisions.warnings_beforehand(membership.project, [card.edge for card in cards])
         return render(request, template, {**context, "donor": donor, "cards": cards, "warnings": warnings})
@@ -214,7 +214,7 @@ def _answer(
             "preview_of": preview_of,
             "has_matched": True,
         }
-        return render(request, "review/decision_answer.html", context, status=answer.status)
+        return render(request, "review/_decision_answer.html", context, status=answer.status)
     if answer.status != 200 and len(answer.cards) == 1:
         context |= {"card": answer.cards[0], "alone": True}
         return render(request, "review/card_page.html", context, status=answer.status)
