@@ -13,7 +13,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from linker.errors import UserError
-from linker.models import Membership, Placement, RankedBy, Role
+from linker.models import Membership, Role
 from linker.projects.access import has_role, member, posts
 from linker.reports.tier_notice import tier_notice
 from linker.wording import count
@@ -21,7 +21,8 @@ from review import decisions
 from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome, Ruling, Shown
 from review.models import Reason, Verb
 from review.queue import selectors
-from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive, generator_choices, tier_choices
+from review.queue.filters import QueueFilter, tier_choices
+from review.web.filter_forms import QueueFilterForm
 from review.web.forms import DecisionForm, GroupForm, PlaceForm, UndoForm, cursor_of
 
 if TYPE_CHECKING:
@@ -72,24 +73,15 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
     context = {**_context(membership, chosen, place.rstrip("&")), "page": page, "continued": cursor is not None}
     if _is_fragment(request) and cursor is not None:
         return render(request, "review/_queue_rows.html", context)
-    tiers = tier_choices(project)
     return render(
         request,
         "review/queue.html",
         {
             **context,
             "counts": selectors.queue_counts(project, chosen, _user(request)),
-            "categories": selectors.category_choices(project),
+            "filters": QueueFilterForm(chosen, tier_choices(project), selectors.category_choices(project)),
             "notice": tier_notice(project),
             "may_set_tiers": has_role(membership, Role.MANAGER),
-            "tiers": tiers,
-            "tier_name": next((tier.name for tier in tiers if tier.pk == chosen.tier), ""),
-            "placements": [*Placement.choices, (GAP, "Content gap")],
-            "generators": generator_choices(),
-            "rankings": RankedBy.choices,
-            "sensitivities": Sensitive.choices,
-            "of_pilots": OfPilot.choices,
-            "orders": Order.choices,
             # The export refuses what it does not know, rather than letting more leave than was asked for.
             "export_query": request.GET.urlencode() if chosen.ignored else chosen.export_query(),
             "has_matched": bool(page.groups) or selectors.has_matched(project),
