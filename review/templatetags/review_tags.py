@@ -8,7 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from django import template
 
-from review.queue.filters import QueueFilter
+from review.queue.filters import ALL, QueueFilter
+from review.queue.selectors import Counts
 
 register = template.Library()
 
@@ -34,3 +35,10 @@ def queue_query(chosen: QueueFilter, **changes: Any) -> str:
 def of(words: dict[int, str], key: int) -> str:
     """The entry of a dictionary, or nothing; also where there is no dictionary."""
     return words.get(key, "") if words else ""
+
+
+@register.filter
+def with_status(counts: Counts, status: str) -> int:
+    """How many of the edges that are counted have this status, or are there in all."""
+    number: int = getattr(counts, {"suggested": "to_review", ALL: "total"}.get(status, status))
+    return number

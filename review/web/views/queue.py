@@ -13,7 +13,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from linker.errors import UserError
-from linker.models import Membership, Placement, RankedBy, Role
+from linker.models import Membership, Role
 from linker.projects.access import has_role, member, posts
 from linker.reports.tier_notice import tier_notice
 from linker.wording import count
@@ -21,7 +21,8 @@ from review import decisions
 from review.decisions import AnchorError, Doubt, NothingToUndo, Outcome, Ruling, Shown
 from review.models import Reason, Verb
 from review.queue import selectors
-from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive, generator_choices, tier_choices
+from review.queue.filters import QueueFilter, tier_choices
+from review.web.filter_forms import QueueFilterForm
 from review.web.forms import DecisionForm, GroupForm, PlaceForm, UndoForm, cursor_of
 
 if TYPE_CHECKING:
@@ -71,25 +72,16 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
     place = chosen.to_query() if cursor is None else urlencode({"after": str(cursor)}) + "&" + chosen.to_query()
     context = {**_context(membership, chosen, place.rstrip("&")), "page": page, "continued": cursor is not None}
     if _is_fragment(request) and cursor is not None:
-        return render(request, "review/queue_rows.html", context)
-    tiers = tier_choices(project)
+        return render(request, "review/_queue_rows.html", context)
     return render(
         request,
         "review/queue.html",
         {
             **context,
             "counts": selectors.queue_counts(project, chosen, _user(request)),
-            "categories": selectors.category_choices(project),
+            "filters": QueueFilterForm(chosen, tier_choices(project), selectors.category_choices(project)),
             "notice": tier_notice(project),
             "may_set_tiers": has_role(membership, Role.MANAGER),
-            "tiers": tiers,
-            "tier_name": next((tier.name for tier in tiers if tier.pk == chosen.tier), ""),
-            "placements": [*Placement.choices, (GAP, "Content gap")],
-            "generators": generator_choices(),
-            "rankings": RankedBy.choices,
-            "sensitivities": Sensitive.choices,
-            "of_pilots": OfPilot.choices,
-            "orders": Order.choices,
             # The export refuses what it does not know, rather than letting more leave than was asked for.
             "export_query": request.GET.urlencode() if chosen.ignored else chosen.export_query(),
             "has_matched": bool(page.groups) or selectors.has_matched(project),
@@ -102,7 +94,7 @@ def edge_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One card, by itself."""
     membership = member(request, slug, needs=Role.VIEWER)
     edge = get_object_or_404(membership.project.edges, pk=pk)
-    template = "review/card.html" if _is_fragment(request) else "review/card_page.html"
+    template = "review/_card.html" if _is_fragment(request) else "review/card_page.html"
     chosen = QueueFilter.from_query(request.GET, membership.project.queue_order)
     return render(
         request,
@@ -170,7 +162,7 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         chosen = form.chosen_in(membership.project)
         cards = selectors.group_suggestions(membership.project, chosen, donor.pk)
-        template = "review/queue_preview.html" if _is_fragment(request) else "review/accept_group.html"
+        template = "review/_queue_preview.html" if _is_fragment(request) else "review/accept_group.html"
         context = _context(membership, chosen, form.cleaned_data["query"])
         warnings = decisions.warnings_beforehand(membership.project, [card.edge for card in cards])
         return render(request, template, {**context, "donor": donor, "cards": cards, "warnings": warnings})
@@ -214,7 +206,7 @@ def _answer(
             "preview_of": preview_of,
             "has_matched": True,
         }
-        return render(request, "review/decision_answer.html", context, status=answer.status)
+        return render(request, "review/_decision_answer.html", context, status=answer.status)
     if answer.status != 200 and len(answer.cards) == 1:
         context |= {"card": answer.cards[0], "alone": True}
         return render(request, "review/card_page.html", context, status=answer.status)
