@@ -73,7 +73,7 @@ def _find(folder: Path, kind: str) -> Path | None:
 
 
 def _find_queries(folder: Path, taken: set[Path | None]) -> Path | None:
-    """The first file, by name, whose columns are those of pages' search queries: it goes by no name of its own."""
+    """The first file, by name, whose columns are those of pages' search queries: it has no fixed name."""
     kind = registry.get(QUERIES)
     for path in sorted(folder.iterdir()):
         if path in taken or not path.is_file() or not path.name.lower().endswith((".csv", ".tsv", ".gz", ".zip")):

@@ -10,7 +10,7 @@ def run_import(run_id: int) -> None:
     lifecycle.execute(run_id, services.run_import)
 
 
-# Jobs that were queued before an upgrade go by these names.
+# Jobs that were queued before an upgrade have these names.
 import_pages = import_links = import_queries = import_traffic = run_import
 
 

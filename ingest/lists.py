@@ -119,7 +119,7 @@ def _is_address(cell: str) -> bool:
 
 
 def _column(table: Table, finder: PageFinder) -> int | None:
-    """The column that most addresses of known pages stand in; None where each line is one address."""
+    """The column that most addresses of known pages are in; None where each line is one address."""
     if len(table.format.header) == 1:
         return None
     hits = np.zeros(len(table.format.header), dtype=np.int64)

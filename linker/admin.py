@@ -140,7 +140,7 @@ class TierAdminForm(TierForm):
 
 @admin.register(Tier)
 class TierAdmin(OfProjectAdmin):
-    """Saving or deleting a tier reads the tier of every suggestion anew."""
+    """Saving or deleting a tier reads the tier of every suggestion again."""
 
     form = TierAdminForm
     list_display = [
@@ -187,7 +187,7 @@ class SensitiveAdminForm(forms.ModelForm):
 
 @admin.register(SensitiveRule)
 class SensitiveRuleAdmin(OfProjectAdmin):
-    """Saving or deleting a rule marks the suggestions anew; deleting one that an import proposed dismisses it."""
+    """Saving or deleting a rule marks the suggestions again; deleting one that an import proposed dismisses it."""
 
     form = SensitiveAdminForm
     list_display = ["__str__", "project", "kind", "state", "pages"]

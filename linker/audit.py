@@ -28,7 +28,7 @@ def record(
     """Writes down a change; None, and nothing written, where `before` and `after` are the same.
 
     Values are JSON's, or mappings of names to such values. What is in both and equal is left out. `user` is None for
-    work that nobody signed in asked for, such as a command.
+    work that no signed-in user started, such as a command.
     """
     old, new = _differing(before or {}, after or {})
     if not old and not new:

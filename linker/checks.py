@@ -1,4 +1,4 @@
-"""What Django's checks ask of an installation, beside its own checks."""
+"""What Django's checks ask of an installation, in addition to Django's own checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOO_OLD = (
 def database_can_be_upgraded(databases: Iterable[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Whether every migration that this version has merged into one was applied, where any of them was.
 
-    `migrate` asks before it does anything: it would otherwise end in an error about a model that nobody knows.
+    `migrate` asks before it does anything: it would otherwise end in an error about an unknown model.
     """
     errors: list[CheckMessage] = []
     for alias in databases or ():

@@ -116,7 +116,7 @@ DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 10)
 REDIS_IS_EMBEDDED = not env.str("REDIS_URL", "")
 REDIS_URL = env.str("REDIS_URL", "") or f"unix://{embedded.redis_socket(VAR)}"
 
-# Timeouts of jobs stand in linker.runs.job_queue, job by job; RQ's own default of 180 s is never used.
+# Timeouts of jobs are in linker.runs.job_queue, job by job; RQ's own default of 180 s is never used.
 RQ_QUEUES = {name: {"URL": REDIS_URL, "DB": 0, "DEFAULT_TIMEOUT": 3600} for name in ("default", "match")}
 RQ = {"COMMIT_MODE": "on_db_commit"}
 RQ_SHOW_ADMIN_LINK = False
@@ -126,7 +126,7 @@ SWEEP_SECONDS = env.int("SWEEP_SECONDS", 5)
 
 DEFAULT_MODEL = env.str("DEFAULT_MODEL", "all-MiniLM-L6-v2")
 EMBED_BATCH_SIZE = env.int("EMBED_BATCH_SIZE", 32)
-# Working memory of one matching process, beside the interpreter: vectors of a block and the tile of products.
+# Working memory of one matching process, in addition to the interpreter's: vectors of a block and the tile of products.
 MATCH_MEMORY_MB = env.int("MATCH_MEMORY_MB", 384)
 
 # ---------------------------------------------------------------------------------------------- uploads and files
@@ -163,7 +163,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-# django-axes counts failed sign-ins; what they cost stands in linker.web.sign_in.
+# django-axes counts failed sign-ins; what they cost is in linker.web.sign_in.
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AXES_HANDLER = "linker.web.sign_in.Handler"
 AXES_CLIENT_IP_CALLABLE = "linker.web.sign_in.client_address"

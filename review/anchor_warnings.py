@@ -48,7 +48,7 @@ class AnchorWarning:
 def warnings_about(edge: CandidateEdge, anchor: str, use: AnchorUse, *, written: bool) -> list[AnchorWarning]:
     """What is to be said against `anchor` on this edge, the gravest first.
 
-    `use`: what the target carries beside this edge. `written`: an editor wrote it, so that all is looked at.
+    `use`: what the target carries apart from this edge. `written`: an editor wrote it, so that all is looked at.
     """
     proposed = {fold(str(other["text"])) for other in edge.anchor_alternatives} | {fold(edge.anchor)}
     is_new = written and fold(anchor) not in proposed

@@ -215,7 +215,7 @@ def test_a_port_in_use_is_said_before_anything_starts(site):
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = listener.getsockname()[1]
-        assert f"Port {port} cannot be had" in _refusal(site, port)
+        assert f"Port {port} cannot be used" in _refusal(site, port)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,12 @@ def _blocks(page: Path) -> list[str]:
     return [line.strip() for block in blocks for line in block.splitlines() if line.strip()]
 
 
+def _in_consoles(page: Path) -> list[str]:
+    """The commands of blocks that show the output as well."""
+    blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [line[2:].strip() for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
 def _in_sentences(page: Path) -> list[str]:
     """Commands between backticks."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -39,7 +45,9 @@ def _in_sentences(page: Path) -> list[str]:
 
 
 BLOCKS = [(page.name, line) for page in PAGES for line in _blocks(page)]
+CONSOLES = [(page.name, line) for page in PAGES for line in _in_consoles(page)]
 SENTENCES = [(page.name, line) for page in PAGES for line in _in_sentences(page)]
+SHOWN = [*BLOCKS, *CONSOLES, *SENTENCES]
 
 
 def _words(line: str) -> list[str]:
@@ -52,16 +60,14 @@ def _command(line: str) -> tuple[str, list[str]]:
     return name, arguments
 
 
-@pytest.mark.parametrize(
-    ("page", "line"), [pair for pair in [*BLOCKS, *SENTENCES] if pair[1].startswith("./manage.py")]
-)
+@pytest.mark.parametrize(("page", "line"), [pair for pair in SHOWN if pair[1].startswith("./manage.py")])
 def test_every_command_has_the_options_that_are_written_there(page, line):
     name, arguments = _command(line)
     command = load_command_class(get_commands()[name], name)
     command.create_parser("manage.py", name).parse_args(arguments)
 
 
-@pytest.mark.parametrize(("page", "line"), [pair for pair in [*BLOCKS, *SENTENCES] if pair[1].startswith("make ")])
+@pytest.mark.parametrize(("page", "line"), [pair for pair in SHOWN if pair[1].startswith("make ")])
 def test_every_target_of_make_is_there(page, line):
     words = [word for word in _words(line) if "…" not in word]
     done = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True)
@@ -136,4 +142,5 @@ def test_the_commands_of_a_page_run_one_after_the_other(page, tmp_path, monkeypa
 def test_the_pages_show_commands():
     assert len(BLOCKS) > 15
     assert {"README.md", "import.md", "export.md"} <= {page for page, _ in BLOCKS}
+    assert {"copies.md", "export.md", "import.md", "install.md", "languages.md"} <= {page for page, _ in CONSOLES}
     assert os.access(ROOT / "manage.py", os.X_OK)

@@ -77,7 +77,7 @@ NO_MOVES = Moves(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 def destinations(pages: Iterable[KnownPage], find: Callable[[str, str], int], *, of_links: bool = False) -> Moves:
     """Where the pages of a project lead in the end. `pages` holds all of them that redirect, name a canonical or are
-    gone; `find` gives the page of an address that stands on the page of another (PageFinder.find_on), 0 for none.
+    gone; `find` gives the page of an address that is on the page of another (PageFinder.find_on), 0 for none.
 
     A redirect is followed to the end of its chain, as far as the pages are known, and from pages that are missing too:
     crawls lose sight of a redirect as soon as nothing links to it, while people still come by it. Pages that redirect
@@ -173,7 +173,7 @@ class PageFinder:
         return self.moves.end_of(found) if isinstance(found, int) else found
 
     def find_on(self, url: str, address: str) -> int:
-        """The id of the page meant by an address that stands on the page at `url` and may be relative to it; 0 for
+        """The id of the page meant by an address that is on the page at `url` and may be relative to it; 0 for
         none."""
         if address in self.ids:
             return self.ids[address]

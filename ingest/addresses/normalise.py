@@ -179,7 +179,7 @@ def folder(canonical_url: str) -> str:
 
 @lru_cache(10_000)
 def folder_names(folder: str) -> tuple[str, ...]:
-    """The names of the folders that an address stands in: the weakest source of categories.
+    """The names of the folders that an address is in: the weakest source of categories.
 
     At most one more than MAX_DEPTH, which tells that there are more.
     """

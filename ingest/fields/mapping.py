@@ -76,7 +76,7 @@ class FieldSet:
         return mapping
 
     def has_required(self, header: Sequence[str]) -> bool:
-        """Whether each required field has a column that goes by a known name."""
+        """Whether each required field has a column with a known name."""
         return {field.name for field in self.fields if field.required} <= set(self.by_name(header))
 
     def without_column(self, mapping: Columns) -> list[Field]:

@@ -89,7 +89,7 @@ class Columns:
         return frozenset(self.order)
 
     def cells(self, names: frozenset[str]) -> list[str]:
-        """The filled cells of the first column that goes by one of some keys."""
+        """The filled cells of the first column with one of some keys."""
         for place, key in enumerate(self.order):
             if key in names:
                 return [text for row in self.rows if place < len(row) and (text := row[place].strip())]

@@ -141,7 +141,7 @@ def _lines_in(data: bytes) -> int:
 
 
 def _zeros(name: str, sample: bytes) -> UnusableFile:
-    """The message for zeros, with the line where they stand in a text: disks that are full or fail leave them."""
+    """The message for zeros, with the line where they are in a text: disks that are full or fail leave them."""
     before = sample[: sample.index(0)].decode("utf-8", "replace").lstrip("\ufeff")
     lines = line_breaks([before])
     if lines and all(letter.isprintable() or letter in "\t\r\n" for letter in before) and "\ufffd" not in before:

@@ -175,7 +175,7 @@ def _are_assets(cells: list[str]) -> bool:
 def address_columns(
     names: Iterable[str], header: Sequence[str], samples: Sequence[Sequence[str]], chain: Iterable[str]
 ) -> list[str]:
-    """The columns that hold a page's address, best first: of those that go by `names`, in their order.
+    """The columns that hold a page's address, the best first: of those with one of `names`, in their order.
 
     One that is named after pictures is none; one whose first cells are empty, hold no address, or mostly files, only
     where there is no better. After the best one come those in `chain`: they count in rows that leave it empty.

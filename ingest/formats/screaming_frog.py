@@ -16,8 +16,8 @@ PAGE_FILES = frozenset(
 )
 LINK_FILES = frozenset({"all_inlinks.csv", "all_outlinks.csv"})
 
-# The page's address, best first: in list mode Address may be what the listed one led to. Where a row leaves one empty,
-# the next one counts; some versions write the column of encoded addresses and never fill it.
+# The columns of a page's address, the best first: in list mode, Address may be what the listed one led to. If a row
+# leaves one empty, the next one counts; some versions write the column of encoded addresses and never fill it.
 ADDRESSES = (
     *("Original Url", "URL Encoded Address", "Adresse URL encodée", "URL-codierte Adresse"),
     *("Dirección URL codificada", "Indirizzo URL codificato", "Address", "Adresse", "Dirección", "Indirizzo"),
@@ -185,7 +185,7 @@ def block(position: str | None, path: str) -> Block:
 
     `Content` is what the crawler says when no rule of its own matched, so the path has the last word there: of a
     `nav`, `footer`, `aside` or `header`, of a breadcrumb, which is navigation, and of a numbered list of links. Those
-    are breadcrumbs without a name, as themes make them, unless they stand in an article, where nobody can tell. Names
+    are breadcrumbs without a name, as themes make them, unless they are in an article, where this cannot be told. Names
     of classes are only believed where there is no position at all.
     """
     if _BREADCRUMB.search(path):

@@ -1,6 +1,6 @@
 """The interface of a kind of import, and what the kinds are given to work with.
 
-A kind is a folder beside this file and a line in registry.py. The form, the preview, the commands, the jobs and the
+A kind is a folder next to this file and a line in registry.py. The form, the preview, the commands, the jobs and the
 list of imports read what they need from here.
 """
 
@@ -44,7 +44,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Option:
-    """What a user may say beside the columns: a tick, or a text.
+    """What a user may choose apart from the columns: a tick, or a text.
 
     `clean` is for a text in the form: it returns the text as it is kept, and raises UserError where it means nothing.
     """
@@ -69,7 +69,7 @@ ALLOW_SHRINK = Option(
 
 @dataclass(frozen=True)
 class MappedRows:
-    """Rows of a source, which columns fill which fields, the first rows, and what the user said beside that."""
+    """Rows of a source, which columns fill which fields, the first rows, and what else the user chose."""
 
     project: Project
     kind: ImportKind
@@ -147,9 +147,9 @@ def shrinks(before: int, now: int) -> bool:
 class ImportKind(ABC):
     """A kind of import: what its files look like, what is said about them, and how their rows are loaded.
 
-    `name` is one word of at most eight letters, in the plural: it stands in addresses, in a run's kind (“import_” and
-    the name) and in messages (“a file of links”). `label` stands in the preview, `choice` in the form, `command_help`
-    on the command line. `report` is what an import counts, with its words. `options` are what a user may say beside
+    `name` is one word of at most eight letters, in the plural: it is part of addresses, of a run's kind (“import_” and
+    the name) and of messages (“a file of links”). The preview shows `label`, the form `choice` and the command line
+    `command_help`. `report` is what an import counts, with its words. `options` are what a user may choose apart from
     the columns. `preferred_files` are names, in small letters, of files to take out of an archive of several.
     `corrects` are the kinds that users choose by mistake for files that are certainly of this one. `preview_template`
     adds words to the top of the preview. `own_command` is a shorter name than `import_file` and the kind's, where there

@@ -21,7 +21,7 @@ MAX_SAMPLE_CHARACTERS = 2**22  # of these rows together
 class Source(ABC):
     """The rows of one table, which may be read several times.
 
-    `name` stands in messages; `header` holds the names of the columns, each once. `position` of `size` says how far the
+    Messages use `name`; `header` has the names of the columns, each once. `position` of `size` says how far the
     reading has come, in units of the source's own. `known` is what a file is known for.
     """
 
@@ -77,7 +77,7 @@ class Source(ABC):
 class SourceKind(ABC):
     """A kind of source, entered in ingest.sources.registry. A file is uploaded; the others are named by a text.
 
-    `name` stands in `--from` and in a run's parameters; `label` and `where_label` stand in the form.
+    `--from` and a run's parameters use `name`, the form `label` and `where_label`.
     """
 
     name: str

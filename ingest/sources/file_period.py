@@ -1,4 +1,4 @@
-"""The days that the numbers of a file were counted on, as exports name them beside their rows."""
+"""The days that the numbers of a file were counted on, as exports name them outside their rows."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ingest.files.peek import DAMAGED, Start
 from ingest.files.table import Table
 from ingest.files.unpack import open_archive, open_member
 
-MAX_MEMBER_BYTES = 2**18  # of a table beside the one that is imported; sixteen months of days take 20 KB
+MAX_MEMBER_BYTES = 2**18  # of a table that comes with the imported one; sixteen months of days take 20 KB
 MAX_MEMBERS = 30  # Search Console packs seven
 _COMMENT = re.compile(r"#[^:]*:\s*(\d{8}|\d{4}-\d{2}-\d{2})(?:\s*-\s*(\d{8}|\d{4}-\d{2}-\d{2}))?\s*$")
 
 
 def period_of(table: Table) -> Period | None:
-    """The period that a file names beside its rows; None where it names none.
+    """The period that a file names outside its rows; None if it names none.
 
-    Search Console packs the days with their clicks (Chart.csv) beside its pages; Google Analytics writes the first and
+    Search Console packs the days with their clicks (Chart.csv) next to its pages; Google Analytics writes the first and
     the last day into the comments above the header.
     """
     return _from_chart(table) or _from_comments(table)
@@ -42,7 +42,7 @@ def _from_comments(table: Table) -> Period | None:
 
 
 def _from_chart(table: Table) -> Period | None:
-    """The span of the first table beside the one imported whose first cells are days, all of them."""
+    """The span of the first table, other than the imported one, whose first cells are all days."""
     if table.format.compression != "zip":
         return None
     with suppress(*DAMAGED), open_archive(table.path) as archive:

@@ -1,4 +1,4 @@
-"""The sources that rows may come from beside a file. To add one, see CONTRIBUTING.md: its line goes here."""
+"""The sources that rows may come from, other than a file. To add one, see CONTRIBUTING.md: its line goes here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCES: tuple[SourceKind, ...] = ()
 
 
 def sources() -> tuple[SourceKind, ...]:
-    """The sources beside the file."""
+    """The sources other than the file."""
     return SOURCES
 
 

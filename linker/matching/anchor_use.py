@@ -2,7 +2,7 @@
 
 The one home of that count: a match, a reading of the tiers, a decision and a release all ask here. Links whose words
 are settled count (accepted, exported, or written by an editor), and so do the body links that the site has already. A
-link that left and stands on the site by now counts once. Which words are the same, linker.engine.anchors.diversity
+link that left and is on the site by now counts once. Which words are the same, linker.engine.anchors.diversity
 says.
 """
 

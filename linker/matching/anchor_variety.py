@@ -1,7 +1,7 @@
 """Open suggestions of one target keep apart: beyond the limit of the same words, others of a suggestion's own anchors
 take their turn: beside the text whole names of the target alone.
 
-What counts beside them, linker.matching.anchor_use says. An open suggestion counts where it can be seen: a tier reads
+linker.matching.anchor_use says what else counts. An open suggestion counts where it can be seen: a tier reads
 it that is not held back, the newest run proposes it, and no editor wrote its words. Those with the higher score keep
 their words. A link that belongs into the text moves to words of the text only, and only to those that fit nearly as
 well; where nothing else fits, it keeps its words, or takes those that are used least.
@@ -172,7 +172,7 @@ def _choice(edge: _Edge, in_text: list[dict[str, Any]], used: Counter[str], limi
 
 
 class _Places:
-    """Where the words of suggestions that move stand in the texts of their donors."""
+    """Where the words of suggestions that move are in the texts of their donors."""
 
     def __init__(self, moving: Sequence[_Edge], placed: dict[int, list[tuple[int, int]]]) -> None:
         self.placed = placed
@@ -193,7 +193,7 @@ class _Places:
                 self.taken[source].append(tuple(span))
 
     def of(self, edge: _Edge) -> list[dict[str, Any]]:
-        """Those of the edge's alternatives that stand in the text, free and fitting nearly as well as the best."""
+        """Those of the edge's alternatives that are in the text, free and fitting nearly as well as the best."""
         own = "" if edge.start is None else edge.anchor
         return [
             other

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH_DONORS = 20_000
-# A donor takes another's place at a target so seldom where a target may receive so many times what donors give, that
-# candidates beyond a donor's links are only looked for where that happened.
+# If a target may receive this many times what a donor gives, donors rarely compete for it. Candidates beyond a donor's
+# links are then looked for only if they did.
 LOOSE_CAP = 10
-# Candidates looked for beyond that where the site has links beside its texts: what a donor links there already is often
-# the nearest to it, and seldom becomes a link of the text.
+# Candidates looked for beyond that if the site has links beside its texts: the pages that a donor links to there are
+# often the nearest to it, and rarely become links of the text.
 SPARE = 10
 # Donors up to which the whole pool is kept where pages in need choose first: of more it would fill the memory.
 MANY_DONORS = 50_000

@@ -45,7 +45,7 @@ class ChosenPairs:
 
     `rows`: all that could become links, of which `positions` did. `donor_best`: the best score of the pair's donor;
     `quantile`: the share of the run's links that score no higher; `value`: what `tiers` read, and `tier`: the place
-    among them, -1 below every tier. `text_alone`: it may stand in the donor's text alone; `has_kept_room`: room beside
+    among them, -1 below every tier. `text_alone`: it may be in the donor's text alone; `has_kept_room`: room beside
     the text is kept for it, since its target chose first and no words of the text mean it. `worth`: see WORTH.
     """
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from linker.engine.text.template import Template
     from linker.models import Project, Run
 
-SAMPLE = 2_000  # texts of the site that tell how rare a word is and what stands on many pages
+SAMPLE = 2_000  # texts of the site that tell how rare a word is and what is on many pages
 DONORS_AT_A_TIME = 200
 MAX_KEPT_QUESTIONS = 50_000  # acceptors about whom is asked, kept for the next donors
 ANCHORS = 50  # links to an acceptor whose anchors are looked at

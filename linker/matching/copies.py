@@ -43,7 +43,7 @@ class Twins(NamedTuple):
 
 
 def find_copies(run: Run, eligible: Eligible, progress: Progress) -> CopiesReport:
-    """Finds the project's groups anew and stores them in place of those there were; what the run's report says of them.
+    """Finds the project's groups again and replaces the stored ones. Returns what the run's report says of them.
 
     A match run does this first, whatever ranks it: what it finds depends on texts, names, addresses and managers'
     words, all of which may change while the vectors stay.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class DonorText:
-    """The text of a donor: `page` knows where links may stand in it; `has_prose`: an editor could add a sentence for a
+    """The text of a donor: `page` knows where links may be in it; `has_prose`: an editor could add a sentence for a
     link; `accepted`: where the words of accepted links stand, by target."""
 
     page: LinkableText
@@ -37,7 +37,7 @@ class DonorText:
 
 def read_donor_texts(donors: Sequence[int], usual_language: str, silent_roles: Sequence[str]) -> dict[int, DonorText]:
     """The texts of those donors that have one, by id, with the words that are links already or will become those that
-    people accepted. `silent_roles`: roles of pages in whose texts nobody writes for a link."""
+    people accepted. `silent_roles`: roles of pages in whose texts no editor writes for a link."""
     rows = list(
         stream(
             "bodies",
@@ -67,7 +67,7 @@ def read_donor_texts(donors: Sequence[int], usual_language: str, silent_roles: S
 def _accepted_places(
     bodies: dict[int, str],
 ) -> tuple[dict[int, dict[int, tuple[int, int]]], set[tuple[int, int, str]]]:
-    """Where accepted links of each donor stand in its text, by target; and donor, target and folded words of each."""
+    """Where accepted links of each donor are in its text, by target; and donor, target and folded words of each."""
     places: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
     words: set[tuple[int, int, str]] = set()
     for source, target, start, end, anchor in stream(

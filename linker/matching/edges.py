@@ -54,7 +54,7 @@ def save_edges(
 ) -> SavedEdges:
     """Stores an edge for each allocated link that has a place, in the caller's transaction.
 
-    What nobody decided on yet is refreshed; decided edges, and anchors that an editor wrote, stay. The database takes
+    Undecided edges are refreshed; decided edges, and anchors that an editor wrote, stay. The database takes
     the rows of some donors while those of the next are made.
     """
     chosen = chosen_pairs(run.project, allocated, needs)

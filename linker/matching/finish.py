@@ -134,7 +134,7 @@ def _acceptors(run: Run) -> NDArray[np.int64]:
     for (targets,) in RunBlock.objects.filter(run=run).order_by("number").values_list("target_ids").iterator(100):
         parts.append(np.frombuffer(targets, "<i8"))
         waiting += len(parts[-1])
-        if waiting > ACCEPTORS_AT_A_TIME:  # blocks overlap: a page stands in as many as it is looked for from
+        if waiting > ACCEPTORS_AT_A_TIME:  # blocks overlap: a page is in as many as it is looked for from
             parts, waiting = [np.unique(np.concatenate(parts))], 0
     return np.unique(np.concatenate(parts))
 

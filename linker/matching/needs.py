@@ -27,7 +27,7 @@ _FACTS = ("crawl_depth", "impressions", "clicks", "position", "value", "authorit
 @dataclass(frozen=True)
 class Needs:
     """Pages by id, int64 [n] ascending; their need and their authority as a share of pages, float64 [n], see
-    linker.engine.worth. Of a project whose links were never imported nobody knows what lacks them, or has authority."""
+    linker.engine.worth. If links were never imported, it is unknown which pages lack links or have authority."""
 
     ids: NDArray[np.int64]
     facts: worth.Facts

@@ -56,7 +56,7 @@ class LinkMaker:
         self.tiers = chosen.tiers
         self.reads_probability = self.tiers.basis == Basis.PROBABILITY
         bounds = [tier.lower_bound for tier in self.tiers.tiers if tier.placement == Placement.INLINE]
-        # How probable a link has to be for a tier that stands in the text.
+        # How probable a link has to be for a tier that places it in the text.
         self.inline_bound = min(bounds) if self.reads_probability and bounds else 0.0
         self.placer = Placer(project, chosen.targets, phrases)
         self.caps = _caps(project, params, allocated)
@@ -92,7 +92,7 @@ class LinkMaker:
 
     def _placed(self, row: dict[str, Any], tier: Tier | None) -> Placed:
         source, beside = row["source"], row["beside"]
-        # How well words have to fit for a link on them to be read as one of a tier that stands in the text.
+        # How well words have to fit for a link on them to be in a tier that places it in the text.
         least = self.inline_bound / beside if self.inline_bound and beside > 0 else 0.0
         in_text = _wanted(tier) == "inline" and self.caps.has_room_in_text(source)
         is_shown = tier is not None and not tier.held

@@ -1,4 +1,4 @@
-"""Which links of a donor stand in its text and which beside it."""
+"""Which links of a donor are in its text and which beside it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class PlacementCaps:
             self.used[placement][source] += 1
 
     def has_room_in_text(self, source: int) -> bool:
-        """Whether one more link may stand in the donor's text."""
+        """Whether one more link may be in the donor's text."""
         return self.used["inline"][source] < self.less_room.get(source, self.room).inline
 
     def keep_room(self, sources: Iterable[int]) -> None:
-        """Keeps room beside the text of these donors, for one link each time that a donor stands there."""
+        """Keeps room beside the text of these donors, one link for each time that a donor is among them."""
         self.kept.update(sources)
 
     def put(
@@ -37,7 +37,7 @@ class PlacementCaps:
         """ "inline" or "related", or None where there is no room for one more link.
 
         `wanted`: where its tier wants it; `has_place`: the donor's text has words for it. `text_alone`: the donor links
-        to it beside its text already, so that it may not stand there a second time. `has_kept_room`: see keep_room.
+        to it beside its text already, so that it may not be there a second time. `has_kept_room`: see keep_room.
         """
         inline, related = self.less_room.get(source, self.room)
         if has_kept_room:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from linker.engine.anchors.placement import Place
     from linker.models import Project
 
-    # (phrase as it stands in the text, where it comes from, how well it fits), best first
+    # (phrase as written in the text, where it comes from, how well it fits), the best first
     Phrase = tuple[str, str, float]
 
 _quoted = json.encoder.encode_basestring
@@ -144,7 +144,7 @@ class Placer:
     def _words_for(
         self, source: int, target: int, names: list[AnchorCandidate], least: float
     ) -> tuple[Sequence[Phrase], Sequence[Phrase]]:
-        """Words of the donor's text that may become the link, best first, and those only there to be picked."""
+        """Words of the donor's text that may become the link, the best first, and those that can only be picked."""
         if self.phrases is None:
             return self._names_in_text(source, target, names), []
         found = [phrase for phrase in self.phrases.of(source, target) if self._is_allowed(phrase[0], source)]
@@ -189,7 +189,7 @@ def _human_anchors(project: Project) -> dict[tuple[int, int], str]:
 
 
 def _with_human_anchor(donor: DonorText | None, target: int, anchor: str, names: list[AnchorCandidate]) -> Placed:
-    """A link whose anchor a person decided on, where it stands in the text, or may."""
+    """A link whose anchor a person decided on, where it is in the text, or may be."""
     span = None
     if donor is not None:
         span = donor.accepted.get(target)
@@ -226,8 +226,8 @@ def _besides(names: list[AnchorCandidate], anchor: str) -> list[str]:
 
 
 def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phrase]:
-    """Words of the text and search queries, heaviest first, in one order: words weigh what they weigh beside the best
-    of them, times 1 - blend, and the n-th query 1/n times blend."""
+    """Words of the text and search queries in one order, the heaviest first: words weigh their weight relative to the
+    best of them, times 1 - blend, and the n-th query 1/n times blend."""
     if not queries:
         return found
     best = max((weight for _, _, weight in found), default=1.0)
@@ -237,7 +237,7 @@ def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phra
 
 
 def _in_text(place: Place, most: float) -> str:
-    """Words of the text as an alternative; `fit`: their weight beside the heaviest of the pair's."""
+    """Words of the text as an alternative; `fit`: their weight relative to the heaviest of the pair's."""
     fit = f', "start": {place.start}, "end": {place.end}, "fit": {round(place.weight / most, 3) if most else 1.0}'
     return _as_json(place.anchor, place.source, place.anchor, fit)
 

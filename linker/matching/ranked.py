@@ -223,7 +223,7 @@ _GONE = (0, "", "", "", "", "", 0)  # a page that was deleted since
 
 
 def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, levels_up: int | None = None) -> Loaded:
-    """The site as the engine reads it: whoever may give links is learned from, those chosen are asked about."""
+    """The site as the engine reads it. The ranker learns from all possible donors and ranks for the chosen ones."""
     ids = eligible.ids
     nodes = category_nodes(project)
     columns = urls, titles, h1s, bodies = DiskTexts(), DiskTexts(), DiskTexts(), DiskTexts()
@@ -281,7 +281,7 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
 
 
 def _links(project: Project, ids: NDArray[np.int64]) -> tuple[Links, Pairs]:
-    """Body links between the pages, as positions: those that say what belongs together, and calls to act that stand on
+    """Body links between the pages, as positions: those that say what belongs together, and calls to act that are on
     page after page."""
     sources, targets, words = array("q"), array("q"), array("q")
     once: dict[str, int] = {}  # most anchors are there many times

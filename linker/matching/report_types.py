@@ -47,7 +47,7 @@ class LinkPlace(StrEnum):
 
     INLINE = "inline"
     RELATED = "related"
-    GAP = "gap"  # beside the text, for want of words in it
+    GAP = "gap"  # beside the text, which has no words for it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ class TierBound:
 @dataclass(frozen=True, kw_only=True)
 class AllocationReport:
     """How links were allocated. `total` is the sum of their scores, `lost` of those that found no place; the planned
-    total less that of best first is `against_best_first`, None where best first was asked for."""
+    total less that of greedy allocation is `against_best_first`, None if the run was greedy itself."""
 
     mode: Mode = Mode.BEST
     target_cap: int = 0
@@ -148,7 +148,7 @@ class ReceivedReport:
 
 @dataclass(frozen=True, kw_only=True)
 class MatchReport(Report):
-    """A match run. What is known once it is planned stands there while it goes on; the rest is None until its end.
+    """A match run. What is known once it is planned is there while it goes on; the rest is None until its end.
 
     `ranking` and the keys of `generators` are names in their registries. `below_tiers` is None where no link is below
     every tier. `orphans` are some of the `under_linked`.

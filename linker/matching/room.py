@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 
-# Bytes of a body that holds sentences: below, a link can only stand beside it, and nobody would add a sentence for one.
+# Bytes of a body that holds sentences: below, a link can only go beside it, and no editor would add a sentence for one.
 PROSE = 400
 
 
@@ -28,7 +28,7 @@ def has_prose_sql(page: str, silent: str) -> str:
 
 
 def silent_roles(project: Project) -> list[str]:
-    """Roles of pages in whose texts nobody writes for a link: products, and those that give beside their text alone."""
+    """Roles of pages in whose texts no editor writes for a link: products, and those that give only beside it."""
     return sorted({PageRole.PRODUCT.value, *_beside_alone(project)})
 
 

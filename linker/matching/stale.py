@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class StaleEdges(NamedTuple):
-    """How many edges were marked that nobody had decided on, and how many were for their vectors alone."""
+    """How many undecided edges were marked, and how many of them only because of their vectors."""
 
     undecided: int
     other_vectors: int
 
 
-# What was proposed before: the run could have proposed it, or nobody can any more; or it is an open suggestion of two
+# What was proposed before: the run could have proposed it, or no run can any more; or it is an open suggestion of two
 # pages that are one, or one made with other vectors, whose similarities say something else.
 _MARK_STALE = f"""
 WITH old AS (

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TargetNames:
-    """The anchors of each target, best first. They are made when a target is met first, and read from a file later."""
+    """The anchors of each target, the best first. They are made when it first occurs, and read from a file later."""
 
     def __init__(self, project: Project, targets: NDArray[np.int64]) -> None:
         """`targets` int64 [n], ascending: all that will ever be asked for."""

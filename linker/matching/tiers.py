@@ -25,7 +25,7 @@ def _of_run(name: str) -> str:
 
 
 TEXT_ROOM = text_room_sql("s", *map(_of_run, ("inline_per_donor", "inline_in_all", "per_1000_words")))
-# Each edge as the tiers of now read it; `room`: links that may stand in the donor's text.
+# Each edge as today's tiers read it; `room`: links that may be in the donor's text.
 _READINGS = f"""
 CREATE TEMP TABLE readings ON COMMIT DROP AS
 WITH value AS (

@@ -19,7 +19,7 @@ class TwinKind(models.TextChoices):
 
 
 class PageGroup(models.Model):
-    """Near-copies, variants or translations of one page, as a match run found them; each run makes all groups anew.
+    """Near-copies, variants or translations of one page, as a match run found them; each run makes all groups again.
 
     `kind` is what most of its pages are to the first; `pages` counts them all.
     """
@@ -46,7 +46,7 @@ class PageGroup(models.Model):
 
 
 class PageTwin(models.Model):
-    """A page in its group; a page stands in one at most.
+    """A page in its group; a page is in one at most.
 
     `near`: the share of the words that it has in common with a page of the group, null where that did not decide.
     `lead`: the page that stands for the group. `receives`: whether suggestions may lead to it.
@@ -82,7 +82,7 @@ class NotTheSame(models.Model):
 
 
 class ApartPage(models.Model):
-    """A page that such a word is about. Pages of one word that stand on different sides are never put in one group."""
+    """A page that such a word is about. Pages of one word that are on different sides are never put in one group."""
 
     word = models.ForeignKey(NotTheSame, on_delete=models.CASCADE, related_name="pages", db_index=False)
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="+")

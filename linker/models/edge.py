@@ -85,21 +85,21 @@ class CandidateEdge(models.Model):
     # The words of the donor's body that become the link, in characters; null where the text has none.
     span_start = models.PositiveIntegerField(null=True, blank=True)
     span_end = models.PositiveIntegerField(null=True, blank=True)
-    # The sentence around them and the heading above, read from the body of this hash; null where nobody looked.
+    # The sentence around them and the heading above, read from the body of this hash; null if they were not looked for.
     sentence = models.TextField(blank=True, default="", db_default="")
     section_heading = models.TextField(blank=True, default="", db_default="")
     body_hash = models.BigIntegerField(null=True, blank=True)
     content_gap = models.BooleanField(default=False, help_text="Belongs in the text, which has no words for it yet")
     # The paragraph of the donor's body that a sentence about the target could follow, for a content gap, and the
-    # heading above it, read from the body of this hash; null where none would take one, or nobody looked.
+    # heading above it, read from the body of this hash; null if none would take one, or if none was looked for.
     paragraph_start = models.PositiveIntegerField(null=True, blank=True)
     paragraph_end = models.PositiveIntegerField(null=True, blank=True)
     paragraph_heading = models.TextField(blank=True, default="", db_default="")
     paragraph_hash = models.BigIntegerField(null=True, blank=True)
 
     # The anchor, where it came from, and the ranked others: [{"text", "source", "raw", "start", "end", "fit",
-    # "impressions"}, ...]; place and fit (their weight beside the best words of the pair) only for those that stand in
-    # the text, impressions for search queries where they are known.
+    # "impressions"}, ...]; place and fit (their weight relative to the best words of the pair) only for those in the
+    # text, impressions for search queries where they are known.
     anchor = models.TextField()
     anchor_source = models.CharField(max_length=20)
     anchor_alternatives = models.JSONField(default=list)
@@ -164,7 +164,7 @@ class CandidateEdge(models.Model):
 class RunCandidate(models.Model):
     """The pairs a batch found, waiting for the allocation over the whole run. Deleted when the run is finished.
 
-    `pairs` is an array of linker.matching.batches.CANDIDATE: as rows of their own, with an index that nobody asks,
+    `pairs` is an array of linker.matching.batches.CANDIDATE: as rows of their own, with an index that no query uses,
     millions of pairs would take longer to store than to find.
     """
 

@@ -1,4 +1,4 @@
-"""The columns of an edge: the one list that storing a run's edges, decisions and the export go by.
+"""The columns of an edge: the one list that storing a run's edges, decisions and the export use.
 
 linker.matching.edge_writer copies rows in and refreshes what an earlier run wrote, review.decisions keeps what an
 editor saw, and review.releases.columns writes the file. Who adds a column to CandidateEdge adds it here, or names it in
@@ -40,7 +40,7 @@ class Value(Enum):
 
 
 class Refresh(Enum):
-    """When a run that proposes a pair again writes the column anew."""
+    """When a run that proposes a pair again overwrites the column."""
 
     NEVER = "what it was first stays"
     ALWAYS = "whatever people decided"

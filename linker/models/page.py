@@ -198,7 +198,7 @@ class TrafficSource(models.TextChoices):
 
 
 class TrafficPeriod(models.Model):
-    """The days that an import's clicks, impressions or hits were counted on; both null where nobody knows them.
+    """The days that an import's clicks, impressions or hits were counted on; both null if unknown.
 
     A later import of the same source and days replaces what this one brought.
     """
@@ -311,7 +311,7 @@ class EmbeddingModel(models.Model):
     a crawl brought along.
 
     `version` changes whenever the vectors would: weights, normalisation, sequence length. `recipe` says which text was
-    read (linker.embedding.text.Recipe.key, "crawler" for imported ones, empty where nobody knows), `made_of` the same
+    read (linker.embedding.text.Recipe.key, "crawler" for imported ones, empty if unknown), `made_of` the same
     in words. Imported vectors belong to one project, encoders to none. The row outlives its vectors: runs name it.
     """
 
@@ -361,7 +361,7 @@ class Block(models.IntegerChoices):
 
 
 class ExistingLink(models.Model):
-    """A link the site already has, with the block it stands in.
+    """A link the site already has, with the block it is in.
 
     Links in the text and beside it are kept with their anchors; of those in a template's other blocks one is kept for
     two pages and the block, without its anchor. `target` is the page that the link leads to in the end, where the crawl

@@ -30,7 +30,7 @@ class Tier(models.Model):
     for. `lower_bound` is a probability, a cosine, or the share of the run's edges that score no higher (0.9: the best
     tenth).
 
-    `rel` is what a link leaves with while nobody has looked at it; `confirmed_rel` what an editor's accept makes it.
+    `rel` is for links that are exported unreviewed; `confirmed_rel` what an editor's accept makes it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="tiers")
@@ -161,7 +161,7 @@ class SensitiveRule(models.Model):
 
     @property
     def found_in(self) -> list[tuple[str, int]]:
-        """Where the word stands on how many pages."""
+        """Where on how many pages the word is."""
         names = {"title": "in titles", "h1": "in H1s", "address": "in addresses"}
         return [(label, self.places[place]) for place, label in names.items() if self.places.get(place)]
 

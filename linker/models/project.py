@@ -113,7 +113,7 @@ class Project(models.Model):
         default=dict, blank=True, help_text="What differs from linker.engine.roles.policy.USUAL, by role"
     )
 
-    # How the queue is sorted where nobody chose (review.queue.filters).
+    # How the queue is sorted if no order is chosen (review.queue.filters).
     queue_order = models.CharField(
         max_length=8, choices=QueueOrder.choices, default=QueueOrder.DONOR, db_default=QueueOrder.DONOR
     )

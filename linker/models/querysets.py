@@ -64,9 +64,9 @@ def of(relation: str, rule: Q) -> Q:
 
 
 def sql(rule: Q, row: str = "", **related: str) -> str:
-    """The rule as SQL, about the row that goes by the alias `row`; without one, about columns of that name.
+    """The rule as SQL, about the row with the alias `row`; without one, about columns of that name.
 
-    `related` gives the aliases of rows that the rule looks at beside it: `sql(HELD, "e", tier="t")`.
+    `related` gives the aliases of rows that the rule also looks at: `sql(HELD, "e", tier="t")`.
     """
     parts = [
         sql(part, row, **related) if isinstance(part, Q) else _condition_sql(*part, row, related)

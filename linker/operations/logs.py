@@ -63,7 +63,7 @@ def scrub(text: str) -> str:
 
 
 def _secrets() -> Iterator[str]:
-    """The signing key and the servers' passwords, also as they stand in addresses."""
+    """The signing key and the servers' passwords, also as written in addresses."""
     from django.conf import settings
 
     if not settings.configured:
@@ -149,7 +149,7 @@ class ReportFilter(SafeExceptionReporterFilter):
 
 
 class Report(ExceptionReporter):
-    """Those mails and pages, with the secrets taken out that stand in the errors' own words."""
+    """Those mails and pages, without the secrets in the errors' own words."""
 
     def get_traceback_html(self) -> SafeString:
         return mark_safe(scrub(super().get_traceback_html()))  # noqa: S308  (Django's own page, escaped by it)

@@ -41,7 +41,7 @@ LOG_SECONDS = 30
 
 @dataclass(frozen=True)
 class Trouble:
-    """`sentence` says what to do, to whoever runs the program; `public` is fit for any page. `passes` by itself?"""
+    """`sentence` tells the administrator what to do; `public` is fit for any page. `passes` by itself?"""
 
     sentence: str
     public: str

@@ -194,7 +194,7 @@ def _leave(group: PageGroup, twin: PageTwin) -> None:
 @transaction.atomic
 def take_back(project: Project, word_id: int, user: AbstractBaseUser | AnonymousUser | None = None) -> None:
     """Forgets that pages were said not to be the same; the next match run may group them again. Raises UserError where
-    nobody says so any more."""
+    no manager says so any more."""
     word = NotTheSame.objects.select_for_update().filter(project=project, pk=word_id).first()
     if word is None:
         raise UserError("This was taken back already. Look at the list again.")

@@ -111,7 +111,7 @@ def usual_language(project: Project) -> str:
 
 
 def language_name(code: str) -> str:
-    """Its English name; the code itself where nobody knows it."""
+    """Its English name; the code itself if it has none."""
     known = LANG_INFO.get(code, {}).get("name") or MISSING_NAMES.get(code)
     return known or (code or "no known language")
 

@@ -1,4 +1,4 @@
-"""What pages are for: found anew in all pages of a project, by rules and by hand, and what they therefore give and
+"""What pages are for: found again in all pages of a project, by rules and by hand, and what they therefore give and
 receive."""
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ ROLE_NOW = role_now_sql("p")
 
 
 class _Role(NamedTuple):
-    """What stands in a page's columns."""
+    """What is in a page's columns."""
 
     role: str
     why: str

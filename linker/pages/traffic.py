@@ -17,7 +17,7 @@ SEARCH = (TrafficSource.SEARCH_CONSOLE, TrafficSource.CRAWL)
 
 
 def last_day(period: TrafficPeriod) -> date:
-    """The day a period ends; one that nobody knows counts as ended on the day of its import."""
+    """The day a period ends; an unknown one counts as ended on the day of its import."""
     return period.ends or period.imported_at.date()
 
 

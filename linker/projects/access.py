@@ -44,7 +44,7 @@ def member(request: HttpRequest, slug: str, needs: Role = Role.VIEWER) -> Member
 def posts(back_to: str) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """For views that only take what is posted: a member who opens the address is led to the page `back_to`.
 
-    Without a script a refused form is answered at this very address, so that it stands in the address bar.
+    Without a script a refused form is answered at this very address, so that it is in the address bar.
     """
 
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -197,7 +197,7 @@ SHOWN_RULES = 200  # of a kind; the others are counted
 
 
 def sensitive_to_check(project: Project) -> QuerySet[SensitiveRule]:
-    """What was proposed and nobody has decided on; not what a confirmed rule on the whole site takes anyway."""
+    """Proposals without a decision, except those that a confirmed rule on the whole site covers anyway."""
     rules = SensitiveRule.objects.filter(project=project)
     settled = rules.filter(whole_site=True, state=SensitiveState.CONFIRMED).values("kind")
     return rules.filter(state=SensitiveState.PROPOSED).exclude(kind__in=settled)
@@ -253,7 +253,7 @@ MATCH_RESTS_ON = Q(kind__startswith=IMPORT_PREFIX) | Q(kind=RunKind.EMBED)
 
 @dataclass(frozen=True)
 class Step:
-    """What makes sense to do next. `done` says whether the project is past it; nobody has to do an optional one.
+    """What makes sense to do next. `done` says whether the project is past it; an optional step can be left out.
     `waits` says whether there is something to do it with."""
 
     name: str

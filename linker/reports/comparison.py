@@ -1,4 +1,4 @@
-"""A match run beside the one before it: its tiers and how its links spread over the value that tiers read."""
+"""A match run compared with the one before it: its tiers and how its links spread over the value that tiers read."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def reason_words(left_out: LeftOut) -> str:
 
 
 def against_best_first(difference: float, share: str = "") -> str:
-    """What a way of allocating the links came to, beside greedy allocation; `share` stands behind the number."""
+    """What a way of allocating the links came to, compared with greedy allocation; `share` comes after the number."""
     if not difference:
         return "the same"
     return f"{abs(difference):,.4g}{share} {'more' if difference > 0 else 'less'}"

@@ -1,4 +1,4 @@
-"""The page of a match run: how it ranked and what it found, beside the run before it."""
+"""The page of a match run: how it ranked and what it found, compared with the run before it."""
 
 from __future__ import annotations
 

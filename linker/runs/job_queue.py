@@ -1,6 +1,6 @@
 """The only module that knows django_rq: which job runs where, and for how long at most.
 
-Redis carries ids alone. What is to be done, and whether it was, stands in PostgreSQL (linker.runs.lifecycle).
+Redis carries ids alone. What is to be done, and whether it was, is in PostgreSQL (linker.runs.lifecycle).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def noted_end(run_id: int) -> str:
 
 
 def waiting_ids() -> set[str]:
-    """Ids of the jobs that stand in their queues, with no worker having taken them yet.
+    """Ids of the jobs that are in their queues, with no worker having taken them yet.
 
     The queues are read and not the jobs' own status: a worker killed between taking a job and starting it leaves the
     status at "queued" for ever.
@@ -105,7 +105,7 @@ def waiting_ids() -> set[str]:
 
 
 def is_waiting(key: JobKey) -> bool:
-    """Whether the job stands in its queue. For many jobs, see waiting_ids."""
+    """Whether the job is in its queue. For many jobs, see waiting_ids."""
     return _queue(job_type(key.name).queue).get_job_position(key.id) is not None
 
 

@@ -49,7 +49,7 @@ class Progress(Protocol):
 
 
 def no_progress(done: int, total: int, stage: str = "") -> None:
-    """The default: nobody is watching."""
+    """The default: progress is not shown."""
 
 
 class RunIsActive(UserError):
@@ -121,7 +121,7 @@ def record_run(
 
 
 def request_cancel(run: Run) -> bool:
-    """Asks a run to stop; a run that nobody works on stops at once. False where it had already ended."""
+    """Asks a run to stop; a run that no worker works on stops at once. False where it had already ended."""
     updated = Run.objects.filter(pk=run.pk, status__in=[RunStatus.QUEUED, RunStatus.RUNNING]).update(
         cancel_requested=True
     )

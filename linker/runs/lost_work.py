@@ -29,7 +29,7 @@ def find_lost() -> set[JobKey]:
 
 
 def is_abandoned(run: Run) -> bool:
-    """Whether nobody works on the run and no job of it waits, at two looks a second apart.
+    """Whether no worker works on the run and no job of it waits, in two checks a second apart.
 
     While Redis is away the jobs that wait are not known, and the run is taken for one of them.
     """

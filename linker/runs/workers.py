@@ -50,8 +50,8 @@ class WorkerPool:
     """`count` worker processes of this program, each with its share of the cores: `threads` of them.
 
     Use as a context manager and call `watch()` every now and then: it replaces workers that ended and queues again
-    the jobs of runs that nobody works on. While PostgreSQL or Redis is away it says so and goes on. Leaving stops the
-    workers; what they were doing is taken up later. They end by themselves where this process is killed: each holds
+    the jobs of runs that no worker works on. While PostgreSQL or Redis is away it says so and goes on. Leaving stops
+    the workers; what they were doing is taken up later. They end by themselves if this process is killed: each holds
     the end of a pipe that only this process writes to.
     """
 

@@ -112,5 +112,5 @@ def _row_dtype(fields: Sequence[tuple[str, Any]]) -> np.dtype[Any]:
 
 
 def _copy(cursor: Any, statement: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
-    """psycopg's copy of the cursor: with DEBUG, Django's takes no parameters beside the statement."""
+    """psycopg's copy of the cursor: with DEBUG, Django's takes no parameters with the statement."""
     return cursor.cursor.copy(statement, params)

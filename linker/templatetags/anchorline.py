@@ -59,7 +59,7 @@ def term(context: Context, name: str, label: str = "") -> str:
 
 @register.filter
 def kind_label(kind: str) -> str:
-    """The words for a run's kind, where the run itself is not at hand."""
+    """The words for a run's kind, if the run itself is not available."""
     return run.kind_label(kind)
 
 

@@ -1,4 +1,4 @@
-"""How sign-in slows down whoever guesses passwords: django-axes counts the failures, this says what they cost.
+"""How sign-in slows down the guessing of passwords: django-axes counts the failures, this says what they cost.
 
 Three limits over the last WINDOW, the first of them strict, the others wide enough for offices and forgetful people:
 
@@ -101,7 +101,7 @@ class Handler(AxesDatabaseHandler):
 
 
 def too_many(request: HttpRequest, response: HttpResponse | None, credentials: dict[str, Any] | None) -> HttpResponse:
-    """The page that whoever has to wait sees, on the app's sign-in and the administration's."""
+    """The page for users who have to wait, on the app's sign-in and the administration's."""
     seconds = wait_seconds(get_client_username(request, credentials), _address(request))
     context = {"minutes": max(1, math.ceil(seconds / 60)), "login": request.path}
     page = render(request, "registration/too_many.html", context, status=429)

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
 from linker.engine.text.clean import visible
 from linker.engine.text.sentences import find_phrase, heading_above, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_ELLIPSIS_BEFORE, _ELLIPSIS_AFTER = "… ", " …"
 LENGTH = 600  # characters of a paragraph that are shown; a longer one is cut between sentences
 _WORD = re.compile("\\w[\\w\u00ad]*(?:['’.‑-][\\w\u00ad]+)*")
 
@@ -31,6 +35,13 @@ class Piece:
     in_anchor: bool
     is_linked: bool
 
+    @property
+    def html(self) -> SafeString:
+        names = [name for name, applies in (("is-anchor", self.in_anchor), ("is-linked", self.is_linked)) if applies]
+        place = format_html(' data-from="{}" data-to="{}"', self.start, self.end) if self.is_word else ""
+        looks = format_html(' class="{}"', " ".join(names)) if names else ""
+        return format_html("<span{}{}>{}</span>", place, looks, self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
@@ -39,6 +50,14 @@ class Excerpt:
     heading: str
     pieces: tuple[Piece, ...]
     is_cut: tuple[bool, bool]
+
+    @property
+    def html(self) -> SafeString:
+        """The pieces as spans: a word has its place, what is in the anchor and what is linked a class."""
+        parts = [_ELLIPSIS_BEFORE if self.is_cut[0] else ""]
+        parts += [piece.html for piece in self.pieces if piece.text]
+        parts.append(_ELLIPSIS_AFTER if self.is_cut[1] else "")
+        return mark_safe("".join(parts))  # noqa: S308 - each piece has been escaped
 
     def holds(self, start: int, end: int) -> bool:
         """Whether the span lies within what is shown."""

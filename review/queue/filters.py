@@ -114,7 +114,7 @@ class QueueFilter:
     @classmethod
     def from_query(cls, query: Mapping[str, str], usual: str = Order.DONOR) -> Self:
         """Reads a QueryDict; `usual` is the project's order. A field that is not known and a value of the wrong form
-        are left out, and the name stands in `ignored`."""
+        are left out, and the name is in `ignored`."""
         fields = {field.name for field in dataclasses.fields(cls) if field.compare}
         ignored: list[str] = []
 

@@ -68,7 +68,7 @@ ADVICE = {
     Held.ACCEPTOR_FULL: "Reject or withdraw another link to the acceptor to make room, or wait for a later release.",
 }
 
-# The same for links that nobody has decided on, which a tier would let leave; where it differs.
+# The same for undecided links that their tier would export, if it differs.
 UNDECIDED_ADVICE = {
     Held.GONE: "Nothing needs to be done. If the page is back, import a new crawl.",
     Held.REDIRECTED: "Match again, for links to the new address.",
@@ -112,7 +112,7 @@ def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterabl
     and with the changes and removals that were asked for, as far as they are among `operations`.
 
     With `lock` the edges are locked in the order of their ids, as every writer of many edges does, and the status is
-    tested by the statement that locks: what another transaction has just decided is looked at anew.
+    tested by the statement that locks: what another transaction has just decided is checked again.
     """
     wanted = ", ".join(f"'{operation}'" for operation in operations)
     scope = edges.order_by()
@@ -146,7 +146,7 @@ def hold_back(project: Project, *, read_sensitive: bool) -> None:
     """Writes the reason, the most final one, on every link of `leaving` that must not leave.
 
     What changes on the site is asked whether its pages still stand; what comes in addition, everything; a removal
-    nothing. `read_sensitive` reads anew which links are sensitive, and so writes on the edges.
+    nothing. `read_sensitive` reads again which links are sensitive, and so writes on the edges.
     """
     _hold_for_pages(project)
     _hold_sensitive(project, read_anew=read_sensitive)
@@ -333,7 +333,7 @@ ORDER BY l.decided DESC, l.score DESC, l.edge
 
 def _hold_over_limits(project: Project) -> None:
     """Links whose anchor their target carries as often as the project allows, and those that donor or acceptor has no
-    room for; links that nobody decided on before others, and the worst first.
+    room for; undecided links before others, and the worst first.
 
     One pass over the links: one that is held back takes no room away from those that come after it.
     """

@@ -35,7 +35,7 @@ def _lines(expression: str) -> str:
 # Sentence and heading are kept with the edge and hold as long as the donor's text is the one they were read from.
 _KEPT = "e.body_hash = e.donor_hash"
 
-# Where an anchor stands in a text that has changed since, if it still reads so there. `|| ''` unpacks the text once. A
+# Where an anchor is in a text that has changed since, if the text still has it. `|| ''` unpacks the text once. A
 # sentence ends with a mark and a space, or with its line; a heading is a short line that neither begins nor ends like
 # one of the text.
 MOVED_PLACE = f"""

@@ -146,7 +146,7 @@ def create_release(
 
 
 def _compare(project: Project, shown: int) -> None:
-    """Counts what was gathered as the preview does. The release itself may hold back more: it reads anew what is
+    """Counts what was gathered as the preview does. The release itself may hold back more: it reads again what is
     sensitive, and its format may have no word for changes."""
     checks.hold_back(project, read_sensitive=False)
     now = sum(links for (_, reason), links in checks.counts().items() if not reason)

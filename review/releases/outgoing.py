@@ -1,8 +1,8 @@
-"""Links that have left: confirmed with another rel, withdrawn, and that taken back, until the next release says so.
+"""Links that were exported: confirmed with another rel or withdrawn, or that cancelled, until the next release says so.
 
 Each function works in one transaction: the project's row first, as releases lock it, then the edges in the order of
-their ids, so many at a time. A Decision is appended for each edge; what is to leave waits in Pending. Whoever comes
-second changes nothing: the functions return how many links they changed.
+their ids, in batches. A Decision is appended for each edge; what the next release exports waits in Pending. The second
+of two users changes nothing: the functions return how many links they changed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 PostgreSQL writes the CSV (COPY ... TO STDOUT), so memory stays constant whatever the number of links, and one
 statement sees one state of the data. The file: UTF-8, RFC 4180 quoting, lines end with "\\n", a header row. Rows
-come donor by donor, the donor with the best link first and each donor's links best first:
+come donor by donor, the donor with the best link first and each donor's best links first:
 donor_best descending, donor id, score descending, edge id.
 """
 
@@ -61,7 +61,7 @@ def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[Candidate
 
 
 _ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
-# Of an edge, what the order, the joins and the columns look at beside the columns of the file.
+# What the order, the joins and the columns read of an edge, in addition to the columns of the file.
 _LOOKED_AT = {"donor_best", "source_id", "target_id", "tier_id", "status", "body_hash", "paragraph_hash"}
 
 

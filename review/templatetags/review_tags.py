@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from django import template
 
+from linker.models import CandidateEdge
 from review.queue.cards import percent
 from review.queue.filters import QueueFilter
 
@@ -25,7 +26,10 @@ def address(url: str) -> str:
     return f"{shown}?{unquote(parts.query, errors='replace')}" if parts.query else shown
 
 
-register.filter(percent)
+@register.filter
+def figure(edge: CandidateEdge) -> str:
+    """The number a link is judged by: its probability, or else its score."""
+    return percent(edge.probability) if edge.probability is not None else f"{edge.score:.3f}"
 
 
 @register.simple_tag

@@ -23,7 +23,7 @@ MAX_ANCHOR = 2000  # sent, not allowed: the project's own bound gives the better
 
 
 class PlaceForm(forms.Form):
-    """Where in the queue the user is: the query string of the page that the form stands on."""
+    """Where in the queue the user is: the query string of the page that the form is on."""
 
     query = forms.CharField(required=False, max_length=2000)
 
@@ -85,7 +85,7 @@ class DecisionForm(PlaceForm):
         return self.cleaned_data["do"].partition(":")[0]
 
     def ruling(self, edge: int) -> Ruling:
-        """What the editor says of the edge beside that."""
+        """What else the editor says of the edge."""
         detail, note = self.cleaned_data["do"].partition(":")[2], self.cleaned_data["note"]
         if self.verb == Verb.REJECT:
             return Ruling(reason=detail, note=note)

@@ -22,6 +22,7 @@ from ingest.preview import FilePreview, preview_file
 from linker.models import Project, Run
 from tests.ingest.files import LINK_HEADER, SITE, csv_text, link
 from tests.ingest.test_import_pages import choices, upload_of
+from tests.markup import compact
 
 INTERNAL = {
     "English": (
@@ -449,7 +450,7 @@ def test_links_handed_in_as_pages_are_read_as_links_in_one_click(project, manage
     client = client_for(manager)
     page = client.get(preview(upload)).text
     assert "the links between pages" in page
-    assert '<button class="button button--primary" name="kind" value="links">Read it as links</button>' in page
+    assert '<button class="button button--primary" name="kind" value="links">Read it as links</button>' in compact(page)
     answer = client.post(preview(upload), {**choices(upload), "action": "start"})
     assert (answer.status_code, Run.objects.count()) == (422, 0)
     assert "import it as links" in answer.text
@@ -476,7 +477,7 @@ def test_keywords_of_ahrefs_are_queries_whatever_they_are_handed_in_as(project, 
         page = client.get(preview(upload)).text
         assert "This is Ahrefs&#x27;s list of keywords" in page
         assert ('value="start"' in page) == (kind == "")
-        assert (">Read it as queries</button>" in page) == (kind == "pages")
+        assert (">Read it as queries</button>" in compact(page)) == (kind == "pages")
 
 
 def test_queries_of_no_known_tool_handed_in_as_pages_are_read_as_queries_in_one_click(project, manager, client_for):
@@ -485,7 +486,7 @@ def test_queries_of_no_known_tool_handed_in_as_pages_are_read_as_queries_in_one_
     client = client_for(manager)
     page = client.get(preview(upload)).text
     assert "This looks like a file of queries, not of pages" in page
-    assert ">Read it as queries</button>" in page
+    assert ">Read it as queries</button>" in compact(page)
     assert 'value="start"' not in page
     assert 'value="anyway"' not in page  # it would be refused
     assert client.post(preview(upload), {**choices(upload), "action": "start"}).status_code == 422

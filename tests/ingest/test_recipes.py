@@ -32,6 +32,7 @@ from linker.runs.kinds import job_type
 from tests.factories import make_page, make_run
 from tests.ingest.files import SITE, write
 from tests.ingest.test_import_pages import choices, upload_of
+from tests.markup import compact
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -126,7 +127,7 @@ def test_a_new_kind_is_in_the_form_the_preview_and_the_run_s_report(
     assert "2 prices were read." in shown
     listed = client.get(reverse("runs", args=["shop"]), {"kind": run.kind}).content.decode()
     assert f"#{run.pk}" in listed
-    assert '<a href="?kind=import_prices" aria-current="page">Import prices</a>' in listed
+    assert '<a href="?kind=import_prices" aria-current="page">Import prices</a>' in compact(listed)
     listed = client.get(reverse("import", args=["shop"])).content.decode()
     assert "prices.csv" in listed
     assert "1 row" in listed, "with what was left out"

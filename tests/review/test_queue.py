@@ -17,6 +17,7 @@ from review.models import Decision, Verb
 from review.queue import cards, selectors
 from review.queue.filters import QueueFilter
 from tests.factories import make_category, make_edge, make_link, make_member, make_page
+from tests.markup import compact
 
 pytestmark = pytest.mark.django_db
 
@@ -166,7 +167,7 @@ def test_the_pages_of_the_list_hold_every_edge_once(project, as_editor):
     seen: list[str] = []
     address = PAGE
     while address:
-        content = as_editor.get(address).content.decode()
+        content = compact(as_editor.get(address).content.decode())
         seen += re.findall(r'id="edge-(\d+)"', content)
         more = re.search(r'data-more href="([^"]+)"', content)
         address = PAGE + html.unescape(more.group(1)) if more else ""
@@ -244,7 +245,7 @@ def test_the_filter_goes_along_to_the_export(project, as_editor):
     edge = make_edge(project)
     make_edge(project, edge.source, status=EdgeStatus.ACCEPTED)
     decide_edges(project, [edge.pk], Verb.ACCEPT, make_member(project))
-    content = as_editor.get(f"{PAGE}?donor={edge.source_id}&sensitive=not").content.decode()
+    content = compact(as_editor.get(f"{PAGE}?donor={edge.source_id}&sensitive=not").content.decode())
     links = re.findall(r'href="([^"]+)">(Export [^<]+)', content)
     there = f"/p/shop/export/?sensitive=not&amp;donor={edge.source_id}&amp;status=suggested"
     accepted = f"/p/shop/export/?status=accepted&amp;sensitive=not&amp;donor={edge.source_id}"
@@ -261,7 +262,7 @@ def test_a_bad_filter_is_named_instead_of_failing(project, as_editor):
 @pytest.mark.parametrize("bad", ["category=abc", "tier=x", "sensitive=maybe"])
 def test_a_value_that_the_queue_leaves_out_is_refused_by_the_export_that_it_leads_to(project, as_editor, bad):
     edge = make_edge(project, status=EdgeStatus.ACCEPTED)
-    content = as_editor.get(f"{PAGE}?donor={edge.source_id}&{bad}").content.decode()
+    content = compact(as_editor.get(f"{PAGE}?donor={edge.source_id}&{bad}").content.decode())
     there = [html.unescape(link) for link in re.findall(r'href="([^"]+)">Export [^<]+', content)]
     assert len(there) == 2
     for address in there:
@@ -332,7 +333,7 @@ def test_without_a_script_an_accept_returns_to_its_place_in_the_list(project, as
 
 
 def test_with_htmx_the_card_its_group_and_the_counters_come_back(edge, as_editor):
-    content = as_editor.post(decide_url(edge), form(edge), headers=HTMX).content.decode()
+    content = compact(as_editor.post(decide_url(edge), form(edge), headers=HTMX).content.decode())
     for root in (f"edge-{edge.pk}", f"group-{edge.source_id}", "queue-counts", "queue-end"):
         assert re.search(rf'id="{root}" hx-swap-oob="true"', content), root
     assert "<html" not in content
@@ -373,7 +374,7 @@ def test_a_typed_anchor_is_an_edit_and_an_alternative_counts_where_nothing_was_t
 def test_an_anchor_that_cannot_be_used_comes_back_with_the_reason(edge, as_editor, headers):
     answer = as_editor.post(decide_url(edge), form(edge, anchor="click here"), headers=headers)
     assert answer.status_code == 422
-    content = answer.content.decode()
+    content = compact(answer.content.decode())
     assert "says nothing about the page" in content
     assert 'value="click here"' in content
     assert 'name="shown" value="Warm winter boots"' in content
@@ -431,7 +432,7 @@ def test_undo_without_a_script_goes_back_to_the_card(edge, as_editor):
 def test_undo_with_htmx_brings_the_card_back(edge, as_editor):
     as_editor.post(decide_url(edge), form(edge))
     content = as_editor.post(UNDO, {"decision": Decision.objects.get().pk}, headers=HTMX).content.decode()
-    assert f'id="edge-{edge.pk}" hx-swap-oob="true"' in content
+    assert f'id="edge-{edge.pk}" hx-swap-oob="true"' in compact(content)
     assert 'data-state="suggested"' in content
 
 
@@ -477,7 +478,7 @@ def test_a_group_is_previewed_then_accepted_and_undone_as_one(project, as_editor
     held = make_edge(project, donor, score=0.55)
     preview = as_editor.get(GROUP, {"donor": donor.pk, "query": ""})
     assert "Accept 4 suggestions on this page?" in text(preview)
-    checked = re.findall(r'name="edge" value="([^"]+)" checked', preview.content.decode())
+    checked = re.findall(r'name="edge" value="([^"]+)" checked', compact(preview.content.decode()))
     assert checked == [f"{edge.pk}:{edge.run_id}:a good anchor" for edge in edges]
     as_editor.post(GROUP, {"donor": donor.pk, "query": "", "edge": checked[:2]})
     assert [status(edge) for edge in (*edges, sensitive, held)] == ["accepted"] * 2 + ["suggested"] * 3

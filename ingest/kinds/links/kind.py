@@ -19,7 +19,7 @@ class LinksImport(ImportKind):
     label = "Links"
     choice = "Links between pages"
     own_command = "import_links"
-    preview_template = "ingest/kinds/links.html"
+    preview_template = "ingest/kinds/_links.html"
     command_help = (
         "Imports the links of a crawl, in this process: Screaming Frog's all_inlinks.csv or all_outlinks.csv, or any "
         "CSV with --map. Links in the text are distinguished from template links. Import the pages first. Exits with 1 "

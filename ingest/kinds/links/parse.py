@@ -1,6 +1,6 @@
 """Rows of a links file to pairs of pages. No database here.
 
-Which rows are links of ours, and which of those stand in the text, follows what crawlers really write: `Content` is
+Which rows are links of ours, and which of those are in the text, follows what crawlers really write: `Content` is
 what is left when no rule of the crawler's matched, not a promise.
 """
 

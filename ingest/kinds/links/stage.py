@@ -48,7 +48,7 @@ SELECT array_agg(block), array_agg(new), array_agg(known) FROM (
 """
 _ANALYZE_STAGE: tuple[str, Sequence[Any]] = ("ANALYZE stage_link", ())
 # Links whose block was unknown, as all around the text were before blocks were kept, and which the file names:
-# they stay the same links, instead of being gone and new ones beside them. Their words were not kept then.
+# they stay the same links, instead of being missing while new ones are added. Their words were not kept then.
 NAME_BLOCKS = f"""
 UPDATE linker_existinglink e SET block = named.block, anchor = named.anchor FROM (
     SELECT o.id, min(s.block) AS block, (array_agg(s.anchor ORDER BY s.block, s.anchor))[1] AS anchor

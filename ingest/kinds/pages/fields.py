@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 TEXTS = frozenset({"title", "h1", "body"})  # fields that make a file one of pages, whatever else it holds
-WORTH = ("value", "authority")  # what a table may say of pages beside their traffic; crawls bring it along
+WORTH = ("value", "authority")  # what a table may say of pages apart from their traffic; crawls have it too
 FIELDS = FieldSet(
     (
         Field("url", "Address", required=True, first=True),

@@ -26,7 +26,7 @@ class PagesImport(ImportKind):
     label = "Pages"
     choice = "Pages"
     own_command = "import_pages"
-    preview_template = "ingest/kinds/pages.html"
+    preview_template = "ingest/kinds/_pages.html"
     command_help = (
         "Imports the pages of a crawl, in this process: Screaming Frog's internal_html.csv or internal_all.csv, or any "
         "CSV with --map. Pages that are there are updated, pages that are gone are marked, nothing is deleted. Exits "

@@ -86,7 +86,7 @@ class PagesLoad:
                 self.task.note_reading()
 
     def _may_repeat(self) -> bool:
-        """Whether a page may stand in the file several times: keys that differ have, but for chance, other hashes."""
+        """Whether a page may be in the file several times: keys that differ have, but for chance, other hashes."""
         keys = np.concatenate([*self._keys, np.empty(0, dtype=np.int64)])
         return len(np.unique(keys)) < len(keys)
 

@@ -22,7 +22,7 @@ def _breadcrumb_notes(rows: MappedRows) -> list[Note]:
     if "breadcrumb" not in rows.mapping:
         if not is_crawl(rows.mapping):
             return []
-        text = "Categories come from the folders of the addresses, for want of a breadcrumb: a weak source."
+        text = "Categories come from the folders of the addresses, because there is no breadcrumb: a weak source."
         return [Note(text, True)]
     columns = rows.mapping["breadcrumb"]
     if not has_crumbs(rows):

@@ -23,7 +23,7 @@ class QueriesImport(ImportKind):
     label = "Search queries"
     choice = "Search queries of pages"
     own_command = "import_queries"
-    preview_template = "ingest/kinds/queries.html"
+    preview_template = "ingest/kinds/_queries.html"
     command_help = (
         "Imports what people searched for, page by page, in this process: Search Console's rows of page and query, "
         "a file of url, query and importance, or any CSV with --map. Import the pages first. Queries that are there "

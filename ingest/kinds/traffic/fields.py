@@ -27,7 +27,7 @@ FIELDS = FieldSet(
     ),
     generic.TRAFFIC_COLUMNS,
 )
-# What Search Console calls its table of pages, beside six others in one archive.
+# What Search Console calls its table of pages, one of seven in an archive.
 SEARCH_CONSOLE_PAGES = frozenset(
     {"pages.csv", "seiten.csv", "páginas.csv", "paginas.csv", "pagine.csv", "pagina's.csv", "strony.csv"}
 )

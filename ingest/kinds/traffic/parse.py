@@ -44,7 +44,7 @@ COUNTED = ("clicks", "impressions", "hits")  # what adds up
 
 @dataclass
 class Traffic:
-    """Numbers of pages as columns of one length; a page may stand there several times. None is an empty cell."""
+    """Numbers of pages as columns of one length; a page may be there several times. None is an empty cell."""
 
     page: NDArray[np.int64]
     numbers: dict[str, list[Any]]
@@ -57,7 +57,7 @@ class TrafficParser:
     """Parses the rows of one file of traffic. Rows and cells that are left out go to `skipped`.
 
     `sums` adds up each number of COUNTED by where it went: `on_pages`, `on_unknown` (addresses that are no page),
-    `skipped` (rows that cannot be read, other sites). Rows of totals stand in none of them and are counted in
+    `skipped` (rows that cannot be read, other sites). Rows of totals are in none of them and are counted in
     `totals`; rows of further tables, below another comment, in `other_tables`. `moved` counts rows of pages that lead
     to another page, `period` spans the days in the rows.
     """

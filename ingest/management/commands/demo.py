@@ -202,7 +202,7 @@ def _refuse_busy_port(port: int) -> None:
             listener.bind(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
             raise CommandError(
-                f"Port {port} cannot be had ({error}). Stop what listens there, another demo perhaps, or choose "
+                f"Port {port} cannot be used ({error}). Stop what listens there, another demo perhaps, or choose "
                 "another port: make demo PORT=8001"
             ) from error
 

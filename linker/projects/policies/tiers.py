@@ -45,7 +45,7 @@ def change_tiers(
     basis: Basis | None = None,
     use: Basis | None = None,
 ) -> TierChange:
-    """Saves changed and new tiers, deletes others, and reads every suggestion's tier anew, without a new match.
+    """Saves changed and new tiers, deletes others, and reads every suggestion's tier again, without a new match.
 
     `basis`: whose bounds were looked at, changed or not. Tiers of other bases stay as they are. `use` makes a basis the
     one that tiers are read by. The change stands among the project's runs: who moved which bound, and what that did.
@@ -90,7 +90,7 @@ def change_tiers(
 
 
 def _lock_edges(project: Project, tiers: Sequence[Tier]) -> None:
-    """Locks, in the order of their ids, what the deletion of the tiers writes and what is read anew after it."""
+    """Locks, in the order of their ids, what the deletion of the tiers writes and what is read again after it."""
     edges = CandidateEdge.objects.filter(Q(tier__in=tiers) | UNDECIDED, project=project)
     list(edges.order_by("pk").select_for_update(of=("self",), no_key=True).values_list("pk"))
 

@@ -1,11 +1,15 @@
-"""What the log of changes calls the fields of the forms."""
+"""The filter of the log of changes, and what the log calls the fields of the forms."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from linker.models import ChangeKind
 from linker.web.forms.exclusions import ExclusionForm
+from linker.web.forms.fields import KindForm
 from linker.web.forms.members import MemberForm
 from linker.web.forms.projects import ProjectCreateForm, ProjectForm
 from linker.web.forms.ranking import FormulaForm
@@ -29,6 +33,11 @@ _OTHER_LABELS = {
         "state": "Decision",
     },
 }
+
+
+class ChangeListForm(KindForm):
+    def kinds(self) -> list[tuple[str, Any]]:
+        return [("", _("Everything")), *ChangeKind.choices]
 
 
 def form_labels(kind: str) -> dict[str, str]:

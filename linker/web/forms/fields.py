@@ -1,4 +1,4 @@
-"""Fields, and a form, that several screens share. Every pattern is checked as RE2, with the column of the fault."""
+"""Fields, and forms, that several screens share. Every pattern is checked as RE2, with the column of the fault."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from django.core.exceptions import ValidationError
 
 from linker.engine.patterns import PatternError, compile_pattern
 from linker.models import Category, Project
+from linker.query_strings import unknown_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from django.db.models import QuerySet
 
 
@@ -64,6 +67,29 @@ class LinesField(forms.CharField):
         if faults:
             raise ValidationError(faults)
         return entries
+
+
+class KindForm(forms.Form):
+    """The kind of entries that a list shows: what its address says, or all where there is no such kind.
+
+    `chosen` is the kind, or empty; `ignored` names what of the address was left out.
+    """
+
+    kind = forms.ChoiceField()
+
+    def __init__(self, query: Mapping[str, str]) -> None:
+        asked, kinds = query.get("kind", ""), self.kinds()
+        is_known = asked in dict(kinds)
+        self.chosen = asked if is_known else ""
+        self.ignored = (*(() if is_known else ("kind",)), *unknown_fields(query, {"kind", "before"}))
+        super().__init__(initial={"kind": self.chosen}, auto_id="%s", use_required_attribute=False)
+        field = self.fields["kind"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = kinds
+
+    def kinds(self) -> list[tuple[str, Any]]:
+        """The kinds with their labels; the first is empty and stands for all."""
+        raise NotImplementedError
 
 
 def categories_of(project: Project) -> QuerySet[Category]:

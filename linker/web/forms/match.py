@@ -132,7 +132,7 @@ def _rankings() -> list[tuple[str, str]]:
 
 
 class MatchForm(forms.Form):
-    """The run's own numbers; the two sides stand in forms of their own. Only the ranking is in sight at first."""
+    """The run's own numbers; each of the two sides has a form of its own. Only the ranking is in sight at first."""
 
     ranking = forms.ChoiceField(
         label="Ranking",
@@ -287,7 +287,7 @@ def initial_of(params: MatchParams) -> dict[str, Any]:
 
 
 def sent_to(form: forms.BaseForm, data: QueryDict) -> dict[str, Any]:
-    """What a form was sent, as what it starts with: shown anew and not judged yet."""
+    """What a form was sent, as what it starts with: shown again and not validated yet."""
     return {
         name: field.widget.value_from_datadict(data, {}, form.add_prefix(name)) for name, field in form.fields.items()
     }

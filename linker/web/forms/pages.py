@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from linker.models import Category
 from linker.pages.listing import ORDERS, SHOW
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 class PageListForm(forms.Form):
     """Shows what linker.pages.listing.PageListFilter has read from the address; it judges nothing."""
 
-    q = forms.CharField(label="Title or address", max_length=200, widget=forms.TextInput(attrs={"type": "search"}))
-    category = forms.ModelChoiceField(queryset=Category.objects.none(), empty_label="All categories")
+    q = forms.CharField(label=_("Title or address"), max_length=200, widget=forms.TextInput(attrs={"type": "search"}))
+    category = forms.ModelChoiceField(queryset=Category.objects.none(), empty_label=_("All categories"))
     role = forms.ChoiceField()
     language = forms.ChoiceField()
     show = forms.ChoiceField(choices=[(key, label) for key, (label, _) in SHOW.items()])
@@ -39,8 +40,8 @@ class PageListForm(forms.Form):
         assert isinstance(language, forms.ChoiceField)
         categories.queryset = categories_of(project)
         roles = [(key, f"{label} ({pages:,})") for key, label, pages in role_choices(project)]
-        role.choices = [("", "All roles"), *roles]
-        language.choices = [("", "All languages"), *languages]
+        role.choices = [("", _("All roles")), *roles]
+        language.choices = [("", _("All languages")), *languages]
         if not languages:
             del self.fields["language"]
         if not chosen.rule:

@@ -14,13 +14,12 @@ from linker.errors import UserError
 from linker.models import Role
 from linker.pages import copies as reads
 from linker.projects import access
+from linker.web.forms.copies import CopiesForm
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
-
-KINDS = {"copy": "Near-copies", "variant": "Variants", "translation": "Translations"}
 
 
 @require_safe
@@ -29,15 +28,13 @@ def copies(request: HttpRequest, slug: str) -> HttpResponse:
     project = membership.project
     query = reads.CopiesQuery.from_query(request.GET)
     groups, following = reads.group_list(project, query)
-    counts = reads.counts_by_kind(project)
     said, said_count = reads.said_apart(project)
     context = shell(
         membership,
         "pages",
         query=query,
         groups=groups,
-        kinds=[(kind, name, counts.get(kind, 0)) for kind, name in KINDS.items()],
-        total=sum(counts.values()),
+        filters=CopiesForm(query, reads.counts_by_kind(project)),
         count=reads.chosen_groups(project, query).count(),
         said=said,
         said_count=said_count,

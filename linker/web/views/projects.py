@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def may_create(user: User | AnonymousUser) -> bool:
-    """Staff, and whoever was given Django's permission to add projects."""
+    """Staff, and users with Django's permission to add projects."""
     return user.is_staff or user.has_perm("linker.add_project")
 
 

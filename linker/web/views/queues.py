@@ -1,4 +1,4 @@
-"""django-rq's pages, for superusers: whoever can empty a queue can stop the work of every project."""
+"""django-rq's pages, for superusers only, because emptying a queue stops the work of every project."""
 
 from __future__ import annotations
 

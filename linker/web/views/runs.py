@@ -10,16 +10,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from linker.models import Role, Run, RunKind, RunStatus
-from linker.models.run import kind_label
 from linker.pages import page_lists
 from linker.projects import access, overview
-from linker.query_strings import is_id, unknown_fields
+from linker.query_strings import is_id
 from linker.reports import match_page, params, words
 from linker.runs import job_queue
 from linker.runs import lifecycle as life
-from linker.runs.kinds import run_kinds
 from linker.runs.pilot_progress import pilot_figures
 from linker.runs.reports import report_of
+from linker.web.forms.runs import RunListForm
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
@@ -36,12 +35,9 @@ PAGE_SIZE = 30
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug)
     rows = Run.objects.filter(project=membership.project).select_related("created_by").defer("params", "report")
-    kind, ignored = request.GET.get("kind", ""), unknown_fields(request.GET, {"kind", "before"})
-    kinds = run_kinds()
-    if kind not in ("", *kinds):
-        kind, ignored = "", ("kind", *ignored)
-    if kind:
-        rows = rows.filter(kind=kind)
+    filters = RunListForm(request.GET)
+    if filters.chosen:
+        rows = rows.filter(kind=filters.chosen)
     before = request.GET.get("before", "")
     if is_id(before):
         rows = rows.filter(pk__lt=int(before))
@@ -52,9 +48,9 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         runs=found[:PAGE_SIZE],
         before=found[PAGE_SIZE - 1].pk if len(found) > PAGE_SIZE else None,
         is_first=not before,
-        kind=kind,
-        kinds=[(name, kind_label(name)) for name in kinds],
-        ignored=ignored,
+        filters=filters,
+        kind=filters.chosen,
+        ignored=filters.ignored,
     )
     return render(request, "linker/runs.html", context)
 

@@ -1,4 +1,4 @@
-"""Why not: why a page, or a pair of pages, has no suggestion. The question stands in the address."""
+"""Why not: why a page, or a pair of pages, has no suggestion. The question is in the address."""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ from linker.query_strings import is_id
 from review.decisions import Ruling, Shown, decide_edges
 from review.models import Verb
 from review.releases import outgoing
-from review.releases.outgoing import LinkFilter, State
+from review.releases.outgoing import LinkFilter
+from review.web.filter_forms import LinkFilterForm
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -69,8 +70,7 @@ def left_links(request: HttpRequest, slug: str) -> HttpResponse:
         "links": links,
         "more": chosen.to_query(after=more) if more else "",
         "is_first": not after,
-        "states": State.choices,
-        "rels": Rel.choices,
+        "filters": LinkFilterForm(chosen),
         "any_left": bool(links) or project.edges.filter(Q(status=EdgeStatus.EXPORTED)).exists(),
     }
     return render(request, "review/left_links.html", context)
@@ -78,7 +78,7 @@ def left_links(request: HttpRequest, slug: str) -> HttpResponse:
 
 @posts("left_links")
 def left_links_decide(request: HttpRequest, slug: str) -> HttpResponse:
-    """Confirms, withdraws, takes back or accepts anew the checked links."""
+    """Confirms, withdraws, takes back or accepts again the checked links."""
     membership = member(request, slug, needs=Role.EDITOR)
     form = LinksForm(request.POST)
     place = reverse("left_links", args=[slug])

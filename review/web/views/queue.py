@@ -10,8 +10,7 @@ from django.template.loader import render_to_string
 from django.urls import path
 from django.views.decorators.http import require_GET
 
-from linker.models import Placement as PlacementChoice
-from linker.models import RankedBy, Role
+from linker.models import Role
 from linker.projects.access import has_role, member
 from linker.query_strings import is_id
 from linker.reports.tier_notice import tier_notice
@@ -19,8 +18,9 @@ from review import decisions
 from review.models import Reason, Where
 from review.queue import selectors
 from review.queue.chips import chips
-from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive, generator_choices, tier_choices
+from review.queue.filters import QueueFilter, tier_choices
 from review.queue.page_text import page_text
+from review.web.filter_forms import QueueFilterForm
 from review.web.forms import WordsForm, cursor_of
 
 if TYPE_CHECKING:
@@ -149,29 +149,19 @@ def _open_line(membership: Membership, chosen: QueueFilter, user: User, at: str)
 
 def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRequest, user: User) -> dict[str, Any]:
     project = membership.project
-    tiers = tier_choices(project)
     counts = selectors.queue_counts(project, chosen, user)
     return {
         "counts": counts,
         "statuses": [(value, label, counts.of(value)) for value, label in selectors.statuses()],
         "chips": chips(project, chosen),
         "recent": selectors.recent_decisions(project, user),
-        "categories": selectors.category_choices(project),
+        "filters": QueueFilterForm(chosen, tier_choices(project), selectors.category_choices(project)),
         "notice": tier_notice(project),
         "may_set_tiers": has_role(membership, Role.MANAGER),
-        "tiers": tiers,
-        "tier_name": next((tier.name for tier in tiers if tier.pk == chosen.tier), ""),
-        "selects": [
-            ("sensitive", "Sensitivity", Sensitive.choices, chosen.sensitive),
-            ("placement", "Placement", [("", "All"), *PlacementChoice.choices, (GAP, "Content gap")], chosen.placement),
-            ("generator", "Found by", [("", "All"), *generator_choices()], chosen.generator),
-            ("ranked_by", "Ranked by", [("", "All"), *RankedBy.choices], chosen.ranked_by),
-            ("pilot", "Pilot", OfPilot.choices, chosen.pilot),
-            ("order", "Order", Order.choices, chosen.order),
-        ],
         "other_fields": [(name, value) for name, value in QueryDict(chosen.to_query()).items() if name != "text"],
         # The export refuses what it does not know, rather than letting more leave than was asked for.
         "export_query": request.GET.urlencode() if chosen.ignored else chosen.export_query(),
+        "export_only": request.GET.urlencode() if chosen.ignored else "",
         "has_matched": bool(counts.total) or selectors.has_matched(project),
     }
 

@@ -20,6 +20,7 @@ from linker.models import Change, EmbeddingModel, PageEmbedding, Project, Run, R
 from linker.reports.words import summary
 from linker.runs import lifecycle
 from tests.factories import embed, make_edge, make_model, make_page, make_project, make_run
+from tests.markup import compact
 
 pytestmark = pytest.mark.django_db
 
@@ -178,7 +179,7 @@ def test_a_manager_sees_the_sets_and_drops_one(project, manager, client_for):
     embed(make_page(project), [1, 0, 0, 0])
     embed(make_page(project), [1, 0, 0, 0], another_set())
     client, url = client_for(manager), reverse("settings_vectors", args=["shop"])
-    shown = client.get(url).content.decode()
+    shown = compact(client.get(url).content.decode())
     for words in ("test-model 1", "<b>title 1</b>: the title", "Used by matches"):
         assert words in shown
     drop = reverse("vectors_drop", args=["shop", EmbeddingModel.objects.get(recipe="title 1").pk])

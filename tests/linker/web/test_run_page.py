@@ -14,6 +14,7 @@ from linker.reports.match_page import match_page
 from linker.reports.params import param_rows
 from linker.reports.tier_notice import tier_notice
 from tests.factories import make_model, make_run
+from tests.markup import compact
 
 pytestmark = pytest.mark.django_db
 
@@ -142,7 +143,7 @@ def test_the_histograms_share_a_scale_and_have_a_table_behind_them(project, view
     assert first.marks == ["50.00", "15.00", "2.00"]
     page = page_of(run, client_for(viewer))
     assert page.count("<rect") >= 40
-    assert '<td>0.00</td><td>0.05</td><td class="num">40</td><td class="num">0</td>' in page
+    assert '<td>0.00</td><td>0.05</td><td class="num">40</td><td class="num">0</td>' in compact(page)
 
 
 def test_the_first_run_and_one_from_before_histograms_show_what_they_have(project, viewer, client_for):

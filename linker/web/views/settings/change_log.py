@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from django.views.decorators.http import require_safe
 
 from linker import audit
-from linker.models import ChangeKind, Role
+from linker.models import Role
 from linker.projects import access
-from linker.query_strings import is_id, unknown_fields
+from linker.query_strings import is_id
+from linker.web.forms.change_log import ChangeListForm
 from linker.web.views.settings.tab import render_tab
 
 if TYPE_CHECKING:
@@ -23,11 +24,8 @@ LOG_PAGE = 50
 def log(request: HttpRequest, slug: str) -> HttpResponse:
     """The log of changes, newest first, of one kind where `?kind=` says so; older ones from `?before=` on."""
     membership = access.member(request, slug, needs=Role.MANAGER)
-    kind, before = request.GET.get("kind", ""), request.GET.get("before", "")
-    ignored = unknown_fields(request.GET, {"kind", "before"})
-    if kind not in ("", *ChangeKind.values):
-        kind, ignored = "", ("kind", *ignored)
-    rows = audit.changes(membership.project, kind)
+    filters, before = ChangeListForm(request.GET), request.GET.get("before", "")
+    rows = audit.changes(membership.project, filters.chosen)
     if is_id(before):
         rows = rows.filter(pk__lt=int(before))
     found = list(rows[: LOG_PAGE + 1])
@@ -38,7 +36,7 @@ def log(request: HttpRequest, slug: str) -> HttpResponse:
         changes=found[:LOG_PAGE],
         older=found[LOG_PAGE - 1].pk if len(found) > LOG_PAGE else None,
         is_first=not before,
-        kind=kind,
-        kinds=ChangeKind.choices,
-        ignored=ignored,
+        filters=filters,
+        kind=filters.chosen,
+        ignored=filters.ignored,
     )

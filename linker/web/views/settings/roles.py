@@ -86,5 +86,5 @@ def role_rule_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpRespo
 
 @access.posts("settings_roles")
 def roles_find(request: HttpRequest, slug: str) -> HttpResponse:
-    """Starts a run that finds all roles anew."""
+    """Starts a run that finds all roles again."""
     return start_or_show(request, slug, RunKind.ROLES)

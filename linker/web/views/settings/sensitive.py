@@ -80,9 +80,9 @@ def _need_a_person(marked: int) -> str:
 
 @access.posts("settings_sensitive")
 def sensitive_decide(request: HttpRequest, slug: str) -> HttpResponse:
-    """Confirms or dismisses: the rule of the button, the rules ticked, or all of a kind that nobody has decided on.
+    """Confirms or dismisses: the rule of the button, the rules ticked, or all undecided ones of a kind.
 
-    "All" are those that the page knew of: an import may have proposed others since, which nobody has seen.
+    "All" are those that the page knew of: an import may have proposed others since, which have not been seen.
     """
     membership = access.member(request, slug, needs=Role.MANAGER)
     verb, _, about = request.POST.get("do", "").partition(":")
