@@ -20,6 +20,7 @@ from review.decisions import NothingToUndo, Outcome, Ruling, Shown, decide_edges
 from review.models import Decision, Verb
 from review.releases.create import create_release
 from tests.factories import make_edge, make_link, make_member, make_page, make_project
+from tests.markup import compact
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -197,7 +198,7 @@ def form(edge: CandidateEdge, do: str = "accept", **more: Any) -> dict[str, Any]
 def test_the_first_answer_is_the_card_with_the_warnings_and_a_button_that_overrules(edge, as_editor, headers):
     url = reverse("decide", args=["shop", edge.pk])
     answer = as_editor.post(url, form(edge, "accept:ugc", anchor="cheap loans"), headers=headers)
-    content = answer.content.decode()
+    content = compact(answer.content.decode())
     assert answer.status_code == 422
     assert "None of these words is in the name" in content
     assert re.search(r'role="alert" data-doubt', content)
@@ -220,7 +221,7 @@ def test_the_first_answer_is_the_card_with_the_warnings_and_a_button_that_overru
 
 
 def said_beforehand(edge: CandidateEdge, as_editor: Client) -> str:
-    content = as_editor.get(reverse("queue", args=["shop"])).content.decode()
+    content = compact(as_editor.get(reverse("queue", args=["shop"])).content.decode())
     found = re.search(rf'<p [^>]*id="doubt-{edge.pk}">(.*?)</p>', content)
     return re.sub("<.*?>", "", found[1]) if found else ""
 
@@ -242,7 +243,7 @@ def test_a_card_that_warned_beforehand_accepts_by_its_button_at_once(project, as
     edge = make_edge(project, target=target, anchor="snow boots")
     for _ in range(3):
         make_link(make_page(project), target, "snow boots")
-    content = as_editor.get(reverse("queue", args=["shop"])).content.decode()
+    content = compact(as_editor.get(reverse("queue", args=["shop"])).content.decode())
     sent = {name: re.search(rf'name="{name}" value="([^"]*)"', content)[1] for name in ("warned", "warned_of")}  # type: ignore[index]
     button = re.search(r'value="([^"]*)" data-do="anyway"', content)[1]  # type: ignore[index]
     url = reverse("decide", args=["shop", edge.pk])
@@ -270,7 +271,7 @@ def test_a_group_leaves_out_what_would_exceed_the_limit_until_it_is_checked(proj
     for _ in range(3):
         make_link(make_page(project), target, "snow boots")
     group = reverse("accept_group", args=["shop"])
-    preview = as_editor.get(group, {"donor": donor.pk}).content.decode()
+    preview = compact(as_editor.get(group, {"donor": donor.pk}).content.decode())
     assert "3 other links to this page say the same" in preview
     boxes = re.findall(r'name="edge" value="([^"]+)"( checked)?>', preview)
     assert {value.split(":")[0]: checked for value, checked in boxes} == {str(edge.pk): "", str(other.pk): " checked"}
@@ -290,7 +291,7 @@ def test_a_proposed_address_is_warned_of_when_it_is_accepted_alone_or_with_other
     CandidateEdge.objects.filter(pk=edge.pk).update(anchor="www.shop.example/contact")
     assert codes(decide_edges(project, [edge.pk], Verb.ACCEPT, editor)) == ["address"]
     group = reverse("accept_group", args=["shop"])
-    preview = as_editor.get(group, {"donor": edge.source_id}).content.decode()
+    preview = compact(as_editor.get(group, {"donor": edge.source_id}).content.decode())
     assert "is an address" in preview
     [(value, checked)] = re.findall(r'name="edge" value="([^"]+)"( checked)?>', preview)
     assert not checked

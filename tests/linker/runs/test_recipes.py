@@ -23,6 +23,7 @@ from linker.runs.recovery import recover
 from linker.runs.reports import Report, ReportKind
 from tests.factories import make_page
 from tests.linker.runs.test_lifecycle import lose_waiting_jobs
+from tests.markup import compact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +120,7 @@ def test_runs_of_a_new_kind_are_listed_and_can_be_filtered_by(
 ) -> None:
     run = lifecycle.start_run(project, KIND, {"most": 10})
     run_jobs()
-    listed = client_for(viewer).get(reverse("runs", args=[project.slug]), {"kind": KIND}).content.decode()
+    listed = compact(client_for(viewer).get(reverse("runs", args=[project.slug]), {"kind": KIND}).content.decode())
     assert f'<a href="?kind={KIND}" aria-current="page">Titles</a>' in listed
     assert f"#{run.pk}" in listed
 
