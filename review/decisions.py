@@ -387,6 +387,8 @@ def with_outcome(decision: Decision) -> Decision:
 
 
 def _make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, ruling: Ruling) -> None:
+    # Without a script a form sends where the link was shown to go: that is no wish to move it.
+    moves = ruling.where is not None and ruling.where != where_of(edge)
     edge.status, edge.reviewed = EdgeStatus.ACCEPTED, True
     edge.rel = ruling.rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
     decision.verb = Verb.ACCEPT
@@ -396,7 +398,7 @@ def _make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, ruling:
         _read_around(edge)
         if edge.content_gap and edge.span_start is not None:
             edge.content_gap, edge.placement = False, Placement.INLINE
-    if ruling.where is not None and ruling.where != where_of(edge):
+    if moves and ruling.where is not None:
         _move(edge, ruling.where, ruling.span)
         decision.moved_to = ruling.where
 

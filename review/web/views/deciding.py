@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.views.decorators.http import require_http_methods
 
@@ -78,10 +79,11 @@ def _answers(membership: Membership, chosen: QueueFilter, answers: list[Answer])
     for answer in answers:
         shown = [
             card_as_json(
-                context | {"donor": donors[cards[edge].edge.source_id]}, cards[edge].edge, cards[edge],
+                context, cards[edge].edge, cards[edge],
                 doubt=answer.doubt, typed=answer.doubt.anchor if answer.doubt else "",
                 note=answer.message if answer.result == Result.REFUSED else "",
             )
+            | {"donor": render_to_string("review/_donor.html", context | {"donor": donors[cards[edge].edge.source_id]})}
             for edge in answer.edges
             if edge in cards
         ]  # fmt: skip

@@ -3,6 +3,7 @@
 
 const AHEAD = 24; // cards kept ready behind the open one
 const SHOWN = 8; // lines below it
+const RETRY_MS = 4000; // after the server could not be reached
 
 const parse = (html) => document.createRange().createContextualFragment(html.trim()).firstElementChild;
 
@@ -89,7 +90,7 @@ export class Deck {
       for (const found of cards) if (!known.has(found.edge) && !this.gone.has(found.edge)) this.items.push(itemOf(found));
     } catch {
       this.failed = true;
-      setTimeout(() => this.fill(), 2000);
+      setTimeout(() => this.fill(), RETRY_MS);
     }
   }
 }

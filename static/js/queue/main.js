@@ -92,9 +92,10 @@ function review(root) {
     const sign = find("[data-saved]");
     if (!sign || !outbox) return;
     const text = SAID[state](outbox.size);
-    if (sign.textContent !== text) sign.textContent = text;
-    sign.dataset.state = state;
-    if (state === "signed out" && !sign.querySelector("a")) {
+    if (sign.dataset.text === text) return;
+    Object.assign(sign.dataset, { text, state });
+    sign.textContent = text;
+    if (state === "signed out") {
       const link = document.createElement("a");
       link.href = location.href;
       link.textContent = "Sign in";
@@ -153,6 +154,7 @@ function review(root) {
     const label = { verb: VERBS.accept, ...nameOf(item.node) };
     const warnings = [...item.node.querySelectorAll("[data-warnings] li")].map((line) => line.textContent).join(" ");
     deck.remove(item);
+    done.push({ key: operation.key, item, verb: "asked", label });
     recent.add({ key: operation.key, edge: item.edge, label });
     recent.mark(operation.key, "asks", warnings);
     needsLook(item, operation.key);
@@ -178,14 +180,33 @@ function review(root) {
     const entry = done[at];
     if (!entry) return key ? undefined : undoOlder();
     done.splice(at, 1);
+    if (entry.verb === "asked") return lookAgain(entry.item.edge);
     recent.remove(entry.key);
+    if (!entry.item) return undoWithoutCard(entry);
     bringBack(entry.item, entry.verb);
     if (outbox.takeBack(entry.key)) return;
+    takeBackThere(entry);
+  }
+
+  function takeBackThere(entry) {
     if (entry.verb === "aside" || entry.verb === "back") {
-      outbox.add({ key: newKey(), kind: entry.verb === "aside" ? "back" : "aside", edge: entry.item.edge });
+      outbox.add({ key: newKey(), kind: entry.verb === "aside" ? "back" : "aside", edge: entry.edge ?? entry.item.edge });
     } else {
-      outbox.add({ key: newKey(), kind: "undo", of: entry.key, label: { ...entry.label, edge: entry.item.edge } });
+      outbox.add({ key: newKey(), kind: "undo", of: entry.key, label: { ...entry.label, edge: entry.edge ?? entry.item.edge } });
     }
+  }
+
+  // Decided before this page was loaded again: its card comes from the server, and later keys wait for it.
+  async function undoWithoutCard(entry) {
+    waitsForCard = entry.edge;
+    if (!outbox.takeBack(entry.key)) takeBackThere(entry);
+    await new Promise((resolve) => { const wait = () => (outbox.size ? setTimeout(wait, 30) : resolve()); wait(); });
+    if (waitsForCard !== entry.edge) return;
+    const response = await fetch(root.dataset.edgeUrl.replace("/0/", `/${entry.edge}/`), { headers: { Accept: "application/json" } }).catch(() => null);
+    const found = response?.ok && !response.redirected ? (await response.json()).cards : [];
+    waitsForCard = null;
+    if (found.length) bringBack(itemOf(found[0]), entry.verb);
+    pump();
   }
 
   function bringBack(item, verb) {
@@ -194,6 +215,7 @@ function review(root) {
     if (verb === "accept" || verb === "anyway") accepted.set(item.source, (accepted.get(item.source) || 0) - 1);
     look.delete(item.edge);
     paintLook();
+    for (const open of item.node.querySelectorAll("[data-reject]")) open.open = false;
     deck.insert(item);
     paint();
     say(`Undone: ${nameOf(item.node).name}`);
@@ -221,6 +243,8 @@ function review(root) {
     look.delete(edge);
     paintLook();
     recent.remove(found.key);
+    const at = done.findIndex((entry) => entry.key === found.key);
+    if (at >= 0) done.splice(at, 1);
     deck.insert(found.item);
     paint();
     found.item.node.focus({ preventScroll: true });
@@ -335,13 +359,13 @@ function review(root) {
   // What the server's page shows as open, and what this tab had decided before it was loaded again.
   function dropFromDeck(operation) {
     if (operation.kind === "undo") return;
-    deck.gone.add(operation.edge);
-    recent.add({ key: operation.key, edge: operation.edge, label: operation.label || {} });
-    const item = deck.items.find((other) => other.edge === operation.edge);
-    done.push({ key: operation.key, item: item || null, verb: operation.do?.split(":")[0] || operation.kind, label: operation.label || {} });
-    if (item) deck.remove(item);
-    if (!item) done.pop();
+    const { key, edge, label = {} } = operation;
+    const item = deck.items.find((other) => other.edge === edge) || null;
+    done.push({ key, edge, item, verb: operation.do?.split(":")[0] || operation.kind, label });
+    recent.add({ key, edge, label });
     counts.left -= 1;
+    deck.gone.add(edge);
+    if (item) deck.remove(item);
     paint();
   }
 

@@ -3,6 +3,7 @@
 // operation has a key, by which the server knows one that it has carried out already.
 
 const AT_ONCE = 40;
+const KEPT_ALIVE = 50_000; // characters; browsers keep no more than 64 KB alive
 const ALIVE_MS = 2000; // how often a tab says that it is there
 const GONE_MS = 8000; // after which one that has not said so is taken to be gone
 const WAITS = [1000, 2000, 4000, 8000, 15000]; // between attempts to reach the server
@@ -55,7 +56,7 @@ export class Outbox {
     this.sayAlive();
     setInterval(() => this.sayAlive(), ALIVE_MS);
     addEventListener("pagehide", () => {
-      this.flush({ keepalive: true });
+      this.flush();
       localStorage.removeItem(ALIVE + this.tab);
     });
     addEventListener("online", () => this.retry());
@@ -115,14 +116,14 @@ export class Outbox {
     this.onState(state);
   }
 
-  async flush({ keepalive = false } = {}) {
+  async flush() {
     if (this.inFlight || !this.operations.length) return;
     clearTimeout(this.timer);
     const sent = this.operations.slice(0, this.alone ? 1 : AT_ONCE);
     this.inFlight = sent.length;
     for (const operation of sent) operation.tried = true;
     this.store();
-    const found = await this.post(sent, keepalive);
+    const found = await this.post(sent);
     this.inFlight = 0;
     if (found.answers) this.take(sent, found);
     else if (found.malformed && sent.length > 1) this.alone = true; // to find the one that is
@@ -131,14 +132,15 @@ export class Outbox {
     this.flush();
   }
 
-  async post(sent, keepalive) {
+  async post(sent) {
     const operations = sent.map(({ label, tried, ...operation }) => operation);
+    const body = JSON.stringify({ query: this.query, operations });
     try {
       const response = await fetch(this.url, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRFToken": this.token },
-        body: JSON.stringify({ query: this.query, operations }),
-        keepalive,
+        body,
+        keepalive: body.length < KEPT_ALIVE, // so that leaving the page does not cut it off
       });
       if (response.redirected || [401, 403].includes(response.status)) return { state: "signed out" };
       if (response.status === 400) return { malformed: await response.text() };
