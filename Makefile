@@ -3,6 +3,7 @@
 # make test-fast                        what needs no database, browser or model: under a minute
 # make faults [ARGS="--repeat 10"]       servers and workers killed in the middle of the work, for an hour
 # make fuzz [FILES=2300]                as many damaged files, and what became of them
+# make screenshots                      the pictures of the docs, taken anew from a demo
 # make lint                             ruff, mypy, import-linter
 # make hooks                            ruff and import-linter before each commit, by pre-commit
 # make approval                         the approval model anew from the judged suggestions, and how good it is
@@ -29,7 +30,7 @@ PORT ?= 8000
 WORKERS ?= 2
 TEST_PROCESSES ?= 2
 
-.PHONY: help install demo test test-fast fuzz faults lint hooks approval links bench lock clean clean-data
+.PHONY: help install demo test test-fast fuzz faults screenshots lint hooks approval links bench lock clean clean-data
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -55,6 +56,10 @@ test: install
 
 test-fast: install
 	.venv/bin/python -m pytest --fast -n $(TEST_PROCESSES) $(ARGS)
+
+screenshots: install
+	@.venv/bin/python -m tests.chromium
+	.venv/bin/python -m tests.screenshots
 
 faults: install
 	.venv/bin/python -m tests.faults $(ARGS)
