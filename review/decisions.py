@@ -160,13 +160,14 @@ def decide_edges(
     ruling: Ruling = Ruling(),
     shown: Shown = Shown(),
     key: UUID | None = None,
+    batch: UUID | None = None,
 ) -> Outcome:
     """Accepts or rejects edges that are still as `shown`; the others come back as conflicts, unchanged.
 
     `verb` is ACCEPT, EDIT or REJECT. EDIT takes an anchor and one edge; an anchor that is the edge's already is a plain
-    accept. An edited anchor is looked for in the donor's text anew: where it stands there, a content gap is closed and
-    the link becomes inline; where it does not, the link has no place until somebody changes the copy. More than one
-    edge share a batch. `key` is kept with the decision on a single edge.
+    accept. An edited anchor is looked for in the donor's text again: if it is there, a content gap is closed and the
+    link becomes inline; if not, the link has no place until somebody changes the copy. More than one edge share a
+    batch; decisions of several calls do if they are given one. `key` is kept with the decision on a single edge.
 
     Where there is something to be said against the words of an accepted link (see review.anchor_warnings), it
     comes back as a doubt, unchanged, unless the ruling overrules it; the decision keeps what was overruled. Open
@@ -185,7 +186,8 @@ def decide_edges(
         edges = _locked(project, edge_ids)
         same = [edge for edge in edges if shown.is_same(edge)]
         reworded = {edge.pk for edge in same if verb != Verb.REJECT and not shown.reads_same(edge)}
-        batch = uuid4() if len(edge_ids) > 1 else None
+        if batch is None and len(edge_ids) > 1:
+            batch = uuid4()
         deciding = _Deciding(project, verb, user, ruling, shown, batch, key)
         deciding.decide([edge for edge in same if edge.pk not in reworded])
         decisions, doubts = deciding.decisions, deciding.doubts
@@ -469,7 +471,7 @@ def _undo_one(edge: CandidateEdge, decision: Decision, user: User) -> Decision:
     undoing = decision_on(edge, Verb.UNDO, user, undoes=decision, batch=decision.batch)
     edge.status = decision.status_before
     edge.reviewed = holds(DECIDED, edge)
-    # Where neither words nor place were changed, a run may have placed it anew since, and knows better.
+    # Where neither words nor place were changed, a run may have placed it again since, and knows better.
     if edge.anchor != decision.anchor_before or decision.moved_to:
         edge.anchor = decision.anchor_before
         edge.anchor_source = decision.source_before or edge.anchor_source  # none is known of older decisions

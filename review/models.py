@@ -120,6 +120,23 @@ class SetAside(models.Model):
         constraints = [models.UniqueConstraint(fields=["project", "user", "edge"], name="set_aside_once")]
 
 
+class SavedFilter(models.Model):
+    """A filter of the queue under a name: its owner's, or the whole team's."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_filters", db_index=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=40)
+    query = models.CharField(max_length=2000, blank=True, help_text="The query string of the queue")
+    shared = models.BooleanField(default=False, help_text="Whether the whole team sees it")
+
+    class Meta:
+        ordering = ["name", "pk"]
+        constraints = [models.UniqueConstraint(fields=["project", "owner", "name"], name="saved_filter_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ReleaseFormat(models.TextChoices):
     FULL = "full", "Full CSV"
     JOIL = "joil", "JOIL, three columns"

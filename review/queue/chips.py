@@ -28,7 +28,8 @@ def chips(project: Project, chosen: QueueFilter) -> list[Chip]:
         "text": f"“{chosen.text}”" if chosen.text else "",
         "tier": _tier(project, chosen.tier),
         "category": _category(project, chosen.category),
-        "donor": _donor(project, chosen.donor),
+        "donor": _page(project, chosen.donor, "On"),
+        "acceptor": _page(project, chosen.acceptor, "To"),
         "sensitive": chosen.sensitive.label if chosen.sensitive != Sensitive.ANY else "",
         "placement": _placement(chosen.placement),
         "generator": f"Found by {generator_label(chosen.generator)}" if chosen.generator else "",
@@ -59,9 +60,11 @@ def _category(project: Project, pk: int | None) -> str:
     return str(category) if category else ("A category that is gone" if pk is not None else "")
 
 
-def _donor(project: Project, pk: int | None) -> str:
-    page = Page.objects.filter(project=project, pk=pk).only("title", "url").first() if pk is not None else None
-    return f"On {page.title or page.url}" if page else ("On a page that is gone" if pk is not None else "")
+def _page(project: Project, pk: int | None, says: str) -> str:
+    if pk is None:
+        return ""
+    page = Page.objects.filter(project=project, pk=pk).only("title", "url").first()
+    return f"{says} {page.title or page.url}" if page else f"{says} a page that is gone"
 
 
 def _placement(placement: str) -> str:

@@ -99,6 +99,7 @@ class QueueFilter:
     sensitive: Sensitive = Sensitive.ANY
     text: str = ""
     donor: int | None = None
+    acceptor: int | None = None
     placement: str = ""
     generator: str = ""
     ranked_by: str = ""
@@ -155,6 +156,7 @@ class QueueFilter:
             sensitive=Sensitive(choice("sensitive", Sensitive.values, Sensitive.ANY)),
             text=words("text"),
             donor=identity("donor"),
+            acceptor=identity("acceptor"),
             placement=choice("placement", ["", *Placement.values, GAP], ""),
             generator=choice("generator", ["", *generators.GENERATORS], ""),
             ranked_by=choice("ranked_by", ["", *RankedBy.values], ""),
@@ -207,6 +209,8 @@ class QueueFilter:
             edges = edges.filter(reduce(or_, (Q((f"{name}__icontains", self.text)) for name in _SEARCHED)))
         if self.donor is not None:
             edges = edges.filter(source_id=self.donor)
+        if self.acceptor is not None:
+            edges = edges.filter(target_id=self.acceptor)
         if self.placement == GAP:
             edges = edges.filter(content_gap=True)
         elif self.placement:

@@ -106,7 +106,7 @@ def lines(
 
     The open suggestions of an open pilot come before all others.
     """
-    edges = _of_user(chosen.queryset(project), chosen, user).select_related(*JOINED).defer(*LONG)
+    edges = of_user(chosen.queryset(project), chosen, user).select_related(*JOINED).defer(*LONG)
     pilot = _put_first(project, chosen)
     if pilot is None and after is not None and after.in_pilot:
         after = None  # the pilot has ended since: from the top, so that nothing is left out
@@ -141,7 +141,7 @@ def _cursor(edge: CandidateEdge, chosen: QueueFilter, position: int, pilot: Run 
     return Cursor.of(edge, chosen.order, position, in_pilot=pilot is not None and edge.run_id == pilot.pk)
 
 
-def _of_user(edges: QuerySet[CandidateEdge], chosen: QueueFilter, user: User) -> QuerySet[CandidateEdge]:
+def of_user(edges: QuerySet[CandidateEdge], chosen: QueueFilter, user: User) -> QuerySet[CandidateEdge]:
     """What the user set aside leaves the list, unless the filter asks for just that."""
     aside = Exists(SetAside.objects.filter(project=OuterRef("project"), user=user, edge=OuterRef("pk")))
     if chosen.later:
@@ -168,7 +168,7 @@ def card_of(edge: CandidateEdge) -> Card:
 
 def next_edge(project: Project, chosen: QueueFilter, user: User, edge: CandidateEdge) -> CandidateEdge | None:
     """The open suggestion that follows `edge` in the filter's order, or else the first of the list."""
-    suggestions = _of_user(chosen.queryset(project).filter(UNDECIDED).exclude(pk=edge.pk), chosen, user)
+    suggestions = of_user(chosen.queryset(project).filter(UNDECIDED).exclude(pk=edge.pk), chosen, user)
     following = suggestions.filter(chosen.after(Cursor.of(edge, chosen.order, 0)))
     pilot = _put_first(project, chosen)
     if pilot is None:
@@ -232,7 +232,7 @@ def quotas(project: Project, donor_ids: Sequence[int]) -> dict[int, Quota]:
 def group_suggestions(project: Project, chosen: QueueFilter, user: User, donor_id: int) -> list[Card]:
     """What "accept the group" would accept: the donor's open suggestions under the filter, best first."""
     edges = (
-        _of_user(chosen.queryset(project), chosen, user)
+        of_user(chosen.queryset(project), chosen, user)
         .filter(UNDECIDED, source_id=donor_id)
         .order_by("-score", "id")
         .select_related(*JOINED)

@@ -52,6 +52,7 @@ class QueueFilterForm(forms.Form):
     stale = forms.BooleanField(label=_("No longer proposed"), widget=forms.CheckboxInput(attrs={"value": "1"}))
     status = forms.CharField(widget=forms.HiddenInput)
     donor = forms.IntegerField(widget=forms.HiddenInput)
+    acceptor = forms.IntegerField(widget=forms.HiddenInput)
 
     def __init__(self, chosen: QueueFilter, tiers: Sequence[Tier], categories: Sequence[Category]) -> None:
         initial = {name: getattr(chosen, name) for name in self.base_fields}
@@ -64,8 +65,9 @@ class QueueFilterForm(forms.Form):
         category.choices = [ALL, *((one.pk, str(one)) for one in categories)]
         if chosen.status == EdgeStatus.SUGGESTED:
             del self.fields["status"]
-        if not chosen.donor:
-            del self.fields["donor"]
+        for name in ("donor", "acceptor"):
+            if not getattr(chosen, name):
+                del self.fields[name]
 
     @property
     def selects(self) -> list[BoundField]:

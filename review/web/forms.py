@@ -134,6 +134,31 @@ class WordsForm(forms.Form):
     anchor = forms.CharField(max_length=MAX_ANCHOR, strip=False, required=False)
 
 
+class SeenRunsField(forms.CharField):
+    """Suggestions and the runs that proposed them when they were shown: "12:3 13:3 ..."."""
+
+    def clean(self, value: str) -> dict[int, int]:
+        parts = [part.partition(":") for part in super().clean(value).split()]
+        if not all(is_id(edge) and is_id(run) for edge, _, run in parts):
+            raise forms.ValidationError("not suggestions")
+        return {int(edge): int(run) for edge, _, run in parts}
+
+
+class BulkForm(PlaceForm):
+    """A decision on all that was shown."""
+
+    do = forms.ChoiceField(choices=[("accept", "accept"), ("reject", "reject")])
+    reason = forms.ChoiceField(choices=[("", ""), *Reason.choices], required=False)
+    seen = SeenRunsField(max_length=100_000)
+
+
+class SaveFilterForm(PlaceForm):
+    """A name for the filter of the page."""
+
+    name = forms.CharField(max_length=40)
+    shared = forms.BooleanField(required=False)
+
+
 class KeyForm(forms.Form):
     """What every operation that the browser sends has: its own key, what it does, and to which suggestion."""
 

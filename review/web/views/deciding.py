@@ -127,7 +127,7 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         status = 200 if conflict.is_saved else 409
         return _card_again(request, membership, edge, chosen, status, note=conflict.message)
     SetAside.objects.filter(project=project, user=user, edge=edge).delete()
-    messages.success(request, _in_words(outcome))
+    messages.success(request, in_words(outcome))
     return _to_queue(membership, form, selectors.next_edge(project, chosen, user, edge))
 
 
@@ -149,7 +149,7 @@ def undo(request: HttpRequest, slug: str) -> HttpResponse:
         chosen = form.chosen_in(membership.project)
         return _card_again(request, membership, decision.edge, chosen, 409, note=str(error))
     level = messages.SUCCESS if outcome.decided else messages.WARNING
-    messages.add_message(request, level, _in_words(outcome))
+    messages.add_message(request, level, in_words(outcome))
     return _to_queue(membership, form, outcome.decided[0].edge if outcome.decided else None)
 
 
@@ -198,7 +198,7 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
     except UserError as error:
         return HttpResponseBadRequest(str(error))
     is_whole = outcome.decided and not outcome.conflicts and not outcome.doubts
-    messages.add_message(request, messages.SUCCESS if is_whole else messages.WARNING, _in_words(outcome))
+    messages.add_message(request, messages.SUCCESS if is_whole else messages.WARNING, in_words(outcome))
     return _to_queue(membership, form, None)
 
 
@@ -223,7 +223,7 @@ def _to_queue(membership: Membership, form: PlaceForm, at: CandidateEdge | None)
     return HttpResponseRedirect(reverse("queue", args=[membership.project.slug]) + place)
 
 
-def _in_words(outcome: Outcome) -> str:
+def in_words(outcome: Outcome) -> str:
     """One sentence on what was done."""
     words = []
     if len(outcome.decided) == 1:

@@ -20,6 +20,7 @@ from review.queue import selectors
 from review.queue.chips import chips
 from review.queue.filters import QueueFilter, tier_choices
 from review.queue.page_text import page_text
+from review.queue.saved import saved_filters
 from review.web.filter_forms import QueueFilterForm
 from review.web.forms import WordsForm, cursor_of
 
@@ -154,6 +155,7 @@ def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRe
         "counts": counts,
         "statuses": [(value, label, counts.of(value)) for value, label in selectors.statuses()],
         "chips": chips(project, chosen),
+        "saved": saved_filters(project, user),
         "recent": selectors.recent_decisions(project, user),
         "filters": QueueFilterForm(chosen, tier_choices(project), selectors.category_choices(project)),
         "notice": tier_notice(project),

@@ -1,0 +1,66 @@
+"""Deciding on all that a filter lists: what it would be, shown first, and the decision, which one undo takes back."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from linker.errors import UserError
+from linker.models.querysets import UNDECIDED
+from review.decisions import Outcome, Ruling, Shown, decide_edges
+from review.models import Verb
+from review.queue.cards import Card
+from review.queue.selectors import cards_of, of_user
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.contrib.auth.models import User
+
+    from linker.models import Project
+    from review.queue.filters import QueueFilter
+
+MAX_AT_ONCE = 1000
+EXAMPLES = 10
+_CHUNK = 200  # decided in one transaction, so that other editors never wait long
+
+
+@dataclass(frozen=True)
+class BulkPreview:
+    """What a decision on all would be about. `runs`: the run of each suggestion, by its id, in the order of the list;
+    none where there are more than MAX_AT_ONCE. `examples` are drawn by chance. `sensitive` ones are not among them.
+    """
+
+    runs: Mapping[int, int]
+    examples: list[Card]
+    sensitive: int
+    is_too_many: bool
+
+
+def bulk_preview(project: Project, chosen: QueueFilter, user: User) -> BulkPreview:
+    """The open suggestions under a filter, without those that the user has set aside."""
+    edges = of_user(chosen.queryset(project).filter(UNDECIDED), chosen, user)
+    found = dict(edges.filter(sensitive="").values_list("pk", "run_id")[: MAX_AT_ONCE + 1])
+    sensitive = edges.exclude(sensitive="").order_by()[: MAX_AT_ONCE + 1].count()
+    shown = random.sample(list(found), min(EXAMPLES, len(found)))
+    is_too_many = len(found) > MAX_AT_ONCE
+    return BulkPreview({} if is_too_many else found, cards_of(project, shown), sensitive, is_too_many)
+
+
+def decide_all(project: Project, user: User, runs: Mapping[int, int], verb: Verb, reason: str = "") -> Outcome:
+    """Accepts the suggestions with the words they have, or rejects them; what has changed since it was seen is left as
+    it is. All decisions share a batch. Raises UserError for more than MAX_AT_ONCE, and for sensitive ones."""
+    if len(runs) > MAX_AT_ONCE:
+        raise UserError(f"No more than {MAX_AT_ONCE:,} suggestions can be decided at once. Narrow the filter.")
+    if project.edges.filter(pk__in=list(runs)).exclude(sensitive="").exists():
+        raise UserError("Some of these suggestions have become sensitive. Each of those needs a look of its own.")
+    batch, ids = uuid4(), list(runs)
+    whole = Outcome((), ())
+    for start in range(0, len(ids), _CHUNK):
+        part = ids[start : start + _CHUNK]
+        shown = Shown(runs={pk: runs[pk] for pk in part})
+        done = decide_edges(project, part, verb, user, Ruling(reason=reason), shown, batch=batch)
+        whole = Outcome(whole.decided + done.decided, whole.conflicts + done.conflicts, whole.doubts + done.doubts)
+    return whole
