@@ -93,6 +93,7 @@ class Decision(models.Model):
         ]
         indexes = [
             models.Index(fields=["project", "-id"], name="decision_recent"),
+            models.Index(fields=["project", "at"], name="decision_by_day"),
             models.Index(fields=["edge", "-id"], name="decision_of_edge"),
         ]
 
