@@ -1,6 +1,7 @@
 from django.contrib.auth import views as auth
 from django.urls import path
 
+from linker.web.look import change_look
 from linker.web.views import copies, health, match, pages, projects, runs, whynot
 from linker.web.views.settings import (
     change_log,
@@ -18,6 +19,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("look/", change_look, name="look"),
     path("about/", health.about, name="about"),
     path("", projects.projects, name="projects"),
     path("projects/new/", projects.project_create, name="project_create"),

@@ -1,0 +1,69 @@
+"""How pages look to one reader: light or dark, and how much stands on a screen. It is kept in a cookie of the browser,
+since a screen at home may want another look than one at work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.http import HttpResponseRedirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+COOKIE = "anchorline-look"
+YEAR = 365 * 24 * 3600  # seconds
+THEMES = (("system", _("As the system")), ("light", _("Light")), ("dark", _("Dark")))
+DENSITIES = (("comfortable", _("Comfortable")), ("compact", _("Compact")))
+
+
+@dataclass(frozen=True)
+class Look:
+    """Names of a theme and of a density."""
+
+    theme: str = THEMES[0][0]
+    density: str = DENSITIES[0][0]
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Look:
+        """What the request's cookie says; what it does not say, or says wrongly, is as usual."""
+        theme, _, density = request.COOKIES.get(COOKIE, "").partition(".")
+        usual = cls()
+        return cls(
+            theme if theme in dict(THEMES) else usual.theme,
+            density if density in dict(DENSITIES) else usual.density,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.theme}.{self.density}"
+
+
+class LookForm(forms.Form):
+    theme = forms.ChoiceField(label=_("Colours"), choices=THEMES)
+    density = forms.ChoiceField(label=_("Density"), choices=DENSITIES)
+
+
+def look(request: HttpRequest) -> dict[str, Any]:
+    """The context processor: how pages look to the reader, and the form that changes it."""
+    found = Look.of(request)
+    form = LookForm(initial={"theme": found.theme, "density": found.density}, auto_id="look-%s")
+    return {"look": found, "look_form": form}
+
+
+@require_POST
+def change_look(request: HttpRequest) -> HttpResponse:
+    """Keeps the look, and leads back to where the reader was."""
+    back = request.POST.get("back", "")
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
+        back = "/"
+    response = HttpResponseRedirect(back)
+    form = LookForm(request.POST)
+    if form.is_valid():
+        chosen = Look(form.cleaned_data["theme"], form.cleaned_data["density"])
+        secure = request.is_secure()
+        response.set_cookie(COOKIE, str(chosen), max_age=YEAR, httponly=True, samesite="Lax", secure=secure)
+    return response
