@@ -54,7 +54,6 @@ function review(root) {
         const hadFocus = document.activeElement === document.body || place.contains(document.activeElement);
         place.replaceChildren(item.node);
         item.node.classList.add("is-current");
-        htmx.process(item.node);
         if (hadFocus) item.node.focus({ preventScroll: true });
         sayWhere(item.node);
       }
