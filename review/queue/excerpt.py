@@ -40,7 +40,8 @@ class Piece:
         names = [name for name, applies in (("is-anchor", self.in_anchor), ("is-linked", self.is_linked)) if applies]
         place = format_html(' data-from="{}" data-to="{}"', self.start, self.end) if self.is_word else ""
         looks = format_html(' class="{}"', " ".join(names)) if names else ""
-        return format_html("<span{}{}>{}</span>", place, looks, self.text)
+        own = mark_safe(' data-mine="1"') if self.in_anchor else ""  # what Esc marks again
+        return format_html("<span{}{}{}>{}</span>", place, looks, own, self.text)
 
 
 @dataclass(frozen=True, slots=True)

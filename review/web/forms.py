@@ -179,6 +179,13 @@ def operations_in(sent: object, most: int) -> list[Operation]:
     return [_operation(fields) for fields in listed]
 
 
+def held_in(sent: Mapping[str, object], most: int = 100) -> list[int]:
+    """The ids of the cards that the browser holds ready; what is no id is left out."""
+    held = sent.get("held")
+    ids = held if isinstance(held, list) else []
+    return [edge for edge in ids[:most] if isinstance(edge, int) and not isinstance(edge, bool) and 0 < edge <= MAX_ID]
+
+
 def _operation(fields: object) -> Operation:
     if not isinstance(fields, dict) or not all(isinstance(value, str | int) for value in fields.values()):
         raise ValueError("not an operation")

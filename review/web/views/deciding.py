@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from linker.errors import UserError
 from linker.models import Role
+from linker.models.querysets import UNDECIDED
 from linker.projects.access import member, posts
 from linker.wording import count
 from review import decisions
@@ -21,7 +23,7 @@ from review.decisions import AnchorError, NothingToUndo, Outcome, Ruling, Shown
 from review.models import SetAside, Verb
 from review.queue import selectors
 from review.queue.operations import MAX_OPERATIONS, Answer, Result, carry_out
-from review.web.forms import AsideForm, DecisionForm, GroupForm, PlaceForm, UndoForm, operations_in
+from review.web.forms import AsideForm, DecisionForm, GroupForm, PlaceForm, UndoForm, held_in, operations_in
 from review.web.views.queue import (
     BAD_FORM,
     card_as_json,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from review.queue.filters import QueueFilter
 
 MAX_BODY = 1_000_000  # bytes of one request
+MAX_CHANGED = 40  # cards that are sent anew with an answer
 
 
 @posts("queue")
@@ -55,10 +58,13 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponseBadRequest(BAD_FORM)
     chosen = place.chosen_in(project)
     answers = carry_out(project, user, asked)
+    changed, gone = _changed(membership, chosen, answers, held_in(sent))
     counts = selectors.queue_counts(project, chosen, user)
     return JsonResponse(
         {
             "answers": _answers(membership, chosen, answers),
+            "changed": changed,
+            "gone": gone,
             "counts": {"left": counts.to_review, "today": counts.today, "percent": counts.percent},
         }
     )
@@ -97,6 +103,21 @@ def _answers(membership: Membership, chosen: QueueFilter, answers: list[Answer])
             }
         )
     return found
+
+
+def _changed(
+    membership: Membership, chosen: QueueFilter, answers: list[Answer], held: list[int]
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """Of the cards that the browser holds ready: those of acceptors that were decided on, whose words or warnings may
+    be others now, and the ids of those that are no longer open."""
+    project = membership.project
+    decided = [edge for answer in answers if answer.result == Result.SAVED for edge in answer.edges]
+    targets = project.edges.filter(pk__in=decided).values("target")
+    touched = project.edges.filter(pk__in=held).filter(Q(target__in=targets) | ~UNDECIDED)
+    cards = selectors.cards_of(project, list(touched.values_list("pk", flat=True)[:MAX_CHANGED]))
+    context = queue_context(membership, chosen)
+    fresh = [card_as_json(context, card.edge, card) for card in cards if card.is_open]
+    return fresh, [card.edge.pk for card in cards if not card.is_open]
 
 
 # --------------------------------------------------------------------------------------------- without a script

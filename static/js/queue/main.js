@@ -40,7 +40,7 @@ function review(root) {
   const outbox = decides && new Outbox({
     url: root.dataset.operations, query: root.dataset.query, owner: root.dataset.owner,
     token: JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"],
-    onAnswer, onCounts, onState: paintState,
+    held: () => deck.items.map((item) => item.edge), onAnswer, onChanged, onCounts, onState: paintState,
   });
 
   // ------------------------------------------------------------------------------------------------ what is shown
@@ -302,6 +302,22 @@ function review(root) {
     item.line = fresh.line;
   }
 
+  // A decision gives other suggestions of the same acceptor other words, or a warning; others are decided elsewhere. The
+  // card that the editor has begun to change stays as it is: the server has the last word on it.
+  function onChanged(changed, gone) {
+    for (const found of changed) {
+      const item = deck.items.find((other) => other.edge === found.edge);
+      if (!item || (item === deck.current && words.isTouched(item.node))) continue;
+      const fresh = itemOf(found);
+      Object.assign(item, { node: fresh.node, line: fresh.line });
+    }
+    for (const edge of gone) {
+      const item = deck.items.find((other) => other.edge === edge);
+      if (item && item !== deck.current) deck.remove(item);
+    }
+    if (changed.length || gone.length) paint();
+  }
+
   function onCounts({ left, today, percent }) {
     if (outbox.size) return;
     Object.assign(counts, { left, today });
@@ -334,7 +350,6 @@ function review(root) {
 
   const first = place.querySelector("[data-edge]");
   if (first) {
-    words.remember(first);
     deck.items.push({
       edge: Number(first.dataset.edge), source: Number(first.dataset.source), donor: donorPlace.innerHTML,
       cursor: root.dataset.cursor, node: first, line: document.createElement("li"),

@@ -43,9 +43,10 @@ function nameOfTab() {
 
 export class Outbox {
   // `onAnswer(operation, answer)` is called for each answer, `onCounts(counts)` when nothing is left to send, and
+  // `held()` names the cards that the browser holds ready, of which `onChanged(cards, gone)` hears what has become, and
   // `onState(state)` with "saved", "saving", "offline" or "signed out".
-  constructor({ url, query, owner, token, onAnswer, onCounts, onState }) {
-    Object.assign(this, { url, query, token, onAnswer, onCounts, onState });
+  constructor({ url, query, owner, token, held, onAnswer, onChanged, onCounts, onState }) {
+    Object.assign(this, { url, query, token, held, onAnswer, onChanged, onCounts, onState });
     this.tab = nameOfTab();
     this.place = `${UNSAVED}${owner}:${this.tab}`;
     this.prefix = `${UNSAVED}${owner}:`;
@@ -134,7 +135,7 @@ export class Outbox {
 
   async post(sent) {
     const operations = sent.map(({ label, tried, ...operation }) => operation);
-    const body = JSON.stringify({ query: this.query, operations });
+    const body = JSON.stringify({ query: this.query, operations, held: this.held() });
     try {
       const response = await fetch(this.url, {
         method: "POST",
@@ -150,7 +151,7 @@ export class Outbox {
     }
   }
 
-  take(sent, { answers, counts }) {
+  take(sent, { answers, counts, changed = [], gone = [] }) {
     this.failures = 0;
     this.alone = this.alone && this.operations.length > 1;
     this.state = "saving";
@@ -158,6 +159,7 @@ export class Outbox {
     this.operations = this.operations.filter((operation) => !known.has(operation.key));
     this.store();
     for (const answer of answers) this.onAnswer(known.get(answer.key), answer);
+    this.onChanged(changed, gone);
     if (!this.operations.length && counts) this.onCounts(counts);
     this.say();
   }

@@ -78,9 +78,12 @@ export function reset(card) {
   }
 }
 
-// Remembers which words were the anchor, so that `reset` can mark them again.
-export function remember(card) {
-  for (const piece of card.querySelectorAll(".is-anchor")) piece.dataset.mine = "1";
+// Whether somebody has begun to change the card, or to reject it.
+export function isTouched(card) {
+  const fields = [...card.querySelectorAll("[data-anchor], [name=note]")];
+  const radios = [...card.querySelectorAll("[type=radio]")];
+  return fields.some((field) => field.value !== field.defaultValue) || radios.some((radio) => radio.checked !== radio.defaultChecked)
+    || card.querySelector("[data-reject][open]") !== null || card.contains(document.activeElement) && document.activeElement.matches("input");
 }
 
 // Asks what is to be said against the words, once they have not changed for a moment.
