@@ -56,10 +56,11 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = place.chosen_in(project)
     answers = carry_out(project, user, asked)
     counts = selectors.queue_counts(project, chosen, user)
+    left = counts.later if chosen.later else counts.to_review
     return JsonResponse(
         {
             "answers": _answers(membership, chosen, answers),
-            "counts": {"left": counts.to_review, "today": counts.today, "percent": counts.percent},
+            "counts": {"left": left, "today": counts.today, "percent": counts.percent},
         }
     )
 

@@ -313,13 +313,13 @@ function review(root) {
 
   // ------------------------------------------------------------------------------------------------ keys
 
-  // A key waits while the card that it is meant for has not come yet.
+  // A key waits while the card that it is meant for has not come yet, and so do those after it.
   function pump() {
-    while (held.length && !waitsForCard && (deck.current || !deck.waits)) held.shift()();
+    while (held.length && !waitsForCard && (deck.current || !deck.waits) && held[0].isReady()) held.shift().act();
   }
 
-  function whenReady(act) {
-    held.push(act);
+  function whenReady(act, isReady = () => true) {
+    held.push({ act, isReady });
     pump();
   }
 
@@ -431,6 +431,7 @@ function review(root) {
   return {
     get card() { return deck.current?.node || null; },
     whenReady, undo: () => undo(), lookAgain,
+    canMoveOn: () => !deck.loading || deck.following().length > 0,
     move(step) { if (deck.move(step)) { paint(); deck.current.node.focus({ preventScroll: true }); } },
     flushed: () => new Promise((resolve) => {
       const wait = () => (!outbox || !outbox.size ? resolve() : setTimeout(wait, 30));
