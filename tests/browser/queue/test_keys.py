@@ -16,6 +16,7 @@ from tests.browser.queue.screen import (
     reload,
     statuses,
     stored,
+    until,
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -228,3 +229,18 @@ def test_keys_that_are_pressed_before_the_script_has_come_are_kept(page, queue_u
     expect_open(page, edges[2])
     expect_saved(page)
     assert statuses(edges) == ["accepted", "rejected", "suggested", "suggested"]
+
+
+def test_j_waits_for_a_card_that_is_on_its_way(page, queue_url, edges, editor, sign_in):
+    sign_in(editor)
+    held: list = []
+    page.route("**/queue/deck/**", lambda route: held.append(route))
+    page.goto(queue_url)
+    expect_open(page, edges[0])
+    press(page, ("j", "a"))
+    until(page, lambda: held)
+    expect_open(page, edges[0])
+    held[0].continue_()
+    expect_open(page, edges[2])
+    expect_saved(page)
+    assert statuses(edges) == ["suggested", "accepted", "suggested", "suggested"]
