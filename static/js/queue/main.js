@@ -70,7 +70,7 @@ function review(root) {
     } else if (deck.waits) {
       place.replaceChildren(note("Fetching the next suggestions…"));
     } else if (place.querySelector("[data-edge]") || place.querySelector(".review__wait")) {
-      place.replaceChildren(...document.importNode(root.querySelector("[data-end]").content, true).children);
+      place.replaceChildren(...document.importNode(root.querySelector("template[data-end]").content, true).children);
       donorPlace.replaceChildren();
       delete donorPlace.dataset.source;
     }
@@ -121,6 +121,7 @@ function review(root) {
 
   function leave(item, operation, verb) {
     const label = { verb: VERBS[verb], ...nameOf(item.node) };
+    outbox.add({ ...operation, label }); // first of all: what is kept cannot be lost to what is painted
     deck.remove(item);
     done.push({ key: operation.key, item, verb, label });
     if (done.length > MOST_UNDONE) done.shift();
@@ -131,7 +132,6 @@ function review(root) {
     look.delete(item.edge);
     paintLook();
     paint();
-    outbox.add({ ...operation, label });
     say(`${label.verb}: ${label.name}`);
   }
 
@@ -387,11 +387,11 @@ function review(root) {
 
   root.addEventListener("submit", (event) => {
     const form = event.target;
-    if (form.matches("[data-accept], [data-reject-form]")) decide(form, event.submitter);
-    else if (form.matches("[data-later]")) later(form);
-    else if (form.matches("[data-undo]")) undoOf(form.closest("[data-recent] > li"));
-    else return;
+    if (!form.matches("[data-accept], [data-reject-form], [data-later], [data-undo]")) return;
     event.preventDefault();
+    if (form.matches("[data-later]")) later(form);
+    else if (form.matches("[data-undo]")) undoOf(form.closest("[data-recent] > li"));
+    else decide(form, event.submitter);
   });
 
   // Undoes one of the last decisions, by its place in the list.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +15,16 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
 
     from linker.models import CandidateEdge
+
+
+@pytest.fixture(autouse=True)
+def _answered(live_server) -> Iterator[None]:
+    """A page that is closed may still send what it has kept; the database is emptied once that is answered."""
+    yield
+    for _ in range(500):
+        if not any("process_request_thread" in thread.name for thread in threading.enumerate()):
+            return
+        time.sleep(0.01)
 
 
 @pytest.fixture
