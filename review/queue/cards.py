@@ -219,11 +219,7 @@ class Card:
         return authority_in_words(self.edge)
 
     @property
-    def donorpage_href(self) -> str:
-        return page_href(self.edge.source)
-
-    @property
-    def acceptorpage_href(self) -> str:
+    def acceptor_href(self) -> str:
         return page_href(self.edge.target)
 
 

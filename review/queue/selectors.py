@@ -66,8 +66,8 @@ class Lines:
 
 @dataclass(frozen=True)
 class Counts:
-    """Edges under a filter's scope, by what can be done with them; `today` is the user's own decisions, and `later`
-    what the user has set aside."""
+    """Edges under a filter's scope, by what can be done with them; `later` is what the user has set aside, which is not
+    in `to_review`, and `today` the user's own decisions."""
 
     to_review: int
     sensitive: int
@@ -82,14 +82,14 @@ class Counts:
 
     @property
     def total(self) -> int:
-        return self.to_review + self.held + self.stale + self.decided
+        return self.to_review + self.later + self.held + self.stale + self.decided
 
     @property
     def decided(self) -> int:
         return self.accepted + self.rejected + self.exported + self.withdrawn
 
     def of(self, status: str) -> int:
-        """The edges that a list of this status holds, or of all."""
+        """The edges that a list of this status holds, or of all; those set aside have a list of their own."""
         return int(getattr(self, {EdgeStatus.SUGGESTED: "to_review", ALL: "total"}.get(status, status)))
 
     @property
@@ -143,10 +143,14 @@ def _cursor(edge: CandidateEdge, chosen: QueueFilter, position: int, pilot: Run 
 
 def of_user(edges: QuerySet[CandidateEdge], chosen: QueueFilter, user: User) -> QuerySet[CandidateEdge]:
     """What the user set aside leaves the list, unless the filter asks for just that."""
-    aside = Exists(SetAside.objects.filter(project=OuterRef("project"), user=user, edge=OuterRef("pk")))
+    aside = _is_aside(user)
     if chosen.later:
         return edges.filter(aside)
     return edges.filter(~aside) if chosen.status == EdgeStatus.SUGGESTED else edges
+
+
+def _is_aside(user: User) -> Exists:
+    return Exists(SetAside.objects.filter(project=OuterRef("project"), user=user, edge=OuterRef("pk")))
 
 
 def cards_of_lines(shown: Sequence[Line]) -> list[Card]:
@@ -195,11 +199,13 @@ def _put_first(project: Project, chosen: QueueFilter) -> Run | None:
 
 def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
     """Counts under every field of the filter but its status; what is held or stale counts where it is shown."""
+    aside = _is_aside(user)
     shown = UNDECIDED & chosen.hidden_left_out()
     # An empty condition hides nothing, and its negation is empty as well.
     hidden = UNDECIDED & ~chosen.hidden_left_out() if chosen.hidden_left_out() else Q(pk__in=[])
     sums = chosen.scope(project).aggregate(
-        to_review=Count("pk", filter=shown),
+        to_review=Count("pk", filter=shown & ~Q(aside)),
+        later=Count("pk", filter=shown & Q(aside)),
         sensitive=Count("pk", filter=shown & ~Q(sensitive="")),
         held=Count("pk", filter=hidden & PROPOSED),
         stale=Count("pk", filter=hidden & STALE),
@@ -210,8 +216,7 @@ def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
     )
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     decided = Decision.objects.filter(project=project, user=user, at__gte=midnight, undone_by__isnull=True)
-    later = SetAside.objects.filter(project=project, user=user, edge__status=EdgeStatus.SUGGESTED)
-    return Counts(**sums, today=decided.exclude(verb=Verb.UNDO).count(), later=later.count())
+    return Counts(**sums, today=decided.exclude(verb=Verb.UNDO).count())
 
 
 def quotas(project: Project, donor_ids: Sequence[int]) -> dict[int, Quota]:

@@ -60,12 +60,13 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
     answers = carry_out(project, user, asked)
     changed, gone = _changed(membership, chosen, answers, held_in(sent))
     counts = selectors.queue_counts(project, chosen, user)
+    left = counts.later if chosen.later else counts.to_review
     return JsonResponse(
         {
             "answers": _answers(membership, chosen, answers),
             "changed": changed,
             "gone": gone,
-            "counts": {"left": counts.to_review, "today": counts.today, "percent": counts.percent},
+            "counts": {"left": left, "today": counts.today, "percent": counts.percent},
         }
     )
 

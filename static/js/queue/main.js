@@ -69,7 +69,7 @@ function review(root) {
     } else if (deck.waits) {
       place.replaceChildren(note("Fetching the next suggestions…"));
     } else if (place.querySelector("[data-edge]") || place.querySelector(".review__wait")) {
-      place.replaceChildren(...document.importNode(root.querySelector("[data-end]").content, true).children);
+      place.replaceChildren(...document.importNode(root.querySelector("template[data-end]").content, true).children);
       donorPlace.replaceChildren();
       delete donorPlace.dataset.source;
     }
@@ -120,6 +120,7 @@ function review(root) {
 
   function leave(item, operation, verb) {
     const label = { verb: VERBS[verb], ...nameOf(item.node) };
+    outbox.add({ ...operation, label }); // first of all: what is kept cannot be lost to what is painted
     deck.remove(item);
     done.push({ key: operation.key, item, verb, label });
     if (done.length > MOST_UNDONE) done.shift();
@@ -130,7 +131,6 @@ function review(root) {
     look.delete(item.edge);
     paintLook();
     paint();
-    outbox.add({ ...operation, label });
     say(`${label.verb}: ${label.name}`);
   }
 
@@ -328,13 +328,13 @@ function review(root) {
 
   // ------------------------------------------------------------------------------------------------ keys
 
-  // A key waits while the card that it is meant for has not come yet.
+  // A key waits while the card that it is meant for has not come yet, and so do those after it.
   function pump() {
-    while (held.length && !waitsForCard && (deck.current || !deck.waits)) held.shift()();
+    while (held.length && !waitsForCard && (deck.current || !deck.waits) && held[0].isReady()) held.shift().act();
   }
 
-  function whenReady(act) {
-    held.push(act);
+  function whenReady(act, isReady = () => true) {
+    held.push({ act, isReady });
     pump();
   }
 
@@ -401,11 +401,11 @@ function review(root) {
 
   root.addEventListener("submit", (event) => {
     const form = event.target;
-    if (form.matches("[data-accept], [data-reject-form]")) decide(form, event.submitter);
-    else if (form.matches("[data-later]")) later(form);
-    else if (form.matches("[data-undo]")) undoOf(form.closest("[data-recent] > li"));
-    else return;
+    if (!form.matches("[data-accept], [data-reject-form], [data-later], [data-undo]")) return;
     event.preventDefault();
+    if (form.matches("[data-later]")) later(form);
+    else if (form.matches("[data-undo]")) undoOf(form.closest("[data-recent] > li"));
+    else decide(form, event.submitter);
   });
 
   // Undoes one of the last decisions, by its place in the list.
@@ -445,6 +445,7 @@ function review(root) {
   return {
     get card() { return deck.current?.node || null; },
     whenReady, undo: () => undo(), lookAgain,
+    canMoveOn: () => !deck.loading || deck.following().length > 0,
     move(step) { if (deck.move(step)) { paint(); deck.current.node.focus({ preventScroll: true }); } },
     flushed: () => new Promise((resolve) => {
       const wait = () => (!outbox || !outbox.size ? resolve() : setTimeout(wait, 30));

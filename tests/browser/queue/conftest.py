@@ -1,0 +1,100 @@
+"""The queue of a small project in Chromium, with and without a script."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from django.contrib.auth.models import User
+    from playwright.sync_api import BrowserContext, Page
+
+    from linker.models import CandidateEdge
+
+
+@pytest.fixture(autouse=True)
+def _answered(live_server) -> Iterator[None]:
+    """A page that is closed may still send what it has kept; the database is emptied once that is answered."""
+    yield
+    for _ in range(500):
+        if not any("process_request_thread" in thread.name for thread in threading.enumerate()):
+            return
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def edges(project) -> list[CandidateEdge]:
+    """Two suggestions of one donor, best first, then two of another."""
+    from tests.browser.queue.screen import BODY
+    from tests.factories import make_edge, make_page
+
+    donors = [make_page(project, title=f"Donor {n}", body=BODY) for n in (1, 2)]
+    alternatives = [{"text": "snow boots", "source": "h1", "raw": ""}, {"text": "dry boots", "source": "h1", "raw": ""}]
+    return [
+        make_edge(
+            project, donors[n // 2], make_page(project, title=f"Target {n}"), score=0.95 - n / 100, anchor="warm boots",
+            donor_best=0.95 if n < 2 else 0.9, anchor_alternatives=alternatives,
+        )
+        for n in range(4)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def many(project) -> list[CandidateEdge]:
+    """Sixty suggestions, thirty of each of two donors, best first: more than the browser fetches at once."""
+    from tests.browser.queue.screen import BODY
+    from tests.factories import make_edge, make_page
+
+    donors = [make_page(project, title=f"Donor {n}", body=BODY) for n in (1, 2)]
+    return [
+        make_edge(
+            project, donors[n // 30], make_page(project, title=f"Target {n}"), score=0.95 - n / 1000,
+            anchor=f"target {n}", donor_best=0.95 if n < 30 else 0.9,
+        )
+        for n in range(60)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def queue_url(live_server, project) -> str:
+    return f"{live_server.url}/p/{project.slug}/queue/"
+
+
+@pytest.fixture
+def at_queue(page, queue_url, edges, editor, sign_in) -> Page:
+    """The queue page, its first card open."""
+    from tests.browser.queue.screen import open_queue
+
+    sign_in(editor)
+    return open_queue(page, queue_url)
+
+
+@pytest.fixture
+def at_many(page, queue_url, many, editor, sign_in) -> Page:
+    """The queue of the many suggestions, its first card open."""
+    from tests.browser.queue.screen import open_queue
+
+    sign_in(editor)
+    return open_queue(page, queue_url)
+
+
+@pytest.fixture
+def context_of(browser, live_server, client_for) -> Iterator[Callable[..., BrowserContext]]:
+    """context_of(user): another browser, in which the user is signed in."""
+    contexts: list[BrowserContext] = []
+
+    def make(user: User, **options: object) -> BrowserContext:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        cookie = client_for(user).cookies["sessionid"]
+        context.add_cookies([{"name": "sessionid", "value": cookie.value, "url": live_server.url}])
+        return context
+
+    yield make
+    for context in contexts:
+        context.close()
