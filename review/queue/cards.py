@@ -13,7 +13,7 @@ from linker.engine.text.clean import collapse, visible
 from linker.engine.text.sentences import find_phrase, reads_as, shortened
 from linker.models import Basis, Block, CandidateEdge, EdgeStatus, ExistingLink, Page, Placement, Project, Rel
 from linker.models.linked import IN_BLOCK, TEXT_LINK, links_in_place
-from linker.models.querysets import DECIDED, UNDECIDED, holds
+from linker.models.querysets import DECIDED, MISSING, UNDECIDED, holds
 from review import anchor_warnings
 from review.decisions import decisions_in_force, where_of
 from review.models import Decision, Where
@@ -155,7 +155,7 @@ class Card:
             signs.append(Sign("No longer proposed", "The newest run no longer proposes this link."))
         if target.redirect_url:
             signs.append(Sign("Redirects", f"The acceptor redirects to {target.redirect_url}."))
-        if target.missing_since is not None:
+        if holds(MISSING, target):
             signs.append(Sign("Page gone", "The newest import no longer holds the acceptor."))
         if not target.indexable:
             signs.append(
@@ -219,11 +219,7 @@ class Card:
         return authority_in_words(self.edge)
 
     @property
-    def donorpage_href(self) -> str:
-        return page_href(self.edge.source)
-
-    @property
-    def acceptorpage_href(self) -> str:
+    def acceptor_href(self) -> str:
         return page_href(self.edge.target)
 
 

@@ -66,8 +66,8 @@ class Lines:
 
 @dataclass(frozen=True)
 class Counts:
-    """Edges under a filter's scope, by what can be done with them; `today` is the user's own decisions, and `later`
-    what the user has set aside."""
+    """Edges under a filter's scope, by what can be done with them; `today` is the user's own decisions. What the user
+    has set aside is in `later` alone."""
 
     to_review: int
     sensitive: int
@@ -82,7 +82,7 @@ class Counts:
 
     @property
     def total(self) -> int:
-        return self.to_review + self.held + self.stale + self.decided
+        return self.to_review + self.later + self.held + self.stale + self.decided
 
     @property
     def decided(self) -> int:
@@ -95,7 +95,7 @@ class Counts:
     @property
     def percent(self) -> int:
         """Decided, of what is decided or to review; 100 only when nothing is left."""
-        known = self.decided + self.to_review
+        known = self.decided + self.to_review + self.later
         return self.decided * 100 // known if known else 0
 
 
@@ -198,9 +198,11 @@ def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
     shown = UNDECIDED & chosen.hidden_left_out()
     # An empty condition hides nothing, and its negation is empty as well.
     hidden = UNDECIDED & ~chosen.hidden_left_out() if chosen.hidden_left_out() else Q(pk__in=[])
+    aside = Q(pk__in=SetAside.objects.filter(project=project, user=user).values("edge"))
     sums = chosen.scope(project).aggregate(
-        to_review=Count("pk", filter=shown),
-        sensitive=Count("pk", filter=shown & ~Q(sensitive="")),
+        to_review=Count("pk", filter=shown & ~aside),
+        later=Count("pk", filter=shown & aside),
+        sensitive=Count("pk", filter=shown & ~aside & ~Q(sensitive="")),
         held=Count("pk", filter=hidden & PROPOSED),
         stale=Count("pk", filter=hidden & STALE),
         accepted=Count("pk", filter=ACCEPTED),
@@ -210,8 +212,7 @@ def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
     )
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     decided = Decision.objects.filter(project=project, user=user, at__gte=midnight, undone_by__isnull=True)
-    later = SetAside.objects.filter(project=project, user=user, edge__status=EdgeStatus.SUGGESTED)
-    return Counts(**sums, today=decided.exclude(verb=Verb.UNDO).count(), later=later.count())
+    return Counts(**sums, today=decided.exclude(verb=Verb.UNDO).count())
 
 
 def quotas(project: Project, donor_ids: Sequence[int]) -> dict[int, Quota]:

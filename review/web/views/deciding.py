@@ -59,7 +59,7 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
     return JsonResponse(
         {
             "answers": _answers(membership, chosen, answers),
-            "counts": {"left": counts.to_review, "today": counts.today, "percent": counts.percent},
+            "counts": {"left": counts.later if chosen.later else counts.to_review, "today": counts.today, "percent": counts.percent},
         }
     )
 
