@@ -187,6 +187,12 @@ class Card:
         return _HINTS.get(self.place, "")
 
     @property
+    def missing(self) -> str:
+        """What a sentence for a content gap would be about: the words proposed, or what the acceptor is called where an
+        editor has written others."""
+        return self.edge.target.title or self.edge.target.url if self.edge.edited else self.edge.anchor
+
+    @property
     def of_pilot(self) -> bool:
         """Whether the run that proposed it last was a pilot."""
         return bool(self.edge.run.params.get("pilot"))

@@ -47,7 +47,7 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         sent: Any = json.loads(request.body) if len(request.body) <= MAX_BODY else None
         asked = operations_in(sent, MAX_OPERATIONS)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second where lists hold lists without end
         return HttpResponseBadRequest(BAD_FORM)
     user, project = user_of(request), membership.project
     place = PlaceForm({"query": str(sent.get("query", ""))})
@@ -56,10 +56,11 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = place.chosen_in(project)
     answers = carry_out(project, user, asked)
     counts = selectors.queue_counts(project, chosen, user)
+    left = counts.later if chosen.later else counts.to_review
     return JsonResponse(
         {
             "answers": _answers(membership, chosen, answers),
-            "counts": {"left": counts.later if chosen.later else counts.to_review, "today": counts.today, "percent": counts.percent},
+            "counts": {"left": left, "today": counts.today, "percent": counts.percent},
         }
     )
 
