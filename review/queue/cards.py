@@ -13,7 +13,7 @@ from linker.engine.text.clean import collapse, visible
 from linker.engine.text.sentences import find_phrase, reads_as, shortened
 from linker.models import Basis, Block, CandidateEdge, EdgeStatus, ExistingLink, Page, Placement, Project, Rel
 from linker.models.linked import IN_BLOCK, TEXT_LINK, links_in_place
-from linker.models.querysets import DECIDED, UNDECIDED, holds
+from linker.models.querysets import DECIDED, MISSING, UNDECIDED, holds
 from review import anchor_warnings
 from review.decisions import decisions_in_force, where_of
 from review.models import Decision, Where
@@ -155,7 +155,7 @@ class Card:
             signs.append(Sign("No longer proposed", "The newest run no longer proposes this link."))
         if target.redirect_url:
             signs.append(Sign("Redirects", f"The acceptor redirects to {target.redirect_url}."))
-        if target.missing_since is not None:
+        if holds(MISSING, target):
             signs.append(Sign("Page gone", "The newest import no longer holds the acceptor."))
         if not target.indexable:
             signs.append(
@@ -185,6 +185,12 @@ class Card:
     def hint(self) -> str:
         """What an editor can do where the text does not hold the words."""
         return _HINTS.get(self.place, "")
+
+    @property
+    def missing(self) -> str:
+        """What a sentence for a content gap would be about: the words proposed, or what the acceptor is called where an
+        editor has written others."""
+        return self.edge.target.title or self.edge.target.url if self.edge.edited else self.edge.anchor
 
     @property
     def of_pilot(self) -> bool:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from django.db import IntegrityError
+
 from linker.errors import UserError
 from linker.models import CandidateEdge
 from review import decisions
@@ -87,6 +89,20 @@ def _carry_out(project: Project, user: User, operation: Operation) -> Answer:
     done = _done_before(project, user, operation.key)
     if done is not None:
         return done
+    # The same operation may be under way in another request, which may have its key or its suggestion first.
+    try:
+        answer = _tried(project, user, operation)
+    except IntegrityError:
+        done = _done_before(project, user, operation.key)
+        if done is None:
+            raise
+        return done
+    if answer.result == Result.REFUSED:
+        return _done_before(project, user, operation.key) or answer
+    return answer
+
+
+def _tried(project: Project, user: User, operation: Operation) -> Answer:
     try:
         match operation:
             case Decide():
@@ -96,9 +112,8 @@ def _carry_out(project: Project, user: User, operation: Operation) -> Answer:
             case Aside():
                 return _set_aside(project, user, operation)
     except UserError as error:
-        # The same operation may have been under way in another request.
         edges = (operation.edge,) if isinstance(operation, Decide | Aside) else ()
-        return _done_before(project, user, operation.key) or Answer(operation.key, Result.REFUSED, str(error), edges)
+        return Answer(operation.key, Result.REFUSED, str(error), edges)
 
 
 def _done_before(project: Project, user: User, key: UUID) -> Answer | None:

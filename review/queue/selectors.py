@@ -66,8 +66,8 @@ class Lines:
 
 @dataclass(frozen=True)
 class Counts:
-    """Edges under a filter's scope, by what can be done with them; `later` is what the user has set aside, which is not
-    in `to_review`, and `today` the user's own decisions."""
+    """Edges under a filter's scope, by what can be done with them; `today` is the user's own decisions. What the user
+    has set aside is in `later` alone."""
 
     to_review: int
     sensitive: int
@@ -95,7 +95,7 @@ class Counts:
     @property
     def percent(self) -> int:
         """Decided, of what is decided or to review; 100 only when nothing is left."""
-        known = self.decided + self.to_review
+        known = self.decided + self.to_review + self.later
         return self.decided * 100 // known if known else 0
 
 
@@ -199,14 +199,14 @@ def _put_first(project: Project, chosen: QueueFilter) -> Run | None:
 
 def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
     """Counts under every field of the filter but its status; what is held or stale counts where it is shown."""
-    aside = _is_aside(user)
     shown = UNDECIDED & chosen.hidden_left_out()
     # An empty condition hides nothing, and its negation is empty as well.
     hidden = UNDECIDED & ~chosen.hidden_left_out() if chosen.hidden_left_out() else Q(pk__in=[])
+    aside = Q(pk__in=SetAside.objects.filter(project=project, user=user).values("edge"))
     sums = chosen.scope(project).aggregate(
-        to_review=Count("pk", filter=shown & ~Q(aside)),
-        later=Count("pk", filter=shown & Q(aside)),
-        sensitive=Count("pk", filter=shown & ~Q(sensitive="")),
+        to_review=Count("pk", filter=shown & ~aside),
+        later=Count("pk", filter=shown & aside),
+        sensitive=Count("pk", filter=shown & ~aside & ~Q(sensitive="")),
         held=Count("pk", filter=hidden & PROPOSED),
         stale=Count("pk", filter=hidden & STALE),
         accepted=Count("pk", filter=ACCEPTED),

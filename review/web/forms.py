@@ -189,6 +189,7 @@ def held_in(sent: Mapping[str, object], most: int = 100) -> list[int]:
 def _operation(fields: object) -> Operation:
     if not isinstance(fields, dict) or not all(isinstance(value, str | int) for value in fields.values()):
         raise ValueError("not an operation")
+    fields = {name: _storable(value) for name, value in fields.items()}
     head = KeyForm(fields)
     _check(head)
     key, kind, edge = head.cleaned_data["key"], head.cleaned_data["kind"], head.cleaned_data["edge"]
@@ -203,6 +204,11 @@ def _operation(fields: object) -> Operation:
     decision = DecisionForm(fields)
     _check(decision)
     return Decide(key, edge, decision.verb, decision.ruling(edge), decision.what_was_shown(edge))
+
+
+def _storable(value: str | int) -> str | int:
+    """A text without halves of characters, which JSON can hold and the database cannot."""
+    return value.encode("utf-8", "ignore").decode() if isinstance(value, str) else value
 
 
 def _check(form: forms.Form) -> None:

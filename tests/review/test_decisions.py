@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
@@ -17,6 +15,7 @@ from review.anchor_warnings import CODES
 from review.decisions import AnchorError, NothingToUndo, Outcome, Ruling, Shown, decide_edges, undo
 from review.models import Decision, Verb
 from tests.factories import make_category, make_edge, make_link, make_member, make_page, make_project, make_run
+from tests.review.races import race
 
 pytestmark = pytest.mark.django_db
 
@@ -327,31 +326,12 @@ def test_when_the_log_cannot_be_written_the_edge_stays_as_it_was(project, editor
 # ----------------------------------------------------------------------------------------------------- the race
 
 
-def _race(*works):
-    """Runs the callables at the same moment, each on a connection of its own; their results in order."""
-    barrier, results = threading.Barrier(len(works)), [None] * len(works)
-
-    def run(index, work):
-        try:
-            barrier.wait(10)
-            results[index] = work()
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    return results
-
-
 @pytest.mark.django_db(transaction=True)
 def test_of_two_editors_at_once_one_wins_and_the_other_is_told(project):
     one, two = make_member(project, username="one"), make_member(project, username="two")
     for _ in range(10):
         edge = make_edge(project)
-        outcomes = _race(
+        outcomes = race(
             lambda edge=edge: decide_edges(project, [edge.pk], Verb.ACCEPT, one),
             lambda edge=edge: decide_edges(project, [edge.pk], Verb.REJECT, two),
         )
@@ -366,7 +346,7 @@ def test_of_two_editors_at_once_one_wins_and_the_other_is_told(project):
 def test_two_groups_that_overlap_share_the_edges_without_a_deadlock(project):
     one, two = make_member(project), make_member(project)
     ids = [make_edge(project).pk for _ in range(20)]
-    outcomes = _race(
+    outcomes = race(
         lambda: decide_edges(project, ids, Verb.ACCEPT, one),
         lambda: decide_edges(project, ids[::-1], Verb.REJECT, two),
     )
@@ -400,7 +380,7 @@ def test_an_editor_and_a_change_of_tiers_wait_for_each_other_in_one_order(projec
             undo(project, editor)
         return True
 
-    assert _race(manage, edit) == [True, True]
+    assert race(manage, edit) == [True, True]
     tiers = project.tiers.filter(basis="cosine").order_by("-lower_bound")
     wrong = [
         edge for edge in CandidateEdge.objects.filter(pk__in=ids).select_related("tier")
@@ -420,7 +400,7 @@ def test_of_two_undos_at_once_one_wins(project, editor):
         except NothingToUndo:
             return 0
 
-    assert sorted(_race(take_back, take_back)) == [0, 1]
+    assert sorted(race(take_back, take_back)) == [0, 1]
     assert log(edge) == ["accept", "undo"]
 
 

@@ -315,7 +315,7 @@ def test_accepted_links_leave_without_the_changes_that_wait(project, as_editor, 
 def test_the_queue_leads_to_the_export_of_what_it_shows(project, as_editor, query, exported):
     page = html.unescape(compact(as_editor.get(f"/p/shop/queue/?{query}").content.decode()))
 
-    assert f'href="{PAGE}?{exported}">Export this selection' in page
+    assert f'href="{PAGE}?{exported}"> Export this selection' in page
 
 
 def test_what_was_accepted_is_exported_when_the_queue_is_empty(project, as_editor):
@@ -323,7 +323,7 @@ def test_what_was_accepted_is_exported_when_the_queue_is_empty(project, as_edito
 
     page = html.unescape(compact(as_editor.get("/p/shop/queue/").content.decode()))
 
-    assert f'href="{PAGE}?status=accepted">Export accepted links' in page
+    assert f'href="{PAGE}?status=accepted"> Export accepted links' in page
 
 
 def test_the_other_files_have_a_status_of_their_own(project, as_editor, unlike):

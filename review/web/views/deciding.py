@@ -50,7 +50,7 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         sent: Any = json.loads(request.body) if len(request.body) <= MAX_BODY else None
         asked = operations_in(sent, MAX_OPERATIONS)
-    except ValueError:
+    except (ValueError, RecursionError):  # the second where lists hold lists without end
         return HttpResponseBadRequest(BAD_FORM)
     user, project = user_of(request), membership.project
     place = PlaceForm({"query": str(sent.get("query", ""))})

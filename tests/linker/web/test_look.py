@@ -41,4 +41,3 @@ def test_what_is_no_look_is_not_kept(reader, project):
     answer = reader.post("/look/", {"theme": "pink", "density": "compact", "back": "/p/shop/"})
     assert "anchorline-look" not in answer.cookies
     assert reader.get("/look/").status_code == 405
-

@@ -1,0 +1,220 @@
+"""What a card of the queue shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from linker.models import CandidateEdge
+from review.anchor_warnings import CODES
+from review.decisions import Ruling, decide_edges
+from review.models import Verb
+from review.queue import cards
+from review.queue.selectors import card_of
+from tests.factories import make_category, make_edge, make_page
+from tests.review.queue_requests import (
+    EVIL,
+    GROUP,
+    PAGE,
+    decide_url,
+    excerpts,
+    form,
+    text,
+)
+
+pytestmark = pytest.mark.django_db
+
+SOCKS = "Socks\nPut socks on. Warm socks help.\nBoots\nDry the socks at night. Then rest."
+
+
+def test_a_card_says_what_an_editor_needs(edge, as_editor):
+    page = as_editor.get(PAGE)
+    for words in ("Warm feet", "Tips", "/boots", "12 in", "3 out", "1,234 clicks", "0.850 score", "0.850 similarity"):
+        assert words in text(page)
+    for words in ("2 levels up", "In the text", "Inline · rel=follow", f"run {edge.run_id}", "test-model 1"):
+        assert words in text(page)
+    assert "0 accepted of 1" in text(page)
+    assert "1 boots for snow Title 2 winter boots in the text · H1" in text(page)
+
+
+def test_a_card_says_where_its_anchors_came_from(project, as_editor):
+    others = [{"text": "boots for snow", "source": "query", "raw": "", "impressions": 1200}]
+    make_edge(project, anchor="Winter boots", anchor_source="query", anchor_alternatives=others)
+    page = text(as_editor.get(PAGE))
+    assert "boots for snow Search query, 1,200 impressions" in page
+
+
+def test_the_anchor_is_marked_in_its_sentence(edge, as_editor):
+    [shown] = excerpts(as_editor.get(PAGE).content.decode())
+    assert shown == "Warm feet The day is long. Wear [warm winter boots] on snow. Dry them at night."
+
+
+def test_an_anchor_that_is_not_in_the_text_is_called_a_copy_change(project, as_editor):
+    make_edge(project, anchor="nowhere to be found")
+    assert "Not in the text: needs a copy change" in text(as_editor.get(PAGE))
+
+
+def test_a_link_of_the_related_block_needs_no_place_in_the_text(project, as_editor):
+    make_edge(project, score=0.7, anchor="nowhere to be found")
+    page = text(as_editor.get(PAGE))
+    assert "Related block" in page
+    assert "copy change" not in page
+
+
+def test_a_sensitive_card_says_why_a_person_must_look(project, as_editor):
+    make_edge(project, sensitive="Medical: Magazine › Health")
+    assert "Needs human review. Medical: Magazine › Health" in text(as_editor.get(PAGE))
+
+
+def test_hostile_titles_and_anchors_stay_text(project, as_editor):
+    donor = make_page(project, "/a", title=EVIL, body=f"A {EVIL} b.")
+    target = make_page(project, "javascript:alert(1)", title=EVIL, canonical_url="x")
+    target.url = "javascript:alert(1)"
+    target.save()
+    first = make_edge(project, donor, target, anchor=EVIL, anchor_alternatives=[{"text": EVIL + "2", "source": "h1"}])
+    as_editor.post(decide_url(first), form(first, "reject", note=EVIL))
+    make_edge(project, donor, make_page(project, title=EVIL), anchor=EVIL, sensitive=EVIL)
+    for address in (
+        PAGE,
+        f"{PAGE}?status=all",
+        f"{PAGE}{first.pk}/",
+        f"{GROUP}?donor={donor.pk}",
+        f"{PAGE}?text={EVIL}",
+        f"{PAGE}page/{donor.pk}/?words={EVIL}",
+    ):
+        content = as_editor.get(address).content.decode()
+        assert "<script>alert" not in content
+        assert "<img" not in content
+        assert 'href="javascript' not in content
+
+
+def test_levels_in_words(project):
+    block = make_category(project, "Tips")
+    named = {0: "same category", 1: "1 level up", 3: "3 levels up"}
+    assert {level: cards.level_in_words(make_edge(project, level=level, block=block)) for level in named} == named
+    assert cards.level_in_words(make_edge(project, level=2, block=None)) == "whole site"
+
+
+def learned(project, body: str = SOCKS, **fields: object) -> CandidateEdge:
+    """A suggestion of a learned run."""
+    fields = {"ranked_by": "learned", "probability": 0.624, "quantile": 0.95, **fields}
+    return make_edge(project, make_page(project, body=body), **fields)  # type: ignore[arg-type]
+
+
+def at(phrase: str, body: str = SOCKS) -> dict[str, int]:
+    return {"span_start": body.rindex(phrase), "span_end": body.rindex(phrase) + len(phrase)}
+
+
+def test_the_sentence_is_that_of_the_place_and_not_the_first_mention(project, as_editor):
+    learned(project, anchor="socks", **at("socks"))
+    assert excerpts(as_editor.get(PAGE).content.decode()) == ["Boots Dry the [socks] at night. Then rest."]
+
+
+def test_where_an_import_has_moved_the_text_the_words_are_looked_for_anew(project, as_editor):
+    learned(project, anchor="warm socks", span_start=1, span_end=11)
+    assert "[Warm socks] help." in excerpts(as_editor.get(PAGE).content.decode())[0]
+    CandidateEdge.objects.update(span_start=5000, span_end=5010)
+    assert "[Warm socks] help." in excerpts(as_editor.get(PAGE).content.decode())[0]
+
+
+def test_the_card_says_why_in_words_and_who_found_it(project, as_editor):
+    learned(project, why="The text names this page: “socks”.", generators=["mention", "nearest", "neighbour_links"])
+    page = text(as_editor.get(PAGE))
+    assert "The text names this page: “socks”." in page
+    assert "Mention · Nearest by meaning · Neighbours link to it" in page
+    assert "62% probability" in page
+    assert "Ranked by learned" in page
+
+
+def test_the_numbers_behind_it_are_folded_away(project, as_editor):
+    learned(project, evidence={"share": 0.8, "an_unknown_one": 2})
+    content = as_editor.get(PAGE).content.decode()
+    assert '<details class="edge__numbers' in content
+    assert "0.800 of the phrase's links lead here 2 an unknown one" in text(as_editor.get(PAGE))
+
+
+@pytest.mark.parametrize(
+    ("quantile", "words"),
+    [(1.0, "best 10%"), (0.9, "best 10%"), (0.89, "best 25%"), (0.5, "upper half"), (0.0, "lower half")],
+)
+def test_words_for_a_score_are_read_off_its_run(project, quantile, words):
+    assert words in card_of(learned(project, quantile=quantile, score=0.3, similarity=0.1)).quantile_in_words
+
+
+@pytest.mark.parametrize(
+    ("probability", "shown"), [(0.0, "0%"), (0.004, "<1%"), (0.625, "62%"), (0.998, ">99%"), (1.0, "100%")]
+)
+def test_a_probability_is_never_rounded_to_certainty(project, probability, shown):
+    assert card_of(learned(project, probability=probability)).headline == (shown, "probability")
+
+
+def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
+    learned(project, anchor="blisters", content_gap=True, placement="related")
+    page = text(as_editor.get(PAGE))
+    assert "Content gap: no words of the text fit well" in page
+    assert "Write the sentence and edit the anchor to its words, or accept the link for the related block." in page
+
+
+def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> CandidateEdge:
+    """A content gap that a match found a paragraph for."""
+    page = make_page(project, body=body)
+    page.refresh_from_db()
+    start = body.index(paragraph)
+    span = {"paragraph_start": start, "paragraph_end": start + len(paragraph), "paragraph_hash": page.body_hash}
+    fields = {"anchor": "blisters", "content_gap": True, "placement": "related", **span, **fields}
+    return make_edge(project, page, make_page(project, "/blisters", title="All about blisters"), **fields)
+
+
+def test_a_content_gap_shows_the_paragraph_that_a_sentence_could_follow(project, as_editor):
+    gap(project, "Warm socks help.", paragraph_heading="Boots")
+    page = text(as_editor.get(PAGE))
+    assert "A sentence about blisters could follow this paragraph: Boots Warm socks help." in page
+
+
+def test_a_paragraph_of_a_text_that_has_changed_is_not_shown(project, as_editor):
+    edge = gap(project, "Warm socks help.")
+    type(edge.source).objects.filter(pk=edge.source_id).update(body=f"{SOCKS} Always.")
+    assert "could follow this paragraph" not in text(as_editor.get(PAGE))
+
+
+def test_of_a_long_paragraph_the_card_shows_the_beginning_and_the_end(project):
+    body = "First words of it. " + "And so it goes on and on. " * 40 + "Last words of it."
+    shown = card_of(gap(project, body, body)).paragraph
+    assert shown is not None
+    assert shown.text.startswith("First words of it.")
+    assert shown.text.endswith("Last words of it.")
+    assert len(shown.text) < 450
+    assert shown.text.count("…") == 1
+
+
+def test_a_hostile_paragraph_stays_text(project, as_editor):
+    EVIL = "<script>alert(1)</script> and <img src=x>."
+    gap(project, EVIL, EVIL, paragraph_heading=EVIL)
+    content = as_editor.get(PAGE).content.decode()
+    assert "<script>alert" not in content
+    assert "<img" not in content
+
+
+def test_alternatives_say_where_they_come_from_and_whether_the_text_holds_them(project, as_editor):
+    others = [
+        {"text": "warm socks", "source": "anchor", "raw": "", "start": 20, "end": 30},
+        {"text": "wool", "source": "query", "raw": "", "impressions": 1200},
+    ]
+    learned(project, anchor="socks", anchor_alternatives=others, **at("socks"))
+    page = text(as_editor.get(PAGE))
+    assert "1 warm socks in the text · Anchor in use 2 wool Search query, 1,200 impressions" in page
+
+
+def test_an_edited_anchor_that_the_text_does_not_hold_says_so(project, as_editor, editor):
+    edge = learned(project, anchor="socks", **at("socks"))
+    decide_edges(project, [edge.pk], Verb.EDIT, editor, Ruling(anchor="woollen hats", overrules={edge.pk: CODES}))
+    assert "Not in the text: needs a copy change" in text(as_editor.get(f"{PAGE}{edge.pk}/"))
+
+
+def test_hostile_reasons_and_numbers_stay_text(project, as_editor):
+    body = f"A {EVIL} b."
+    alternatives = [{"text": EVIL, "source": EVIL, "raw": "", "start": 2, "end": 2 + len(EVIL)}]
+    learned(project, body, why=EVIL, evidence={EVIL: 1.0}, anchor="b", anchor_alternatives=alternatives)
+    learned(project, body, why=EVIL, generators=[EVIL[:20]], anchor=EVIL, **at(EVIL, body))
+    content = as_editor.get(PAGE).content.decode()
+    assert "<script>alert" not in content
+    assert "<img" not in content
