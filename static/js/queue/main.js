@@ -259,11 +259,12 @@ function review(root) {
     const at = done.findIndex((entry) => entry.key === operation.key);
     if (at < 0) return; // it was undone in the meantime
     const [entry] = done.splice(at, 1);
-    counts.today -= 1;
-    if (entry.verb === "accept" || entry.verb === "anyway") accepted.set(entry.item.source, (accepted.get(entry.item.source) || 0) - 1);
+    const item = entry.item || back[0]; // none where it was decided before this page was loaded
+    if (operation.kind === "decide") counts.today -= 1;
+    if (item && (entry.verb === "accept" || entry.verb === "anyway")) accepted.set(item.source, (accepted.get(item.source) || 0) - 1);
     if (back.length) counts.left += 1;
-    if (back.length) needsLook({ ...back[0], donor: entry.item.donor }, operation.key);
-    else needsLook({ ...entry.item, node: closed(answer, entry.item) }, operation.key);
+    if (back.length) needsLook({ ...back[0], donor: back[0].donor || item.donor }, operation.key);
+    else if (item) needsLook({ ...item, node: closed(answer, item) }, operation.key);
     say(`Not saved: ${answer.message}`);
     paint();
   }
