@@ -403,6 +403,17 @@ def _make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, ruling:
     if moves and ruling.where is not None:
         _move(edge, ruling.where, ruling.span)
         decision.moved_to = ruling.where
+    elif decision.verb == Verb.ACCEPT and ruling.span is not None and _stand_there(edge, ruling.span):
+        decision.moved_to = Where.TEXT
+
+
+def _stand_there(edge: CandidateEdge, span: tuple[int, int]) -> bool:
+    """Puts a link in the text on its own words at another place; False where it has that place, or may not have it."""
+    if where_of(edge) != Where.TEXT or span == (edge.span_start, edge.span_end) or _place(edge, span) != span:
+        return False
+    edge.span_start, edge.span_end = span
+    _read_around(edge)
+    return True
 
 
 def where_of(edge: CandidateEdge) -> Where:

@@ -337,7 +337,7 @@ def test_one_key_for_two_suggestions_at_once_is_used_for_one(project):
     for _ in range(5):
         one, other = decision(make_edge(project)), decision(make_edge(project))
         other["key"] = one["key"]
-        race(*[lambda sent=read(sent): carry_out(project, editor, sent) for sent in (one, other)])
+        race(*[lambda sent=sent: carry_out(project, editor, read(sent)) for sent in (one, other)])
         assert Decision.objects.filter(key=one["key"]).count() == 1
     assert project.edges.filter(status="accepted").count() == 5
 
