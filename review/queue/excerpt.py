@@ -6,6 +6,7 @@ Offsets are positions in the text as it is stored; what is shown has no invisibl
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 _ELLIPSIS_BEFORE, _ELLIPSIS_AFTER = "… ", " …"
 LENGTH = 600  # characters of a paragraph that are shown; a longer one is cut between sentences
-_WORD = re.compile("\\w[\\w\u00ad]*(?:['’.‑-][\\w\u00ad]+)*")
+_TO_A_SPACE = 60  # characters; what is cut in a script without spaces is cut within a word
+# Accents and vowel signs that are characters of their own, and soft hyphens, belong to the word they are in.
+_MARKS = "".join(char for char in map(chr, range(0x10000)) if unicodedata.category(char).startswith("M")) + "\u00ad"
+_WORD = re.compile(rf"\w[\w{_MARKS}]*(?:['’.‑-]\w[\w{_MARKS}]*)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +108,15 @@ def _whole_sentences(body: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _by_words(body: str, first: int, last: int, start: int, end: int) -> tuple[int, int]:
-    """The range with both ends moved inwards to the ends of words."""
-    while first < start and first > 0 and not body[first - 1].isspace():
-        first += 1
-    while last > end and last < len(body) and not body[last].isspace():
-        last -= 1
+    """The range with both ends moved inwards to the next white space, where there is any near."""
+    for at in range(first, min(start, first + _TO_A_SPACE)):
+        if at == 0 or body[at - 1].isspace():
+            first = at
+            break
+    for at in range(last, max(end, last - _TO_A_SPACE), -1):
+        if at == len(body) or body[at].isspace():
+            last = at
+            break
     return first, last
 
 
