@@ -71,7 +71,7 @@ def test_the_queue_shows_its_numbers_and_boxes_and_carries_what_its_links_choose
     shown = page(
         "queue/", text="boots", probability=70, held=1, donor=7, status="rejected", category=category.pk, tier=tier.pk
     )
-    assert re.search(r'<input type="search" name="text" value="boots"', shown)
+    assert re.search(r'<input type="search" id="search" name="text" value="boots"', shown)
     assert re.search(r'<input type="number" name="probability" value="70"', shown)
     assert re.search(r'<input type="checkbox" name="held"[^>]* value="1"[^>]* checked', shown)
     assert re.search(r'<input type="checkbox" name="stale"(?![^>]*checked)[^>]* value="1"', shown)
