@@ -38,6 +38,8 @@ NEEDS = {
     "save_filter": ("viewer", "viewer"),
     "forget_filter": ("viewer", "viewer"),
     "team": ("manager", None),
+    "sheet": ("editor", "editor"),
+    "sheet_csv": ("viewer", None),
     "decide": ("viewer", "editor"),
     "releases": ("viewer", "editor"),
     "suggestions_csv": ("viewer", None),
