@@ -270,6 +270,7 @@ class _Deciding:
             decision.verb in (Verb.ACCEPT, Verb.EDIT)
             and (words is None or _same_words(words, decision.anchor_after))
             and self.ruling.rel in (None, decision.rel_after)
+            and self.ruling.where in (None, decision.moved_to)
         )
 
 

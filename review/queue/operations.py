@@ -7,7 +7,7 @@ again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,10 @@ class Decide:
 
 @dataclass(frozen=True)
 class Undo:
-    """Takes back the operation `of`, or the decision with the id `decision`, or else the editor's newest decision."""
+    """Takes back the operation `of`, or the decision with the id `decision`, or else the editor's newest decision.
+
+    Both are given where another window had saved the same decision before, under another key.
+    """
 
     key: UUID
     of: UUID | None = None
@@ -82,7 +85,16 @@ class Answer:
 
 def carry_out(project: Project, user: User, operations: Iterable[Operation]) -> list[Answer]:
     """Carries out each operation by itself: one that is refused does not keep the next from being carried out."""
-    return [_carry_out(project, user, operation) for operation in operations]
+    answers: list[Answer] = []
+    decisions_of: dict[UUID | None, int] = {}
+    for operation in operations:
+        if isinstance(operation, Undo) and operation.decision is None:
+            operation = replace(operation, decision=decisions_of.get(operation.of))
+        answer = _carry_out(project, user, operation)
+        if answer.decision is not None:
+            decisions_of[operation.key] = answer.decision.pk
+        answers.append(answer)
+    return answers
 
 
 def _carry_out(project: Project, user: User, operation: Operation) -> Answer:
@@ -145,9 +157,9 @@ def _undo(project: Project, user: User, operation: Undo) -> Answer:
     named = None
     if operation.of is not None:
         named = project.decisions.filter(user=user, key=operation.of).first()
-        if named is None:  # it was refused, or never arrived: there is nothing that would have to be taken back
+        if named is None and operation.decision is None:  # it was refused, or never arrived: nothing is to be undone
             return Answer(operation.key, Result.SAVED)
-    elif operation.decision is not None:
+    if named is None and operation.decision is not None:
         named = project.decisions.exclude(verb=Verb.UNDO).filter(pk=operation.decision).first()
         if named is None:
             raise NothingToUndo("This decision is not in this project. Reload the queue and try again.")

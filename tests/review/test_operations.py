@@ -359,3 +359,36 @@ def test_a_request_that_fails_halfway_keeps_what_was_saved_before(project):
     assert not transaction.get_connection().in_atomic_block
     assert [one.result for one in carry_out(project, editor, sent)] == [Result.SAVED] * 2
     assert log() == ["accept", "accept"]
+
+
+def test_an_undo_takes_back_what_another_window_had_saved_under_another_key(project, editor):
+    """Sent with the decision in one request, and after it with the number that the answer gave."""
+    for together in (True, False):
+        edge = make_edge(project)
+        [first] = carry_out(project, editor, read(decision(edge)))
+        twice = decision(edge)
+        undo = {"key": str(uuid4()), "kind": "undo", "of": twice["key"]}
+        if together:
+            answers = carry_out(project, editor, [*read(twice), *read(undo)])
+        else:
+            [saved] = carry_out(project, editor, read(twice))
+            assert saved.decision == first.decision
+            answers = carry_out(project, editor, read(undo | {"decision": saved.decision.pk}))
+        assert answers[-1].result == Result.SAVED
+        edge.refresh_from_db()
+        assert edge.status == "suggested"
+
+
+def test_cards_that_the_browser_holds_come_back_where_a_decision_has_changed_them(as_editor, project, editor):
+    target = make_page(project, title="Boots")
+    decided, same, other, gone = (
+        make_edge(project, target=page, anchor="boots")
+        for page in (target, target, make_page(project), make_page(project))
+    )
+    decide_edges(project, [gone.pk], Verb.REJECT, editor)
+    held = [same.pk, other.pk, gone.pk, "x", -1, True, 2**70]
+    sent = {"query": "", "held": held, "operations": [decision(decided)]}
+    answer = as_editor.post("/p/shop/queue/operations/", json.dumps(sent), content_type="application/json").json()
+    assert [card["edge"] for card in answer["changed"]] == [same.pk], "another acceptor's card is as it was"
+    assert answer["gone"] == [gone.pk]
+    assert 'data-edge="' in answer["changed"][0]["card"]

@@ -191,7 +191,7 @@ function review(root) {
     if (entry.verb === "aside" || entry.verb === "back") {
       outbox.add({ key: newKey(), kind: entry.verb === "aside" ? "back" : "aside", edge: entry.edge ?? entry.item.edge });
     } else {
-      outbox.add({ key: newKey(), kind: "undo", of: entry.key, label: { ...entry.label, edge: entry.edge ?? entry.item.edge } });
+      outbox.add({ key: newKey(), kind: "undo", of: entry.key, ...(entry.decision && { decision: entry.decision }), label: { ...entry.label, edge: entry.edge ?? entry.item.edge } });
     }
   }
 
@@ -255,8 +255,9 @@ function review(root) {
     const back = answer.cards.filter((card) => card.open).map(itemOf);
     if (operation.kind === "undo") return undone(operation, answer, back);
     recent.mark(operation.key, answer.result, answer.message);
-    if (answer.result === "saved") return;
     const at = done.findIndex((entry) => entry.key === operation.key);
+    if (at >= 0) done[at].decision = answer.decision;
+    if (answer.result === "saved") return;
     if (at < 0) return; // it was undone in the meantime
     const [entry] = done.splice(at, 1);
     const item = entry.item || back[0]; // none where it was decided before this page was loaded

@@ -157,6 +157,10 @@ export class Outbox {
     this.state = "saving";
     const known = new Map(sent.map((operation) => [operation.key, operation]));
     this.operations = this.operations.filter((operation) => !known.has(operation.key));
+    // A decision that another window had saved already has another key: it is undone by its number.
+    for (const { key, decision } of answers) {
+      for (const later of this.operations) if (decision && later.kind === "undo" && later.of === key) later.decision = decision;
+    }
     this.store();
     for (const answer of answers) this.onAnswer(known.get(answer.key), answer);
     this.onChanged(changed, gone);
