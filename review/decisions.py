@@ -356,7 +356,8 @@ def newest_of(project: Project, user: User) -> Iterator[Decision]:
     while some:
         holding = decisions_in_force(project).filter(pk__in=some).exclude(verb__in=AFTER_RELEASE)
         yield from holding.select_related("edge__target").order_by("-pk")
-        some = list(last.filter(pk__lt=some[-1]).values_list("pk", flat=True)[:AT_A_TIME])
+        is_last = len(some) < AT_A_TIME
+        some = [] if is_last else list(last.filter(pk__lt=some[-1]).values_list("pk", flat=True)[:AT_A_TIME])
 
 
 def _locked(project: Project, edge_ids: Iterable[int]) -> list[CandidateEdge]:

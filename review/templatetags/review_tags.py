@@ -34,8 +34,10 @@ def figure(edge: CandidateEdge) -> str:
 
 
 @register.filter
-def counted(number: int) -> str:
-    """A number with commas, and with a plus where counting stopped."""
+def counted(number: int | str) -> str:
+    """A number with commas, and with a plus where counting stopped; nothing where a page has no counts."""
+    if isinstance(number, str):
+        return number
     return f"{number:,}+" if isinstance(number, AtLeast) else f"{number:,}"
 
 

@@ -69,7 +69,7 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
             "gone": gone,
             "counts": {
                 "left": left,
-                "more": isinstance(left, AtLeast),  # counting stopped there
+                **({"more": True} if isinstance(left, AtLeast) else {}),  # counting stopped there
                 "today": counts.today,
                 "percent": counts.percent,
             },

@@ -322,7 +322,7 @@ function review(root) {
 
   function onCounts({ left, more, today, percent }) {
     if (outbox.size) return;
-    isBound = more;
+    isBound = Boolean(more);
     Object.assign(counts, { left, today });
     const bar = find("[data-progress]");
     if (bar) bar.value = percent;
