@@ -202,8 +202,8 @@ def measure(editors: list[Editor], project: Project, seconds: float, only: list[
         work(editors[0])
         page, empty = Times([]), Times([])
         for _ in range(ROUNDS):
-            empty.seconds += at_once(editors, lambda editor: editor.ask(EMPTY), seconds / ROUNDS / 3).seconds
-            page.seconds += at_once(editors, work, seconds / ROUNDS).seconds
+            empty.seconds.extend(at_once(editors, lambda editor: editor.ask(EMPTY), seconds / ROUNDS / 3).seconds)
+            page.seconds.extend(at_once(editors, work, seconds / ROUNDS).seconds)
         found[name] = Measured(page, empty)
         note(f"{project.slug}, {name}: {1000 * page.median:.1f} ms, p99 {1000 * page.high:.1f} ms, "
              f"{len(page.seconds)} requests; empty {1000 * empty.median:.1f} ms")  # fmt: skip
