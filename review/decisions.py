@@ -29,13 +29,14 @@ from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.models import AFTER_RELEASE, Decision, Reason, Verb, Where
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from django.contrib.auth.models import User
 
     from linker.engine.anchors.diversity import AnchorUse
 
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
+AT_A_TIME = 100  # of a user's decisions, looked at for those that hold
 MAX_ANCHOR = 200  # characters, whatever an editor overrules: no project may allow more
 _CHANGED = ("status", "reviewed", "rejected_for", "anchor", "anchor_source", "rel", "edited", *_PLACE, "updated_at")
 
@@ -312,9 +313,7 @@ def undo(project: Project, user: User, decision: Decision | None = None, key: UU
         # The tiers must stand still until what is open again was read by them. Before the edges, as releases do.
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if decision is None:
-            decision = (
-                decisions_in_force(project).filter(user=user).exclude(verb__in=AFTER_RELEASE).order_by("-id").first()
-            )
+            decision = next(newest_of(project, user), None)
             if decision is None:
                 raise NothingToUndo("There is no decision of yours left to undo.")
             together = _together(project, decision)
@@ -346,6 +345,20 @@ def decisions_in_force(project: Project) -> QuerySet[Decision]:
     return Decision.objects.filter(
         ~Exists(later.exclude(verb=Verb.UNDO)), project=project, undone_by__isnull=True
     ).exclude(verb=Verb.UNDO)
+
+
+def newest_of(project: Project, user: User) -> Iterator[Decision]:
+    """The user's decisions that still hold and were made before a release, the newest first.
+
+    Looks at some of the user's decisions at a time: the planner would look at all of them to find the first that holds.
+    """
+    last = Decision.objects.filter(project=project, user=user).exclude(verb=Verb.UNDO).order_by("-pk")
+    some = list(last.values_list("pk", flat=True)[:AT_A_TIME])
+    while some:
+        holding = decisions_in_force(project).filter(pk__in=some).exclude(verb__in=AFTER_RELEASE)
+        yield from holding.select_related("edge__target").order_by("-pk")
+        is_last = len(some) < AT_A_TIME
+        some = [] if is_last else list(last.filter(pk__lt=some[-1]).values_list("pk", flat=True)[:AT_A_TIME])
 
 
 def _locked(project: Project, edge_ids: Iterable[int]) -> list[CandidateEdge]:

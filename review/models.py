@@ -95,6 +95,9 @@ class Decision(models.Model):
             models.Index(fields=["project", "-id"], name="decision_recent"),
             models.Index(fields=["project", "at"], name="decision_by_day"),
             models.Index(fields=["edge", "-id"], name="decision_of_edge"),
+            # An editor's own: the newest, and those of today.
+            models.Index(fields=["project", "user", "-id"], name="decision_recent_of_user"),
+            models.Index(fields=["project", "user", "at"], name="decision_of_user_by_day"),
         ]
 
     def __str__(self) -> str:

@@ -27,6 +27,7 @@ from linker.models.querysets import OPEN
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.cursors import stream
+from linker.storage.edge_counts import recount
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,6 +77,7 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         lifecycle.succeed(run.pk, report)
+    recount(project)
     # They take long and need not be waited for: suggestions of the run can be decided on meanwhile.
     report = replace(report, gaps_with_paragraph=find_paragraphs(run))
     Run.objects.filter(pk=run.pk).update(report=report.to_json())

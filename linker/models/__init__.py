@@ -3,6 +3,7 @@
 from linker.models.change import Change, ChangeKind
 from linker.models.copies import ApartPage, NotTheSame, PageGroup, PageTwin, TwinKind
 from linker.models.edge import CandidateEdge, EdgeStatus, RankedBy, RunCandidate, UnallocatedPairs
+from linker.models.edge_counts import EdgeCount
 from linker.models.page import (
     Block,
     Category,
@@ -40,6 +41,7 @@ __all__ = [
     "Category",
     "Change",
     "ChangeKind",
+    "EdgeCount",
     "EdgeStatus",
     "EmbeddingModel",
     "ExclusionRule",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from linker.models.page import Category, Page
 from linker.models.policy import Placement, Rel, Tier
 from linker.models.project import Project
-from linker.models.querysets import HELD, holds
+from linker.models.querysets import HELD, OPEN, holds
 from linker.models.run import Run, RunBatch
+from linker.models.search_words import SearchWords
 
 
 class EdgeStatus(models.TextChoices):
@@ -149,6 +151,25 @@ class CandidateEdge(models.Model):
             models.Index(fields=["project", "status", "-donor_best", "source", "-score", "id"], name="edge_by_donor"),
             models.Index(fields=["project", "status", "-donor_worth", "source", "-worth", "id"], name="edge_by_worth"),
             models.Index(fields=["project", "source", "-score", "id"], name="edge_export_order"),
+            # The queue as it is opened, in its three orders: a range for each tier that is not held back, however many
+            # others are. review.queue.listing puts the ranges together.
+            models.Index(fields=["project", "tier", "-score", "id"], condition=OPEN, name="edge_open_by_score"),
+            models.Index(
+                fields=["project", "tier", "-donor_best", "source", "-score", "id"],
+                condition=OPEN,
+                name="edge_open_by_donor",
+            ),
+            models.Index(
+                fields=["project", "tier", "-donor_worth", "source", "-worth", "id"],
+                condition=OPEN,
+                name="edge_open_by_worth",
+            ),
+            # From which probability on; and whether any has none, which the overview asks.
+            models.Index(fields=["project", "probability"], condition=OPEN, name="edge_open_by_probability"),
+            # Few of many: what is sensitive.
+            models.Index(fields=["project", "status"], condition=~models.Q(sensitive=""), name="edge_sensitive"),
+            # The search of the queue: review.queue.search.
+            GinIndex(SearchWords("anchor"), name="edge_anchor_words"),
         ]
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import BrinIndex
+from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import MD5, Coalesce, Lower, NullIf, Replace, Trim
@@ -13,7 +13,8 @@ from pgvector.django import HalfVectorField
 from linker.engine.roles.policy import CHOICES, LABELS, PageRole
 from linker.engine.text.languages import SURE
 from linker.models.project import Project
-from linker.models.querysets import PRESENT
+from linker.models.querysets import MISSING, PRESENT
+from linker.models.search_words import SearchWords
 
 
 class Category(models.Model):
@@ -166,6 +167,16 @@ class Page(models.Model):
                 ),
                 name="page_by_name",
             ),
+            # Counted for the overview, without the rows.
+            models.Index(
+                fields=["project", "category", "indexable", "inlinks"],
+                include=["missing_since"],
+                condition=PRESENT,
+                name="page_figures",
+            ),
+            models.Index(fields=["project"], condition=MISSING, name="page_missing"),
+            # The search of the queue: review.queue.search.
+            GinIndex(SearchWords("url", "title"), name="page_words"),
         ]
 
     def __str__(self) -> str:

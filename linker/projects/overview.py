@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from linker.models import (
     Basis,
     CandidateEdge,
     Category,
+    EdgeCount,
     EdgeStatus,
     ExistingLink,
     Membership,
@@ -27,6 +29,7 @@ from linker.models import (
     SensitiveState,
     Tier,
 )
+from linker.models.edge_counts import kept_counts, total
 from linker.models.linked import TEXT_LINK
 from linker.models.policy import Sensitivity
 from linker.models.project import VectorSource
@@ -66,23 +69,22 @@ class SiteFigures:
 
 def site_figures(project: Project) -> SiteFigures:
     # Names of their own: an aggregate named like a column would stand for it in the filters that follow.
-    pages = Page.objects.filter(project=project).aggregate(
-        present_count=Count("pk", filter=PRESENT),
-        missing_count=Count("pk", filter=MISSING),
-        indexable_count=Count("pk", filter=INDEXABLE),
-        orphan_count=Count("pk", filter=ORPHAN),
+    pages = Page.objects.filter(PRESENT, project=project).aggregate(
+        present_count=Count("project"),
+        indexable_count=Count("project", filter=INDEXABLE),
+        orphan_count=Count("project", filter=ORPHAN),
     )
-    edges = CandidateEdge.objects.filter(project=project).aggregate(
-        to_review=Count("pk", filter=TO_REVIEW),
-        held=Count("pk", filter=HELD),
-        accepted=Count("pk", filter=ACCEPTED),
-        rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
-        exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
+    edges = kept_counts(project).aggregate(
+        to_review=total(TO_REVIEW),
+        held=total(HELD),
+        accepted=total(ACCEPTED),
+        rejected=total(Q(status=EdgeStatus.REJECTED)),
+        exported=total(Q(status=EdgeStatus.EXPORTED)),
     )
     body_links = ExistingLink.objects.filter(TEXT_LINK, project=project).count()
     return SiteFigures(
         pages=pages["present_count"],
-        missing=pages["missing_count"],
+        missing=Page.objects.filter(MISSING, project=project).count(),
         indexable=pages["indexable_count"],
         orphans=pages["orphan_count"],
         body_links=body_links,
@@ -118,8 +120,8 @@ def tiers_in_use(project: Project) -> QuerySet[Tier]:
 def tier_counts(project: Project) -> dict[str, int]:
     """Open suggestions by tier's name, in the order of the tiers; those below every tier stand under an empty name."""
     counts = {tier.name: 0 for tier in tiers_in_use(project)}
-    rows = CandidateEdge.objects.filter(OPEN, project=project).values("tier__name").annotate(links=Count("pk"))
-    for row in rows.order_by():
+    rows = kept_counts(project).filter(OPEN).values("tier__name").annotate(links=total())
+    for row in rows.exclude(links=0).order_by():
         counts[row["tier__name"] or ""] = row["links"]
     return counts
 
@@ -133,7 +135,11 @@ class TierFigures:
 
 
 def tier_figures(project: Project, run: Run | None) -> dict[int | None, TierFigures]:
-    """By the tier's id; those below every tier stand under None. `run` is the newest that has succeeded."""
+    """By the tier's id; those below every tier stand under None. `run` is the newest that has succeeded; without one,
+    none are counted as its own."""
+    if run is None:
+        kept = kept_counts(project).order_by().values_list("tier").annotate(open_count=total(OPEN))
+        return {tier: TierFigures(0, still_open) for tier, still_open in kept}
     rows = CandidateEdge.objects.filter(project=project).order_by().values_list("tier")
     counted = rows.annotate(newest=Count("pk", filter=Q(run=run)), open_count=Count("pk", filter=OPEN))
     return {tier: TierFigures(newest, still_open) for tier, newest, still_open in counted}
@@ -153,17 +159,22 @@ CATEGORIES_SHOWN = 30
 
 def top_categories(project: Project) -> list[CategoryFigures]:
     """The top of the tree, most pages first, ties by name; suggestions are counted by their donor."""
-    pages = _by_top_name(Page.objects.filter(PRESENT, project=project), "category__path")
-    edges = _by_top_name(CandidateEdge.objects.filter(TO_REVIEW, project=project), "source__category__path")
+    pages = _pages_by_top_name(project)
+    kept = kept_counts(project).filter(TO_REVIEW).values_list("category__path__0").annotate(edges=total()).order_by()
+    edges = {name or "": number for name, number in kept}
     tops = {category.name: category for category in Category.objects.filter(project=project, depth=1)}
     names = sorted(pages, key=lambda name: (-pages[name], name))
     return [CategoryFigures(tops.get(name), pages[name], edges.get(name, 0)) for name in names[:CATEGORIES_SHOWN]]
 
 
-def _by_top_name(rows: QuerySet, path: str) -> dict[str, int]:
-    """Rows counted by the first name of a category's path; the empty name counts those without a category."""
-    grouped = rows.values_list(f"{path}__0").annotate(rows=Count("pk")).order_by()
-    return {name or "": count for name, count in grouped}
+def _pages_by_top_name(project: Project) -> dict[str, int]:
+    """Pages counted by the first name of their category's path; the empty name counts those without a category."""
+    pages = Page.objects.filter(PRESENT, project=project).order_by()
+    tops = dict(Category.objects.filter(project=project).values_list("pk", "path__0"))
+    found: Counter[str] = Counter()
+    for category, number in pages.values_list("category").annotate(Count("project")):
+        found[tops.get(category, "")] += number
+    return found
 
 
 def project_cards(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Membership]:
@@ -175,8 +186,8 @@ def project_cards(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Membership
         .select_related("project")
         .annotate(
             page_count=_count(Page.objects.filter(PRESENT)),
-            to_review=_count(CandidateEdge.objects.filter(TO_REVIEW)),
-            accepted=_count(CandidateEdge.objects.filter(ACCEPTED)),
+            to_review=_kept(TO_REVIEW),
+            accepted=_kept(ACCEPTED),
             last_run_at=Subquery(last_run.values("created_at")[:1]),
             last_run_id=Subquery(last_run.values("pk")[:1]),
             last_run_kind=Subquery(last_run.values("kind")[:1]),
@@ -189,6 +200,11 @@ def project_cards(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Membership
 def _count(rows: QuerySet) -> Coalesce:
     counted = rows.filter(project=OuterRef("project")).order_by().values("project").annotate(rows=Count("pk"))
     return Coalesce(Subquery(counted.values("rows"), output_field=IntegerField()), 0)
+
+
+def _kept(rule: Q) -> Coalesce:
+    kept = EdgeCount.objects.filter(rule, project=OuterRef("project")).order_by().values("project")
+    return Coalesce(Subquery(kept.annotate(edges=total()).values("edges"), output_field=IntegerField()), 0)
 
 
 # ------------------------------------------------------------------------------------------------ what is sensitive

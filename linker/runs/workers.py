@@ -22,6 +22,7 @@ from linker.operations import outages
 from linker.runs import job_queue, recovery, sensitivity_checks
 from linker.runs.job_queue import JobKey
 from linker.runs.lost_work import find_lost
+from linker.storage.edge_counts import fold_many
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -150,6 +151,7 @@ class WorkerPool:
         self.suspects = lost
         for run in sensitivity_checks.start_missing():
             log.warning("a look for sensitive pages was started: the project was never looked through", run=run.pk)
+        fold_many()
         self._clean()
 
     def _clean(self) -> None:

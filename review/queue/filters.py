@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
@@ -13,11 +11,13 @@ from django.db.models import BooleanField, Q, QuerySet, TextChoices
 from django.db.models.expressions import RawSQL
 
 from linker.engine.candidates import registry as generators
-from linker.models import Basis, CandidateEdge, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
+from linker.models import Basis, CandidateEdge, EdgeCount, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
 from linker.models import QueueOrder as Order
-from linker.models.querysets import DECIDED, PROPOSED, SHOWN
-from linker.models.subtrees import subtrees
+from linker.models.edge_counts import kept_counts, total
+from linker.models.querysets import DECIDED, OPEN, PROPOSED, SHOWN, UNDECIDED
+from linker.models.subtrees import categories_below
 from linker.query_strings import MAX_ID, is_id, unknown_fields
+from review.queue.search import Search
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,6 @@ ALL = "all"
 BESIDE = frozenset({"after", "at", "before", "bom", "file", "format", "reason"})
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
 _IN_PILOT = "~pilot"  # at the end of a cursor
-_SEARCHED = ("source__url", "source__title", "target__url", "target__title", "anchor")
 
 
 class Sensitive(TextChoices):
@@ -193,32 +192,32 @@ class QueueFilter:
         values = self.to_dict() | {"status": self.status}
         return _encoded({name: value for name, value in values.items() if (name, value) != ("status", ALL)})
 
-    def scope(self, project: Project) -> QuerySet[CandidateEdge]:
-        """The project's edges under every field but `status`, `held` and `stale`, unsorted: what the counters count."""
+    def scope(self, project: Project, counted: Search | None = None) -> QuerySet[CandidateEdge]:
+        """The project's edges under every field but `status`, `held` and `stale`, unsorted: what the counters count.
+
+        `counted`: the search for `text`, of which the edges that it counts are wanted.
+        """
         edges = CandidateEdge.objects.filter(project=project)
         if self.tier is not None:
-            named = Tier.objects.filter(project=project, pk=self.tier).values("name")
-            edges = edges.filter(tier__in=Tier.objects.filter(project=project, name__in=named))
+            edges = edges.filter(tier__in=self._tiers(project))
         if self.category is not None:
-            edges = edges.filter(source__category__in=subtrees(project, [self.category]))
+            edges = edges.filter(source__category__in=categories_below(project, [self.category]))
         if self.sensitive == Sensitive.ONLY:
             edges = edges.exclude(sensitive="")
         if self.sensitive == Sensitive.NOT:
             edges = edges.filter(sensitive="")
+        edges = edges.filter(self._placed())
+        if self.ranked_by:
+            edges = edges.filter(ranked_by=self.ranked_by)
         if self.text:
-            edges = edges.filter(reduce(or_, (Q((f"{name}__icontains", self.text)) for name in _SEARCHED)))
+            search = Search(project, self.text) if counted is None else counted
+            edges = edges.filter(search.holds() if counted is None else search.counted())
         if self.donor is not None:
             edges = edges.filter(source_id=self.donor)
         if self.acceptor is not None:
             edges = edges.filter(target_id=self.acceptor)
-        if self.placement == GAP:
-            edges = edges.filter(content_gap=True)
-        elif self.placement:
-            edges = edges.filter(placement=self.placement)
         if self.generator:
             edges = edges.filter(generators__contains=[self.generator])
-        if self.ranked_by:
-            edges = edges.filter(ranked_by=self.ranked_by)
         if self.probability is not None:
             edges = edges.filter(probability__gte=self.probability / 100)
         if self.pilot:
@@ -226,12 +225,71 @@ class QueueFilter:
             edges = edges.filter(of_runs(pilots)) if self.pilot == OfPilot.ONLY else edges.exclude(run__in=pilots)
         return edges
 
+    def counts(self, project: Project) -> QuerySet[EdgeCount] | None:
+        """The counts that are kept of what `scope` holds; None where a field asks for what no count is kept of."""
+        pages = self.text or self.donor is not None or self.acceptor is not None
+        if pages or self.generator or self.probability is not None or self.pilot:
+            return None
+        return self._counts_of_kinds(project)
+
+    def _counts_of_kinds(self, project: Project) -> QuerySet[EdgeCount]:
+        """The counts under those of the fields that counts are kept by."""
+        counts = kept_counts(project).filter(self._placed())
+        if self.tier is not None:
+            counts = counts.filter(tier__in=self._tiers(project))
+        if self.category is not None:
+            counts = counts.filter(category__in=categories_below(project, [self.category]))
+        if self.sensitive:
+            counts = counts.filter(is_sensitive=self.sensitive == Sensitive.ONLY)
+        if self.ranked_by:
+            counts = counts.filter(ranked_by=self.ranked_by)
+        return counts
+
+    def _tiers(self, project: Project) -> list[int]:
+        """All tiers of the name of the one asked for."""
+        named = Tier.objects.filter(project=project, pk=self.tier or 0).values("name")
+        return list(Tier.objects.filter(project=project, name__in=named).values_list("pk", flat=True))
+
+    def _placed(self) -> Q:
+        """Of an edge as of a count of edges."""
+        if self.placement == GAP:
+            return Q(content_gap=True)
+        return Q(placement=self.placement) if self.placement else Q()
+
     def queryset(self, project: Project) -> QuerySet[CandidateEdge]:
         """The edges asked for, in the order asked for."""
         edges = self.scope(project).filter(self.hidden_left_out())
         if self.status != ALL:
             edges = edges.filter(status=self.status)
         return edges.order_by(*self.order.fields)
+
+    def parts(self, project: Project) -> list[QuerySet[CandidateEdge]]:
+        """The same edges in parts that share none, each a range of one index in the order asked for: an index is
+        ordered within a status, and that of the open suggestions within a tier. What is held back, however much it is,
+        is not walked through."""
+        edges = self.scope(project)
+        parts = [
+            edges.filter(status=status)
+            for status in ([self.status] if self.status != ALL else EdgeStatus.values)
+            if status != EdgeStatus.SUGGESTED
+        ]
+        if self.status in (EdgeStatus.SUGGESTED, ALL):
+            parts += self._undecided_parts(edges, project)
+        return [part.order_by(*self.order.fields) for part in parts]
+
+    def _undecided_parts(self, edges: QuerySet[CandidateEdge], project: Project) -> list[QuerySet[CandidateEdge]]:
+        if self.held and self.tier is None:
+            return [edges.filter(UNDECIDED if self.stale else OPEN)]
+        if self.stale:
+            return [
+                edges.filter(UNDECIDED, tier__in=_shown_tiers(project) if self.tier is None else self._tiers(project))
+            ]
+        kinds = self._counts_of_kinds(project)
+        if self.tier is None:
+            kinds = kinds.filter(SHOWN)
+        # Not those that have none of the kind asked for: all of theirs would be looked at in vain.
+        found = kinds.filter(OPEN).values_list("tier").annotate(edges=total()).order_by("tier")
+        return [edges.filter(OPEN, tier=tier) for tier, number in found if number]
 
     def hidden_left_out(self) -> Q:
         """The condition that keeps back what the queue does not show unasked."""
@@ -252,6 +310,10 @@ class QueueFilter:
             following |= same & Q((step, cursor.values[place]))
         # Implied by the rest, and what lets the index start at the cursor.
         return Q((f"{first}__lte", cursor.values[0])) & following
+
+
+def _shown_tiers(project: Project) -> list[int]:
+    return list(Tier.objects.filter(project=project, held=False).values_list("pk", flat=True))
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from linker.models import CandidateEdge, Category, EdgeStatus, Page, Project, Run, RunKind
-from linker.models.querysets import ACCEPTED, ACTIVE, APPROVED, PROPOSED, STALE, UNDECIDED
+from linker.models.querysets import ACTIVE, APPROVED, UNDECIDED
 from linker.runs.pilot_progress import open_pilot
-from review.decisions import decisions_in_force
-from review.models import AFTER_RELEASE, Decision, SetAside, Verb
+from review.decisions import AT_A_TIME, newest_of
+from review.models import Decision, SetAside
 from review.queue.cards import JOINED, LONG, Card, authority_in_words, cards_for, decisions_of, page_href
 from review.queue.filters import ALL, Cursor, QueueFilter, of_runs
 
@@ -64,41 +65,6 @@ class Lines:
     next: str
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Edges under a filter's scope, by what can be done with them; `today` is the user's own decisions. What the user
-    has set aside is in `later` alone."""
-
-    to_review: int
-    sensitive: int
-    held: int
-    stale: int
-    accepted: int
-    rejected: int
-    exported: int
-    withdrawn: int
-    today: int
-    later: int
-
-    @property
-    def total(self) -> int:
-        return self.to_review + self.later + self.held + self.stale + self.decided
-
-    @property
-    def decided(self) -> int:
-        return self.accepted + self.rejected + self.exported + self.withdrawn
-
-    def of(self, status: str) -> int:
-        """The edges that a list of this status holds, or of all; those set aside have a list of their own."""
-        return int(getattr(self, {EdgeStatus.SUGGESTED: "to_review", ALL: "total"}.get(status, status)))
-
-    @property
-    def percent(self) -> int:
-        """Decided, of what is decided or to review; 100 only when nothing is left."""
-        known = self.decided + self.to_review + self.later
-        return self.decided * 100 // known if known else 0
-
-
 def lines(
     project: Project, chosen: QueueFilter, user: User, after: Cursor | None = None, size: int = PAGE_SIZE
 ) -> Lines:
@@ -106,18 +72,18 @@ def lines(
 
     The open suggestions of an open pilot come before all others.
     """
-    edges = of_user(chosen.queryset(project), chosen, user).select_related(*JOINED).defer(*LONG)
+    parts = [of_user(part, chosen, user) for part in chosen.parts(project)]
     pilot = _put_first(project, chosen)
     if pilot is None and after is not None and after.in_pilot:
         after = None  # the pilot has ended since: from the top, so that nothing is left out
-    following = edges.filter(chosen.after(after)) if after is not None else edges
+    following = [part.filter(chosen.after(after)) for part in parts] if after is not None else parts
     if pilot is None:
-        found = list(following[: size + 1])
+        found = _first(following, chosen, size + 1)
     elif after is None or after.in_pilot:
-        found = list(following.filter(of_runs([pilot.pk]))[: size + 1])
-        found += edges.exclude(run=pilot)[: size + 1 - len(found)]
+        found = _first([part.filter(of_runs([pilot.pk])) for part in following], chosen, size + 1)
+        found += _first([part.exclude(run=pilot) for part in parts], chosen, size + 1 - len(found))
     else:
-        found = list(following.exclude(run=pilot)[: size + 1])
+        found = _first([part.exclude(run=pilot) for part in following], chosen, size + 1)
     start = after.position if after is not None else 0
     last = decisions_of(project, found[:size])
     shown = tuple(
@@ -125,6 +91,20 @@ def lines(
         for at, edge in enumerate(found[:size], start=1)
     )
     return Lines(shown, str(shown[-1].cursor) if len(found) > size else "")
+
+
+def _first(parts: Sequence[QuerySet[CandidateEdge]], chosen: QueueFilter, most: int) -> list[CandidateEdge]:
+    """The first `most` edges of all parts together, in the filter's order: the first of each part, sorted."""
+    if not parts or most <= 0:
+        return []
+    keys = [name.lstrip("-") for name in chosen.order.fields]
+    firsts = [part.values_list(*keys)[:most] for part in parts]  # the last of the keys is the id
+    rows = firsts[0].union(*firsts[1:], all=True) if len(firsts) > 1 else firsts[0]
+    signs = [-1 if name.startswith("-") else 1 for name in chosen.order.fields]
+    ordered = sorted(rows, key=lambda row: tuple(sign * value for sign, value in zip(signs, row, strict=True)))
+    ids = [row[-1] for row in ordered[:most]]
+    edges = CandidateEdge.objects.filter(pk__in=ids).select_related(*JOINED).defer(*LONG).in_bulk() if ids else {}
+    return [edges[pk] for pk in ids if pk in edges]
 
 
 def line_at(project: Project, chosen: QueueFilter, edge_id: int) -> Line | None:
@@ -172,21 +152,28 @@ def card_of(edge: CandidateEdge) -> Card:
 
 def next_edge(project: Project, chosen: QueueFilter, user: User, edge: CandidateEdge) -> CandidateEdge | None:
     """The open suggestion that follows `edge` in the filter's order, or else the first of the list."""
-    suggestions = of_user(chosen.queryset(project).filter(UNDECIDED).exclude(pk=edge.pk), chosen, user)
-    following = suggestions.filter(chosen.after(Cursor.of(edge, chosen.order, 0)))
+    parts = [
+        of_user(part, chosen, user).exclude(pk=edge.pk)
+        for part in dataclasses.replace(chosen, status=EdgeStatus.SUGGESTED.value).parts(project)
+    ]
+    following = [part.filter(chosen.after(Cursor.of(edge, chosen.order, 0))) for part in parts]
     pilot = _put_first(project, chosen)
     if pilot is None:
-        return following.first() or suggestions.first()
-    first, rest = suggestions.filter(of_runs([pilot.pk])), suggestions.exclude(run=pilot)
-    if edge.run_id == pilot.pk:
-        return following.filter(of_runs([pilot.pk])).first() or rest.first() or first.first()
-    return following.exclude(run=pilot).first() or first.first() or rest.first()
+        places = [following, parts]
+    else:
+        first, rest = [part.filter(of_runs([pilot.pk])) for part in parts], [part.exclude(run=pilot) for part in parts]
+        if edge.run_id == pilot.pk:
+            places = [[part.filter(of_runs([pilot.pk])) for part in following], rest, first]
+        else:
+            places = [[part.exclude(run=pilot) for part in following], first, rest]
+    return next((found[0] for place in places if (found := _first(place, chosen, 1))), None)
 
 
 def recent_decisions(project: Project, user: User, most: int = RECENT) -> list[Decision]:
-    """The user's newest decisions that still hold and can be taken back here, the newest first."""
-    found = decisions_in_force(project).filter(user=user).exclude(verb__in=AFTER_RELEASE)
-    return list(found.exclude(edge__status=EdgeStatus.EXPORTED).select_related("edge__target").order_by("-id")[:most])
+    """The user's newest decisions that still hold and can be taken back here, the newest first: of the newest that
+    were looked at, where many of them cannot be taken back any more."""
+    found = islice(newest_of(project, user), AT_A_TIME)
+    return list(islice((decision for decision in found if decision.edge.status != EdgeStatus.EXPORTED), most))
 
 
 def _put_first(project: Project, chosen: QueueFilter) -> Run | None:
@@ -195,28 +182,6 @@ def _put_first(project: Project, chosen: QueueFilter) -> Run | None:
     if chosen.status != EdgeStatus.SUGGESTED or chosen.pilot:
         return None
     return open_pilot(project)
-
-
-def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
-    """Counts under every field of the filter but its status; what is held or stale counts where it is shown."""
-    shown = UNDECIDED & chosen.hidden_left_out()
-    # An empty condition hides nothing, and its negation is empty as well.
-    hidden = UNDECIDED & ~chosen.hidden_left_out() if chosen.hidden_left_out() else Q(pk__in=[])
-    aside = Q(pk__in=SetAside.objects.filter(project=project, user=user).values("edge"))
-    sums = chosen.scope(project).aggregate(
-        to_review=Count("pk", filter=shown & ~aside),
-        later=Count("pk", filter=shown & aside),
-        sensitive=Count("pk", filter=shown & ~aside & ~Q(sensitive="")),
-        held=Count("pk", filter=hidden & PROPOSED),
-        stale=Count("pk", filter=hidden & STALE),
-        accepted=Count("pk", filter=ACCEPTED),
-        rejected=Count("pk", filter=Q(status=EdgeStatus.REJECTED)),
-        exported=Count("pk", filter=Q(status=EdgeStatus.EXPORTED)),
-        withdrawn=Count("pk", filter=Q(status=EdgeStatus.WITHDRAWN)),
-    )
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    decided = Decision.objects.filter(project=project, user=user, at__gte=midnight, undone_by__isnull=True)
-    return Counts(**sums, today=decided.exclude(verb=Verb.UNDO).count())
 
 
 def quotas(project: Project, donor_ids: Sequence[int]) -> dict[int, Quota]:

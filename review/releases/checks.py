@@ -28,7 +28,7 @@ from linker.matching.eligibility import IneligibleReason, ineligible_pages
 from linker.matching.room import text_room_sql
 from linker.models import CandidateEdge, EdgeStatus, Placement
 from linker.models.linked import ASIDE_LINK, linked_sql
-from linker.models.querysets import ACCEPTED, DECIDED, LIVE_STATUS, MISSING, PRESENT, TO_REVIEW, sql
+from linker.models.querysets import ACCEPTED, DECIDED, LIVE_STATUS, MISSING, OPEN, PRESENT, TO_REVIEW, sql
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import sensitivity_checks
 from linker.storage.copy import analyze, copy_rows_in
@@ -49,6 +49,13 @@ AT_A_TIME = 5000  # rows that are written
 
 # What a release exports, as far as nothing below holds it back: what was accepted, and what a tier lets go unreviewed.
 READY = ACCEPTED | TO_REVIEW & Q(tier__export_unreviewed=True)
+
+
+def ready_in(project: Project) -> Q:
+    """The same rule, about edges of this project: with its tiers by their ids, an index finds what it asks for."""
+    tiers = list(project.tiers.filter(export_unreviewed=True, held=False).values_list("pk", flat=True))
+    return ACCEPTED | OPEN & Q(tier__in=tiers) if tiers else ACCEPTED
+
 
 # What an editor can do about it.
 ADVICE = {
@@ -116,14 +123,14 @@ def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterabl
     """
     wanted = ", ".join(f"'{operation}'" for operation in operations)
     scope = edges.order_by()
-    ready = sql_of(scope.filter(READY).values("id", "status"))
+    approved = sql_of(scope.filter(ready_in(project)).values("id", "status"))
     pending = sql_of(scope.filter(pending__isnull=False).values("id", "status", "pending__operation"))
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS leaving, ready")
         cursor.execute("CREATE TEMP TABLE ready (id bigint PRIMARY KEY, status text, operation text) ON COMMIT DROP")
         # Without parameters: a text that is searched for may hold a percent sign.
         cursor.execute(
-            f"INSERT INTO ready SELECT * FROM (SELECT *, 'add' FROM ({ready}) ready UNION ALL {pending}) "
+            f"INSERT INTO ready SELECT * FROM (SELECT *, 'add' FROM ({approved}) ready UNION ALL {pending}) "
             f"approved (id, status, operation) WHERE operation IN ({wanted})"
         )
     analyze("ready")
@@ -308,7 +315,7 @@ WHERE {_STANDING} AND e.source_id IN (SELECT source_id FROM leaving) GROUP BY 1,
 """
 _RECEIVED = f"""
 SELECT e.target_id, count(*) FROM linker_candidateedge e
-WHERE {_STANDING} AND e.target_id IN (SELECT target_id FROM leaving) GROUP BY 1
+WHERE {_STANDING} AND e.target_id = ANY (ARRAY(SELECT DISTINCT target_id FROM leaving)) GROUP BY 1
 """
 # What each link needs room for, in the order in which links are let through: beside its donor's text or in it, and at
 # its acceptor, under the caps of the run that proposed it; and among the links of its target with the same anchor, if

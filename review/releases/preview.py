@@ -11,7 +11,7 @@ from linker.models import CandidateEdge, Placement, Project
 from review.models import Operation
 from review.releases import checks
 from review.releases import held_back as held
-from review.releases.rows import ORDER, Choice, choose, leaving_edges
+from review.releases.rows import ORDER, leaving_edges
 
 SAMPLE = 5
 
@@ -65,7 +65,7 @@ class Preview:
 
 def count_approved(project: Project, edges: QuerySet[CandidateEdge], most: int) -> int:
     """How many of `edges` were approved or asked to change, before any is looked at; `most` at most."""
-    ready = choose(edges, Choice.ACCEPTED)
+    ready = edges.filter(checks.ready_in(project)).order_by()
     pending = edges.filter(pending__isnull=False).order_by()
     return min(ready[:most].count() + pending[:most].count(), most)
 

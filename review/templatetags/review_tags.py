@@ -10,6 +10,7 @@ from django import template
 
 from linker.models import CandidateEdge
 from review.queue.cards import percent
+from review.queue.counts import AtLeast
 from review.queue.filters import QueueFilter
 
 register = template.Library()
@@ -30,6 +31,14 @@ def address(url: str) -> str:
 def figure(edge: CandidateEdge) -> str:
     """The number a link is judged by: its probability, or else its score."""
     return percent(edge.probability) if edge.probability is not None else f"{edge.score:.3f}"
+
+
+@register.filter
+def counted(number: int | str) -> str:
+    """A number with commas, and with a plus where counting stopped; nothing where a page has no counts."""
+    if isinstance(number, str):
+        return number
+    return f"{number:,}+" if isinstance(number, AtLeast) else f"{number:,}"
 
 
 @register.simple_tag

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from django.db import transaction
 
 from ingest.addresses.destinations import Moves, PageFinder, destinations
 from ingest.cells.markup import is_markup
@@ -25,6 +26,7 @@ from linker.pages.roles import find_roles
 from linker.pages.sensitivity import find_sensitive
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import analyze
+from linker.storage.edge_counts import recount
 from linker.storage.references import lock_references
 
 if TYPE_CHECKING:
@@ -127,6 +129,8 @@ class PagesLoad:
         self.task.note_stage("Scanning for sensitive pages")
         report |= find_sensitive(self.project, self.task.note_substage)
         report |= find_roles(self.project, self.task.note_substage)
+        # Whoever wrote suggestions meanwhile may have counted them under the category that a page had before.
+        transaction.on_commit(lambda: recount(self.project))
         self.task.note_done()
 
     @property

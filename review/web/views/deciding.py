@@ -22,6 +22,7 @@ from review import decisions
 from review.decisions import AnchorError, NothingToUndo, Outcome, Ruling, Shown
 from review.models import SetAside, Verb
 from review.queue import selectors
+from review.queue.counts import AtLeast, queue_counts
 from review.queue.operations import MAX_OPERATIONS, Answer, Result, carry_out
 from review.web.forms import AsideForm, DecisionForm, GroupForm, PlaceForm, UndoForm, held_in, operations_in
 from review.web.views.queue import (
@@ -59,14 +60,19 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = place.chosen_in(project)
     answers = carry_out(project, user, asked)
     changed, gone = _changed(membership, chosen, answers, held_in(sent))
-    counts = selectors.queue_counts(project, chosen, user)
+    counts = queue_counts(project, chosen, user)
     left = counts.later if chosen.later else counts.to_review
     return JsonResponse(
         {
             "answers": _answers(membership, chosen, answers),
             "changed": changed,
             "gone": gone,
-            "counts": {"left": left, "today": counts.today, "percent": counts.percent},
+            "counts": {
+                "left": left,
+                **({"more": True} if isinstance(left, AtLeast) else {}),  # counting stopped there
+                "today": counts.today,
+                "percent": counts.percent,
+            },
         }
     )
 

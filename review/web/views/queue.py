@@ -18,6 +18,7 @@ from review import decisions
 from review.models import Reason, Where
 from review.queue import selectors
 from review.queue.chips import chips
+from review.queue.counts import queue_counts
 from review.queue.filters import QueueFilter, tier_choices
 from review.queue.page_text import page_text
 from review.queue.saved import saved_filters
@@ -150,7 +151,7 @@ def _open_line(membership: Membership, chosen: QueueFilter, user: User, at: str)
 
 def _filter_context(membership: Membership, chosen: QueueFilter, request: HttpRequest, user: User) -> dict[str, Any]:
     project = membership.project
-    counts = selectors.queue_counts(project, chosen, user)
+    counts = queue_counts(project, chosen, user)
     return {
         "counts": counts,
         "statuses": [(value, label, counts.of(value)) for value, label in selectors.statuses()],

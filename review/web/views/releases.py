@@ -16,11 +16,14 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from linker.models import EdgeStatus, Membership, Placement, Project, RankedBy, Role, RunKind
+from linker.models.edge_counts import total
+from linker.models.querysets import OPEN
 from linker.projects.access import has_role, member
 from linker.query_strings import MAX_ID, is_id, unknown_fields
 from linker.runs import lifecycle
 from linker.runs.lifecycle import RunIsActive
 from review.models import Held, Operation, Release, ReleaseFormat
+from review.queue.counts import MOST, AtLeast
 from review.queue.filters import ALL, GAP, ExportFilter, generator_label
 from review.releases import checks, create, held_back, outgoing, rows
 from review.releases.create import NothingToExport, NumberChanged
@@ -179,9 +182,18 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "preview": None if _are_too_many(project, edges) else preview(project, edges),
         "releases": [_with_words(release) for release in shown[:PAGE_SIZE]],
         "older": shown[PAGE_SIZE - 1].number if len(shown) > PAGE_SIZE else None,
-        "suggestions": rows.choose(others, Choice.SUGGESTED).count(),
+        "suggestions": _count_suggestions(chosen, project, others),
     }
     return render(request, "review/releases.html", context, status=status)
+
+
+def _count_suggestions(chosen: ExportFilter, project: Project, others: QuerySet[CandidateEdge]) -> int:
+    """How many a file of the suggestions would hold: as kept, or counted as far as MOST."""
+    kept = chosen.counts(project)
+    if kept is not None and not chosen.ignored:
+        return int(kept.aggregate(links=total(OPEN))["links"])
+    found = rows.choose(others, Choice.SUGGESTED)[: MOST + 1].count()
+    return found if found <= MOST else AtLeast(MOST)
 
 
 @require_GET

@@ -35,6 +35,7 @@ function review(root) {
   const held = []; // keys that wait for a card
   let waitsForCard = null; // the card that an undo brings back
   const counts = { left: countIn("[data-left]"), today: countIn("[data-today]") };
+  let isBound = Boolean(find("[data-left]")?.textContent.includes("+")); // counting stopped at what is left: there may be more
 
   const deck = new Deck({ url: root.dataset.deck, query: root.dataset.query, cursor: root.dataset.cursor, onArrival: () => { paint(); pump(); } });
   const outbox = decides && new Outbox({
@@ -76,7 +77,7 @@ function review(root) {
     next.replaceChildren(...deck.following().map((other) => other.line));
     for (const [name, value] of Object.entries(counts)) {
       const shown = find(`[data-${name}]`);
-      if (shown) shown.textContent = number.format(Math.max(0, value));
+      if (shown) shown.textContent = number.format(Math.max(0, value)) + (name === "left" && isBound ? "+" : "");
     }
   }
 
@@ -320,8 +321,9 @@ function review(root) {
     if (changed.length || gone.length) paint();
   }
 
-  function onCounts({ left, today, percent }) {
+  function onCounts({ left, more, today, percent }) {
     if (outbox.size) return;
+    isBound = Boolean(more);
     Object.assign(counts, { left, today });
     const bar = find("[data-progress]");
     if (bar) bar.value = percent;
