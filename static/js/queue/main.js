@@ -228,7 +228,7 @@ function review(root) {
     waitsForCard = old.edge;
     counts.left += 1;
     counts.today -= 1;
-    outbox.add({ key: newKey(), kind: "undo", decision: old.decision, label: { edge: old.edge } });
+    outbox.add({ key: newKey(), kind: "undo", decision: old.decision, whole: 1, label: { edge: old.edge } });
   }
 
   async function open(edge) {
@@ -300,6 +300,8 @@ function review(root) {
       const item = deck.items.find((other) => other.edge === fresh.edge);
       if (item) renew(item, fresh);
       else if (waitsForCard === fresh.edge) deck.insert(fresh);
+      else if (operation.whole) deck.insertBehind(fresh);
+      if (operation.whole) recent.removeOld(fresh.edge);
     }
     if (waitsForCard === edge) waitsForCard = null;
     paint();
