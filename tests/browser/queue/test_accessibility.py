@@ -26,7 +26,7 @@ SMALL = """(least) => {
     if (!control.checkVisibility({ visibilityProperty: true }) || control.closest(".visually-hidden")) continue;
     const shown = control.matches("[type=radio], [type=checkbox]") ? control.closest("label") || control : control;
     const { width, height } = shown.getBoundingClientRect();
-    if (width && (width < least || height < least)) found.push(`${width} x ${height} ${shown.outerHTML.slice(0, 120)}`);
+    if (width && (width < least || height < least)) found.push(`${height} ${shown.className} ${shown.innerText}`);
   }
   return found;
 }"""
@@ -58,7 +58,7 @@ def test_nothing_is_found_with_the_filters_open(at_queue):
 
 
 def test_nothing_is_found_on_a_phone(at_queue):
-    at_queue.set_viewport_size(PHONE)
+    at_queue.set_viewport_size(PHONE | {"height": 1600})  # what the fixed actions cover for a moment is not judged
     assert findings(at_queue) == []
 
 
