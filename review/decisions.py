@@ -302,7 +302,7 @@ def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dic
 def undo(
     project: Project, user: User, decision: Decision | None = None, key: UUID | None = None, *, whole: bool = False
 ) -> Outcome:
-    """Takes back a decision, with `whole` the whole batch it belongs to, or the user's newest that still stands, with the whole batch it belongs to.
+    """Takes back a decision, with `whole` all of its batch, or the user's newest that holds, with all of its batch.
 
     `key` is kept with the undoing decision, of a batch with the first.
 
