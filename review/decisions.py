@@ -300,8 +300,10 @@ def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dic
     return found
 
 
-def undo(project: Project, user: User, decision: Decision | None = None, key: UUID | None = None) -> Outcome:
-    """Takes back a decision, or the user's newest that still stands, with the whole batch it belongs to.
+def undo(
+    project: Project, user: User, decision: Decision | None = None, key: UUID | None = None, *, whole: bool = False
+) -> Outcome:
+    """Takes back a decision, with `whole` all of its batch, or the user's newest that holds, with all of its batch.
 
     `key` is kept with the undoing decision, of a batch with the first.
 
@@ -320,7 +322,7 @@ def undo(project: Project, user: User, decision: Decision | None = None, key: UU
         elif decision.verb in AFTER_RELEASE:
             raise NothingToUndo("The link has been exported. Take this back on the list of exported links.")
         else:
-            together = [decision]
+            together = _together(project, decision) if whole else [decision]
         edges = {edge.pk: edge for edge in _locked(project, [item.edge_id for item in together])}
         _refuse_exported(edges.values())
         valid = set(

@@ -57,6 +57,7 @@ class Undo:
     key: UUID
     of: UUID | None = None
     decision: int | None = None
+    whole: bool = False  # with the batch that the decision belongs to
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,11 @@ def _undo(project: Project, user: User, operation: Undo) -> Answer:
         named = project.decisions.exclude(verb=Verb.UNDO).filter(pk=operation.decision).first()
         if named is None:
             raise NothingToUndo("This decision is not in this project. Reload the queue and try again.")
-    outcome = decisions.undo(project, user, named, operation.key)
+    try:
+        outcome = decisions.undo(project, user, named, operation.key, whole=operation.whole)
+    except NothingToUndo as error:
+        done = _done_before(project, user, operation.key)  # in another request
+        return done or Answer(operation.key, Result.REFUSED, str(error), (named.edge_id,) if named else ())
     touched = _touched(outcome)
     if not outcome.decided:
         return Answer(operation.key, Result.REFUSED, outcome.conflicts[0].message, touched)

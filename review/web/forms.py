@@ -196,7 +196,7 @@ def _operation(fields: object) -> Operation:
     if kind == "undo":
         form = UndoForm(fields)
         _check(form)
-        return Undo(key, head.cleaned_data["of"], form.cleaned_data["decision"])
+        return Undo(key, head.cleaned_data["of"], form.cleaned_data["decision"], form.cleaned_data["whole"])
     if edge is None:
         raise ValueError("an operation without its suggestion")
     if kind != "decide":
@@ -217,9 +217,10 @@ def _check(form: forms.Form) -> None:
 
 
 class UndoForm(PlaceForm):
-    """The decision to take back; without one, the user's newest."""
+    """The decision to take back, with `whole` its batch; without one, the user's newest."""
 
     decision = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
+    whole = forms.BooleanField(required=False)
 
 
 class SeenField(forms.Field):

@@ -50,6 +50,12 @@ export class Deck {
     this.gone.delete(item.edge);
   }
 
+  // Puts a card behind the open one.
+  insertBehind(item) {
+    this.items.splice(this.at + 1, 0, item);
+    this.gone.delete(item.edge);
+  }
+
   move(step) {
     const to = this.at + step;
     if (to < 0 || to >= this.items.length) return false;

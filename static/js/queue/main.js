@@ -9,6 +9,7 @@ import { Recent } from "./recent.js";
 import * as words from "./words.js";
 
 const MOST_UNDONE = 200; // cards kept so that their decisions can be taken back without asking the server
+const OFFER_MS = 2000; // how often is looked for what other windows have left
 const VERBS = { accept: "Accepted", anyway: "Accepted", reject: "Rejected", aside: "Later", back: "Back in the queue" };
 const SAID = {
   saved: () => "All saved",
@@ -228,12 +229,22 @@ function review(root) {
     waitsForCard = old.edge;
     counts.left += 1;
     counts.today -= 1;
-    outbox.add({ key: newKey(), kind: "undo", decision: old.decision, label: { edge: old.edge } });
+    outbox.add({ key: newKey(), kind: "undo", decision: old.decision, whole: 1, label: { edge: old.edge } });
   }
 
   async function open(edge) {
     if (deck.open(edge)) return paint();
     location.href = root.dataset.edgeUrl.replace("/0/", `/${edge}/`);
+  }
+
+  // A card that is closed was shown to be read, and is not kept.
+  function move(step) {
+    const left = deck.current;
+    const isRead = left && root.dataset.deck && left.node.dataset.state !== "suggested";
+    if (!deck.move(step) && !isRead) return;
+    if (isRead) deck.remove(left);
+    paint();
+    deck.current?.node.focus({ preventScroll: true });
   }
 
   // The first that could not be saved comes back as the open card.
@@ -279,9 +290,8 @@ function review(root) {
   function undone(operation, answer, back) {
     const edge = operation.label?.edge;
     if (answer.result !== "saved") {
-      // The decision stands. The card that was brought back leaves again, unless it has been decided anew.
       const item = deck.items.find((other) => other.edge === edge);
-      if (item) { deck.remove(item); counts.left -= 1; counts.today += 1; }
+      if (item && !back.some((fresh) => fresh.edge === edge)) closeAgain(item, answer);
       const key = operation.key;
       recent.add({ key, edge, label: { verb: "Undo", name: operation.label?.name || "", target: operation.label?.target || "" } });
       recent.mark(key, "refused", answer.message);
@@ -291,10 +301,21 @@ function review(root) {
       const item = deck.items.find((other) => other.edge === fresh.edge);
       if (item) renew(item, fresh);
       else if (waitsForCard === fresh.edge) deck.insert(fresh);
+      else if (operation.whole) deck.insertBehind(fresh);
+      if (operation.whole) recent.removeOld(fresh.edge);
     }
     if (waitsForCard === edge) waitsForCard = null;
     paint();
     pump();
+  }
+
+  // The decision holds, and the card that was brought back is closed again. Where it is the open card it stays in its
+  // place with the reason, so that no key meant for it decides another.
+  function closeAgain(item, answer) {
+    counts.left -= 1;
+    counts.today += 1;
+    if (item === deck.current && answer.cards.length) item.node = closed(answer, item);
+    else deck.remove(item);
   }
 
   // The words, the run and the tier of a card may have changed while it was decided.
@@ -369,6 +390,9 @@ function review(root) {
   if (outbox) {
     for (const operation of outbox.operations) dropFromDeck(operation);
     offer();
+    setInterval(offer, OFFER_MS);
+    onOffer("[data-offer-save]", () => outbox.takeOver().forEach(dropFromDeck));
+    onOffer("[data-offer-discard]", () => outbox.discardOthers());
     paintState(outbox.size ? "saving" : "saved");
     outbox.flush();
   }
@@ -387,20 +411,21 @@ function review(root) {
     paint();
   }
 
+  // What other windows have left unsaved; one that has crashed is known to be gone only after a while.
   function offer() {
-    const places = outbox.leftByOthers();
+    const unsaved = outbox.leftByOthers().length;
     const notice = root.querySelector("[data-offer]");
-    if (!places.length) return;
-    const unsaved = places.reduce((sum, name) => sum + JSON.parse(localStorage.getItem(name)).length, 0);
-    notice.querySelector("[data-offer-says]").textContent = unsaved === 1
+    notice.hidden = !unsaved;
+    if (!unsaved) return;
+    const says = unsaved === 1
       ? "A decision of yours in another window was never saved."
       : `${unsaved} decisions of yours in another window were never saved.`;
-    notice.hidden = false;
-    notice.querySelector("[data-offer-save]").addEventListener("click", () => { notice.hidden = true; outbox.takeOver(places); });
-    notice.querySelector("[data-offer-discard]").addEventListener("click", () => {
-      notice.hidden = true;
-      for (const name of places) localStorage.removeItem(name);
-    });
+    const place = notice.querySelector("[data-offer-says]");
+    if (place.textContent !== says) place.textContent = says;
+  }
+
+  function onOffer(selector, act) {
+    root.querySelector(selector).addEventListener("click", () => { act(); offer(); });
   }
 
   root.addEventListener("submit", (event) => {
@@ -412,9 +437,11 @@ function review(root) {
     else decide(form, event.submitter);
   });
 
+  const lookAt = (edge) => (look.has(edge) ? lookAgain(edge) : open(edge));
+
   // Undoes one of the last decisions, by its place in the list.
   function undoOf(item) {
-    if (item.dataset.key) return item.dataset.result === "saved" || item.dataset.result === "unsaved" ? undo(item.dataset.key) : lookAgain(Number(item.dataset.edgeId));
+    if (item.dataset.key) return item.dataset.result === "saved" || item.dataset.result === "unsaved" ? undo(item.dataset.key) : lookAt(Number(item.dataset.edgeId));
     waitsForCard = Number(item.dataset.edgeId);
     counts.left += 1;
     counts.today -= 1;
@@ -450,7 +477,7 @@ function review(root) {
     get card() { return deck.current?.node || null; },
     whenReady, undo: () => undo(), lookAgain,
     canMoveOn: () => !deck.loading || deck.following().length > 0,
-    move(step) { if (deck.move(step)) { paint(); deck.current.node.focus({ preventScroll: true }); } },
+    move,
     flushed: () => new Promise((resolve) => {
       const wait = () => (!outbox || !outbox.size ? resolve() : setTimeout(wait, 30));
       wait();

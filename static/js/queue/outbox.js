@@ -27,6 +27,11 @@ function read(name) {
   }
 }
 
+// Who signs in in another window gets another token than the page came with.
+function newestToken() {
+  return document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
+}
+
 function isAlive(tab) {
   return Date.now() - Number(localStorage.getItem(ALIVE + tab) || 0) < GONE_MS;
 }
@@ -57,7 +62,7 @@ export class Outbox {
     this.sayAlive();
     setInterval(() => this.sayAlive(), ALIVE_MS);
     addEventListener("pagehide", () => {
-      this.flush();
+      this.sendAway();
       localStorage.removeItem(ALIVE + this.tab);
     });
     addEventListener("online", () => this.retry());
@@ -90,20 +95,27 @@ export class Outbox {
     return true;
   }
 
-  // What tabs that are gone have left unsaved, by the place where it is stored.
-  leftByOthers() {
+  // The places in the storage of what tabs that are gone have left unsaved.
+  placesOfOthers() {
     const places = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix) && name !== this.place);
-    return places.filter((name) => !isAlive(name.slice(this.prefix.length)) && read(name).length);
+    return places.filter((name) => !isAlive(name.slice(this.prefix.length)));
   }
 
-  takeOver(places) {
-    for (const place of places) {
-      this.operations.push(...read(place));
-      localStorage.removeItem(place);
-    }
+  leftByOthers() { return this.placesOfOthers().flatMap(read); }
+
+  // Takes what others have left as its own, and returns it.
+  takeOver() {
+    const found = this.leftByOthers();
+    this.operations.push(...found);
     this.store();
+    this.discardOthers();
     this.say();
     this.flush();
+    return found;
+  }
+
+  discardOthers() {
+    for (const place of this.placesOfOthers()) localStorage.removeItem(place);
   }
 
   retry() {
@@ -133,13 +145,23 @@ export class Outbox {
     this.flush();
   }
 
+  // The page is left: all goes at once, with what is under way, since the server may get to this request first. Nobody
+  // waits for the answer, so it is kept as well, and the next page of the queue sends it again.
+  sendAway() {
+    if (!this.operations.length) return;
+    const sent = this.operations.slice(0, AT_ONCE);
+    for (const operation of sent) operation.tried = true;
+    this.store();
+    this.post(sent);
+  }
+
   async post(sent) {
     const operations = sent.map(({ label, tried, ...operation }) => operation);
     const body = JSON.stringify({ query: this.query, operations, held: this.held() });
     try {
       const response = await fetch(this.url, {
         method: "POST",
-        headers: { "Content-Type": "application/json", "X-CSRFToken": this.token },
+        headers: { "Content-Type": "application/json", "X-CSRFToken": newestToken() || this.token },
         body,
         keepalive: body.length < KEPT_ALIVE, // so that leaving the page does not cut it off
       });

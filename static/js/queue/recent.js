@@ -40,6 +40,11 @@ export class Recent {
     return item ? { decision: Number(item.dataset.decision), edge: Number(item.dataset.edgeId) } : null;
   }
 
+  removeOld(edge) {
+    this.list?.querySelector(`[data-decision][data-edge-id="${edge}"]`)?.remove();
+    this.trim();
+  }
+
   mark(key, result, message = "") {
     const item = this.entries.get(key);
     if (!item) return;

@@ -80,7 +80,7 @@ def test_three_hundred_decisions_at_ten_keys_a_second_over_a_bad_connection(page
     few = 0
     plan = rng.choices(list(WORK), weights=(8, 4, 4, 3, 2), k=300)
     began, pressed = time.monotonic(), 0
-    for n, edge in enumerate(edges):
+    for n in range(300):
         if n + 15 in taken:  # Maria decides a card that this browser has fetched already
             decide_edges(project, [edges[n + 15].pk], Verb.REJECT, maria, Ruling(reason="outdated"))
         for key in WORK[plan[n]][0]:

@@ -1,0 +1,102 @@
+"""The queue in a browser that runs no script: every control is a form or a link."""
+
+from __future__ import annotations
+
+import pytest
+
+from review.models import Decision, SetAside
+from tests.browser.queue.screen import card, stored
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def plain(edges, editor, context_of, queue_url):
+    """The queue in a browser that runs no script."""
+    page = context_of(editor, java_script_enabled=False).new_page()
+    page.goto(queue_url)
+    return page
+
+
+def is_open(page, edge) -> bool:
+    return card(page).get_attribute("id") == f"edge-{edge.pk}"
+
+
+def test_everything_can_be_decided_and_undone(plain, edges):
+    card(plain).get_by_role("button", name="Accept as follow").click()
+    assert stored(edges[0])[0] == "accepted"
+    assert is_open(plain, edges[1])
+
+    card(plain).get_by_text("Reject…").click()
+    card(plain).get_by_role("button", name="Poor anchor").click()
+    assert Decision.objects.get(edge=edges[1]).reason == "bad_anchor"
+
+    card(plain).get_by_label("Anchor", exact=True).fill("my own words")
+    card(plain).get_by_label("Anchor", exact=True).press("Enter")
+    assert stored(edges[2])[0] == "suggested"
+    assert plain.get_by_text("None of these words is in the name").first.is_visible()
+    plain.get_by_role("button", name="Accept anyway").click()
+    assert stored(edges[2])[:2] == ("accepted", "my own words")
+
+    card(plain).get_by_label("dry boots").check()
+    card(plain).get_by_role("button", name="as ugc").click()
+    assert stored(edges[3]) == ("accepted", "dry boots", "ugc")
+    assert plain.get_by_text("Nothing left to review").is_visible()
+
+    for _ in edges:
+        plain.locator("[data-undo-last]").get_by_role("button", name="Undo").click()
+    assert {stored(edge)[0] for edge in edges} == {"suggested"}
+
+
+def test_the_last_decisions_can_be_undone_one_by_one(plain, edges):
+    for _ in range(2):
+        card(plain).get_by_role("button", name="Accept as follow").click()
+    plain.locator("[data-recent] > li").nth(1).get_by_role("button", name="Undo").click()
+    assert [stored(edge)[0] for edge in edges[:2]] == ["suggested", "accepted"]
+    assert is_open(plain, edges[0])
+
+
+def test_a_note_and_enter_reject(plain, edges):
+    card(plain).get_by_text("Reject…").click()
+    card(plain).get_by_label("Note").fill("no")
+    card(plain).get_by_label("Note").press("Enter")
+    assert stored(edges[0])[0] == "rejected"
+    assert Decision.objects.get().note == "no"
+
+
+def test_a_card_is_set_aside(plain, edges):
+    card(plain).get_by_role("button", name="Later").click()
+    assert SetAside.objects.get().edge_id == edges[0].pk
+    assert is_open(plain, edges[1])
+
+
+def test_a_line_opens_its_card(plain, edges):
+    plain.locator("[data-line] a").nth(1).click()
+    assert is_open(plain, edges[2])
+
+
+def test_a_group_is_previewed_and_accepted(plain, edges):
+    plain.get_by_role("link", name="Accept group").click()
+    assert plain.get_by_role("heading", name="Accept 2 suggestions on this page?").is_visible()
+    plain.get_by_role("checkbox").first.uncheck()
+    plain.get_by_role("button", name="Accept checked").click()
+    assert [stored(edge)[0] for edge in edges[:2]] == ["suggested", "accepted"]
+
+
+def test_the_filters_and_the_search_work(plain, edges):
+    plain.get_by_label("Search").fill("target 2")
+    plain.get_by_label("Search").press("Enter")
+    assert is_open(plain, edges[2])
+    assert plain.locator("[data-line]").count() == 0
+    plain.get_by_text("+ Filter").click()
+    plain.get_by_role("button", name="Apply").click()
+    assert is_open(plain, edges[2])
+
+
+def test_the_pages_can_be_read(plain, edges):
+    card(plain).get_by_role("link", name="Read the pages").click()
+    assert plain.get_by_role("heading", name="Target 0").first.is_visible()
+
+
+def test_no_key_is_promised(plain):
+    assert plain.locator("kbd").filter(visible=True).count() == 0
