@@ -59,7 +59,7 @@ def bulk(request: HttpRequest, slug: str) -> HttpResponse:
 @posts("queue")
 def save(request: HttpRequest, slug: str) -> HttpResponse:
     """Keeps the filter under a name; a manager may share it with the team."""
-    membership = member(request, slug, needs=Role.VIEWER)
+    membership = member(request, slug, needs=Role.EDITOR)
     form = SaveFilterForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Give the filter a name of up to 40 characters.")
@@ -76,7 +76,7 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
 @posts("queue")
 def forget(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Removes a saved filter: one's own, or as a manager a shared one."""
-    membership = member(request, slug, needs=Role.VIEWER)
+    membership = member(request, slug, needs=Role.EDITOR)
     kept = get_object_or_404(SavedFilter, project=membership.project, pk=pk)
     if kept.owner_id != user_of(request).pk and not (kept.shared and has_role(membership, Role.MANAGER)):
         return HttpResponseBadRequest("This filter belongs to somebody else.")
