@@ -205,6 +205,7 @@ def test_the_settings_work_without_javascript(site, manager, client_for, live_se
 def test_the_explanation_of_a_word_closes_when_the_focus_moves_on(site, manager, sign_in, live_server, page):
     sign_in(manager)
     page.goto(f"{live_server.url}/p/{site.slug}/queue/")
+    page.get_by_text("+ Filter").click()
     first, second = page.locator(".queue-words .term").nth(0), page.locator(".queue-words .term").nth(1)
     notes = page.locator(".queue-words .term__note")
     first.focus()

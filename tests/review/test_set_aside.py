@@ -8,6 +8,7 @@ from linker.models import CandidateEdge
 from review.decisions import decide_edges, undo
 from review.models import SetAside, Verb
 from review.queue import selectors
+from review.queue.counts import queue_counts
 from review.queue.filters import QueueFilter
 from tests.factories import make_edge, make_member, make_page
 from tests.review.queue_requests import DECK, GROUP, PAGE, later_url, operation, results, send, status, text
@@ -22,7 +23,7 @@ def listed(project, user, chosen: QueueFilter = ALL) -> list[CandidateEdge]:
 
 
 def counts(project, user, chosen: QueueFilter = ALL) -> tuple[int, int, int]:
-    found = selectors.queue_counts(project, chosen, user)
+    found = queue_counts(project, chosen, user)
     return found.to_review, found.later, found.total
 
 
@@ -74,7 +75,7 @@ def test_the_counts_keep_to_the_filter(project, editor):
     for edge in (red, blue):
         SetAside.objects.create(project=project, user=editor, edge=edge)
     assert counts(project, editor, QueueFilter(text="red")) == (0, 1, 1)
-    found = selectors.queue_counts(project, QueueFilter(), editor)
+    found = queue_counts(project, QueueFilter(), editor)
     assert (found.sensitive, found.later, found.percent) == (0, 2, 0)
 
 
@@ -83,7 +84,7 @@ def test_lists_of_every_status_hold_what_is_set_aside(project, editor):
     SetAside.objects.create(project=project, user=editor, edge=edge)
     chosen = QueueFilter(status="all")
     assert listed(project, editor, chosen) == [edge]
-    assert selectors.queue_counts(project, chosen, editor).of("all") == 1
+    assert queue_counts(project, chosen, editor).of("all") == 1
 
 
 def test_a_group_leaves_out_what_is_set_aside(project, editor, as_editor):

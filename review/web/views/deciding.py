@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
-from django.db.models import Q
 from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.loader import render_to_string
@@ -59,14 +58,13 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponseBadRequest(BAD_FORM)
     chosen = place.chosen_in(project)
     answers = carry_out(project, user, asked)
-    changed, gone = _changed(membership, chosen, answers, held_in(sent))
+    changed = _changed(membership, chosen, answers, held_in(sent))
     counts = queue_counts(project, chosen, user)
     left = counts.later if chosen.later else counts.to_review
     return JsonResponse(
         {
             "answers": _answers(membership, chosen, answers),
             "changed": changed,
-            "gone": gone,
             "counts": {
                 "left": left,
                 **({"more": True} if isinstance(left, AtLeast) else {}),  # counting stopped there
@@ -114,17 +112,17 @@ def _answers(membership: Membership, chosen: QueueFilter, answers: list[Answer])
 
 def _changed(
     membership: Membership, chosen: QueueFilter, answers: list[Answer], held: list[int]
-) -> tuple[list[dict[str, Any]], list[int]]:
-    """Of the cards that the browser holds ready: those of acceptors that were decided on, whose words or warnings may
-    be others now, and the ids of those that are no longer open."""
+) -> list[dict[str, Any]]:
+    """Of the open cards that the browser holds ready, those of acceptors that were decided on: their words or warnings
+    may be others now. What others have decided in the meantime keeps its place, so that no card moves under the hands
+    of who reads ahead; it is refused when it is decided on."""
     project = membership.project
     decided = [edge for answer in answers if answer.result == Result.SAVED for edge in answer.edges]
     targets = project.edges.filter(pk__in=decided).values("target")
-    touched = project.edges.filter(pk__in=held).filter(Q(target__in=targets) | ~UNDECIDED)
+    touched = project.edges.filter(UNDECIDED, pk__in=held, target__in=targets)
     cards = selectors.cards_of(project, list(touched.values_list("pk", flat=True)[:MAX_CHANGED]))
     context = queue_context(membership, chosen)
-    fresh = [card_as_json(context, card.edge, card) for card in cards if card.is_open]
-    return fresh, [card.edge.pk for card in cards if not card.is_open]
+    return [card_as_json(context, card.edge, card) for card in cards]
 
 
 # --------------------------------------------------------------------------------------------- without a script

@@ -93,10 +93,10 @@ export function listen({ review }) {
     }
     if (field || event.ctrlKey || event.metaKey || (event.repeat && !event.key.startsWith("Arrow"))) return;
     if (ON_PAGE[event.key]) act(event, ON_PAGE[event.key]);
-    else if (review && ON_LIST[event.key]) act(event, () => review.whenReady(ON_LIST[event.key], event.key === "j" ? review.canMoveOn : undefined));
+    else if (review && ON_LIST[event.key]) act(event, () => review.whenReady(ON_LIST[event.key], event.key === "j" ? review.canMoveOn : undefined, event.key));
     else if (review && cardKey(event) && !(event.key.startsWith("Arrow") && event.target.matches("[type=radio]"))) {
       const onCard = cardKey(event);
-      act(event, () => review.whenReady(() => { if (review.card) onCard(review.card); }));
+      act(event, () => review.whenReady(() => { if (review.card) onCard(review.card); }, undefined, event.key));
     }
   }
 

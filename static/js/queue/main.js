@@ -233,6 +233,7 @@ function review(root) {
   }
 
   async function open(edge) {
+    await deck.loading; // the first lines come with the page, and their cards behind it
     if (deck.open(edge)) return paint();
     location.href = root.dataset.edgeUrl.replace("/0/", `/${edge}/`);
   }
@@ -326,20 +327,16 @@ function review(root) {
     item.line = fresh.line;
   }
 
-  // A decision gives other suggestions of the same acceptor other words, or a warning; others are decided elsewhere. The
+  // A decision gives other suggestions of the same acceptor other words, or a warning. The
   // card that the editor has begun to change stays as it is: the server has the last word on it.
-  function onChanged(changed, gone) {
+  function onChanged(changed) {
     for (const found of changed) {
       const item = deck.items.find((other) => other.edge === found.edge);
       if (!item || (item === deck.current && words.isTouched(item.node))) continue;
       const fresh = itemOf(found);
       Object.assign(item, { node: fresh.node, line: fresh.line });
     }
-    for (const edge of gone) {
-      const item = deck.items.find((other) => other.edge === edge);
-      if (item && item !== deck.current) deck.remove(item);
-    }
-    if (changed.length || gone.length) paint();
+    if (changed.length) paint();
   }
 
   function onCounts({ left, more, today, percent }) {
@@ -353,13 +350,23 @@ function review(root) {
 
   // ------------------------------------------------------------------------------------------------ keys
 
-  // A key waits while the card that it is meant for has not come yet, and so do those after it.
+  // A key waits while the card that it is meant for has not come yet, and so do those after it. What is typed behind a
+  // key that opened a field goes into the field.
   function pump() {
-    while (held.length && !waitsForCard && (deck.current || !deck.waits) && held[0].isReady()) held.shift().act();
+    while (held.length && !waitsForCard && (deck.current || !deck.waits) && held[0].isReady()) {
+      const { act, typed } = held.shift();
+      const field = document.activeElement;
+      if (typed && field.matches("[data-anchor]")) {
+        field.setRangeText(typed, field.selectionStart, field.selectionEnd, "end");
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      } else {
+        act();
+      }
+    }
   }
 
-  function whenReady(act, isReady = () => true) {
-    held.push({ act, isReady });
+  function whenReady(act, isReady = () => true, key = "") {
+    held.push({ act, isReady, typed: key.length === 1 ? key : "" });
     pump();
   }
 

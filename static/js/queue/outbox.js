@@ -48,7 +48,7 @@ function nameOfTab() {
 
 export class Outbox {
   // `onAnswer(operation, answer)` is called for each answer, `onCounts(counts)` when nothing is left to send, and
-  // `held()` names the cards that the browser holds ready, of which `onChanged(cards, gone)` hears what has become, and
+  // `held()` names the cards that the browser holds ready, of which `onChanged(cards)` hears those that are others now, and
   // `onState(state)` with "saved", "saving", "offline" or "signed out".
   constructor({ url, query, owner, token, held, onAnswer, onChanged, onCounts, onState }) {
     Object.assign(this, { url, query, token, held, onAnswer, onChanged, onCounts, onState });
@@ -173,7 +173,7 @@ export class Outbox {
     }
   }
 
-  take(sent, { answers, counts, changed = [], gone = [] }) {
+  take(sent, { answers, counts, changed = [] }) {
     this.failures = 0;
     this.alone = this.alone && this.operations.length > 1;
     this.state = "saving";
@@ -185,7 +185,7 @@ export class Outbox {
     }
     this.store();
     for (const answer of answers) this.onAnswer(known.get(answer.key), answer);
-    this.onChanged(changed, gone);
+    this.onChanged(changed);
     if (!this.operations.length && counts) this.onCounts(counts);
     this.say();
   }

@@ -85,11 +85,13 @@ def test_a_group_is_previewed_and_accepted(plain, edges):
 
 def test_the_filters_and_the_search_work(plain, edges):
     plain.get_by_label("Search").fill("target 2")
-    plain.get_by_label("Search").press("Enter")
+    with plain.expect_navigation():
+        plain.get_by_label("Search").press("Enter")
     assert is_open(plain, edges[2])
     assert plain.locator("[data-line]").count() == 0
     plain.get_by_text("+ Filter").click()
-    plain.get_by_role("button", name="Apply").click()
+    with plain.expect_navigation():
+        plain.get_by_role("button", name="Apply").click()
     assert is_open(plain, edges[2])
 
 
