@@ -94,7 +94,7 @@ def test_going_to_another_page_and_back_loses_nothing(cut_off, connect, edges, l
 
 def test_a_filter_chosen_meanwhile_loses_nothing(cut_off, connect, edges, queue_url):
     connect()
-    cut_off.goto(f"{queue_url}?text=target+3")
+    cut_off.goto(f"{queue_url}?text={edges[3].target.url.rpartition('/')[2]}")
     expect_open(cut_off, edges[3])
     expect_saved(cut_off)
     expect_both_saved(edges)
