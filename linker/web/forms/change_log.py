@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +15,9 @@ from linker.web.forms.projects import ProjectCreateForm, ProjectForm
 from linker.web.forms.ranking import FormulaForm
 from linker.web.forms.sensitive import SensitiveForm
 from linker.web.forms.tiers import TierForm
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _FORMS: dict[str, tuple[type[forms.Form | forms.ModelForm], ...]] = {
     ChangeKind.PROJECT: (ProjectForm, ProjectCreateForm),
@@ -36,8 +39,8 @@ _OTHER_LABELS = {
 
 
 class ChangeListForm(KindForm):
-    def kinds(self) -> list[tuple[str, Any]]:
-        return [("", _("Everything")), *ChangeKind.choices]
+    def __init__(self, query: Mapping[str, str]) -> None:
+        super().__init__(query, [("", _("Everything")), *ChangeKind.choices])
 
 
 def form_labels(kind: str) -> dict[str, str]:

@@ -72,13 +72,14 @@ class LinesField(forms.CharField):
 class KindForm(forms.Form):
     """The kind of entries that a list shows: what its address says, or all where there is no such kind.
 
-    `chosen` is the kind, or empty; `ignored` names what of the address was left out.
+    `kinds` have their labels; the first is empty and stands for all. `chosen` is the kind, or empty; `ignored` names
+    what of the address was left out.
     """
 
     kind = forms.ChoiceField()
 
-    def __init__(self, query: Mapping[str, str]) -> None:
-        asked, kinds = query.get("kind", ""), self.kinds()
+    def __init__(self, query: Mapping[str, str], kinds: list[tuple[str, Any]]) -> None:
+        asked = query.get("kind", "")
         is_known = asked in dict(kinds)
         self.chosen = asked if is_known else ""
         self.ignored = (*(() if is_known else ("kind",)), *unknown_fields(query, {"kind", "before"}))
@@ -86,10 +87,6 @@ class KindForm(forms.Form):
         field = self.fields["kind"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = kinds
-
-    def kinds(self) -> list[tuple[str, Any]]:
-        """The kinds with their labels; the first is empty and stands for all."""
-        raise NotImplementedError
 
 
 def categories_of(project: Project) -> QuerySet[Category]:
