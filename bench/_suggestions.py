@@ -103,9 +103,9 @@ def make_suggestions(edges: int, slug: str) -> Project:
             cursor.execute(_EDGES, values | {"first": cursor.fetchone()[0]})
             cursor.execute(_DECISIONS, values)
             cursor.execute("SET session_replication_role = DEFAULT")
-    analyze("linker_page", "linker_candidateedge", "review_decision", "linker_edgecount")
+    analyze("linker_page", "linker_candidateedge", "review_decision", "linker_edgecount", "linker_edgeband")
     with connection.cursor() as cursor:
-        cursor.execute("VACUUM linker_page, linker_candidateedge, review_decision, linker_edgecount")
+        cursor.execute("VACUUM linker_page, linker_candidateedge, review_decision, linker_edgecount, linker_edgeband")
     return project
 
 

@@ -41,7 +41,9 @@ def commands(share: float) -> dict[str, list[str]]:
         "mentions": ["--phrases", size(100_000, 5_000), "--pages", size(12_000, 600)],
         "imports": ["--pages", size(1_000_000, 5_000)],
         "export": ["--links", size(1_000_000, 20_000)],
+        "releases": ["--links", size(1_000_000, 20_000)],
         "review_queue": ["--edges", size(5_000_000, 100_000), "--small", size(50_000, 10_000)],
+        "queue_in_browser": ["--decisions", size(1000, 100)],
         "full": ["--pages", size(200_000, 4_000), "--small", size(10_000, 2_000)],
     }  # fmt: skip
 

@@ -88,6 +88,13 @@ _DEFAULTS = {
 }  # fmt: skip
 
 
+def set_defaults() -> None:
+    """A value for each column of pages that has none."""
+    global _DEFAULTS
+    with connection.cursor() as cursor:
+        _DEFAULTS = {name: _DEFAULTS.get(name, "''") for name, *_ in _columns(cursor, "linker_page")}
+
+
 def _columns(cursor, table: str) -> list[tuple[str, bool, str | None]]:
     cursor.execute(
         "SELECT column_name, is_nullable = 'YES' OR is_identity = 'YES', CASE WHEN column_name IN "
@@ -111,9 +118,7 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=1_000_000)
     options = parser.parse_args()
     migrate()
-    global _DEFAULTS
-    with connection.cursor() as cursor:
-        _DEFAULTS = {name: _DEFAULTS.get(name, "''") for name, *_ in _columns(cursor, "linker_page")}
+    set_defaults()
     fill(options.links)
     edges = choose(Project.objects.get(slug="export").edges.all(), Choice.SUGGESTED)
     head()

@@ -60,16 +60,21 @@ class Times:
         return statistics.quantiles(self.seconds, n=100)[98]
 
 
+def session_of(user: User) -> str:
+    """The key of a new session in which the user is signed in."""
+    session = SessionStore()
+    session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
+    session.create()
+    return session.session_key or ""
+
+
 class Editor:
     """A signed-in browser, reduced to its requests."""
 
     def __init__(self, port: int, user: User) -> None:
         self.connection = HTTPConnection("127.0.0.1", port, timeout=120)
-        session = SessionStore()
-        session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
-        session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
-        session.create()
-        cookies = f"{settings.SESSION_COOKIE_NAME}={session.session_key}; {settings.CSRF_COOKIE_NAME}={TOKEN}"
+        cookies = f"{settings.SESSION_COOKIE_NAME}={session_of(user)}; {settings.CSRF_COOKIE_NAME}={TOKEN}"
         self.headers = {"Cookie": cookies, "X-CSRFToken": TOKEN, "Content-Type": "application/json"}
 
     def ask(self, path: str, body: str | None = None) -> float:
@@ -145,7 +150,7 @@ def pages(project: Project) -> dict[str, str]:
         "probability, all": "probability=10", "pilot": "pilot=only", "no pilot": "pilot=not", "held": "held=1",
         "stale": "stale=1", "later": "later=1",
         **{f"status {status}": f"status={status}" for status in [*EdgeStatus.values[1:], "all"]},
-        **{f"order {order}": f"order={order}" for order in ("need", "score")},
+        **{f"order {order}": f"order={order}" for order in ("need", "target", "category", "score")},
         "order score, all": "order=score&status=all",
         "category and tier": f"category={large.pk}&tier={tiers['Inline']}&order=score",
         "search rare": "text=copperhead", "search common": "text=guide", "search usual": "text=w17",

@@ -46,7 +46,7 @@ def main() -> None:
         among = np.flatnonzero((rank >= low) & (rank < high))
         wanted.append(rng.choice(among, min(int(share * int(count)), len(among)), replace=False))
     places = np.sort(np.concatenate(wanted))
-    template = ranked.evidence.index.template
+    template = ranked.index.template
     for place, choices in zip(places.tolist(), ranked.anchor_choices(places), strict=True):
         source, target = int(donor[place]), int(ranked.pairs.target[place])
         row = {
