@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 os.environ["DJANGO_SETTINGS_MODULE"] = "linker.settings"
 os.environ["ANCHORLINE_VAR"] = str(ROOT / "var" / f"test-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
-os.environ["ANCHORLINE_EMBEDDED_PG_CONF"] = "fsync=off;synchronous_commit=off;full_page_writes=off"
+os.environ["ANCHORLINE_EMBEDDED_PG_CONF"] = "fsync=off;synchronous_commit=off;full_page_writes=off;autovacuum=off"
 for name in ("DATABASE_URL", "REDIS_URL", "PRODUCTION", "DEBUG", "SECRET_KEY", "UPLOAD_ROOT"):
     os.environ.pop(name, None)
 os.environ["HF_HUB_OFFLINE"] = "1"  # a test that asks a hub fails at once
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
     from django.test import Client
+    from xdist.remote import Producer
+    from xdist.scheduler import Scheduling
 
     from linker.models import Project
 
@@ -40,15 +42,30 @@ def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
+def pytest_sessionstart() -> None:
+    """Once Django has started."""
+    from hypothesis import HealthCheck, settings
+
+    from tests import emptying
+
+    emptying.use()
+    # Nothing is timed here: a machine with other work to do takes seconds over an example that takes microseconds.
+    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("untimed")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="only tests that need no database, browser or model")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--fast"):
         slow = [item for item in items if _is_slow(item)]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if item not in set(slow)]
+    # The longest first: what comes last is shared out among the processes, test by test.
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def _is_slow(item: pytest.Item) -> bool:
@@ -62,6 +79,17 @@ def _is_slow(item: pytest.Item) -> bool:
 def pytest_xdist_setupnodes() -> None:
     """Workers inherit the environment; without the name they too read the settings after their own conftest."""
     os.environ.pop("DJANGO_SETTINGS_MODULE")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    """Each process works off a half of its own, so that what a module sets up is set up in one of them alone; the one
+    that has done its half takes from the other's."""
+    if config.getvalue("dist") != "load":  # which is the default of -n
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -62,8 +62,10 @@ def _queue(page: Page) -> None:
     """A card with its words in the text, after some decisions."""
     page.goto(f"{ADDRESS}/p/fernpeak/queue/?placement=inline")
     page.locator(".edge.is-current").wait_for()
+    page.wait_for_load_state("networkidle")
     for key in ("a", "a", "x", "1", "a"):
         page.keyboard.press(key)
+    page.locator("[data-recent] > li").nth(3).wait_for()
     page.get_by_text("All saved").wait_for()
     page.screenshot(path=ROOT / "docs" / "img" / "queue.png")
 

@@ -26,11 +26,11 @@ TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
-def test_no_module_imports_against_the_layers(capsys):
-    from importlinter.cli import lint_imports
-
-    broken = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
-    assert not broken, capsys.readouterr().out
+def test_no_module_imports_against_the_layers():
+    # In a process of its own: the linter sets up logging for itself, which silences every logger that it finds.
+    command = Path(sys.executable).with_name("lint-imports")
+    found = subprocess.run([command, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
 @pytest.mark.parametrize("job", all_jobs(), ids=lambda job: job.path)

@@ -26,28 +26,35 @@ ROOT = Path(__file__).resolve().parent.parent
 TOPICS = ("tents", "boots", "stoves", "jackets")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def var() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="al-") as folder:
         yield Path(folder)
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
+@pytest.fixture
+def site(tmp_path) -> Path:
+    _write_pages(tmp_path, 3)
+    return tmp_path
+
+
+def _write_pages(folder: Path, parts: int) -> None:
+    """The crawl holds so many pages of each topic."""
     rows = [
         f"https://shop.example/{topic}/{number},text/html,200,How to choose {topic} part {number},"
         f"Advice on {topic} for hikers: what to look for when you buy {topic} and how to care for them."
         for topic in TOPICS
-        for number in range(3)
+        for number in range(parts)
     ]
     pages = "\n".join(["Address,Content Type,Status Code,Title 1,Meta Description 1", *rows]) + "\n"
     (folder / "internal_html.csv.gz").write_bytes(gzip.compress(pages.encode()))
+
+
+def _write_links(folder: Path) -> None:
     (folder / "all_inlinks.csv").write_text(
         "Type,Source,Destination,Anchor,Link Position\n"
         "Hyperlink,https://shop.example/tents/0,https://shop.example/tents/1,tents,Content\n"
     )
-    return folder
 
 
 def _free_port() -> int:
@@ -124,82 +131,58 @@ def _ended(processes: list[psutil.Process]) -> bool:
     return True
 
 
-@pytest.mark.slow
-def test_the_demo_serves_stops_all_it_started_and_does_nothing_twice(var, site):
-    with _demo(var, site) as first:
-        first.read_until("Ctrl-C stops everything")
-        for step in ("Import pages", "Import links", "Embed pages", "Match"):
-            assert f"{step}: done" in first.text
-        assert "/p/shop-example/" in first.text
-        assert "Sign in" in first.get("/login/")
-        assert '"database": "ok"' in first.get("/healthz")
-        family, servers = first.family(), _servers(var)
-        assert len(family) >= 3, "gunicorn, its processes and a worker"
-        assert len(servers) >= 2, "PostgreSQL and Redis"
-        assert first.stop(signal.SIGINT) == 0
+def _stop(demo: Demo, var: Path, number: signal.Signals = signal.SIGINT) -> None:
+    """Stops it, and sees that nothing it started is left."""
+    family, servers = demo.family(), _servers(var)
+    assert len(servers) >= 2, "PostgreSQL and Redis"
+    assert demo.stop(number) == 0
     assert _ended(family)
     assert _ended(servers)
+
+
+@pytest.mark.slow
+def test_a_demo_serves_goes_on_where_it_was_stopped_does_nothing_twice_takes_a_new_crawl_and_outlives_a_shrunken_one(
+    var, site
+):
+    with _demo(var, site) as stopped:
+        stopped.read_until("Import pages: done")
+        _stop(stopped, var)
+
+    _write_links(site)
+    with _demo(var, site) as whole:
+        whole.read_until("Ctrl-C stops everything")
+        assert "Import pages" not in whole.text
+        for step in ("Import links", "Match"):  # embedding may have been finished while the demo stopped
+            assert f"{step}: done" in whole.text
+        assert "/p/shop-example/" in whole.text
+        assert "Sign in" in whole.get("/login/")
+        assert '"database": "ok"' in whole.get("/healthz")
+        assert len(whole.family()) >= 3, "gunicorn, its processes and a worker"
+        _stop(whole, var)
 
     with _demo(var, site) as again:
         again.read_until("Ctrl-C stops everything")
         assert "done" not in again.text
-        family, servers = again.family(), _servers(var)
-        assert again.stop(signal.SIGTERM) == 0
-    assert _ended(family)
-    assert _ended(servers)
+        _stop(again, var, signal.SIGTERM)
 
+    _write_pages(site, 6)
+    with _demo(var, site) as stopped:
+        stopped.read_until("Import pages: done")
+        _stop(stopped, var)
+    with _demo(var, site) as renewed:
+        renewed.read_until("Ctrl-C stops everything")
+        assert "Import pages" not in renewed.text
+        assert "Match: done" in renewed.text
+        _stop(renewed, var)
 
-@pytest.mark.slow
-def test_a_demo_stopped_in_the_middle_leaves_nothing_and_goes_on_the_next_time(site, tmp_path):
-    with tempfile.TemporaryDirectory(prefix="al-") as folder:
-        var = Path(folder)
-        with _demo(var, site) as stopped:
-            stopped.read_until("Import pages: done")
-            family, servers = stopped.family(), _servers(var)
-            assert stopped.stop(signal.SIGINT) == 0
-        assert _ended(family)
-        assert _ended(servers)
-        with _demo(var, site) as again:
-            again.read_until("Ctrl-C stops everything")
-            assert "Import pages" not in again.text
-            assert "Match: done" in again.text
-            again.stop(signal.SIGINT)
-
-
-def _write_pages(folder: Path, *parts: int) -> None:
-    rows = [
-        f"https://tall.example/{t}/{n},200,How to choose {t} part {n},Advice on {t}." for t in TOPICS for n in parts
-    ]
-    (folder / "internal_html.csv").write_text(
-        "\n".join(["Address,Status Code,Title 1,Meta Description 1", *rows]) + "\n"
-    )
-
-
-@pytest.mark.slow
-def test_a_demo_stopped_after_a_new_import_embeds_and_matches_it_the_next_time_and_outlives_a_shrunken_crawl(tmp_path):
-    _write_pages(tmp_path, *range(5))
-    with tempfile.TemporaryDirectory(prefix="al-") as folder:
-        var = Path(folder)
-        with _demo(var, tmp_path) as first:
-            first.read_until("Ctrl-C stops everything")
-            first.stop(signal.SIGINT)
-        _write_pages(tmp_path, *range(6))
-        with _demo(var, tmp_path) as stopped:
-            stopped.read_until("Import pages: done")
-            stopped.stop(signal.SIGINT)
-        with _demo(var, tmp_path) as again:
-            again.read_until("Ctrl-C stops everything")
-            assert "Import pages" not in again.text
-            assert "Match: done" in again.text  # embedding may have been finished while the demo stopped
-            again.stop(signal.SIGINT)
-        _write_pages(tmp_path, 0, 1)
-        with _demo(var, tmp_path) as shrunken:
-            shrunken.read_until("Ctrl-C stops everything")
-            assert "8 pages where the project has 24" in shrunken.text
-            assert "What was imported before is served" in shrunken.text
-            assert "done" not in shrunken.text
-            assert "Sign in" in shrunken.get("/login/")
-            shrunken.stop(signal.SIGINT)
+    _write_pages(site, 2)
+    with _demo(var, site) as shrunken:
+        shrunken.read_until("Ctrl-C stops everything")
+        assert "8 pages where the project has 24" in shrunken.text
+        assert "What was imported before is served" in shrunken.text
+        assert "done" not in shrunken.text
+        assert "Sign in" in shrunken.get("/login/")
+        _stop(shrunken, var)
 
 
 def _refusal(site: Path, port: int, **environment: str) -> str:

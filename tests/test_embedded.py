@@ -31,12 +31,11 @@ TELL = """
 postgres = int((settings.VAR / "postgres" / "data" / "postmaster.pid").read_text().splitlines()[0])
 print(json.dumps([postgres, redis.Redis.from_url(settings.REDIS_URL).info()["process_id"], rows]), flush=True)
 """
-# Connects as every command does, tells of it, and ends when its standard input does.
+# Connects as every command does, tells of it, and ends when its standard input does. The apps, which take most of a
+# start, have no part in it.
 USER = f"""
 import json, os, sys
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "linker.settings")
-import django
-django.setup()
 import redis
 from django.conf import settings
 from django.db import connection

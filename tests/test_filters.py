@@ -14,7 +14,7 @@ LISTS = {
     "pages/": {"show": "orphans", "order": "clicks", "role": "article"},
     "copies/": {"kind": "variant"},
     "settings/log/": {"kind": "tiers"},
-    "queue/": {
+    "queue/all-filters/": {
         "sensitive": "only",
         "placement": "gap",
         "generator": "address",
@@ -69,9 +69,17 @@ def test_the_queue_shows_its_numbers_and_boxes_and_carries_what_its_links_choose
     category = make_category(project, "Tents")
     tier = project.tiers.get(basis=project.tier_basis, name="Inline")
     shown = page(
-        "queue/", text="boots", probability=70, held=1, donor=7, status="rejected", category=category.pk, tier=tier.pk
+        "queue/all-filters/",
+        text="boots",
+        probability=70,
+        held=1,
+        donor=7,
+        status="rejected",
+        category=category.pk,
+        tier=tier.pk,
     )
-    assert re.search(r'<input type="search" id="search" name="text" value="boots"', shown)
+    assert re.search(r'<input type="hidden" name="text" value="boots"', shown)
+    assert re.search(r'<input type="search" id="search" name="text" value="boots"', page("queue/", text="boots"))
     assert re.search(r'<input type="number" name="probability" value="70"', shown)
     assert re.search(r'<input type="checkbox" name="held"[^>]* value="1"[^>]* checked', shown)
     assert re.search(r'<input type="checkbox" name="stale"(?![^>]*checked)[^>]* value="1"', shown)
@@ -82,7 +90,7 @@ def test_the_queue_shows_its_numbers_and_boxes_and_carries_what_its_links_choose
 
 def test_the_queue_offers_the_categories_of_its_own_project_alone(page, project):
     own, foreign = make_category(project, "Tents"), make_category(make_project(slug="other"), "Shoes")
-    shown = page("queue/")
+    shown = page("queue/all-filters/")
     assert f'<option value="{own.pk}">' in shown
     assert f'<option value="{foreign.pk}">' not in shown
 

@@ -117,7 +117,7 @@ def test_the_navigation_holds_only_what_one_may_open(site, sign_in, live_server,
     sign_in(make_member(site, "viewer"))
     page.goto(f"{live_server.url}/p/{site.slug}/queue/")
     names = page.get_by_role("navigation", name="Project").get_by_role("link").all_inner_texts()
-    assert names == ["Overview", "Pages", "Review", "Why not?", "Export", "Runs"]
+    assert names == ["Overview", "Pages", "Review", "Why not?", "Export", "Runs", "Report"]
 
 
 def test_whatever_the_tab_key_reaches_shows_that_it_has_the_focus(site, manager, sign_in, live_server, page):
@@ -137,19 +137,24 @@ def test_a_run_is_followed_until_it_has_ended_and_then_left_alone(site, manager,
     run = make_run(site, status="running", done=10, total=100, stage="Comparing pages")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/state/") else None)
+    page.clock.install()
     sign_in(manager)
     page.goto(f"{live_server.url}/p/{site.slug}/runs/{run.pk}/")
     page.get_by_text("10 of 100").wait_for()
     Run.objects.filter(pk=run.pk).update(done=60)
+    page.clock.fast_forward(1500)
     page.get_by_text("60 of 100").wait_for()
     page.get_by_role("button", name="Cancel the run").focus()
     Run.objects.filter(pk=run.pk).update(done=70)
+    page.clock.fast_forward(1500)
     page.get_by_text("70 of 100").wait_for()
     assert page.evaluate("document.activeElement.id") == "cancel-run"
     Run.objects.filter(pk=run.pk).update(status="succeeded", report={"edges": 12})
+    page.clock.fast_forward(1500)
     page.get_by_text("Links proposed").wait_for()
     count = len(asked)
-    page.wait_for_timeout(3500)
+    page.clock.run_for(10_000)
+    page.evaluate("fetch(location.href)")  # whatever was asked before it has been noted by then
     assert len(asked) == count
 
 
@@ -157,9 +162,11 @@ def test_a_session_that_ends_while_a_run_is_watched_leads_to_the_sign_in_page(
     site, manager, sign_in, live_server, page
 ):
     run = make_run(site, status="running", done=10, total=100)
+    page.clock.install()
     sign_in(manager)
     page.goto(f"{live_server.url}/p/{site.slug}/runs/{run.pk}/")
     page.context.clear_cookies()
+    page.clock.fast_forward(1500)
     page.wait_for_url(f"**/login/?next=/p/{site.slug}/runs/{run.pk}/")
     assert page.get_by_label("Password").count() == 1
 

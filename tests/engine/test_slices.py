@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -37,6 +38,12 @@ def long_site() -> Site:
     return replace(site, bodies=bodies, links=replace(site.links, dst=anywhere))
 
 
+@cache
+def ranked(ranking: str) -> Ranked:
+    """The site as a whole, in one piece and with everything kept."""
+    return rank_site(long_site(), replace(OPTIONS, ranking=ranking))
+
+
 def assert_same(one: Ranked, two: Ranked) -> None:
     assert len(one) == len(two) > 0
     for name in ("source", "target", "found", "features", "phrase"):
@@ -51,7 +58,7 @@ def assert_same(one: Ranked, two: Ranked) -> None:
 
 
 def test_slices_of_any_size_give_the_same_pairs_and_anchors() -> None:
-    whole = rank_site(long_site(), OPTIONS)
+    whole = ranked(OPTIONS.ranking)
     small = Limits(sources=17, mentions=11, sums=13, characters=1, examples=1000)
     assert len(chunks(long_site().bodies, small.characters)) > 2
     assert_same(whole, rank_site(long_site(), replace(OPTIONS, limits=small)))
@@ -68,7 +75,7 @@ def test_texts_in_files_and_vectors_in_half_precision_give_the_same_pairs_and_an
 @pytest.mark.parametrize("ranking", ["learned", "formula"])
 def test_pairs_that_are_too_unlikely_are_left_with_no_more_than_their_probability(ranking: str) -> None:
     options = replace(OPTIONS, ranking=ranking)
-    every = rank_site(long_site(), options)
+    every = ranked(ranking)
     least = float(np.median(every.beside))
     some = rank_site(long_site(), replace(options, least_score=least))
     above = every.beside >= least

@@ -257,6 +257,12 @@ def test_any_csv_is_imported_through_a_mapping(project, tmp_path):
         services.import_file(project, "pages", path, mapping={"headline": ["Wie"]})
 
 
+def test_a_plain_text_is_imported_as_it_reads(project, tmp_path):
+    path = write_pages(tmp_path / "pages.csv", "/a", **{"Content 1": "R&amp;D"})
+    services.import_file(project, "pages", path)
+    assert page("/a").body == "R&D"
+
+
 def test_columns_are_guessed_by_what_they_hold(project, tmp_path):
     header = ("Seite", "Überschrift", "Prosa")
     path = write(tmp_path / "cms.csv", header, [(f"{SITE}/{n}", f"H {n}", "word " * 200) for n in range(5)])

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from ingest import services
-from ingest.cells.markup import text_of
+from ingest.cells.markup import text_of, without_entities
 from linker.models import Category, Page, Run
 from linker.runs import lifecycle
 from tests.ingest.files import SITE, write
@@ -92,6 +92,19 @@ def test_the_description_is_read_without_its_markup(project, tmp_path):
 )
 def test_markup_is_taken_off_whatever_it_is_like(markup, text):
     assert text_of(markup) == text
+
+
+@pytest.mark.parametrize(
+    ("plain", "text"),
+    [
+        ("R&amp;D at 5&nbsp;km&#8217;s &#x1F97E;", "R&D at 5\u00a0km’s 🥾"),
+        ("?a=1&copy=2 & more; &unheard;", "?a=1&copy=2 & more; &unheard;"),
+        ("Write &amp;amp; for &lt;and&gt;", "Write &amp;amp; for &lt;and&gt;"),  # it speaks of markup
+        ("&#0;&#xD800;&#9999999;", "\ufffd" * 3),
+    ],
+)
+def test_entities_of_a_plain_text_are_decoded(plain, text):
+    assert without_entities(plain) == text
 
 
 @pytest.mark.parametrize("piece", ["<", "<!--", "<script>", "</", "<p ", "<!", "&lt;"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
     from django.test import Client
 
     from linker.models import CandidateEdge
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 @pytest.fixture
 def as_editor(client_for, editor) -> Client:
     return client_for(editor)
+
+
+@pytest.fixture
+def ada(project) -> User:
+    from tests.factories import make_member
+
+    return make_member(project, username="ada")
 
 
 @pytest.fixture

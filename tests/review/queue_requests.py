@@ -71,6 +71,11 @@ def text(response: Any) -> str:
     return readable(response.content.decode())
 
 
+def cards(client: Client, query: str = "") -> dict[int, str]:
+    """The cards of the list, by suggestion."""
+    return {card["edge"]: card["card"] for card in client.get(f"{DECK}?{query}", headers=AS_JSON).json()["cards"]}
+
+
 def excerpts(markup: str) -> list[str]:
     """The paragraphs of the cards as they read, under their headings, the words of the anchor within [ ]."""
     return [

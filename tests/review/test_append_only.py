@@ -12,7 +12,16 @@ from linker.models import ChangeKind
 
 pytestmark = pytest.mark.django_db
 core, review = (import_module(f"{app}.migrations.0001_initial") for app in ("linker", "review"))
-TABLES = {"linker_change", *review.TABLES}
+readings = import_module("review.migrations.0007_second_readings")
+known = import_module("review.migrations.0009_known_answers")
+lives = import_module("review.migrations.0012_published_links")
+audits = import_module("review.migrations.0013_audits")
+alerts = import_module("review.migrations.0017_alerts")
+TABLES = {
+    "linker_change", "review_secondreading", "review_knownreading", "review_linkevent", "review_judgement",
+    "review_alertclosing", *review.TABLES,
+}  # fmt: skip
+OTHERS = (readings, known, lives, audits, alerts)
 
 
 def functions() -> dict[str, str]:
@@ -52,9 +61,9 @@ def test_only_a_purge_deletes_and_nothing_changes(project):
 
 def test_the_way_back_and_forth_leaves_them_kept(project):
     with connection.cursor() as cursor:
-        cursor.execute(review.NOT_APPEND_ONLY + core.NOT_APPEND_ONLY)
+        cursor.execute("".join(one.NOT_APPEND_ONLY for one in (*OTHERS, review, core)))
     assert functions() == {}
     with connection.cursor() as cursor:
-        cursor.execute(core.APPEND_ONLY + review.APPEND_ONLY)
+        cursor.execute("".join(one.APPEND_ONLY for one in (core, review, *OTHERS)))
     assert functions() == dict.fromkeys(TABLES, "anchorline_append_only")
     refused(project)

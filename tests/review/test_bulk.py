@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from linker.models import CandidateEdge, EdgeStatus
-from review import decisions
+from linker.models import CandidateEdge, EdgeStatus, Suppression
+from review import decisions, undoing
 from review.models import Decision, SavedFilter, SetAside
 from review.queue import bulk
 from review.queue.filters import QueueFilter
@@ -54,7 +54,7 @@ def test_all_that_the_filter_lists_is_accepted_and_undone_as_one(as_editor, edit
     assert statuses(edges) == ["accepted", "accepted", "suggested", "suggested"]
     assert "2 links, undone as one." in answer.content.decode()
     assert Decision.objects.count() == 2
-    decisions.undo(project, editor)
+    undoing.undo(project, editor)
     assert statuses(edges) == ["suggested"] * 4
 
 
@@ -66,11 +66,23 @@ def test_the_page_shows_how_many_with_examples_and_says_that_sensitive_ones_are_
     assert "Tent 2" not in page
 
 
+def test_a_filter_with_fields_that_nobody_knows_decides_on_nothing(as_editor, edges):
+    answer = as_editor.get(f"{BULK}?donor=zz&plcement=gap")
+    assert (answer.status_code, answer.url) == (302, "/p/shop/queue/?donor=zz&plcement=gap")
+
+
 def test_all_are_rejected_with_one_reason(as_editor, edges, tents):
     sent = {"do": "reject", "reason": "irrelevant", "seen": seen(as_editor, f"category={tents.pk}")}
     as_editor.post(BULK, sent)
     assert statuses(edges) == ["rejected", "rejected", "suggested", "suggested"]
     assert set(Decision.objects.values_list("reason", flat=True)) == {"irrelevant"}
+
+
+def test_what_is_rejected_together_may_come_back_as_what_is_rejected_alone(as_editor, edges, tents):
+    shown = seen(as_editor, f"category={tents.pk}")
+    assert "for 90 days" in as_editor.get(f"{BULK}?category={tents.pk}").content.decode()
+    as_editor.post(BULK, {"do": "reject", "reach": "days", "seen": shown})
+    assert list(Suppression.objects.values_list("reach", flat=True)) == ["days", "days"]
 
 
 def test_what_was_not_shown_or_was_decided_in_between_is_left_alone(as_editor, project, edges, tents):

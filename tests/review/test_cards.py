@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from linker.engine.text.sentences import beginning_and_end
 from linker.models import CandidateEdge
 from review.anchor_warnings import CODES
-from review.decisions import Ruling, decide_edges
+from review.decisions import decide_edges
 from review.models import Verb
-from review.queue import cards
+from review.queue import card_words
 from review.queue.selectors import card_of
-from tests.factories import make_category, make_edge, make_page
+from review.rulings import Ruling
+from tests.factories import make_category, make_edge, make_link, make_page
 from tests.review.queue_requests import (
     EVIL,
     GROUP,
@@ -30,10 +34,10 @@ def test_a_card_says_what_an_editor_needs(edge, as_editor):
     page = as_editor.get(PAGE)
     for words in ("Warm feet", "Tips", "/boots", "12 in", "3 out", "1,234 clicks", "0.850 score", "0.850 similarity"):
         assert words in text(page)
-    for words in ("2 levels up", "In the text", "Inline · rel=follow", f"run {edge.run_id}", "test-model 1"):
+    for words in ("2 levels up", "In the text", "Tier Inline · rel=follow", f"run {edge.run_id}", "test-model 1"):
         assert words in text(page)
     assert "0 accepted of 1" in text(page)
-    assert "1 boots for snow Title 2 winter boots in the text · H1" in text(page)
+    assert "1 winter boots in this paragraph · H1 2 boots for snow Title" in text(page)
 
 
 def test_a_card_says_where_its_anchors_came_from(project, as_editor):
@@ -56,7 +60,7 @@ def test_an_anchor_that_is_not_in_the_text_is_called_a_copy_change(project, as_e
 def test_a_link_of_the_related_block_needs_no_place_in_the_text(project, as_editor):
     make_edge(project, score=0.7, anchor="nowhere to be found")
     page = text(as_editor.get(PAGE))
-    assert "Related block" in page
+    assert "Goes beside the text" in as_editor.get(PAGE).content.decode()
     assert "copy change" not in page
 
 
@@ -87,11 +91,23 @@ def test_hostile_titles_and_anchors_stay_text(project, as_editor):
         assert 'href="javascript' not in content
 
 
+def test_entities_and_markup_of_titles_and_headings_are_read_and_not_shown(project, as_editor):
+    body = "Wind &amp; <b>rain</b>\nDry warm socks at night, then rest. Do so each time.\n"
+    donor = make_page(project, title="Rest &amp;amp; be <b>dry</b>", body=body)
+    target = make_page(project, title="The <b> element", description="Socks&nbsp;&#8211; all <i>about</i> them")
+    make_edge(project, donor, target, anchor="warm socks")
+    page = text(as_editor.get(PAGE))
+    assert "Rest & be dry" in page
+    assert "Wind & rain Dry" in page
+    assert "The <b> element Socks – all about them" in page
+    assert "&amp;" not in page
+
+
 def test_levels_in_words(project):
     block = make_category(project, "Tips")
     named = {0: "same category", 1: "1 level up", 3: "3 levels up"}
-    assert {level: cards.level_in_words(make_edge(project, level=level, block=block)) for level in named} == named
-    assert cards.level_in_words(make_edge(project, level=2, block=None)) == "whole site"
+    assert {level: card_words.level_in_words(make_edge(project, level=level, block=block)) for level in named} == named
+    assert card_words.level_in_words(make_edge(project, level=2, block=None)) == "whole site"
 
 
 def learned(project, body: str = SOCKS, **fields: object) -> CandidateEdge:
@@ -107,6 +123,23 @@ def at(phrase: str, body: str = SOCKS) -> dict[str, int]:
 def test_the_sentence_is_that_of_the_place_and_not_the_first_mention(project, as_editor):
     learned(project, anchor="socks", **at("socks"))
     assert excerpts(as_editor.get(PAGE).content.decode()) == ["Boots Dry the [socks] at night. Then rest."]
+
+
+def test_words_that_a_link_was_accepted_for_are_marked_on_the_donors_other_cards_where_they_were_placed(project):
+    donor = make_page(project, body="Warm socks, wool and old boots. Socks are warm.")
+    edge = make_edge(project, donor, anchor="old boots")
+    second = donor.body.index("Socks are")
+    make_edge(project, donor, anchor="socks", status="accepted", span_start=second, span_end=second + 5)
+    make_edge(project, donor, anchor="wool", status="exported", span_start=2000, span_end=2004)  # the text has moved
+    make_edge(project, donor, anchor="warm", status="rejected")
+    make_edge(project, donor, anchor="and", status="accepted", placement="related")
+    make_edge(project, anchor="old", status="accepted")  # elsewhere
+    pieces = card_of(edge).excerpt.pieces
+    assert [(piece.text, piece.start) for piece in pieces if piece.is_linked] == [("wool", 12), ("Socks", second)]
+    edge.status = "accepted"
+    edge.save()
+    own = [piece for piece in card_of(edge).excerpt.pieces if piece.in_anchor]
+    assert not any(piece.is_linked for piece in own)
 
 
 def test_where_an_import_has_moved_the_text_the_words_are_looked_for_anew(project, as_editor):
@@ -151,7 +184,7 @@ def test_a_content_gap_says_what_an_editor_can_do(project, as_editor):
     learned(project, anchor="blisters", content_gap=True, placement="related")
     page = text(as_editor.get(PAGE))
     assert "Content gap: no words of the text fit well" in page
-    assert "Write the sentence and edit the anchor to its words, or accept the link for the related block." in page
+    assert "Write the sentence and edit the anchor to its words, or put the link beside the text." in page
 
 
 def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> CandidateEdge:
@@ -170,20 +203,63 @@ def test_a_content_gap_shows_the_paragraph_that_a_sentence_could_follow(project,
     assert "A sentence about blisters could follow this paragraph: Boots Warm socks help." in page
 
 
+def test_links_in_the_paragraph_of_a_gap_are_marked(project, as_editor):
+    edge = gap(project, "Warm <b> socks help.", body="Cold. Warm <b> socks help. More.")
+    make_link(edge.source, make_page(project), anchor="socks")
+    page = as_editor.get(PAGE).content.decode()
+    assert '<p>Warm &lt;b&gt; <span class="is-linked">socks</span> help.</p>' in page
+
+
 def test_a_paragraph_of_a_text_that_has_changed_is_not_shown(project, as_editor):
     edge = gap(project, "Warm socks help.")
     type(edge.source).objects.filter(pk=edge.source_id).update(body=f"{SOCKS} Always.")
     assert "could follow this paragraph" not in text(as_editor.get(PAGE))
 
 
-def test_of_a_long_paragraph_the_card_shows_the_beginning_and_the_end(project):
+def test_of_a_long_paragraph_the_card_shows_whole_sentences_at_both_ends_and_all_when_asked(project, as_editor):
     body = "First words of it. " + "And so it goes on and on. " * 40 + "Last words of it."
     shown = card_of(gap(project, body, body)).paragraph
     assert shown is not None
-    assert shown.text.startswith("First words of it.")
-    assert shown.text.endswith("Last words of it.")
-    assert len(shown.text) < 450
-    assert shown.text.count("…") == 1
+    first, last = shown.html.split(" … ")
+    assert first == "First words of it. " + "And so it goes on and on. " * 6 + "And so it goes on and on."
+    assert last == "And so it goes on and on. " * 7 + "Last words of it."
+    assert shown.whole == body
+    assert f"Whole paragraph {body}" in text(as_editor.get(PAGE))
+
+
+def test_a_paragraph_is_cut_between_words_only_where_sentences_do_not_end(project):
+    names = "Anna, Bert, Carla, " * 60
+    shown = card_of(gap(project, names + "Zoe.", names + "Zoe.")).paragraph
+    assert shown is not None
+    assert len(shown.html) < 450
+    short = "One sentence that is as long as this one. " * 9
+    assert beginning_and_end(short) == (short.strip(), "")
+
+
+def test_a_card_says_of_when_its_pages_are(project, as_editor):
+    donor = make_page(project, "/blog/2021/07/news/", last_modified=datetime(2023, 5, 3, tzinfo=UTC))
+    make_edge(project, donor, make_page(project, "/2019-11-02-plans"))
+    page = text(as_editor.get(PAGE))
+    assert "of Jul 2021 changed 3 May 2023" in page
+    assert "/2019-11-02-plans of Nov 2019" in page
+
+
+@pytest.mark.parametrize(
+    ("donor", "acceptor", "is_said"),
+    [
+        ({"path": "/2023/03/call/"}, {"title": "Call for candidates 2020"}, True),
+        ({"title": "Plans for 2023"}, {"h1": "Election 2019"}, True),
+        ({"path": "/2023/03/call/"}, {"title": "Candidates 2022"}, False),
+        ({"path": "/2023/03/call/"}, {"title": "Strategy 2020–2025"}, False),
+        ({"path": "/2023/03/call/"}, {"path": "/2019/01/old/"}, False),
+        ({"title": "Tents"}, {"title": "Tents 2019"}, False),
+        ({"title": "Tents 2023"}, {"title": "Order 120190"}, False),
+    ],
+)
+def test_a_card_warns_of_an_acceptor_that_names_another_year(project, donor, acceptor, is_said):
+    pages = (make_page(project, **{"title": "News", **page}) for page in (donor, acceptor))
+    edge = make_edge(project, *pages)
+    assert ("Another year" in [sign.name for sign in card_of(edge).signs]) == is_said
 
 
 def test_a_hostile_paragraph_stays_text(project, as_editor):
@@ -201,7 +277,25 @@ def test_alternatives_say_where_they_come_from_and_whether_the_text_holds_them(p
     ]
     learned(project, anchor="socks", anchor_alternatives=others, **at("socks"))
     page = text(as_editor.get(PAGE))
-    assert "1 warm socks in the text · Anchor in use 2 wool Search query, 1,200 impressions" in page
+    found = "1 warm socks in the text: Put socks on. Warm socks help. · Anchor in use"
+    assert f"{found} 2 wool Search query, 1,200 impressions" in page
+
+
+def test_words_that_the_text_holds_are_offered_first_and_once(project):
+    """Also those of a content gap that its run has found no place for, unless they stand in a heading or a link."""
+    texts = ["wool hats", "| Warm socks", "warm socks", "hats", "Then rest", "Boots", "cold", "frost"]
+    edge = learned(
+        project, anchor="feet", content_gap=True, placement="related",
+        anchor_alternatives=[{"text": text, "source": "text", "raw": ""} for text in texts],
+    )  # fmt: skip
+    offered = [(other.text, other.place) for other in card_of(edge).alternatives]
+    assert offered == [
+        ("warm socks", "in the text: Put socks on. Warm socks help."),
+        ("Then rest", "in the text: Dry the socks at night. Then rest."),
+        ("wool hats", ""),
+        ("hats", ""),
+        ("Boots", ""),
+    ]
 
 
 def test_an_edited_anchor_that_the_text_does_not_hold_says_so(project, as_editor, editor):
@@ -218,3 +312,9 @@ def test_hostile_reasons_and_numbers_stay_text(project, as_editor):
     content = as_editor.get(PAGE).content.decode()
     assert "<script>alert" not in content
     assert "<img" not in content
+
+
+def test_an_anchor_says_where_its_words_came_from():
+    assert card_words.source_in_words("query", 1200) == "Search query, 1,200 impressions"
+    assert card_words.source_in_words("query", 1) == "Search query, 1 impression"
+    assert [card_words.source_in_words(source) for source in ("query", "h1", "new")] == ["Search query", "H1", "new"]

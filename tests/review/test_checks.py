@@ -204,6 +204,25 @@ def test_the_best_links_of_an_anchor_leave_and_those_over_the_limit_stay(project
     assert kept.detail == "The acceptor has 3 links with this anchor; the project allows 3."
 
 
+def test_links_beside_the_text_say_the_name_of_their_page_each_time_and_take_room_from_those_in_texts(project):
+    target = make_page(project, title="Warm socks | Shop", h1="Warm socks")
+    beside = [
+        accepted(project, target=target, anchor="warm socks", score=0.9 - n / 100, placement="related")
+        for n in range(4)
+    ]
+    gap = accepted(project, target=target, anchor="Warm socks", placement="related", content_gap=True, score=0.8)
+    inline = accepted(project, target=target, anchor="Warm socks", placement="inline", score=0.79)
+    others = [accepted(project, target=target, anchor="Sox", score=0.7, placement="related") for _ in range(4)]
+
+    release = release_of(project)
+
+    assert set(release.release_links.values_list("edge", flat=True)) == {
+        edge.pk for edge in (*beside, gap, *others[:3])
+    }
+    held = release.held_back.values_list("edge", "reason")
+    assert set(held) == {(inline.pk, Held.SAME_ANCHOR), (others[3].pk, Held.SAME_ANCHOR)}
+
+
 def test_anchors_that_have_left_or_stand_on_the_site_count(project):
     project.identical_anchor_limit = 2
     project.save()

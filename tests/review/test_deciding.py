@@ -86,6 +86,20 @@ def test_a_group_that_is_sent_twice_was_saved_once(project, as_editor):
     assert Decision.objects.count() == 2
 
 
+def test_the_preview_of_a_group_says_where_its_links_go(project, as_editor):
+    donor = make_page(project)
+    make_edge(project, donor, placement="inline")
+    for _ in range(2):
+        make_edge(project, donor, placement="related")
+    make_edge(project, donor, placement="related", content_gap=True)
+    preview = text(as_editor.get(GROUP, {"donor": donor.pk}))
+    assert "Where they go: 1 in the text, 3 beside the text" in preview
+    assert preview.count("beside the text, follow") == 3
+    type(project).objects.filter(pk=project.pk).update(gap_links="gap")
+    preview = text(as_editor.get(GROUP, {"donor": donor.pk}))
+    assert "Where they go: 1 in the text, 2 beside the text, 1 as a content gap" in preview
+
+
 def test_a_card_that_a_run_refreshed_is_shown_again_before_it_is_decided(edge, as_editor):
     answer = as_editor.post(decide_url(edge), form(edge, run=edge.run_id + 1))
     assert answer.status_code == 409
@@ -130,7 +144,7 @@ def test_an_id_of_any_length_is_answered(project, as_editor, digits):
     number = "9" * digits
     assert as_editor.get(f"{PAGE}{number}/").status_code == 404
     assert as_editor.post(f"{PAGE}{number}/decide/").status_code == 404
-    assert as_editor.get(GROUP, {"donor": number}).status_code == 400
+    assert as_editor.get(GROUP, {"donor": number}).url == PAGE
     assert as_editor.get(f"{PAGE}?tier={number}&after=1~{number}~1").status_code == 200
     assert as_editor.get("/p/shop/export/", {"before": number, "tier": number}).status_code == 200
     assert as_editor.get(f"/p/shop/export/{number}/").status_code == 404
@@ -154,7 +168,8 @@ def test_a_group_is_previewed_then_accepted_and_undone_as_one(project, as_editor
     assert checked == [f"{edge.pk}:{edge.run_id}:a good anchor" for edge in edges]
     as_editor.post(GROUP, {"donor": donor.pk, "query": "", "edge": checked[:2]})
     assert [status(edge) for edge in (*edges, sensitive, held)] == ["accepted"] * 2 + ["suggested"] * 3
-    as_editor.post(UNDO)
+    answer = as_editor.post(UNDO, follow=True)
+    assert "Undone: the decisions on 2 links." in text(answer)
     assert {status(edge) for edge in edges} == {"suggested"}
 
 

@@ -12,8 +12,10 @@ from linker.models import CandidateEdge, EdgeStatus, Project, Rel, SensitiveRule
 from linker.projects.policies.sensitive import add_sensitive, remove_sensitive
 from linker.projects.policies.tiers import change_tiers
 from review.anchor_warnings import CODES
-from review.decisions import AnchorError, NothingToUndo, Outcome, Ruling, Shown, decide_edges, undo
+from review.decisions import decide_edges
 from review.models import Decision, Verb
+from review.rulings import AnchorError, NothingToUndo, Outcome, Ruling, Shown
+from review.undoing import undo
 from tests.factories import make_category, make_edge, make_link, make_member, make_page, make_project, make_run
 from tests.review.races import race
 
@@ -492,7 +494,9 @@ def test_an_anchor_that_stands_in_the_text_closes_a_content_gap(project, editor)
     assert place_of(edge) == ("wool socks", "inline", False)
 
 
-def test_a_content_gap_accepted_as_it_is_stays_one(project, editor):
+def test_a_content_gap_accepted_as_one_stays_one(project, editor):
+    project.gap_links = "gap"
+    project.save(update_fields=["gap_links"])
     edge = gap(project)
     decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
     assert place_of(edge) == (None, "related", True)

@@ -13,8 +13,8 @@ from linker.models import CandidateEdge
 from review.queue.chips import chips
 from review.queue.filters import Order, QueueFilter
 from review.queue.page_text import MAX_PARAGRAPHS, page_text
-from tests.factories import make_category, make_edge, make_page
-from tests.review.queue_requests import BODY, DECK, EVIL, PAGE, decision, results, send, text
+from tests.factories import make_category, make_edge, make_link, make_page
+from tests.review.queue_requests import BODY, DECK, EVIL, PAGE, decision, excerpts, results, send, text
 
 pytestmark = pytest.mark.django_db
 
@@ -86,10 +86,28 @@ def test_words_are_checked_before_they_are_sent(edge, as_editor):
     def said(anchor: str) -> dict:
         return as_editor.get(f"{PAGE}{edge.pk}/words/", {"anchor": anchor}).json()
 
-    assert said("Warm winter boots") == {"warnings": []}
+    found = said("winter boots")
+    paragraph = "Warm feet The day is long. Wear warm [winter boots] on snow. Dry them at night."
+    assert excerpts(found.pop("excerpt")) == [paragraph]
+    assert found == {"warnings": [], "where": "text", "note": ""}
+    assert said("cheap loans")["excerpt"] == ""
     assert [one["code"] for one in said("cheap loans")["warnings"]] == ["unrelated"]
     assert "The anchor is empty" in said("—!")["error"]
     assert as_editor.get(f"{PAGE}{edge.pk}/words/", {"anchor": "a\0"}).status_code == 400
+
+
+def test_of_words_that_stand_in_a_link_alone_is_said_why_they_make_a_gap(edge, as_editor):
+    make_link(edge.source, make_page(edge.project), anchor="Warm winter boots")
+    CandidateEdge.objects.filter(pk=edge.pk).update(
+        content_gap=True, placement="related", span_start=None, span_end=None, anchor="Cold feet"
+    )
+
+    def note(anchor: str) -> str:
+        said = as_editor.get(f"{PAGE}{edge.pk}/words/", {"anchor": anchor}).json()
+        return f"{said['where']}: {said['note']}"
+
+    assert note("Warm winter boots").startswith("beside: The text holds these words only in a link")
+    assert note("Words of nowhere") == "beside: "
 
 
 def test_a_chip_leads_to_the_filter_without_it(project):
@@ -98,6 +116,7 @@ def test_a_chip_leads_to_the_filter_without_it(project):
     query = (
         f"text=red&tier={project.tiers.first().pk}&category={category.pk}&donor={donor.pk}&sensitive=only"
         "&placement=gap&generator=mention&ranked_by=learned&probability=40&pilot=not&order=need&held=1&stale=1&later=1"
+        "&asked=1&waiting=1"
     )
     chosen = QueueFilter.from_query(QueryDict(query))
     found = chips(project, chosen)

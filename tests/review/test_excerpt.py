@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import itertools
 import re
+import sys
 import time
+import unicodedata
 
 import pytest
 from hypothesis import example, given
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from linker.engine.text.clean import visible
 from linker.engine.text.fold import is_word_char
 from linker.engine.text.sentences import find_phrase
-from review.queue.excerpt import LENGTH, Excerpt, excerpt_around
+from review.queue.excerpt import LENGTH, MARKED, Excerpt, excerpt_around
 
 PARTS = (
     "warm", "boots", "Dr.", "e.g.", "don’t", "well-known", "Stra\u00adße", "cafe\u0301",
@@ -22,6 +24,7 @@ PARTS = (
     "שָׁלוֹם", "\u200fمرحبا\u200e", "\u202eevil\u202c", "🥾", "👩\u200d🚀", "<b>&amp;", "ﬁsh", "½", "…", "!", "? ", ". ",
     " ", "  ", "\t", "\u00a0", "\n", "\n\n", "\r\n", "\u2028", "\0", "\ufeff", "Heading\n",
 )  # fmt: skip
+MARKS = "".join(char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(char).startswith("M"))
 TEXTS = st.lists(st.one_of(st.sampled_from(PARTS), st.text(max_size=8)), min_size=1, max_size=60).map("".join)
 
 
@@ -63,12 +66,27 @@ def test_the_pieces_give_the_text_and_those_of_the_anchor_the_anchor(span, linke
 
 
 @given(spans())
+@example(("0\U00011d3a0", 0, 1))  # a vowel sign beyond the basic plane
 def test_no_letter_is_cut_from_its_marks(span):
     body, start, end = span
-    for piece in check(*span).pieces:
+    found = check(*span)
+    for piece in found.pieces:
         at = piece.start
-        if at not in (0, start, end) and piece.is_word:
-            assert not (is_word_char(body[at - 1]) and is_word_char(body[at])), (body, at)
+        if at not in (0, start, end, found.pieces[0].start) and piece.is_word:
+            letter = body[:at].rstrip(MARKS)[-1:]  # a mark may stand on what is no letter
+            assert not (letter and is_word_char(letter) and is_word_char(body[at])), (body, at)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_word_that_is_too_long_to_be_shown_is_cut_between_letters(before):
+    """Each letter has three marks; the word has no end within what is shown."""
+    word = "a\u0301\u0302\u0303" * 1000
+    body = f"boots {word}" if not before else f"{word} boots"
+    start = body.index("boots")
+    pieces = check(body, start, start + 5).pieces
+    first, last = pieces[0].start, pieces[-1].end
+    assert body[first] in "ab"
+    assert last == len(body) or body[last] == "a"
 
 
 @given(spans())
@@ -152,3 +170,7 @@ def test_links_that_the_text_has_already_are_marked_in_their_first_place():
     found = check(body, start, start + 5, ("boots", "hats", ""))
     assert [(piece.text, piece.start) for piece in found.pieces if piece.is_linked] == [("boots", 5)]
     assert 'class="is-linked">boots</span>' in str(found.html)
+
+
+def test_marks_are_looked_for_wherever_unicode_has_some():
+    assert set(map(ord, MARKS)) <= set(MARKED)

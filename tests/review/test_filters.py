@@ -8,7 +8,8 @@ import pytest
 from django.http import QueryDict
 
 from linker.models import EdgeStatus, Placement, Project
-from review.queue.filters import ALL, Cursor, Order, QueueFilter, Sensitive
+from review.queue.cursor import Cursor
+from review.queue.filters import ALL, Order, QueueFilter, Sensitive
 from tests.factories import make_category, make_edge, make_page, make_project
 
 pytestmark = pytest.mark.django_db
@@ -153,6 +154,7 @@ def test_paging_by_keyset_yields_every_edge_once_in_order(project, order, size):
             donor_best=best[donor.pk],
             worth=rng.choice([0.3, 0.4]),
             donor_worth=1 - best[donor.pk],
+            need=rng.choice([0.1, 0.2]),
         )
         for donor in donors
         for _ in range(4)
@@ -161,6 +163,8 @@ def test_paging_by_keyset_yields_every_edge_once_in_order(project, order, size):
         wanted = sorted(edges, key=lambda edge: (-edge.score, edge.pk))
     elif order is Order.NEED:
         wanted = sorted(edges, key=lambda edge: (-edge.donor_worth, edge.source_id, -edge.worth, edge.pk))
+    elif order is Order.TARGET:
+        wanted = sorted(edges, key=lambda edge: (-edge.need, edge.target_id, -edge.score, edge.pk))
     else:
         wanted = sorted(edges, key=lambda edge: (-edge.donor_best, edge.source_id, -edge.score, edge.pk))
     filters, seen, after = QueueFilter(order=order), [], None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from unittest.mock import ANY
 from uuid import uuid4
 
 import pytest
@@ -53,14 +55,23 @@ def test_operations_are_carried_out_in_the_order_in_which_they_were_made(project
 
 def test_the_answer_counts_what_is_left_and_what_was_done_today(project, as_editor):
     edges = [make_edge(project) for _ in range(4)]
-    assert send(as_editor, decision(edges[0]))["counts"] == {"left": 3, "today": 1, "percent": 25}
-    assert send(as_editor)["counts"] == {"left": 3, "today": 1, "percent": 25}
+    assert send(as_editor, decision(edges[0]))["counts"] == {"left": 3, "today": 1, "percent": 25, "menu": ANY}
+    counts = send(as_editor)["counts"]
+    assert counts["menu"] == {
+        "suggested": "3", "accepted": "1", "rejected": "0", "exported": "0", "withdrawn": "0", "all": "4", "later": "0",
+        "asked": "0", "waiting": "0",
+    }  # fmt: skip
 
 
 def test_the_counts_are_those_of_the_filter_on_the_screen(project, as_editor):
     edge, _ = make_edge(project, anchor="red boots"), make_edge(project, anchor="blue boots")
     assert send(as_editor, query="text=red")["counts"]["left"] == 1
-    assert send(as_editor, decision(edge), query="?text=red")["counts"] == {"left": 0, "today": 1, "percent": 100}
+    assert send(as_editor, decision(edge), query="?text=red")["counts"] == {
+        "left": 0,
+        "today": 1,
+        "percent": 100,
+        "menu": ANY,
+    }
 
 
 def test_an_operation_that_arrives_twice_is_saved_once(edge, as_editor):
@@ -76,6 +87,19 @@ def test_a_decision_that_arrives_again_after_it_was_undone_is_not_made_again(edg
     send(as_editor, sent, operation("undo", of=sent["key"]))
     assert results(send(as_editor, sent)) == ["saved"]
     assert (status(edge), log()) == ("suggested", ["accept", "undo"])
+
+
+@pytest.mark.parametrize(("kind", "back", "query"), [("aside", "back", "later=1"), ("ask", "unask", "waiting=1")])
+def test_what_is_put_off_or_taken_back_and_arrives_again_after_the_contrary_is_not_done_again(
+    edge, as_editor, kind, back, query
+):
+    off, on = operation(kind, edge=edge.pk), operation(back, edge=edge.pk)
+    send(as_editor, off, on)
+    assert results(send(as_editor, off)) == ["saved"]
+    assert send(as_editor, query=query)["counts"]["left"] == 0
+    send(as_editor, operation(kind, edge=edge.pk))
+    assert results(send(as_editor, on)) == ["saved"]
+    assert send(as_editor, query=query)["counts"]["left"] == 1
 
 
 def test_an_undo_that_arrives_twice_takes_back_one_decision(project, as_editor):
@@ -256,7 +280,7 @@ def test_hostile_words_stay_text_in_the_answer(project, as_editor):
     assert results(asks) == ["asks"]
     for answer in (undone, asks):
         [card] = answer["answers"][0]["cards"]
-        for part in ("card", "line", "donor"):
+        for part in ("card", "line", "head"):
             assert "<script>alert" not in card[part]
             assert "<img" not in card[part]
 
@@ -393,3 +417,34 @@ def test_cards_that_the_browser_holds_come_back_where_a_decision_has_changed_the
         "another acceptor's card is as it was, and one decided elsewhere keeps its place"
     )
     assert 'data-edge="' in answer["changed"][0]["card"]
+
+
+def test_an_answer_says_what_the_decision_is_called(as_editor, edge):
+    words = decision(edge, anchor="winter boots")
+    answer = send(as_editor, words, {"key": str(uuid4()), "kind": "undo", "of": words["key"]})
+    assert [one["verb"] for one in answer["answers"]] == ["Accepted with an edit", "Undone"]
+
+
+def test_cards_that_may_show_an_accepted_link_come_back_with_it_and_without_it_once_it_is_undone(as_editor, project):
+    """Those of the same paragraph; a link in another one changes nothing on a card."""
+    body = "Dry warm socks and old boots. " + "x " * 1000 + "\nMore of wool."
+    donor = make_page(project, body=body)
+    decided, near, far = (
+        make_edge(project, donor, anchor=words, span_start=body.index(words), span_end=body.index(words) + len(words))
+        for words in ("warm socks", "old boots", "wool")
+    )
+    sent = {"query": "", "held": [near.pk, far.pk]}
+
+    def changed(operation: dict[str, object]) -> dict[int, str]:
+        body = json.dumps(sent | {"operations": [operation]})
+        answer = as_editor.post("/p/shop/queue/operations/", body, content_type="application/json").json()
+        return {card["edge"]: card["card"] for card in answer["changed"]}
+
+    accepted = decision(decided)
+    found = changed(accepted)
+    assert list(found) == [near.pk]
+    assert re.findall(r'class="is-linked">([^<]*)<', found[near.pk]) == ["warm", " ", "socks"]
+    found = changed({"key": str(uuid4()), "kind": "undo", "of": accepted["key"]})
+    assert list(found) == [near.pk]
+    assert "is-linked" not in found[near.pk]
+    assert changed(decision(decided, "reject")) == {}

@@ -6,7 +6,8 @@ import pytest
 from django.urls import reverse
 
 from linker.models import Pilot
-from review.queue.filters import Cursor, OfPilot, Order, QueueFilter
+from review.queue.cursor import Cursor
+from review.queue.filters import OfPilot, Order, QueueFilter
 from review.queue.selectors import cards_of_lines, lines, next_edge
 from tests.factories import make_edge, make_run
 

@@ -9,8 +9,11 @@ import pytest
 from linker.engine.params import Mode
 from linker.models import CandidateEdge, Placement
 from linker.projects.policies.tiers import change_tiers
-from review.decisions import AnchorError, Ruling, decide_edges, undo, where_of
+from review.decisions import decide_edges
+from review.link_places import where_of
 from review.models import Decision, Verb, Where
+from review.rulings import AnchorError, Ruling
+from review.undoing import undo
 from tests.factories import make_edge, make_page
 from tests.linker.matching.test_match import match, small
 from tests.review.queue_requests import decide_url, decision, form, operation, results, send, text
@@ -100,11 +103,47 @@ def test_words_that_the_text_does_not_hold_are_not_put_into_it(project, editor, 
 @pytest.mark.parametrize("before", list(Where))
 def test_a_form_that_names_the_place_shown_moves_nothing(project, editor, as_editor, before):
     """Without a script every form names it; words that the text holds still close a content gap."""
+    project.gap_links = "gap"
+    project.save(update_fields=["gap_links"])
     edge = suggestion(project, before, anchor="other shoes" if before != Where.TEXT else PHRASE)
-    as_editor.post(decide_url(edge), form(edge, where=before, anchor=PHRASE))
+    as_editor.post(decide_url(edge), form(edge, where=before, proposed=before, anchor=PHRASE))
     moved = CandidateEdge.objects.get(pk=edge.pk)
     assert where_of(moved) == (Where.TEXT if before == Where.GAP else before)
     assert Decision.objects.get().moved_to == ""
+
+
+@pytest.mark.parametrize("setting", ["beside", "gap"])
+def test_a_link_whose_words_the_text_lacks_goes_where_the_project_has_them_go(project, editor, as_editor, setting):
+    project.gap_links = setting
+    project.save(update_fields=["gap_links"])
+    edge, other = (suggestion(project, Where.GAP, anchor="other shoes") for _ in range(2))
+    was = columns(edge)
+    card = as_editor.get(f"/p/shop/queue/{edge.pk}/").content.decode()
+    assert f'name="proposed" value="{setting}"' in card
+    assert ("This project puts such a link beside the text" in card) == (setting == "beside")
+    assert results(send(as_editor, decision(edge))) == ["saved"]
+    assert where_of(accepted := CandidateEdge.objects.get(pk=edge.pk)) == setting
+    assert (accepted.anchor, accepted.edited) == ("other shoes", False)
+    undo(project, editor)
+    assert columns(edge) == was
+    decide_edges(project, [edge.pk, other.pk], Verb.ACCEPT, editor)
+    assert {where_of(found) for found in CandidateEdge.objects.filter(status="accepted")} == {setting}
+
+
+@pytest.mark.parametrize("wish", [Where.BESIDE, Where.GAP])
+def test_an_editor_keeps_words_of_the_text_out_of_it(project, editor, as_editor, wish):
+    """Though the card had proposed the same place for words that the text did not hold."""
+    edge = suggestion(project, Where.GAP, anchor="other shoes")
+    send(as_editor, decision(edge, anchor=PHRASE, where=wish))
+    assert where_of(CandidateEdge.objects.get(pk=edge.pk)) == wish
+
+
+def test_a_card_keeps_its_promise_when_a_manager_has_chosen_anew(project, as_editor):
+    edge = suggestion(project, Where.GAP, anchor="other shoes")
+    project.gap_links = "gap"
+    project.save(update_fields=["gap_links"])
+    send(as_editor, decision(edge, proposed="beside"))
+    assert where_of(CandidateEdge.objects.get(pk=edge.pk)) == Where.BESIDE
 
 
 def test_a_place_is_chosen_together_with_words_and_rel(project, editor, as_editor):

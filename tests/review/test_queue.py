@@ -11,11 +11,12 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
 from linker.models import CandidateEdge, EdgeStatus
-from review.decisions import decide_edges, undo
+from review.decisions import decide_edges
 from review.models import Verb
 from review.queue import selectors
 from review.queue.counts import queue_counts
 from review.queue.filters import QueueFilter
+from review.undoing import undo
 from tests.factories import make_category, make_edge, make_link, make_member, make_page
 from tests.markup import compact
 from tests.review.queue_requests import (
@@ -103,7 +104,8 @@ def test_the_filter_goes_along_to_the_export(project, as_editor):
     edge = make_edge(project)
     make_edge(project, edge.source, status=EdgeStatus.ACCEPTED)
     decide_edges(project, [edge.pk], Verb.ACCEPT, make_member(project))
-    content = compact(as_editor.get(f"{PAGE}?donor={edge.source_id}&sensitive=not").content.decode())
+    query = f"?donor={edge.source_id}&sensitive=not"
+    content = "".join(compact(as_editor.get(page + query).content.decode()) for page in (f"{PAGE}all-filters/", PAGE))
     links = re.findall(r'href="([^"]+)">\s*(Export [^<]*\w)', content)
     there = f"/p/shop/export/?sensitive=not&amp;donor={edge.source_id}&amp;status=suggested"
     accepted = f"/p/shop/export/?status=accepted&amp;sensitive=not&amp;donor={edge.source_id}"
@@ -120,13 +122,21 @@ def test_a_bad_filter_is_named_instead_of_failing(project, as_editor):
 @pytest.mark.parametrize("bad", ["category=abc", "tier=x", "sensitive=maybe"])
 def test_a_value_that_the_queue_leaves_out_is_refused_by_the_export_that_it_leads_to(project, as_editor, bad):
     edge = make_edge(project, status=EdgeStatus.ACCEPTED)
-    content = compact(as_editor.get(f"{PAGE}?donor={edge.source_id}&{bad}").content.decode())
+    query = f"?donor={edge.source_id}&{bad}"
+    content = "".join(compact(as_editor.get(page + query).content.decode()) for page in (f"{PAGE}all-filters/", PAGE))
     there = [html.unescape(link) for link in re.findall(r'href="([^"]+)">\s*Export [^<]+', content)]
     assert len(there) == 2
     for address in there:
         assert "Nothing is selected, and nothing is exported" in text(as_editor.get(address))
         assert as_editor.post(address, {"format": "full"}).status_code == 400
     assert status(edge) == "accepted"
+
+
+def test_a_category_that_is_gone_lists_nothing(project, as_editor):
+    make_edge(project)
+    page = as_editor.get(f"{PAGE}?category=0&donor=0")
+    assert page.status_code == 200
+    assert page.context["counts"].total == 0
 
 
 def test_reading_writes_nothing(edge, as_editor, project):
@@ -180,8 +190,8 @@ def test_tiers_of_one_name_are_one_choice(project, as_editor):
         project, ranked_by="learned", probability=0.624, tier=project.tiers.get(basis="probability", name="Inline")
     )
     other = make_edge(project, score=0.9)
-    page = as_editor.get(PAGE, {"tier": edge.tier_id}).content.decode()
-    assert page.count(">Inline</option>") == 1
+    page = as_editor.get(f"{PAGE}all-filters/", {"tier": edge.tier_id}).content.decode()
+    assert page.count(">Inline (2)</option>") == 1
     listed = as_editor.get(DECK, {"tier": edge.tier_id}).json()["cards"]
     assert {card["edge"] for card in listed} == {edge.pk, other.pk}
 

@@ -24,7 +24,7 @@ from tests.factories import make_category, make_edge, make_page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from linker.models import Project
+    from linker.models import Project, Tier
 
 pytestmark = pytest.mark.django_db
 
@@ -175,29 +175,60 @@ def plan_of(project: Project, chosen: QueueFilter) -> list[str]:
     return [part.values_list("pk")[:21].explain() for part in chosen.parts(project)]
 
 
-@pytest.mark.parametrize(
-    ("order", "index"),
-    [(Order.DONOR, "edge_open_by_donor"), (Order.NEED, "edge_open_by_worth"), (Order.SCORE, "edge_open_by_score")],
-)
-def test_the_open_list_is_read_off_its_index_however_much_is_held_back(project, order, index):
-    edge, target = make_edge(project, score=0.9), make_page(project)
+def mostly_held_back(project: Project) -> Tier:
+    """20,000 open suggestions, nine of ten in a tier that is held back: the tier."""
+    edge = make_edge(project, score=0.9)
     held = project.tiers.filter(held=True).first()
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")  # pages that are not there do
         cursor.execute(
             "INSERT INTO linker_candidateedge (project_id, source_id, target_id, status, stale, run_id, generators, "
-            "ranked_by, level, similarity, score, quantile, why, evidence, donor_best, created_at, updated_at, "
-            "tier_id, placement, rel, sensitive, content_gap, anchor, anchor_source, anchor_alternatives, edited) "
+            "ranked_by, level, similarity, score, probability, quantile, why, evidence, donor_best, created_at, "
+            "updated_at, tier_id, placement, rel, sensitive, content_gap, anchor, anchor_source, anchor_alternatives, "
+            "edited) "
             "SELECT project_id, 1000000 + n / 20, 1 + n, 'suggested', false, run_id, generators, ranked_by, 0, 0.8, "
-            "random(), 0.5, '', '{}', random(), now(), now(), CASE WHEN n %% 10 = 0 THEN tier_id ELSE %s END, "
-            "'related', 'follow', '', false, 'a', 'h1', '[]', false "
+            "random(), random(), 0.5, '', '{}', random(), now(), now(), CASE WHEN n %% 10 = 0 THEN tier_id ELSE %s "
+            "END, 'related', 'follow', '', false, 'a', 'h1', '[]', false "
             "FROM linker_candidateedge, generate_series(1, 20000) n WHERE id = %s",
             [held.pk, edge.pk],
         )
         cursor.execute("SET LOCAL session_replication_role = origin")
         cursor.execute("ANALYZE linker_candidateedge, linker_edgecount")
-    assert EdgeCount.objects.filter(tier=held).exists(), target
+    return held
+
+
+@pytest.mark.parametrize(
+    ("order", "index"),
+    [
+        (Order.DONOR, "edge_open_by_donor"),
+        (Order.NEED, "edge_open_by_worth"),
+        (Order.TARGET, "edge_open_by_target"),
+        (Order.CATEGORY, "edge_open_by_section"),
+        (Order.SCORE, "edge_open_by_score"),
+    ],
+)
+def test_the_open_list_is_read_off_its_index_however_much_is_held_back(project, order, index):
+    held = mostly_held_back(project)
+    assert EdgeCount.objects.filter(tier=held).exists()
     plans = plan_of(project, QueueFilter(order=order))
     assert len(plans) == 1
     assert index in plans[0], plans[0]
     assert "Sort" not in plans[0], plans[0]
+
+
+def test_a_count_by_probability_stops_in_its_index_however_many_are_as_likely(project, editor, monkeypatch):
+    mostly_held_back(project)
+    monkeypatch.setattr(counts, "MOST", 500)
+    with CaptureQueriesContext(connection) as queries:
+        found = queue_counts(project, QueueFilter(probability=10), editor)
+    assert isinstance(found.total, AtLeast)
+    (counted,) = (query["sql"] for query in queries if " counted " in query["sql"])
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {counted}")
+        ((((plan,)),),) = cursor.fetchall()
+    assert most_rows(plan["Plan"]) <= 501
+
+
+def most_rows(plan: dict) -> float:
+    """The most rows that any step of a plan has read."""
+    return max([plan["Actual Rows"], *(most_rows(step) for step in plan.get("Plans", ()))])

@@ -313,7 +313,7 @@ def test_accepted_links_leave_without_the_changes_that_wait(project, as_editor, 
     [("", "status=suggested"), ("status=accepted", "status=accepted"), ("status=all&text=boots", "text=boots")],
 )
 def test_the_queue_leads_to_the_export_of_what_it_shows(project, as_editor, query, exported):
-    page = html.unescape(compact(as_editor.get(f"/p/shop/queue/?{query}").content.decode()))
+    page = html.unescape(compact(as_editor.get(f"/p/shop/queue/all-filters/?{query}").content.decode()))
 
     assert f'href="{PAGE}?{exported}"> Export this selection' in page
 

@@ -9,12 +9,14 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from linker.models import CandidateEdge
-from review import decisions
+from review import undoing
 from review.decisions import Verb, decide_edges
 from review.models import Decision
-from review.queue import round_trip
+from review.queue import sheet_in, sheet_out
 from review.queue.filters import QueueFilter
 from tests.factories import make_edge, make_member, make_page, make_project
 
@@ -78,7 +80,7 @@ def test_decisions_come_back_are_shown_first_and_undone_as_one(as_editor, editor
     ]  # fmt: skip
     rejected = Decision.objects.get(verb="reject")
     assert (rejected.reason, rejected.note) == ("bad_anchor", "too long")
-    decisions.undo(project, editor)
+    undoing.undo(project, editor)
     assert {status for status, _ in state(edges)} == {"suggested"}
 
 
@@ -90,7 +92,9 @@ def test_a_cell_that_a_spreadsheet_would_run_comes_back_as_the_anchor_it_was(as_
     assert state(edges)[1] == ("accepted", "=HYPERLINK(1)")
 
 
-@pytest.mark.parametrize(("delimiter", "encoding"), [(";", "utf-8"), ("\t", "utf-8-sig"), (";", "cp1252")])
+@pytest.mark.parametrize(
+    ("delimiter", "encoding"), [(";", "utf-8"), ("\t", "utf-8-sig"), (";", "cp1252"), ("\t", "utf-16")]
+)
 def test_files_as_spreadsheets_save_them(as_editor, edges, delimiter, encoding):
     rows = downloaded(as_editor)
     for row in rows:
@@ -112,6 +116,65 @@ def test_a_row_that_changed_in_the_meantime_is_refused_and_the_others_are_not(as
     assert [status for status, _ in state(edges)] == ["accepted", "rejected", "rejected", "rejected"]
 
 
+def test_rows_that_say_the_same_are_decided_together(as_editor, project, edges):
+    def asked(number: int) -> int:
+        rows = downloaded(as_editor)[:number]
+        for row in rows:
+            row["decision"] = "reject"
+        _, wishes = send(as_editor, file(rows))
+        with CaptureQueriesContext(connection) as queries:
+            as_editor.post(SHEET, {"wishes": wishes})
+        return len(queries)
+
+    asked(1)
+    assert asked(1) == asked(2)
+    assert [status for status, _ in state(edges)] == ["rejected"] * 4
+
+
+def test_a_suggestion_is_decided_by_the_first_of_its_rows(as_editor, edges):
+    row = downloaded(as_editor)[0]
+    page, wishes = send(as_editor, file([row | {"decision": "reject"}, row | {"decision": "accept"}]))
+    page = " ".join(page.split())
+    assert "Row 3: Row 2 decides on the same suggestion." in page
+    assert "accepts 0 suggestions, rejects 1," in page
+    as_editor.post(SHEET, {"wishes": wishes})
+    assert state(edges)[0][0] == "rejected"
+
+
+def test_rows_that_will_be_refused_are_named_before_anything_is_saved(as_editor, edges):
+    rows = downloaded(as_editor)
+    for row in rows:
+        row["decision"] = "accept"
+    rows[0]["suggestion"] = str(edges[0].pk + 10_000)
+    rows[1]["new_anchor"] = "w" * 201
+    rows[2]["anchor"] = "tent"
+    page, wishes = send(as_editor, file(rows))
+    page = " ".join(page.split())
+    assert "accepts 1 suggestions, rejects 0," in page
+    assert "3 rows would be refused" in page
+    assert "Row 2: This suggestion is not in this project." in page
+    assert "Row 3: The anchor has 201 characters" in page
+    assert "Row 4: The column “anchor” says “tent”, and the suggestion says “Zelt für “vier””" in page
+    answer = as_editor.post(SHEET, {"wishes": wishes}, follow=True).content.decode()
+    assert "1 link accepted, 0 rejected" in answer
+    assert [status for status, _ in state(edges)] == ["suggested"] * 3 + ["accepted"]
+
+
+def test_words_that_change_after_the_preview_are_refused_without_blame(as_editor, edges):
+    row = downloaded(as_editor)[0] | {"decision": "accept"}
+    _, wishes = send(as_editor, file([row]))
+    CandidateEdge.objects.filter(pk=edges[0].pk).update(anchor="snow boots")
+    page = html.unescape(as_editor.post(SHEET, {"wishes": wishes}).content.decode())
+    assert "says “warm boots”, and the suggestion says “snow boots”" in page
+
+
+def test_what_no_text_may_hold_is_left_out_of_a_note(as_editor, edges):
+    row = downloaded(as_editor)[0] | {"decision": "reject", "note": "no\0 thanks"}
+    _, wishes = send(as_editor, file([row]))
+    as_editor.post(SHEET, {"wishes": wishes})
+    assert Decision.objects.get().note == "no thanks"
+
+
 def test_words_that_are_warned_of_are_refused(as_editor, edges):
     rows = downloaded(as_editor)
     rows[0] |= {"decision": "accept", "new_anchor": "click here"}
@@ -123,9 +186,10 @@ def test_words_that_are_warned_of_are_refused(as_editor, edges):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"decision": "perhaps"}, "is no decision"),
-        ({"decision": "accept", "suggestion": "x"}, "have been changed"),
-        ({"decision": "reject", "reason": "bored"}, "is no reason"),
+        ({"decision": "perhaps"}, "“perhaps” under “decision” is no decision"),
+        ({"decision": "accept", "suggestion": "x"}, "The column “suggestion” has been changed: it holds “x”"),
+        ({"decision": "accept", "run": ""}, "The column “run” has been changed"),
+        ({"decision": "reject", "reason": "bored"}, "“bored” under “reason” is no reason"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_named_and_left_out(as_editor, edges, changes, said):
@@ -142,10 +206,17 @@ def test_a_row_that_cannot_be_read_is_named_and_left_out(as_editor, edges, chang
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "names no column"),
-        (b"a,b\n1,2\n", "names no column"),
+        (b"", "The file is empty"),
+        (b"\n\r\n\n", "The file is empty"),
+        (b"a,b\n1,2\n", "This is no list of the queue"),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "This is no list of the queue"),
+        (b"suggestion,anchor,decision\n", "names no column “run”"),
         (b'suggestion,run,anchor,decision\n1,1,"a,accept\n', "cannot be read"),
-        (b"\xff\xfe\x00", "names no column"),
+        (b"\xff\xfe\x00", "This is no list of the queue"),
+        (b"suggestion,run,anchor,decision,note,Decision\n", "two columns “decision”"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Excel workbook (.xls), or one with a password"),
+        (b"PK\x03\x04 and no archive", "no Excel workbook"),
+        (b"suggestion,run,anchor,decision\n" + b"," * 1_000_000, "A line of the file has more than 1,000,000"),
     ],
 )
 def test_what_is_no_sheet_is_refused_with_a_reason(as_editor, edges, content, said):
@@ -155,7 +226,7 @@ def test_what_is_no_sheet_is_refused_with_a_reason(as_editor, edges, content, sa
 
 
 def test_too_many_decisions_are_refused(as_editor, edges, monkeypatch):
-    monkeypatch.setattr(round_trip, "MAX_ROWS", 3)
+    monkeypatch.setattr(sheet_in, "MAX_DECISIONS", 3)
     rows = downloaded(as_editor)
     for row in rows:
         row["decision"] = "accept"
@@ -175,7 +246,7 @@ def test_the_preview_cannot_be_forged_or_used_in_another_project(as_editor, clie
 
 
 def test_the_file_follows_the_filter_and_goes_on_past_a_page(as_editor, project, edges, monkeypatch):
-    monkeypatch.setattr(round_trip, "_AT_A_TIME", 2)
+    monkeypatch.setattr(sheet_out, "_AT_A_TIME", 2)
     assert [row["anchor"] for row in downloaded(as_editor)] == [
         "warm boots",
         "'=HYPERLINK(1)",
@@ -183,7 +254,7 @@ def test_the_file_follows_the_filter_and_goes_on_past_a_page(as_editor, project,
         "stoves",
     ]
     assert [row["anchor"] for row in downloaded(as_editor, "text=stoves")] == ["stoves"]
-    assert list(round_trip.csv_pieces(project, QueueFilter(text="nothing"), make_member(project)))[1:] == [b""]
+    assert list(sheet_out.csv_pieces(project, QueueFilter(text="nothing"), make_member(project)))[1:] == [b""]
 
 
 def test_outsiders_and_viewers_decide_nothing(client_for, viewer, edges):

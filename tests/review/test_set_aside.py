@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import pytest
+from django.urls import reverse
 
 from linker.models import CandidateEdge
-from review.decisions import decide_edges, undo
+from review.decisions import decide_edges
 from review.models import SetAside, Verb
 from review.queue import selectors
 from review.queue.counts import queue_counts
 from review.queue.filters import QueueFilter
+from review.queue.recent import recent_work
+from review.undoing import undo
 from tests.factories import make_edge, make_member, make_page
-from tests.review.queue_requests import DECK, GROUP, PAGE, later_url, operation, results, send, status, text
+from tests.review.queue_requests import (
+    DECK,
+    GROUP,
+    PAGE,
+    decide_url,
+    decision,
+    form,
+    later_url,
+    operation,
+    results,
+    send,
+    status,
+    text,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -51,13 +67,35 @@ def test_it_comes_back(project, editor, as_editor):
     assert counts(project, editor) == (1, 0, 1)
 
 
-def test_deciding_takes_it_out_of_what_is_set_aside(project, editor, as_editor, edge):
-    from tests.review.queue_requests import decision
+@pytest.mark.parametrize("by_another", [False, True])
+def test_what_is_decided_is_in_no_list_of_what_is_set_aside_and_set_aside_again_once_undone(
+    project, editor, as_editor, edge, by_another
+):
+    send(as_editor, operation("aside", edge=edge.pk))
+    other = make_member(project)
+    taken = results(send(as_editor, decision(edge), query="later=1")) if not by_another else []
+    if by_another:
+        decide_edges(project, [edge.pk], Verb.ACCEPT, other)
+    assert taken == ([] if by_another else ["saved"])
+    for chosen in (LATER, QueueFilter(later=True, status="all")):
+        assert listed(project, editor, chosen) == []
+    assert counts(project, editor) == (0, 0, 1)
+    undo(project, other if by_another else editor)
+    assert (listed(project, editor), listed(project, editor, LATER)) == ([], [edge])
+    assert counts(project, editor) == (0, 1, 1)
 
-    send(as_editor, operation("aside", edge=edge.pk), decision(edge))
-    assert not SetAside.objects.exists()
+
+def test_what_was_not_set_aside_is_not_once_its_decision_is_undone(project, editor, as_editor, edge):
+    send(as_editor, operation("aside", edge=edge.pk), operation("back", edge=edge.pk), decision(edge))
     undo(project, editor)
-    assert listed(project, editor) == [edge]
+    assert (listed(project, editor), listed(project, editor, LATER)) == ([edge], [])
+
+
+def test_without_a_script_too_it_is_set_aside_again(project, editor, as_editor, edge):
+    as_editor.post(later_url(edge), {"query": ""})
+    as_editor.post(decide_url(edge), form(edge))
+    undo(project, editor)
+    assert listed(project, editor, LATER) == [edge]
 
 
 def test_what_another_decides_meanwhile_is_no_longer_counted(project, editor, as_editor, edge):
@@ -128,3 +166,23 @@ def test_what_is_set_aside_goes_with_its_project_and_its_editor(project, edge, e
     assert SetAside.objects.count() == 1
     edge.delete()
     assert SetAside.objects.count() == 0
+
+
+def test_it_is_among_the_last_things_done_and_undo_takes_it_back_without_a_script_too(project, editor, as_editor):
+    edges = [make_edge(project, score=0.9 - n / 100) for n in range(3)]
+    decide_edges(project, [edges[0].pk], Verb.ACCEPT, editor)
+    send(as_editor, operation("aside", edge=edges[1].pk))
+    done = recent_work(project, editor)
+    assert [(one.edge, one.decision is None) for one in done] == [(edges[1], True), (edges[0], False)]
+    assert recent_work(project, make_member(project)) == []
+    url = reverse("undo", args=[project.slug])
+    as_editor.post(url)
+    assert listed(project, editor) == edges[1:]
+    as_editor.post(url)
+    assert listed(project, editor) == edges
+
+
+def test_what_another_has_decided_since_is_no_more_among_the_last_things_done(project, editor, as_editor, edge):
+    send(as_editor, operation("aside", edge=edge.pk))
+    decide_edges(project, [edge.pk], Verb.ACCEPT, make_member(project))
+    assert recent_work(project, editor) == []

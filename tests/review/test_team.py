@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from linker.models import CandidateEdge
-from review import decisions
-from review.decisions import Ruling, decide_edges
+from linker.models import CandidateEdge, EdgeStatus
+from review import undoing
+from review.decisions import decide_edges
 from review.models import Decision, Verb
 from review.queue.team import team
+from review.rulings import Ruling, Shown
 from tests.factories import make_category, make_edge, make_member, make_page
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +39,7 @@ def decided(project, people) -> list[CandidateEdge]:
     decide_edges(project, [edges[1].pk], Verb.EDIT, ada, Ruling(anchor="other words", overrules={edges[1].pk: ALL}))
     decide_edges(project, [edges[2].pk], Verb.REJECT, bo, Ruling(reason="bad_anchor"))
     decide_edges(project, [edges[3].pk], Verb.ACCEPT, bo)
-    decisions.undo(project, bo)
+    undoing.undo(project, bo)
     return edges
 
 
@@ -66,6 +67,14 @@ def test_a_link_that_two_generators_found_counts_for_both(project, decided, peop
     decide_edges(project, [decided[3].pk], Verb.ACCEPT, people[1])
     assert sorted(row.total for row in team(project, 28).generators) == [1, 4]
     assert team(project, 28).whole.total == 4
+
+
+def test_who_changes_an_own_decision_is_counted_once_and_with_the_last(project, decided, people):
+    edge = decided[0]
+    decide_edges(project, [edge.pk], Verb.REJECT, people[0], shown=Shown(status=EdgeStatus.ACCEPTED))
+    assert rows(team(project, 28).people)["ada"] == (0, 1, 1)
+    undoing.undo(project, people[0])
+    assert rows(team(project, 28).people)["ada"] == (1, 1, 0)
 
 
 def test_the_wait_is_the_median_from_the_first_proposal(project, decided):

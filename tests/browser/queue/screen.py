@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 BODY = "The day is long. Wear warm boots on snow. Dry them at night."
 OPERATIONS = "**/queue/operations/"
+FETCHED = (
+    "performance.getEntriesByType('resource').some((one) => one.name.includes('/queue/deck/') && one.responseEnd > 0)"
+)
 UNSAVED = "Object.keys(localStorage).filter((name) => name.startsWith('anchorline:unsaved:')).length"
 
 
@@ -31,8 +34,20 @@ def reload(page: Page) -> None:
     expect_loaded(page)
 
 
+def open_own_keys(page: Page) -> None:
+    """From the list of keys to the page where they are changed, whose script has run then."""
+    page.keyboard.press("?")
+    page.get_by_role("link", name="Change keys…").click()
+    page.wait_for_url("**/queue/keys/")
+
+
 def expect_loaded(page: Page) -> None:
     expect(page.locator("[data-saved]")).to_have_attribute("data-state", re.compile("."))
+
+
+def expect_fetched(page: Page) -> None:
+    """The cards behind the first one are there too."""
+    until(page, lambda: page.evaluate(FETCHED))
 
 
 def card(page: Page) -> Locator:
@@ -52,7 +67,8 @@ def expect_open(page: Page, edge: CandidateEdge) -> None:
 
 
 def expect_saved(page: Page) -> None:
-    """The server has answered all that was done."""
+    """The server has answered all that was done, also by keys that waited for their card."""
+    expect(page.locator(".review__wait")).to_have_count(0)
     expect(page.locator("[data-saved]")).to_have_attribute("data-state", "saved", timeout=15_000)
     assert page.evaluate(UNSAVED) == 0
 

@@ -7,7 +7,16 @@ from playwright.sync_api import expect
 
 from linker.models import CandidateEdge
 from review.models import Decision
-from tests.browser.queue.screen import card, expect_left, expect_open, expect_saved, press, reload, statuses
+from tests.browser.queue.screen import (
+    card,
+    expect_left,
+    expect_open,
+    expect_saved,
+    open_queue,
+    press,
+    reload,
+    statuses,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -33,6 +42,8 @@ def test_u_after_it_undoes_the_whole_group(in_dialog, edges):
     expect_open(in_dialog, edges[2])
     in_dialog.keyboard.press("u")
     expect_saved(in_dialog)
+    expect(in_dialog.locator("#messages")).to_be_empty()
+    expect(in_dialog.locator("[data-said]")).to_have_text("Undone: the decisions on 2 links.")
     assert set(statuses(edges)) == {"suggested"}
     expect_left(in_dialog, 4)
     expect(card(in_dialog)).to_have_attribute("data-source", str(edges[0].source_id))
@@ -78,3 +89,21 @@ def test_no_warning_of_the_preview_is_cut_off_on_a_phone(at_queue, edges):
     at_queue.keyboard.press("Shift+A")
     expect(at_queue.locator(".preview__list .badge").first).to_be_visible()
     assert at_queue.locator(".preview__list").evaluate("list => list.scrollWidth <= list.clientWidth")
+
+
+def test_acceptor_by_acceptor_the_head_is_the_acceptors_and_its_group_is_accepted(at_queue, edges, queue_url):
+    CandidateEdge.objects.filter(pk=edges[2].pk).update(target=edges[0].target_id)
+    CandidateEdge.objects.filter(target=edges[0].target_id).update(need=0.9)
+    open_queue(at_queue, f"{queue_url}?order=target")
+    head = at_queue.locator("[data-donor-place]")
+    expect(head).to_contain_text("Target 0")
+    at_queue.keyboard.press("j")
+    expect_open(at_queue, edges[2])
+    expect(head).to_contain_text("Target 0")
+    expect(card(at_queue)).to_contain_text("Donor 2")
+    at_queue.keyboard.press("Shift+A")
+    expect(at_queue.get_by_role("heading", name="Accept 2 suggestions to this page?")).to_be_visible()
+    at_queue.keyboard.press("Enter")
+    expect(at_queue.locator("#messages")).to_contain_text("Accepted: 2 links, undone as one.")
+    assert statuses(edges) == ["accepted", "suggested", "accepted", "suggested"]
+    expect(head).not_to_contain_text("Target 0")

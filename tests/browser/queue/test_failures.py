@@ -8,13 +8,15 @@ import pytest
 from playwright.sync_api import expect
 
 from linker.models import CandidateEdge
-from review.decisions import Ruling, decide_edges
+from review.decisions import decide_edges
 from review.models import Decision, Verb
+from review.rulings import Ruling
 from tests.browser.queue.screen import (
     OPERATIONS,
     UNSAVED,
     answer_operations,
     card,
+    expect_fetched,
     expect_left,
     expect_look,
     expect_open,
@@ -60,6 +62,7 @@ def test_an_answer_of_500_is_tried_again(at_queue, edges):
 
 
 def test_without_a_connection_work_goes_on_and_is_saved_when_it_is_back(at_queue, edges):
+    expect_fetched(at_queue)
     at_queue.context.set_offline(True)
     press(at_queue, ("a", "x", "1"))
     expect_state(at_queue, "offline")
@@ -192,6 +195,16 @@ def test_a_refused_anchor_is_marked_with_its_reason(at_queue, edges):
     assert stored(edges[0])[:2] == ("accepted", "warm boots")
 
 
+def test_words_that_are_refused_come_back_with_the_card(at_queue, edges):
+    words = "warm boots and more " * 12
+    rewrite(at_queue, words)
+    expect(marked(at_queue)).to_contain_text("characters")
+    press(at_queue, "r")
+    expect_open(at_queue, edges[0])
+    expect(card(at_queue).locator("[data-anchor]")).to_have_value(words)
+    expect(card(at_queue).locator("[data-warnings]")).to_contain_text("no link may have more than")
+
+
 def test_words_that_say_nothing_of_the_page_need_another_look_and_y_accepts_them_anyway(at_queue, edges):
     rewrite(at_queue, "click here")
     expect_open(at_queue, edges[1])
@@ -216,7 +229,9 @@ def test_a_card_warns_before_the_decision_and_y_accepts_at_once(project, at_queu
     for _ in range(3):
         make_link(make_page(project), edges[0].target, edges[0].anchor)
     reload(at_queue)
-    expect(card(at_queue).locator("[data-warnings]")).to_contain_text("3 other links to this page say the same.")
+    expect(card(at_queue).locator("[data-warnings]")).to_contain_text(
+        f"3 other links to “{edges[0].target.title}” say “{edges[0].anchor}”."
+    )
     press(at_queue, "y")
     expect_open(at_queue, edges[1])
     expect_saved(at_queue)
@@ -266,6 +281,7 @@ def test_u_brings_back_a_card_whose_words_were_asked_about(at_queue, edges, proj
 
 
 def test_a_session_that_ends_loses_nothing_and_takes_no_focus(at_queue, edges, live_server, editor, client_for):
+    expect_fetched(at_queue)
     at_queue.context.clear_cookies(name="sessionid")
     press(at_queue, ("a", "n", "e"))
     expect_state(at_queue, "signed out")
@@ -285,6 +301,7 @@ def test_a_session_that_ends_loses_nothing_and_takes_no_focus(at_queue, edges, l
 
 
 def test_signing_in_in_another_window_is_enough(at_queue, edges, live_server, editor):
+    expect_fetched(at_queue)
     at_queue.context.clear_cookies(name="sessionid")
     press(at_queue, "a")
     expect_state(at_queue, "signed out")
@@ -298,3 +315,14 @@ def test_signing_in_in_another_window_is_enough(at_queue, edges, live_server, ed
     expect_open(at_queue, edges[1])
     assert stored(edges[0])[0] == "accepted"
     expect(recent(at_queue)).to_have_count(1)
+
+
+def test_undo_brings_back_the_newest_where_it_could_not_be_saved(at_queue, edges):
+    press(at_queue, "a")
+    expect_saved(at_queue)
+    CandidateEdge.objects.filter(pk=edges[1].pk).update(status="rejected")
+    press(at_queue, "a")
+    expect_look(at_queue, 1)
+    press(at_queue, "u")
+    expect_open(at_queue, edges[1])
+    assert statuses(edges)[0] == "accepted"

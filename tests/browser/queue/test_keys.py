@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from linker.models import CandidateEdge, Suppression
 from review.models import Decision, SetAside
 from tests.browser.queue.screen import (
     card,
@@ -30,7 +31,7 @@ def test_a_accepts_and_the_next_card_opens(at_queue, edges):
     expect_left(at_queue, 3)
     expect(at_queue.locator("[data-today]")).to_have_text("1")
     expect(at_queue.get_by_text("1 accepted of 2")).to_be_visible()
-    expect(recent(at_queue).first).to_contain_text("Accepted: warm boots → Target 0")
+    expect(recent(at_queue).first).to_contain_text("Accepted, in the text: warm boots → Target 0")
 
 
 @pytest.mark.parametrize(("key", "rel"), [("f", "follow"), ("n", "nofollow"), ("g", "ugc")])
@@ -51,7 +52,7 @@ def test_x_twice_or_with_enter_rejects_without_a_reason(at_queue, edges, second)
     assert Decision.objects.get().reason == ""
 
 
-@pytest.mark.parametrize(("key", "reason"), [("1", "irrelevant"), ("3", "bad_anchor"), ("8", "other")])
+@pytest.mark.parametrize(("key", "reason"), [("1", "irrelevant"), ("3", "bad_anchor"), ("9", "better_there")])
 def test_x_and_a_digit_reject_with_that_reason(at_queue, edges, key, reason):
     press(at_queue, ("x", key))
     expect_open(at_queue, edges[1])
@@ -182,7 +183,7 @@ def test_slash_searches_and_letters_rest_in_the_field(at_queue, edges):
     at_queue.keyboard.type("target 3 xau")
     expect(at_queue.locator("[data-search]")).to_have_value("target 3 xau")
     assert not Decision.objects.exists()
-    at_queue.locator("[data-search]").fill("target 3")
+    at_queue.locator("[data-search]").fill(edges[3].target.url.rpartition("/")[2])
     at_queue.keyboard.press("Enter")
     expect_open(at_queue, edges[3])
     expect(at_queue.locator("[data-line]")).to_have_count(0)
@@ -198,7 +199,7 @@ def test_question_mark_shows_the_keys(at_queue):
 def test_every_key_that_the_list_names_is_on_a_button_or_in_these_tests(at_queue):
     at_queue.keyboard.press("?")
     named = set(at_queue.locator(".keys__list kbd").all_inner_texts())
-    assert named == {*"afngyxewsurjkpot/?138←→", "Enter", "Ctrl", "Esc", "Shift", "A"}
+    assert named == {*"afngyxewbsmurjkpot/?13←→", "⇧A", "Shift+A", "Shift"}
 
 
 def test_a_key_that_is_held_down_decides_one_card(at_queue, edges):
@@ -244,3 +245,26 @@ def test_j_waits_for_a_card_that_is_on_its_way(page, queue_url, edges, editor, s
     expect_open(page, edges[2])
     expect_saved(page)
     assert statuses(edges) == ["suggested", "accepted", "suggested", "suggested"]
+
+
+def test_a_reason_that_closes_the_donor_takes_its_cards_away_for_as_long_as_was_chosen_until_it_is_undone(
+    at_queue, edges
+):
+    at_queue.keyboard.press("x")
+    at_queue.locator("[name=reach][value=days]").first.check()
+    at_queue.keyboard.press("5")
+    expect_open(at_queue, edges[2])
+    expect_left(at_queue, 2)
+    expect_saved(at_queue)
+    row = Suppression.objects.get()
+    assert (row.kind, row.reach, CandidateEdge.objects.get(pk=edges[1].pk).suppressed_by_id) == ("page", "days", row.pk)
+    at_queue.keyboard.press("x")
+    expect(card(at_queue).locator("[name=reach][value=days]")).to_be_checked()
+    at_queue.keyboard.press("Escape")
+    at_queue.keyboard.press("u")
+    expect_open(at_queue, edges[0])
+    at_queue.keyboard.press("j")
+    expect_open(at_queue, edges[1])
+    expect_saved(at_queue)
+    expect_left(at_queue, 4)
+    assert not CandidateEdge.objects.filter(stale=True).exists()

@@ -83,6 +83,18 @@ def test_after_a_reload_u_takes_back_the_newest_and_later_keys_are_for_its_card(
     assert stored(edges[2])[0] == "suggested"
 
 
+def test_of_more_than_go_in_one_request_the_newest_comes_back_at_once_after_a_reload(at_many, connect, many):
+    press(at_many, "a" * 42)
+    expect_open(at_many, many[42])
+    at_many.reload()
+    expect_open(at_many, many[42])
+    press(at_many, "u")
+    expect_open(at_many, many[41])
+    connect()
+    expect_saved(at_many)
+    assert statuses(many[:43]) == ["accepted"] * 41 + ["suggested"] * 2
+
+
 def test_going_to_another_page_and_back_loses_nothing(cut_off, connect, edges, live_server):
     cut_off.goto(f"{live_server.url}/p/shop/")
     connect()
@@ -102,6 +114,7 @@ def test_a_filter_chosen_meanwhile_loses_nothing(cut_off, connect, edges, queue_
 
 def test_what_was_decided_just_before_leaving_is_sent(at_queue, edges, live_server):
     press(at_queue, "aa")
+    expect_open(at_queue, edges[2])  # a key whose card has not come yet has painted nothing
     at_queue.goto(f"{live_server.url}/p/shop/")
     at_queue.wait_for_load_state()
     until(at_queue, lambda: Decision.objects.count() == 2)

@@ -128,3 +128,54 @@ def test_with_nothing_left_to_undo_it_says_so(at_queue, edges):
     press(at_queue, "u")
     expect(at_queue.locator("[data-said]")).to_have_text("There is no decision of yours left to undo.")
     expect_open(at_queue, edges[0])
+
+
+def test_after_a_reload_u_takes_back_what_was_set_aside_last(at_queue, edges):
+    press(at_queue, "as")
+    expect_saved(at_queue)
+    reload(at_queue)
+    expect(recent(at_queue).first).to_contain_text("Later: warm boots → Target 1")
+    press(at_queue, "un")
+    expect(recent(at_queue).first).to_contain_text("Accepted, in the text: warm boots → Target 1")
+    expect_open(at_queue, edges[2])
+    expect_saved(at_queue)
+    assert stored(edges[1]) == ("accepted", "warm boots", "nofollow")
+    press(at_queue, "uu")
+    expect_open(at_queue, edges[0])
+    expect_saved(at_queue)
+    assert set(statuses(edges)) == {"suggested"}
+
+
+def test_after_a_reload_more_can_be_undone_than_the_list_of_the_last_shows(at_many, many):
+    press(at_many, "a" * 12)
+    expect_open(at_many, many[12])
+    expect_saved(at_many)
+    reload(at_many)
+    expect(recent(at_many)).to_have_count(10)
+    press(at_many, "u" * 12)
+    expect(card(at_many)).to_have_id(f"edge-{many[0].pk}", timeout=20_000)
+    expect_saved(at_many)
+    assert set(statuses(many)) == {"suggested"}
+
+
+def test_a_group_comes_back_in_its_order(at_many, many):
+    at_many.keyboard.press("Shift+A")
+    expect(at_many.get_by_role("button", name="Accept checked")).to_be_focused()
+    at_many.keyboard.press("Enter")
+    expect_open(at_many, many[30])
+    at_many.keyboard.press("u")
+    for edge in many[:3]:
+        expect_open(at_many, edge)
+        at_many.keyboard.press("j")
+
+
+def test_the_last_decisions_and_the_menu_say_what_was_done_without_a_reload(at_queue, edges):
+    press(at_queue, ("e", *"my target", "Enter"))
+    expect(recent(at_queue).first).to_contain_text("Accepted with an edit, in the text: my target")
+    expect_saved(at_queue)
+    press(at_queue, "s")
+    expect_saved(at_queue)
+    counts = {
+        name: at_queue.locator(f"[data-count={name}]").text_content() for name in ("suggested", "accepted", "later")
+    }
+    assert counts == {"suggested": "2", "accepted": "1", "later": "1"}

@@ -90,6 +90,7 @@ def test_the_filters_and_the_search_work(plain, edges):
     assert is_open(plain, edges[2])
     assert plain.locator("[data-line]").count() == 0
     plain.get_by_text("+ Filter").click()
+    plain.get_by_role("link", name="All filters").click()
     with plain.expect_navigation():
         plain.get_by_role("button", name="Apply").click()
     assert is_open(plain, edges[2])

@@ -7,7 +7,17 @@ from playwright.sync_api import expect
 
 from linker.models import CandidateEdge
 from review.models import Decision
-from tests.browser.queue.screen import BODY, card, expect_left, expect_open, expect_saved, press, reload, stored
+from tests.browser.queue.screen import (
+    BODY,
+    card,
+    expect_left,
+    expect_look,
+    expect_open,
+    expect_saved,
+    press,
+    reload,
+    stored,
+)
 from tests.factories import make_edge, make_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -60,6 +70,35 @@ def test_the_arrows_move_the_ends_of_the_anchor_by_words(at_placed, placed):
     expect_saved(at_placed)
     edge = CandidateEdge.objects.get(pk=placed.pk)
     assert (edge.anchor, edge.span_start, edge.span_end) == ("warm boots on", START, START + 13)
+
+
+def test_words_that_are_typed_are_marked_at_once_where_they_stand(at_placed, placed):
+    at_placed.keyboard.press("e")
+    at_placed.keyboard.type("Boots on SNO")
+    marked = "[...document.querySelectorAll('[data-edge] .is-anchor')].map((one) => one.textContent).join('')"
+    assert at_placed.evaluate(marked) == "boots on snow"  # within the frame, before any answer
+    at_placed.keyboard.type("W")
+    expect(card(at_placed).locator("[data-do=accept]")).to_contain_text("in the text")
+    at_placed.keyboard.press("Enter")
+    expect_saved(at_placed)
+    edge = CandidateEdge.objects.get(pk=placed.pk)
+    assert (edge.anchor, edge.span_start) == ("Boots on SNOW", BODY.index("boots on snow"))
+
+
+def test_typed_words_of_another_paragraph_show_it(at_placed, placed):
+    far = BODY + "\nFeet\nElsewhere warm boots for men stand by.\n"
+    type(placed.source).objects.filter(pk=placed.source_id).update(body=far)
+    reload(at_placed)
+    expect_open(at_placed, placed)
+    at_placed.keyboard.press("e")
+    at_placed.keyboard.type("boots for men")
+    shown = card(at_placed).locator("[data-excerpt]:visible")
+    expect(shown).to_contain_text("Elsewhere warm boots for men stand by.")
+    marks = card(at_placed).locator("[data-excerpt]:visible .is-anchor")
+    assert "".join(marks.all_text_contents()) == "boots for men"
+    at_placed.keyboard.press("Escape")
+    expect(card(at_placed).locator("[data-found]")).to_have_count(0)
+    assert "".join(marks.all_text_contents()) == "warm boots"
 
 
 def test_words_that_are_selected_become_the_anchor_whole(at_placed):
@@ -135,3 +174,97 @@ def test_a_line_is_opened_by_the_pointer(at_queue, edges):
     expect_saved(at_queue)
     expect_left(at_queue, 3)
     assert stored(edges[2])[0] == "accepted"
+
+
+@pytest.fixture
+def gap(project) -> CandidateEdge:
+    """A content gap; of its other anchors one stands in the text, where a link the site has takes its place, and one is
+    free. A sentence about it could follow the paragraph."""
+    others = [
+        {"text": words, "source": "title", "raw": "", "start": BODY.index(words), "end": BODY.index(words) + len(words)}
+        for words in ("warm boots", "Dry them")
+    ]
+    donor = make_page(project, body=BODY)
+    donor.refresh_from_db()  # with the hash of its text
+    return make_edge(
+        project, donor, make_page(project, title="Boots for snow"), anchor="Boots for snow",
+        anchor_alternatives=others, placement="related", content_gap=True, score=0.99, donor_best=0.99,
+        paragraph_start=0, paragraph_end=len(BODY), paragraph_hash=donor.body_hash,
+    )  # fmt: skip
+
+
+def chosen_place(page) -> str:
+    return card(page).locator("[data-where]:checked").get_attribute("value")
+
+
+def test_the_button_says_where_the_words_will_go_and_the_paragraph_is_shown_once(at_queue, gap):
+    reload(at_queue)
+    expect_open(at_queue, gap)
+    button = card(at_queue).locator("[data-do=accept]")
+    expect(button).to_contain_text("beside the text")
+    press(at_queue, "w")
+    expect(button).to_contain_text("content gap")
+    follows = card(at_queue).get_by_text("could follow this paragraph")
+    says_gap = card(at_queue).get_by_text("Content gap: no words of the text fit well")
+    expect(follows).to_be_visible()
+    expect(says_gap).to_be_visible()
+    press(at_queue, ("e", "Escape", "2"))
+    expect(button).to_contain_text("in the text")
+    expect(follows).to_be_hidden()
+    expect(says_gap).to_be_hidden()
+    expect(card(at_queue).locator(".excerpt:visible")).to_have_count(1)
+    assert chosen_place(at_queue) == "text"
+    press(at_queue, "b")  # what the editor says holds, whatever words follow
+    assert chosen_place(at_queue) == "beside"
+    press(at_queue, "1")
+    assert chosen_place(at_queue) == "beside"
+    press(at_queue, ("e", "Escape", "2"))
+    assert chosen_place(at_queue) == "text"
+    press(at_queue, "a")
+    expect_saved(at_queue)
+    edge = CandidateEdge.objects.get(pk=gap.pk)
+    assert (edge.anchor, edge.placement, edge.content_gap) == ("Dry them", "inline", False)
+
+
+def test_words_whose_place_is_taken_stay_where_they_were_and_the_button_says_so(at_queue, gap):
+    make_edge(
+        gap.project, gap.source, status="accepted", anchor="warm boots", span_start=START, span_end=START + 10,
+        placement="inline",
+    )  # fmt: skip
+    reload(at_queue)
+    expect_open(at_queue, gap)
+    at_queue.keyboard.press("1")
+    expect(card(at_queue).locator("[data-do=accept]")).to_contain_text("beside the text")
+    expect(card(at_queue).locator("[data-warnings]")).to_contain_text("holds these words only in a link")
+    press(at_queue, "ww")
+    expect(card(at_queue).locator("[data-warnings]")).to_contain_text("does not hold “warm boots” where a link may")
+
+
+def test_a_card_that_comes_back_for_its_words_says_where_they_will_go(at_queue, gap):
+    reload(at_queue)
+    expect_open(at_queue, gap)
+    at_queue.keyboard.press("e")
+    at_queue.keyboard.type("Wear")
+    at_queue.keyboard.press("Enter")
+    expect_look(at_queue, 1)
+    at_queue.keyboard.press("r")
+    expect_open(at_queue, gap)
+    expect(card(at_queue).locator("[data-anchor]")).to_have_value("Wear")
+    expect(card(at_queue).locator("[data-do=accept]")).to_contain_text("in the text")
+
+
+def test_after_an_undo_the_card_is_as_it_came(at_queue, gap):
+    reload(at_queue)
+    expect_open(at_queue, gap)
+    press(at_queue, "2wa")
+    press(at_queue, "u")
+    expect_open(at_queue, gap)
+    expect(card(at_queue).locator("[data-anchor]")).to_have_value("Boots for snow")
+    assert chosen_place(at_queue) == "beside"
+
+
+def test_the_page_beside_a_card_goes_with_it(at_queue, edges):
+    at_queue.keyboard.press("p")
+    expect(at_queue.locator("[data-page-text-place]")).to_contain_text("Target 0")
+    press(at_queue, "j")
+    expect(at_queue.locator("[data-page-text-place]")).to_be_hidden()

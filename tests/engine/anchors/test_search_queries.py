@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from linker.engine.anchors.candidates import AnchorCandidate, anchor_candidates
 from linker.engine.anchors.own_texts import TargetText
 from linker.engine.anchors.search_queries import Query, leads_to_the_site
-from linker.engine.anchors.source_labels import source_label
 from linker.engine.text.clean import has_word
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import is_generic
@@ -165,12 +164,6 @@ def test_weights_of_zero_and_a_site_of_no_name_are_no_error() -> None:
 def test_a_blend_that_is_no_share_is_refused(blend) -> None:
     with pytest.raises(ValueError, match="query_blend must be from 0 to 1"):
         found(CARE, blend=blend)
-
-
-def test_a_source_is_told_in_words() -> None:
-    assert source_label("query", 1200) == "Search query, 1,200 impressions"
-    assert source_label("query", 1) == "Search query, 1 impression"
-    assert (source_label("query"), source_label("h1"), source_label("new")) == ("Search query", "H1", "new")
 
 
 _queries = st.lists(st.builds(Query, hostile_text, st.floats(0, 1), st.none() | st.integers(0, 10**9)), max_size=12)

@@ -60,6 +60,8 @@ def test_offsets_cut_the_folded_text_into_the_folded_characters(text: str) -> No
     [
         ("IRS &#8211; Usability", "IRS – Usability"),
         ("Fish &amp;amp; Chips", "Fish & Chips"),
+        ("Sale <b>now</b> &lt;EM class=x&gt;on</em>", "Sale now on"),
+        ("The <b> element", "The <b> element"),
         ("pay\u202egnihton\u202c now", "paygnihton now"),
         ("a\x00b\ud800c\ue001", "abc"),
         ("  two\n\tlines\u2028here ", "two lines here"),

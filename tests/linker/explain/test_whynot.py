@@ -24,8 +24,9 @@ from linker.models import Block, EdgeStatus, ExclusionRule, Page, RunKind, Sensi
 from linker.pages.listing import find_page, nearest_addresses
 from linker.projects.policies.sensitive import add_sensitive
 from linker.runs import lifecycle
-from review.decisions import Ruling, decide_edges
+from review.decisions import decide_edges
 from review.models import Verb
+from review.rulings import Ruling
 from tests.factories import (
     embed,
     make_category,

@@ -291,6 +291,7 @@ def test_reasons_that_do_not_speak_of_the_pair_teach_nothing_about_it(project, s
         "duplicate",
         "outdated",
         "sensitive",
+        "better_there",
     ]
     edges = decide(run, [("rejected", reason) for reason in reasons])
     model = embedding_model(project)

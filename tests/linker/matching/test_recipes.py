@@ -126,7 +126,7 @@ def test_a_new_generator_proposes_in_a_run_is_reported_and_can_be_filtered_by(
     assert [(part.label, part.value) for part in match_page(run).generators] == [("The next page", str(len(proposed)))]
     client = client_for(manager)
     assert "The next page" in client.get(reverse("run", args=[project.slug, run.pk])).content.decode()
-    assert '<option value="next_page"' in shown(client, "queue", project)
+    assert '<option value="next_page"' in shown(client, "queue_filters", project)
     edge = CandidateEdge.objects.filter(run=run).latest("pk")
     found = client.get(reverse("queue", args=[project.slug]), {"generator": next_page}).content.decode()
     assert edge.target.title in found

@@ -42,6 +42,7 @@ OF_EDGES = {
     "DECIDED": lambda edge: edge.status != "suggested",
     "APPROVED": lambda edge: edge.status in ("accepted", "exported"),
     "ACCEPTED": lambda edge: edge.status == "accepted",
+    "WAITING": lambda edge: edge.status == "accepted" and edge.waits,
     "ONCE_APPROVED": lambda edge: edge.status in ("accepted", "exported", "withdrawn"),
     "REFUSED": lambda edge: edge.status in ("rejected", "withdrawn"),
     "PROPOSED": lambda edge: not edge.stale,
@@ -97,7 +98,7 @@ def edges(project):
     held, shown = project.tiers.filter(held=True).first(), project.tiers.filter(held=False).first()
     source = make_page(project)
     return [
-        make_edge(project, source, status=status, stale=stale, tier=tier)
+        make_edge(project, source, status=status, stale=stale, tier=tier, waits=status == "accepted" and stale)
         for status, stale, tier in itertools.product(EdgeStatus.values, [True, False], [None, held, shown])
     ]
 

@@ -14,7 +14,6 @@ from linker.explain.pair import why_not_pair
 from linker.matching.start import run_match
 from linker.models import CandidateEdge, Change, Page, RunKind
 from linker.pages.languages import (
-    language_counts,
     language_name,
     model_advice,
     read_languages,
@@ -24,6 +23,7 @@ from linker.pages.languages import (
 from linker.reports.words import report_rows, summary
 from linker.runs import lifecycle
 from linker.runs.lifecycle import no_progress
+from linker.storage.site_figures import language_counts
 from tests.factories import embed, make_link, make_model, make_page
 from tests.ingest.files import SITE, write
 
@@ -321,7 +321,7 @@ def german_site(project, model: str, *, english: int = 0) -> None:
 
 def test_a_model_that_does_not_know_the_pages_language_is_named_with_what_to_do(project):
     german_site(project, "all-MiniLM-L6-v2")
-    assert model_advice(project) == (
+    assert model_advice(project, language_counts(project).items()) == (
         "Most pages are in German; the model all-MiniLM-L6-v2 was trained on English. Choose a multilingual model such "
         "as paraphrase-multilingual-MiniLM-L12-v2 or multilingual-e5-small in the settings, then embed the pages and "
         "match again."
@@ -331,18 +331,18 @@ def test_a_model_that_does_not_know_the_pages_language_is_named_with_what_to_do(
 @pytest.mark.parametrize("model", ["multilingual-e5-small", "a-model-nobody-knows"])
 def test_nothing_is_said_of_models_that_know_the_language_or_that_nobody_knows(project, model):
     german_site(project, model)
-    assert model_advice(project) == ""
+    assert model_advice(project, language_counts(project).items()) == ""
 
 
 def test_nothing_is_said_of_vectors_that_came_with_the_crawl(project):
     german_site(project, "all-MiniLM-L6-v2")
     project.vector_source = "imported"
-    assert model_advice(project) == ""
+    assert model_advice(project, language_counts(project).items()) == ""
 
 
 def test_some_pages_in_another_language_are_counted(project):
     german_site(project, "all-MiniLM-L6-v2", english=7)
-    assert model_advice(project).startswith("3 of 10 pages are in German; ")
+    assert model_advice(project, language_counts(project).items()).startswith("3 of 10 pages are in German; ")
 
 
 @pytest.mark.django_db(transaction=True)

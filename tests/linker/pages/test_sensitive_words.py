@@ -109,6 +109,37 @@ def test_a_word_that_means_something_else_elsewhere_counts_in_its_language_alone
     assert kinds("Banco", "en") == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "here", "kind", "elsewhere"),
+    [
+        ("Results of the fiscal quarter", "fr", "financial", "en"),
+        ("Results of the fiscal quarter", "es", "financial", "en"),
+        ("Results of the fiscal quarter", "pt", "financial", "en"),
+        ("Eine Tasse Tee", "it", "financial", "de"),  # taxes, a cup
+        ("Une tasse de thé", "it", "financial", "fr"),
+        ("Paroles de chansons: la parole", "en", "legal", "fr"),  # the release of a prisoner, a word
+        ("Be patient on the trail", "nl", "medical", "en"),
+        ("Der rechter Schuh", "nl", "legal", "de"),  # a judge, the right one
+        ("BTW: the trail is open", "nl", "financial", "en"),  # a tax, by the way
+        ("Het proces van het vilten", "fr", "legal", "nl"),  # a trial, a process
+        ("Le cose dette ieri", "fr", "financial", "it"),  # debts, said
+        ("The argent shield", "fr", "financial", "en"),
+        ("The Justice League", "fr", "legal", "en"),
+        ("The Old Testament", "fr", "legal", "en"),
+        ("A banca de jornais", "es", "financial", "pt"),  # a bank, a stall
+        ("Un contador de agua", "pt", "financial", "es"),  # an accountant, a meter
+        ("Il limite imposto", "pt", "financial", "it"),  # a tax, imposed
+        ("Un río tributario", "pt", "financial", "es"),  # of taxes, a tributary
+        ("Sin remedio", "pt", "medical", "es"),
+        ("Una matrona romana", "es", "medical", "it"),  # a midwife, a matron
+        ("TVA dams", "fr", "financial", "en"),
+    ],
+)
+def test_a_word_of_another_language_makes_no_page_sensitive(text, here, kind, elsewhere):
+    assert kind in kinds(text, here)
+    assert kinds(text, elsewhere) == set()
+
+
 def test_a_stem_finds_compounds_that_begin_or_end_so():
     assert kinds("Steuerberaterkammer") == {"financial"}
     assert kinds("Kinderarzt") == {"medical"}

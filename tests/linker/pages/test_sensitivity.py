@@ -53,7 +53,7 @@ def test_words_of_titles_h1s_and_addresses_become_rules_with_their_pages(project
     assert (rule.pages, rule.places) == (3, {"title": 1, "h1": 1, "address": 1})
     assert rule.examples == ["The best pharmacy in town", "Opening hours", "Directions"]
     assert report == {"sensitive_pages": 3, "sensitive_proposed": {"medical": 1}}
-    assert why(first) == ["medical (title says “pharmacy”)"]
+    assert why(first) == ["is medical (title says “pharmacy”)"]
 
 
 def test_a_category_is_proposed_with_all_below_it_and_only_at_the_top(project):
@@ -64,7 +64,7 @@ def test_a_category_is_proposed_with_all_below_it_and_only_at_the_top(project):
     find_sensitive(project)
     [rule] = rules(project).values()
     assert (rule.subject, rule.pages, rule.examples) == ("Magazine › Health", 1, ["Ticks"])
-    assert why(deep) == ["medical (Magazine › Health)"]
+    assert why(deep) == ["is medical (Magazine › Health)"]
 
 
 def test_pages_that_are_gone_are_not_counted_and_propose_no_category(project):
@@ -89,7 +89,7 @@ def test_where_the_home_page_says_so_a_fifth_is_enough(project):
     find_sensitive(project)
     whole = rules(project)["the whole site"]
     assert (whole.kind, whole.pages, whole.state) == ("medical", 20, PROPOSED)
-    assert why(Page.objects.get(url__endswith="/9")) == ["medical (the whole site)"]
+    assert why(Page.objects.get(url__endswith="/9")) == ["is medical (the whole site)"]
 
 
 def test_a_small_site_is_judged_page_by_page(project):
@@ -146,7 +146,7 @@ def test_what_was_dismissed_is_not_proposed_again_and_new_pages_of_the_others_co
     assert report == {"sensitive_pages": 2, "sensitive_proposed": {}}
     assert rules(project)["“law”"].state == DISMISSED
     assert rules(project)["“law”"].pages == 2
-    assert why(taxed) == ["financial (title says “tax”)"]
+    assert why(taxed) == ["is financial (title says “tax”)"]
 
 
 def test_a_page_that_no_longer_says_it_is_no_longer_sensitive(project):
@@ -188,7 +188,7 @@ def test_a_managers_own_word_is_looked_for_at_once_and_in_every_import(project, 
     assert (rule.pages, rule.state, rule.decided_by) == (1, CONFIRMED, manager)
     later = make_page(project, "/y", title="Hypnosis")
     find_sensitive(project)
-    assert why(later) == ["sensitive (title says “hypnosis”)"]
+    assert why(later) == ["is sensitive (title says “hypnosis”)"]
     assert remove_sensitive(project, rule.pk, manager) == 0
     assert not SensitiveRule.objects.exists()
 
@@ -199,7 +199,7 @@ def test_a_word_of_the_lists_can_be_left_out_before_it_is_met(project, manager):
     assert find_sensitive(project)["sensitive_proposed"] == {}
     assert why(page) == []
     add_sensitive(SensitiveRule(project=project, kind="medical", word="clinic"), manager)
-    assert why(page) == ["medical (title says “clinic”)"]
+    assert why(page) == ["is medical (title says “clinic”)"]
 
 
 def test_removing_a_proposal_dismisses_it_so_that_it_stays_away(project, manager):

@@ -18,9 +18,10 @@ from linker.runs.workers import WorkerPool
 
 
 @pytest.fixture
-def pool(settings) -> WorkerPool:
+def pool(settings, caplog) -> WorkerPool:
     """A pool without workers that sweeps whenever it is asked to watch."""
     settings.SWEEP_SECONDS = 0
+    caplog.set_level("INFO", "linker.runs.workers")  # whatever a test before has done to the logs
     pool = WorkerPool(1)
     pool.places = []
     return pool

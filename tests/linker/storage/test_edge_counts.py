@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
+from django.db.models.functions import Coalesce
 
-from linker.models import CandidateEdge, EdgeCount, EdgeStatus, Page, Project
+from linker.models import CandidateEdge, Category, EdgeBand, EdgeCount, EdgeStatus, Page, Project
 from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import ACCEPTED, HELD, TO_REVIEW
 from linker.storage.edge_counts import MANY, differences, fold, fold_many, recount
@@ -71,6 +72,13 @@ class Walk:
     def reword(self) -> None:
         CandidateEdge.objects.filter(pk__in=self.some()).update(anchor="other words", score=0.5)
 
+    def score(self) -> None:
+        chance = self.random.choice([None, 0.0, 0.29, 0.2899999, 1.0, self.random.random()])
+        similarity = self.random.choice([-1.0, -0.005, 0.29, 1.0])
+        CandidateEdge.objects.filter(pk__in=self.some()).update(
+            probability=chance, similarity=similarity, quantile=self.random.random(), reviewed=chance is None
+        )
+
     def move(self) -> None:
         pages = self.random.sample(self.pages, 2)
         Page.objects.filter(pk__in=[page.pk for page in pages]).update(category=self.random.choice(self.categories))
@@ -78,12 +86,40 @@ class Walk:
     def delete(self) -> None:
         CandidateEdge.objects.filter(pk__in=self.some()[:1]).delete()
 
+    def copy_in(self) -> None:
+        """As a match run adds pairs: by COPY, without the checks of keys."""
+        names = [field.column for field in CandidateEdge._meta.concrete_fields if field.column != "id"]
+        other = {"target_id": str(make_page(self.project).pk)}
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL session_replication_role = replica")
+            known = f"SELECT {', '.join(other.get(name, name) for name in names)} FROM linker_candidateedge"
+            with cursor.copy(f"COPY ({known} ORDER BY id LIMIT 1) TO STDOUT") as out:
+                lines = list(out)
+            with cursor.copy(f"COPY linker_candidateedge ({', '.join(names)}) FROM STDIN") as into:
+                for line in lines:
+                    into.write(line)
+            cursor.execute("SET LOCAL session_replication_role = origin")
+
+    def remove_page(self) -> None:
+        self.pages.remove(gone := self.random.choice(self.pages))
+        gone.delete()
+        self.pages.append(make_page(self.project, category=self.random.choice(self.categories)))
+
+    def remove_category(self) -> None:
+        Category.objects.filter(project=self.project, path=["A", "B"]).delete()
+        self.categories[2] = make_category(self.project, "A", "B")
+
+    def remove_tier(self) -> None:
+        if len(self.tiers) > 3:
+            self.tiers.pop().delete()
+
     def add_up(self) -> None:
         fold(self.project.pk)
 
     def step(self) -> None:
         moves = [self.add, self.add, self.refresh_without_checks, self.decide, self.retier, self.reword, self.move]
-        self.random.choice([*moves, self.delete, self.add_up])()
+        rare = [self.copy_in, self.remove_page, self.remove_category, self.remove_tier]
+        self.random.choice([*moves, self.score, self.score, self.delete, self.add_up, *rare])()
 
 
 @pytest.mark.django_db
@@ -93,6 +129,7 @@ def test_after_any_writes_what_is_kept_is_what_is_counted(project, seed):
     for number in range(60):
         walk.step()
         assert not differences(project), number
+        assert not CandidateEdge.objects.exclude(section=Coalesce("source__category", 0)).exists(), number
     edges = CandidateEdge.objects.filter(project=project)
     assert sums(project) == {
         "to_review": edges.filter(TO_REVIEW).count(),
@@ -132,7 +169,8 @@ def test_a_project_that_goes_takes_its_counts_along(project):
     for rows_of_project in (project.edges, project.runs):
         rows_of_project.all().delete()
     project.delete()
-    assert set(EdgeCount.objects.values_list("project", flat=True)) == {other.project_id}
+    for model in (EdgeCount, EdgeBand):
+        assert set(model.objects.values_list("project", flat=True)) == {other.project_id}
 
 
 @pytest.mark.django_db

@@ -107,6 +107,7 @@ def test_a_project_starts_with_its_tiers_and_members(staff, root):
         "identical_anchor_limit": "3",
         "query_blend": "0.3",
         "queue_order": "donor",
+        "gap_links": "beside",
         "memberships-TOTAL_FORMS": "1",
         "memberships-INITIAL_FORMS": "0",
         "memberships-0-user": str(root.pk),
@@ -223,6 +224,7 @@ def test_every_model_of_the_administration_is_one_we_mean_to_show():
     ours = {"linker.Category", "linker.ExclusionRule", "linker.Page", "linker.Project", "linker.RoleRule", "linker.Run"}
     ours |= {
         "ingest.Upload",
+        "linker.Identity",
         "linker.SensitiveRule",
         "linker.Tier",
         "review.Decision",

@@ -68,7 +68,8 @@ def test_no_page_has_two_elements_of_one_id(name, project, manager, client_for):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("name", "word"), [("queue", "held back"), ("import", "vector"), ("why_not", "donor"), ("settings", "vector")]
+    ("name", "word"),
+    [("queue_filters", "held back"), ("import", "vector"), ("why_not", "donor"), ("settings", "vector")],
 )
 def test_pages_whose_labels_use_words_of_the_trade_explain_them(name, word, project, manager, client_for):
     page = client_for(manager).get(reverse(name, args=[project.slug])).content.decode()

@@ -1,0 +1,123 @@
+"""A report for a client: counted once, kept, and printed as it stands."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone, translation
+
+from linker.models import Run, RunKind
+from linker.runs.reports import report_of
+from review.client_report import ClientReport, Rate, write_report
+from review.releases.create import create_release
+from tests.chromium import FLAGS, system_chromium
+from tests.factories import make_edge, make_link, make_page, make_run
+
+if TYPE_CHECKING:
+    from linker.models import Project
+
+pytestmark = pytest.mark.django_db
+
+
+def written(project: Project, **changes) -> Run:
+    """A report that was written now."""
+    run = make_run(project, RunKind.CLIENT_REPORT, status="running")
+    report = write_report(run).to_json() | changes
+    Run.objects.filter(pk=run.pk).update(report=report, status="succeeded", finished_at=timezone.now())
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture
+def site(project, manager):
+    """Five pages: the home page links to the first; the others are orphans, one of them deep. A link to the deep one is
+    released, another one beside the text, and one waits."""
+    home = make_page(project, "/", indexable=True, crawl_depth=0)
+    pages = [make_page(project, f"/{n}", indexable=True, crawl_depth=depth) for n, depth in enumerate((1, 5, 2, None))]
+    make_link(home, pages[0])
+    type(home).objects.filter(pk=pages[0].pk).update(inlinks=1)
+    placed = {"placement": "inline", "status": "accepted", "reviewed": True}
+    make_edge(project, home, pages[1], **placed)
+    make_edge(project, home, pages[2], status="accepted", reviewed=True, placement="related")
+    create_release(project, project.edges.all(), user=manager)
+    make_edge(project, home, pages[3], **placed)
+    make_edge(project, pages[0], pages[2], status="rejected", reviewed=True)
+    make_edge(project, pages[0], pages[3], sensitive="medical: page")
+    return project
+
+
+def test_it_counts_the_site_before_and_with_the_released_links(site):
+    report = report_of(written(site))
+    assert isinstance(report, ClientReport)
+    figures = report.site
+    assert (figures.pages, figures.text_links, figures.text_links_after, figures.beside_after) == (5, 1, 2, 1)
+    assert (figures.orphans, figures.orphans_after) == (4, 3)  # the home page is one of them
+    assert (figures.depth, figures.depth_after) == (2.0, 1.0)
+    assert (figures.deep, figures.deep_after, figures.nearer) == (1, 0, 1)
+    assert (report.work.out, report.work.live, report.work.accepted, report.work.rejected) == (2, None, 1, 1)
+    assert report.work.share == 0.75
+    assert report.risks.sensitive_open == 1
+    assert report.release.number == 1
+    assert "release" in report.steps
+
+
+def test_it_says_tomorrow_what_it_says_today(site, client_for, viewer):
+    first = written(site)
+    make_edge(site, make_page(site), make_page(site), status="accepted", placement="inline")
+    client = client_for(viewer)
+    page = client.get(reverse("client_report", args=[site.slug, first.pk])).content.decode()
+    assert "Release the approved link that has not left yet." in re.sub(r"\s+", " ", page)
+    written(site)
+    newest = re.sub(r"\s+", " ", client.get(reverse("client_reports", args=[site.slug])).content.decode())
+    assert "Release the 2 approved links that have not left yet." in newest
+    assert reverse("client_report", args=[site.slug, first.pk]) in newest
+
+
+def test_rates_of_audits_stand_where_there_are_some_and_nowhere_else(site, client_for, viewer):
+    address, client = reverse("client_reports", args=[site.slug]), client_for(viewer)
+    written(site)
+    assert "as audited" not in client.get(address).content.decode()
+    rate = Rate(label="Tier High", good=19, looked_at=20, low=0.76, high=0.99)
+    report = ClientReport(audits=(rate,)).to_json()["audits"]
+    written(site, audits=report)
+    page = re.sub(r"\s+", " ", client.get(address).content.decode())
+    assert "as audited" in page
+    assert "76% – 99%" in page
+
+
+def test_it_is_in_german_for_a_german_reader(site, client_for, viewer):
+    written(site)
+    page = client_for(viewer).get(reverse("client_reports", args=[site.slug]), headers={"accept-language": "de"})
+    with translation.override("de"):
+        assert "Die Website vorher und nachher" in page.content.decode()
+
+
+def test_an_outsider_sees_none_and_an_editor_writes_none(site, client_for, outsider, editor, manager):
+    address = reverse("client_reports", args=[site.slug])
+    assert client_for(outsider).get(address).status_code == 404
+    assert client_for(editor).post(address).status_code == 403
+    assert "A manager can write one." in client_for(editor).get(address).content.decode()
+    assert client_for(manager).post(address).status_code == 302
+    assert Run.objects.filter(kind=RunKind.CLIENT_REPORT).count() == 1
+
+
+@pytest.mark.browser
+def test_it_prints_on_one_page_without_what_is_around_it(site, client_for, viewer, tmp_path, settings):
+    written(site)
+    page = client_for(viewer).get(reverse("client_reports", args=[site.slug])).content.decode()
+    static = settings.BASE_DIR / "static"
+    shown, paper = tmp_path / "report.html", tmp_path / "report.pdf"
+    shown.write_text(re.sub(r"/static/(\w+)/([\w-]+)(?:\.\w+)?\.(css|js)", rf"file://{static}/\1/\2.\3", page))
+    browser = system_chromium()
+    if browser is None:
+        pytest.skip("no Chromium of the system that prints")
+    command = [browser, "--headless", *FLAGS, "--no-pdf-header-footer", f"--print-to-pdf={paper}", shown.as_uri()]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    content = paper.read_bytes()
+    assert content.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", content)) == 1
+    assert re.search(rb"/MediaBox\s*\[\s*0 0 59[45]\S* 84[12]", content)  # A4, in points

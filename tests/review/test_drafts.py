@@ -1,0 +1,307 @@
+"""A release is looked through as a draft, and rolled back by a draft of what undoes it."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from linker.models import EdgeStatus, ExistingLink, Page, Rel
+from review import decisions
+from review.live.verify import verify
+from review.models import (
+    Decision,
+    DraftLink,
+    Held,
+    HeldBack,
+    Operation,
+    Pending,
+    PublishedLink,
+    Release,
+    ReleaseFormat,
+    ReleaseLink,
+    Verb,
+)
+from review.releases import create, drafts, outgoing
+from review.releases.create import NothingToExport
+from review.releases.drafts import NoOpenDraft
+from tests.factories import make_edge, make_link
+from tests.review.test_release import release_of
+
+
+def draft_of(project, user=None, **how):
+    draft = drafts.make_draft(project, user, {}, ReleaseFormat.FULL, **how)
+    drafts.fill(draft)
+    draft.refresh_from_db()
+    return draft
+
+
+def back_to(release, user):
+    draft = drafts.make_roll_back(release, user)
+    drafts.fill(draft)
+    draft.refresh_from_db()
+    return draft
+
+
+def rows(release: Release) -> list[tuple[str, str, str]]:
+    """Operation, anchor and rel of each row of the file."""
+    text = b"".join(create.release_pieces(release)).decode()
+    return [(row["operation"], row["anchor_text"], row["rel"]) for row in csv.DictReader(io.StringIO(text))]
+
+
+def out(project) -> dict[int, tuple[str, str]]:
+    links = PublishedLink.objects.filter(project=project, is_out=True)
+    return {link.edge_id: (link.anchor, link.rel) for link in links}
+
+
+@pytest.fixture
+def accepted(project):
+    return make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", anchor="warm socks", reviewed=True)
+
+
+def test_a_draft_shows_what_would_leave_and_changes_nothing(project, accepted, editor):
+    held = make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+    Page.objects.filter(pk=held.target_id).update(missing_since=timezone.now())
+
+    draft = draft_of(project, editor)
+
+    accepted.refresh_from_db()
+    assert (draft.added, draft.changed, draft.removed, draft.held) == (1, 0, 0, 1)
+    assert [(link.edge, link.operation, link.anchor) for link in drafts.page(draft, "", "", 0)[0]] == [
+        (accepted, Operation.ADD, "warm socks")
+    ]
+    assert accepted.status == EdgeStatus.ACCEPTED
+    assert not Release.objects.exists()
+
+
+def test_what_is_accepted_after_the_draft_waits_for_the_next_one(project, accepted, editor):
+    draft = draft_of(project, editor)
+    late = make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+
+    release = create.publish(draft, editor)
+
+    late.refresh_from_db()
+    draft.refresh_from_db()
+    assert set(out(project)) == {accepted.pk}
+    assert (late.status, draft.release, draft.is_open) == (EdgeStatus.ACCEPTED, release, False)
+    assert not DraftLink.objects.exists()
+
+
+def test_what_was_changed_since_the_draft_stays_behind_and_is_written_down(project, accepted, editor):
+    same = make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+    draft = draft_of(project, editor)
+    accepted.anchor = "thick socks"
+    accepted.save()
+
+    release = create.publish(draft, editor)
+
+    assert set(out(project)) == {same.pk}
+    assert [(row.edge, row.reason) for row in HeldBack.objects.filter(release=release)] == [(accepted, Held.CHANGED)]
+
+
+def test_a_draft_of_which_everything_was_taken_back_is_not_published(project, accepted, editor):
+    draft = draft_of(project, editor)
+    decisions.decide_edges(project, [accepted.pk], Verb.REJECT, editor, shown=decisions.Shown(EdgeStatus.ACCEPTED))
+
+    with pytest.raises(NothingToExport):
+        create.publish(draft, editor)
+
+    draft.refresh_from_db()
+    assert draft.is_open
+
+
+def test_a_draft_is_published_once(project, accepted, editor):
+    draft = draft_of(project, editor)
+    create.publish(draft, editor)
+
+    with pytest.raises(NoOpenDraft):
+        create.publish(draft, editor)
+
+    assert Release.objects.count() == 1
+
+
+def test_a_discarded_draft_is_never_published(project, accepted, editor):
+    draft = draft_of(project, editor)
+    drafts.discard(draft)
+
+    with pytest.raises(NoOpenDraft):
+        create.publish(draft, editor)
+
+    accepted.refresh_from_db()
+    assert accepted.status == EdgeStatus.ACCEPTED
+    assert not DraftLink.objects.exists()
+
+
+def test_a_draft_of_three_columns_has_additions_alone(project, accepted, editor):
+    release_of(project)
+    outgoing.withdraw(project, project.edges.all(), editor)
+    make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+    draft = drafts.make_draft(project, editor, {}, ReleaseFormat.JOIL)
+    drafts.fill(draft)
+
+    create.publish(draft, editor)
+
+    assert Pending.objects.count() == 1
+
+
+def test_rolling_back_takes_off_what_was_added_since(project, accepted, editor):
+    first = release_of(project)
+    late = make_edge(project, status=EdgeStatus.ACCEPTED, anchor="late", rel="follow", reviewed=True)
+    release_of(project)
+
+    release = create.publish(back_to(first, editor), editor)
+
+    late.refresh_from_db()
+    decision = Decision.objects.get()
+    assert rows(release) == [("remove", "late", "follow")]
+    assert (late.status, decision.verb, decision.user) == (EdgeStatus.WITHDRAWN, Verb.ROLL_BACK, editor)
+    assert release.back_to == first
+
+
+def test_rolling_back_brings_back_what_was_removed_and_the_rel_that_was_changed(project, accepted, editor):
+    other = make_edge(project, status=EdgeStatus.ACCEPTED, anchor="other", rel="follow", reviewed=True)
+    first = release_of(project)
+    outgoing.withdraw(project, project.edges.filter(pk=accepted.pk), editor)
+    outgoing.confirm(project, project.edges.filter(pk=other.pk), editor, Rel.NOFOLLOW)
+    release_of(project)
+
+    release = create.publish(back_to(first, editor), editor)
+
+    accepted.refresh_from_db()
+    assert sorted(rows(release)) == [("add", "warm socks", "follow"), ("change", "other", "follow")]
+    assert accepted.status == EdgeStatus.EXPORTED
+
+
+def test_rolling_back_a_roll_back_is_what_it_was(project, accepted, editor):
+    first = release_of(project)
+    make_edge(project, status=EdgeStatus.ACCEPTED, anchor="late", reviewed=True)
+    second = release_of(project)
+    before = out(project)
+    create.publish(back_to(first, editor), editor)
+
+    create.publish(back_to(second, editor), editor)
+
+    assert out(project) == before
+
+
+def test_rolling_back_leaves_out_what_can_no_longer_be_added(project, accepted, editor):
+    first = release_of(project)
+    outgoing.withdraw(project, project.edges.all(), editor)
+    release_of(project)
+    Page.objects.filter(pk=accepted.target_id).update(missing_since=timezone.now())
+
+    draft = back_to(first, editor)
+
+    assert (draft.links, draft.held) == (0, 1)
+    with pytest.raises(NothingToExport):
+        create.publish(draft, editor)
+
+
+def test_a_change_that_was_asked_for_is_taken_back_with_the_roll_back(project, accepted, editor):
+    first = release_of(project)
+    late = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
+    release_of(project)
+    outgoing.confirm(project, project.edges.filter(pk=late.pk), editor, Rel.UGC)
+
+    release = create.publish(back_to(first, editor), editor)
+
+    assert [row[::2] for row in rows(release)] == [("remove", "follow")]
+    assert not Pending.objects.exists()
+
+
+def test_what_was_released_while_a_roll_back_was_looked_through_stays_behind(project, accepted, editor):
+    first = release_of(project)
+    late = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
+    release_of(project)
+    draft = back_to(first, editor)
+    outgoing.confirm(project, project.edges.filter(pk=late.pk), editor, Rel.UGC)
+    release_of(project)
+
+    with pytest.raises(NothingToExport):
+        create.publish(draft, editor)
+
+    assert out(project)[late.pk] == (late.anchor, "ugc")
+
+
+# What happens to a site over the weeks; each step acts on some of five links.
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["accept", "reject", "nofollow", "follow", "withdraw", "keep", "release", "back", "import"]),
+        st.integers(min_value=0, max_value=31),
+    ),
+    max_size=14,
+)
+
+
+@given(steps=STEPS)
+@settings(
+    max_examples=60,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_what_is_out_is_the_sum_of_what_was_published_whatever_happens(project, editor, steps):
+    with transaction.atomic():
+        edges = [make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True) for _ in range(5)]
+        after: list[dict[int, tuple[str, str]]] = []  # what was out after each release
+        for step, number in [("release", 31), *steps, ("release", 31)]:
+            chosen = project.edges.filter(pk__in=[edge.pk for n, edge in enumerate(edges) if number & 1 << n])
+            _act(project, editor, step, chosen, number, after)
+            assert out(project) == _sum(project)
+        transaction.set_rollback(True)  # the next example begins with an empty project
+
+
+def _act(project, editor, step, chosen, number, after) -> None:
+    if step == "release":
+        _publish(project, after, lambda: create.create_release(project, chosen, user=editor))
+    elif step == "back" and after:
+        place = number % len(after)
+        draft = back_to(Release.objects.get(project=project, number=place + 1), editor)
+        _publish(project, after, lambda: create.publish(draft, editor))
+        assert out(project) == after[place]
+    elif step in ("nofollow", "follow"):
+        outgoing.confirm(project, chosen, editor, Rel(step))
+    elif step == "withdraw":
+        outgoing.withdraw(project, chosen, editor)
+    elif step == "keep":
+        outgoing.take_back(project, chosen, editor)
+    elif step == "import":
+        _crawl(project, chosen)
+    elif step in ("accept", "reject"):
+        for status in (EdgeStatus.SUGGESTED, EdgeStatus.WITHDRAWN):
+            ids = list(chosen.filter(status=status).values_list("pk", flat=True))
+            if ids and (step == "accept" or status == EdgeStatus.SUGGESTED):
+                decisions.decide_edges(project, ids, Verb(step), editor, shown=decisions.Shown(status))
+
+
+def _publish(project, after, make) -> None:
+    try:
+        with transaction.atomic():
+            make()
+    except NothingToExport:
+        return
+    after.append(out(project))
+
+
+def _crawl(project, shown) -> None:
+    """The site has put in the links of `shown`, and no others, and is looked at."""
+    ExistingLink.objects.filter(project=project).delete()
+    for edge in shown:
+        make_link(edge.source, edge.target, edge.anchor)
+    verify(project)
+
+
+def _sum(project) -> dict[int, tuple[str, str]]:
+    """The operations of all releases, one after the other."""
+    there: dict[int, tuple[str, str]] = {}
+    for link in ReleaseLink.objects.filter(release__project=project).order_by("release__number", "pk"):
+        if link.operation == Operation.REMOVE:
+            del there[link.edge_id]
+        else:
+            there[link.edge_id] = (link.anchor, link.rel)
+    return there
