@@ -17,6 +17,7 @@ from ingest.kinds import registry
 from linker.errors import UserError
 
 PAGES, LINKS, QUERIES = "pages", "links", "queries"
+LATER = ("second", "third")  # folders of the sample
 SAMPLE = Path(__file__).resolve().parent / "sample"
 # Names in the order of preference; each may be packed.
 NAMES = {
@@ -28,7 +29,8 @@ ROWS_LOOKED_AT = 2000
 
 @dataclass(frozen=True)
 class Crawl:
-    """A site to import; `links` and `queries` are None where the folder has no such file."""
+    """A site to import; `links` and `queries` are None where the folder has no such file. `later`: what happens to the
+    site afterwards, of the sample only."""
 
     slug: str
     name: str
@@ -36,6 +38,15 @@ class Crawl:
     pages: Path
     links: Path | None
     queries: Path | None
+    later: tuple[Later, ...] = ()
+
+
+@dataclass(frozen=True)
+class Later:
+    """A later crawl of the same site, and the file with what editors decide before it."""
+
+    decisions: Path
+    crawl: Crawl
 
 
 def find_crawl(folder: Path) -> Crawl:
@@ -53,7 +64,8 @@ def find_crawl(folder: Path) -> Crawl:
         )
     queries = _find_queries(folder, {pages, links})
     if folder.resolve() == SAMPLE:
-        return Crawl("fernpeak", "Fernpeak Outfitters", "https://www.fernpeak.example", pages, links, queries)
+        site = ("fernpeak", "Fernpeak Outfitters", "https://www.fernpeak.example")
+        return Crawl(*site, pages, links, queries, tuple(_later(folder / name, site) for name in LATER))
     base_url = _base_url(pages)
     host = urlsplit(base_url).netloc
     return Crawl(
@@ -64,6 +76,12 @@ def find_crawl(folder: Path) -> Crawl:
         links,
         queries,
     )
+
+
+def _later(folder: Path, site: tuple[str, str, str]) -> Later:
+    pages = _find(folder, PAGES)
+    assert pages is not None
+    return Later(folder / "decisions.csv", Crawl(*site, pages, _find(folder, LINKS), None))
 
 
 def _find(folder: Path, kind: str) -> Path | None:

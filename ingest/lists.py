@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from ingest.errors import FileError
-from ingest.files import sniff, uploads, workbook
+from ingest.errors import FileError, UnusableFile
+from ingest.files import sniff, uploads
 from ingest.files.table import Table
 from ingest.kinds.pages.fields import FIELDS as PAGE_FIELDS
 from ingest.kinds.project_pages import find_pages
 from linker.errors import UserError
 from linker.pages import page_lists
+from linker.storage import workbook
+from linker.storage.workbook import WorkbookError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,12 +109,25 @@ def _table(path: Path, name: str) -> Iterator[Table]:
         if workbook.is_workbook(path):
             sheet = Path(folder) / "sheet.csv"
             with sheet.open("w", encoding="utf-8", newline="") as out:
-                workbook.to_csv(path, name, out)
+                _write_sheet(path, name, out)
             path = sheet
         format = sniff.inspect(path, name, known=PAGE_FIELDS.known_columns)
         if any(_is_address(cell) for cell in format.header):
             format = replace(format, header_records=0)
         yield Table(path, name, format)
+
+
+def _write_sheet(path: Path, name: str, out: IO[str]) -> None:
+    """The first sheet of a workbook as CSV; empty rows stay, so that lines are rows."""
+    writer = csv.writer(out, lineterminator="\n")
+    line = 0
+    try:
+        for number, cells in workbook.rows(path):
+            writer.writerows([] for _ in range(line, number - 1))
+            writer.writerow("" if cell == workbook.NO_RESULT else cell for cell in cells)
+            line = number
+    except WorkbookError as error:
+        raise UnusableFile(name, str(error)) from error
 
 
 def _is_address(cell: str) -> bool:

@@ -18,6 +18,7 @@ from linker.models import (
     Category,
     ChangeKind,
     ExclusionRule,
+    Identity,
     Membership,
     Page,
     Project,
@@ -67,6 +68,15 @@ class MembershipInline(admin.TabularInline):
     extra = 1
 
 
+@admin.register(Identity)
+class IdentityAdmin(admin.ModelAdmin):
+    """Who may sign in as whom through OpenID Connect: an operator can tie an account to a subject, and untie it."""
+
+    list_display = ["user", "issuer", "subject"]
+    search_fields = ["user__username", "subject"]
+    autocomplete_fields = ["user"]
+
+
 @admin.register(Project)
 class ProjectAdmin(admin.ModelAdmin):
     """A project is not deleted here: its decisions are append-only."""
@@ -87,7 +97,7 @@ class ProjectAdmin(admin.ModelAdmin):
                 },
             ),
             ("Addresses", {"fields": ["trailing_slash", "www", "parameter_urls"]}),
-            ("Review", {"fields": ["queue_order"]}),
+            ("Review", {"fields": ["queue_order", "gap_links"]}),
             ("Vectors", {"fields": ["vector_source", "model_name", "text_recipe"]}),
             (
                 "Anchors",

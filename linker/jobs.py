@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from linker import notifications
 from linker.embedding.service import run_embed
 from linker.matching.batches import batches_left, enqueue_batches, run_batch
 from linker.matching.finish import finish_match
+from linker.matching.run_comparison import compare_runs
+from linker.matching.safety_run import run_apply_safety
+from linker.matching.standing import take_again
 from linker.matching.start import start_match
 from linker.models import Run, RunStatus
 from linker.operations import outages
@@ -14,12 +18,20 @@ from linker.runs import lifecycle
 from linker.runs.job_queue import JobKey, enqueue
 
 
+def send_mails(_asked_at: int) -> None:
+    outages.outlast(notifications.send_due)
+
+
 def find_sensitive(run_id: int) -> None:
     lifecycle.execute(run_id, run_find_sensitive)
 
 
 def find_roles(run_id: int) -> None:
     lifecycle.execute(run_id, run_find_roles)
+
+
+def apply_safety(run_id: int) -> None:
+    lifecycle.execute(run_id, run_apply_safety)
 
 
 def embed(run_id: int) -> None:
@@ -51,3 +63,11 @@ def _match_batch(run_id: int, number: int) -> None:
 
 def match_finish(run_id: int) -> None:
     lifecycle.execute(run_id, finish_match)
+
+
+def compare(run_id: int) -> None:
+    lifecycle.execute(run_id, compare_runs)
+
+
+def stand(run_id: int) -> None:
+    lifecycle.execute(run_id, take_again)

@@ -15,6 +15,7 @@ from environs import Env
 
 from linker import embedded
 from linker.operations import logs
+from linker.operations.group_roles import group_roles
 
 env = Env()
 
@@ -65,6 +66,7 @@ MIDDLEWARE = [
     "linker.middleware.not_stored",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -154,6 +156,17 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = not PRODUCTION
 WHITENOISE_AUTOREFRESH = not PRODUCTION
 
+# ---------------------------------------------------------------------------------------------------------- mails
+
+# No mail is sent without a server, and without the address that links in mails begin with.
+SITE_URL = env.str("SITE_URL", "").rstrip("/")
+EMAIL_HOST, EMAIL_PORT = env.str("EMAIL_HOST", ""), env.int("EMAIL_PORT", 587)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_USER", ""), env.str("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", False)
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", not EMAIL_USE_SSL)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", "anchorline@localhost")
+
 # ------------------------------------------------------------------------------------------------------- security
 
 LOGIN_URL = "login"
@@ -166,6 +179,26 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # django-axes counts failed sign-ins; what they cost is in linker.web.sign_in.
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+# Sign-in through OpenID Connect (linker.web.openid): off without an issuer.
+OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
+OIDC_CLIENT_ID, OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_ID", ""), env.str("OIDC_CLIENT_SECRET", "")
+OIDC_NAME = env.str("OIDC_NAME", "OpenID Connect")
+OIDC_SCOPES = env.str("OIDC_SCOPES", "openid email profile")
+OIDC_GROUPS_CLAIM = env.str("OIDC_GROUPS_CLAIM", "groups")
+OIDC_GROUPS = group_roles(env.json("OIDC_GROUPS", {}))
+PASSWORD_SIGN_IN = env.bool("PASSWORD_SIGN_IN", True)
+if OIDC_ISSUER:
+    if not OIDC_CLIENT_ID or not OIDC_CLIENT_SECRET:
+        raise ImproperlyConfigured("with OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set as well.")
+    if "openid" not in OIDC_SCOPES.split():
+        raise ImproperlyConfigured("OIDC_SCOPES must hold openid.")
+    if PRODUCTION and not OIDC_ISSUER.startswith("https://"):
+        raise ImproperlyConfigured("with PRODUCTION=1, OIDC_ISSUER must begin with https://")
+    AUTHENTICATION_BACKENDS.append("linker.web.backends.ByOpenId")
+if not PASSWORD_SIGN_IN:
+    if not OIDC_ISSUER:
+        raise ImproperlyConfigured("PASSWORD_SIGN_IN=0 needs OIDC_ISSUER: otherwise nobody could sign in.")
+    AUTHENTICATION_BACKENDS[1] = "linker.web.backends.SuperusersByPassword"
 AXES_HANDLER = "linker.web.sign_in.Handler"
 AXES_CLIENT_IP_CALLABLE = "linker.web.sign_in.client_address"
 AXES_LOCKOUT_CALLABLE = "linker.web.sign_in.too_many"
@@ -205,7 +238,9 @@ CONTENT_SECURITY_POLICY = {
 
 # -------------------------------------------------------------------------------------------- language, time, logs
 
-LANGUAGE_CODE = "en-gb"
+LANGUAGE_CODE = "en-gb"  # of workers, commands, files, and whoever's browser asks for no other
+LANGUAGES = [("en-gb", "English"), ("de", "Deutsch")]  # each by its own name
+LOCALE_PATHS = [BASE_DIR / "linker" / "locale"]
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
 USE_I18N = True
 USE_TZ = True

@@ -1,6 +1,39 @@
-"""How numbers are put into words."""
+"""How numbers are put into words, and words into sentences, in the reader's language."""
 
 from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.utils.formats import number_format
+from django.utils.translation import get_language, gettext, override
+
+
+def number(value: int) -> str:
+    """Such as "1,200"."""
+    return number_format(value, force_grouping=True)
+
+
+def decimal(value: float, places: int) -> str:
+    """Such as "0.125" and "1,200.5"."""
+    return number_format(f"{value:.{places}f}", force_grouping=True)
+
+
+def percent(share: float, places: int = 0) -> str:
+    """Such as "12%" for 0.12."""
+    return gettext("%(number)s%%") % {"number": decimal(100 * share, places)}
+
+
+def within(label: Any) -> str:
+    """A label in the middle of a sentence: English writes it small, and German keeps its nouns large."""
+    text = str(label)
+    return text.lower() if (get_language() or "en").startswith("en") else text
+
+
+def in_english(label: Any) -> str:
+    """A label as it is stored, whoever reads the page that stores it."""
+    with override(settings.LANGUAGE_CODE):
+        return str(label)
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
+from django.db.models import Q
 
 from linker.admin import ReadOnlyAdmin
-from review.models import Decision, Release
+from review.models import Assignment, Comment, Decision, KnownReading, Release, SecondReading
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -19,12 +20,23 @@ admin.site.unregister(User)
 
 @admin.register(User)
 class EditorAdmin(UserAdmin):
-    """Django's own; but who has decided is deactivated, not deleted, because decisions name them for good."""
+    """Django's own; but who has decided, commented or given anything is deactivated, not deleted: it stays."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         allowed = super().has_delete_permission(request, obj)
         # Without an object the question is about the bulk action, which would not ask for each.
-        return allowed and obj is not None and not Decision.objects.filter(user=obj).exists()
+        if not allowed or obj is None:
+            return False
+        return not any(
+            rows.exists()
+            for rows in (
+                Decision.objects.filter(user=obj),
+                Comment.objects.filter(author=obj),
+                SecondReading.objects.filter(reader=obj),
+                KnownReading.objects.filter(reader=obj),
+                Assignment.objects.filter(Q(given_by=obj) | Q(closed_by=obj)),
+            )
+        )
 
 
 @admin.register(Decision)

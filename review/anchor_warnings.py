@@ -8,22 +8,27 @@ forbids: an editor may overrule each warning, and the decision keeps what was ov
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from django.conf import settings
 from django.db import connection
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import bare, is_address, is_generic, stop_words
+from linker.engine.text.names import page_name
 from linker.engine.text.stems import stem
-from linker.matching.anchor_use import use_of
+from linker.matching.anchor_use import may_repeat, use_of
 from linker.models import ExistingLink, Page, SearchQuery
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import LIVE, sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from linker.engine.anchors.diversity import AnchorUse
     from linker.models import CandidateEdge, Project
@@ -39,21 +44,39 @@ CODES = frozenset({"address", "banned", "generic", "misleading", "unrelated", "t
 
 @dataclass(frozen=True)
 class AnchorWarning:
-    """`code` names the check, `text` says in a sentence what it found."""
+    """`code` names the check; `sentence`, with `values` filled in, says what it found."""
 
     code: str
-    text: str
+    sentence: Any
+    values: dict[str, str | int] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """In the reader's language."""
+        said: str = self.sentence % self.values
+        return said
 
 
-def warnings_about(edge: CandidateEdge, anchor: str, use: AnchorUse, *, written: bool) -> list[AnchorWarning]:
+def warnings_about(
+    edge: CandidateEdge,
+    anchor: str,
+    use: AnchorUse,
+    *,
+    written: bool,
+    placement: Callable[[], str] | None = None,
+) -> list[AnchorWarning]:
     """What is to be said against `anchor` on this edge, the gravest first.
 
     `use`: what the target carries apart from this edge. `written`: an editor wrote it, so that all is looked at.
+    `placement`: that of the link once it is accepted, if it may be another than the edge's; asked where it matters.
     """
     proposed = {fold(str(other["text"])) for other in edge.anchor_alternatives} | {fold(edge.anchor)}
     is_new = written and fold(anchor) not in proposed
     found = _about_words(edge, anchor) if is_new else _about_address(anchor)
-    return [*found, *_about_number(edge.project, use.times(edge.target_id, anchor))]
+    number = list(_about_number(edge, anchor, use.times(edge.target_id, anchor)))
+    if number and may_repeat(anchor, placement() if placement else edge.placement, edge.target.title, edge.target.h1):
+        number = []
+    return [*found, *number]
 
 
 def beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
@@ -64,8 +87,9 @@ def beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, li
     use = use_of(project, sorted({edge.target_id for edge in edges}))
     found = {}
     for edge in edges:
-        # An open edge with an editor's words counts among its target's, and not as another link than itself.
-        own = [edge.anchor] if edge.edited else []
+        # An open edge with an editor's words counts among its target's, and not as another link than itself; so does
+        # a link of the site that is shown as if it were not there.
+        own = [edge.anchor] if edge.edited or edge.is_known else []
         use.add(edge.target_id, own, -1)
         if warnings := warnings_about(edge, edge.anchor, use, written=False):
             found[edge.pk] = warnings
@@ -73,16 +97,22 @@ def beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, li
     return found
 
 
-def _about_number(project: Project, times: int) -> Iterator[AnchorWarning]:
-    limit = project.identical_anchor_limit
+def _about_number(edge: CandidateEdge, anchor: str, times: int) -> Iterator[AnchorWarning]:
+    limit = edge.project.identical_anchor_limit
     if times >= limit:
-        links = "1 other link to this page says" if times == 1 else f"{times} other links to this page say"
-        yield AnchorWarning("identical", f"{links} the same. This project allows {limit} in all.")
+        sentence = ngettext_lazy(
+            "%(times)d other link to “%(page)s” says “%(anchor)s”. This project allows %(limit)d in all.",
+            "%(times)d other links to “%(page)s” say “%(anchor)s”. This project allows %(limit)d in all.",
+            "times",
+        )
+        page = page_name(edge.target.title, edge.target.h1) or edge.target.url
+        yield AnchorWarning("identical", sentence, {"times": times, "limit": limit, "page": page, "anchor": anchor})
 
 
 def _about_address(anchor: str) -> Iterator[AnchorWarning]:
     if is_address(anchor):
-        yield AnchorWarning("address", f"“{anchor}” is an address. Readers cannot tell from it what the page is about.")
+        sentence = _("“%(anchor)s” is an address. Readers cannot tell from it what the page is about.")
+        yield AnchorWarning("address", sentence, {"anchor": anchor})
 
 
 def _about_words(edge: CandidateEdge, anchor: str) -> Iterator[AnchorWarning]:
@@ -90,22 +120,23 @@ def _about_words(edge: CandidateEdge, anchor: str) -> Iterator[AnchorWarning]:
     if is_address(anchor):
         yield from _about_address(anchor)
     elif any(bare(anchor) == bare(banned) for banned in project.banned_anchors):
-        yield AnchorWarning("banned", f"“{anchor}” is an anchor that this project bans.")
+        yield AnchorWarning("banned", _("“%(anchor)s” is an anchor that this project bans."), {"anchor": anchor})
     elif is_generic(anchor, edge.source.own_language):
-        yield AnchorWarning("generic", f"“{anchor}” says nothing about the page it leads to.")
+        sentence = _("“%(anchor)s” says nothing about the page it leads to.")
+        yield AnchorWarning("generic", sentence, {"anchor": anchor})
     else:
         other = _page_called(project, anchor, target)
         if other is not None:
-            yield AnchorWarning("misleading", f"“{anchor}” is the name of another page: {other}")
+            sentence = _("“%(anchor)s” is the name of another page: %(other)s")
+            yield AnchorWarning("misleading", sentence, {"anchor": anchor, "other": other})
         if not _is_related(anchor, target):
             yield AnchorWarning(
                 "unrelated",
-                "None of these words is in the name of the page it leads to, and its text lacks most of them.",
+                _("None of these words is in the name of the page it leads to, and its text lacks most of them."),
             )
     if len(anchor) > project.anchor_max_length:
-        yield AnchorWarning(
-            "too_long", f"The anchor has {len(anchor)} characters; this project allows {project.anchor_max_length}."
-        )
+        sentence = _("The anchor has %(length)d characters; this project allows %(limit)d.")
+        yield AnchorWarning("too_long", sentence, {"length": len(anchor), "limit": project.anchor_max_length})
 
 
 def _page_called(project: Project, words: str, target: Page) -> str | None:
@@ -156,5 +187,6 @@ def _holding(words: Iterable[str], text: str, language: str) -> Iterator[bool]:
 
 
 def overruled(warnings: Iterable[AnchorWarning]) -> list[dict[str, str]]:
-    """As a decision keeps them."""
-    return [{"code": warning.code, "text": warning.text} for warning in warnings]
+    """As a decision keeps them: in English, whoever decides."""
+    with translation.override(settings.LANGUAGE_CODE):
+        return [{"code": warning.code, "text": warning.text} for warning in warnings]

@@ -4,33 +4,77 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
-from linker.models import CandidateEdge, EdgeStatus, Project, Rel, Run
+from linker.models import CandidateEdge, EdgeStatus, Project, Rel, Run, SuppressedKind
+from linker.wording import in_english
+from review.alert_models import Alert as Alert
+from review.alert_models import AlertClosing as AlertClosing
+from review.alert_models import AlertKind as AlertKind
+from review.aside_models import OperationKey as OperationKey
+from review.aside_models import SetAside as SetAside
+from review.quality_models import UNDONE as UNDONE
+from review.quality_models import Drawn as Drawn
+from review.quality_models import Grade as Grade
+from review.quality_models import Judgement as Judgement
+from review.quality_models import Sample as Sample
+from review.quality_models import SampleKind as SampleKind
+from review.quality_models import SampleLink as SampleLink
+from review.reading_models import Assignment as Assignment
+from review.reading_models import DueReading as DueReading
+from review.reading_models import KnownReading as KnownReading
+from review.reading_models import SecondReading as SecondReading
+from review.release_models import DraftLink as DraftLink
+from review.release_models import Held as Held
+from review.release_models import HeldBack as HeldBack
+from review.release_models import LinkEvent as LinkEvent
+from review.release_models import LiveState as LiveState
+from review.release_models import Operation as Operation
+from review.release_models import Pending as Pending
+from review.release_models import PublishedLink as PublishedLink
+from review.release_models import Release as Release
+from review.release_models import ReleaseChunk as ReleaseChunk
+from review.release_models import ReleaseDraft as ReleaseDraft
+from review.release_models import ReleaseFormat as ReleaseFormat
+from review.release_models import ReleaseLink as ReleaseLink
+from review.rollout_models import RolloutRule as RolloutRule
+from review.rollout_models import Stage as Stage
 
 
 class Verb(models.TextChoices):
-    ACCEPT = "accept", "Accepted"
-    EDIT = "edit", "Accepted with an edit"
-    REJECT = "reject", "Rejected"
-    UNDO = "undo", "Undone"
-    CONFIRM = "confirm", "Confirmed"
-    WITHDRAW = "withdraw", "Withdrawn"
+    ACCEPT = "accept", _("Accepted")
+    EDIT = "edit", _("Accepted with an edit")
+    REJECT = "reject", _("Rejected")
+    UNDO = "undo", _("Undone")
+    CONFIRM = "confirm", _("Confirmed")
+    WITHDRAW = "withdraw", _("Withdrawn")
+    ROLL_BACK = "rollback", _("Rolled back")
+    APPROVE = "approve", _("Approved as the second person")
 
 
-AFTER_RELEASE = (Verb.CONFIRM, Verb.WITHDRAW)  # decisions on links that have left
+AFTER_RELEASE = (Verb.CONFIRM, Verb.WITHDRAW, Verb.ROLL_BACK)  # decisions on links that have left
 
 
 class Reason(models.TextChoices):
     """Why an editor rejects. The queue says what each does."""
 
-    IRRELEVANT = "irrelevant", "Not relevant"
-    WRONG_TARGET = "wrong_target", "Wrong acceptor"
-    BAD_ANCHOR = "bad_anchor", "Poor anchor"
-    DUPLICATE = "duplicate", "Already linked, or a duplicate"
-    TOO_MANY = "too_many", "Too many links on this page"
-    OUTDATED = "outdated", "Page out of date"
-    SENSITIVE = "sensitive", "Too sensitive to link"
-    OTHER = "other", "Something else"
+    IRRELEVANT = "irrelevant", _("Not relevant")
+    WRONG_TARGET = "wrong_target", _("Wrong acceptor")
+    BAD_ANCHOR = "bad_anchor", _("Poor anchor")
+    DUPLICATE = "duplicate", _("Already linked, or a duplicate")
+    TOO_MANY = "too_many", _("Too many links on this page")
+    OUTDATED = "outdated", _("Page out of date")
+    SENSITIVE = "sensitive", _("Too sensitive to link")
+    OTHER = "other", _("Something else")
+    BETTER = "better_there", _("Fits, but a better link is there")  # the last: the digits of the others stay
+
+
+# What a reason rules out beyond the pair that it was given for. The others teach the ranker, or say nothing of others.
+RULES_OUT: dict[str, SuppressedKind] = {
+    Reason.WRONG_TARGET: SuppressedKind.SECTION,
+    Reason.BAD_ANCHOR: SuppressedKind.WORDS,
+    Reason.TOO_MANY: SuppressedKind.PAGE,
+}
 
 
 class Decision(models.Model):
@@ -101,27 +145,94 @@ class Decision(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_verb_display()} by {self.user}"
+        return f"{in_english(Verb(self.verb).label)} by {self.user}"
 
 
 class Where(models.TextChoices):
     """Where an editor can put a link."""
 
-    TEXT = "text", "In the text"
-    BESIDE = "beside", "Beside the text"
-    GAP = "gap", "Content gap"
+    TEXT = "text", _("In the text")
+    BESIDE = "beside", _("Beside the text")
+    GAP = "gap", _("Content gap")
 
 
-class SetAside(models.Model):
-    """A suggestion that an editor wants to see later: it leaves that editor's list, and no other's."""
+class Comment(models.Model):
+    """What somebody says of a suggestion. It is not changed afterwards; `mentions` are the members whom it names."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    edge = models.ForeignKey(CandidateEdge, on_delete=models.CASCADE, related_name="comments", db_index=False)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    text = models.CharField(max_length=2000)
+    mentions = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+", blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+    key = models.UUIDField(null=True, blank=True)  # as a decision's
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(condition=~models.Q(text=""), name="comment_not_empty"),
+            models.UniqueConstraint(
+                fields=["project", "author", "key"], condition=models.Q(key__isnull=False), name="comment_key_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["edge", "id"], name="comment_of_edge")]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class OpinionRequest(models.Model):
+    """An editor asks a colleague, or anybody (`asked_of` is None), for an opinion on a suggestion.
+
+    It is open until somebody decides on the suggestion, or until somebody who was asked comments on it. `decision` is
+    the one that answered it: if that is undone, the request is open again.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    edge = models.ForeignKey(CandidateEdge, on_delete=models.CASCADE, related_name="opinion_requests")
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    asked_of = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    comment = models.OneToOneField(Comment, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    answered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    decision = models.ForeignKey(Decision, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["edge", "asked_by"], condition=models.Q(answered_at__isnull=True), name="opinion_asked_once"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(asked_of__isnull=True) | ~models.Q(asked_of=models.F("asked_by")),
+                name="opinion_not_of_oneself",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(answered_at__isnull=False)
+                | models.Q(answered_by__isnull=True, decision__isnull=True),
+                name="opinion_open_has_no_answer",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.asked_by} asks {self.asked_of or 'anybody'}"
+
+
+class Presence(models.Model):
+    """The card that an editor had open last, and when the browser said so: see review.queue.presence."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
     edge = models.ForeignKey(CandidateEdge, on_delete=models.CASCADE, related_name="+")
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["project", "user", "edge"], name="set_aside_once")]
+        constraints = [models.UniqueConstraint(fields=["project", "user"], name="presence_once")]
 
 
 class SavedFilter(models.Model):
@@ -141,141 +252,20 @@ class SavedFilter(models.Model):
         return self.name
 
 
-class ReleaseFormat(models.TextChoices):
-    FULL = "full", "Full CSV"
-    JOIL = "joil", "JOIL, three columns"
+class OwnKey(models.Model):
+    """A key that a user has chosen for an action of the queue, in all projects; actions without one keep their usual
+    key: see review.queue.keys."""
 
-
-class Operation(models.TextChoices):
-    """What the developers are asked to do with a link."""
-
-    ADD = "add", "Add"
-    CHANGE = "change", "Change"
-    REMOVE = "remove", "Remove"
-
-
-class Held(models.TextChoices):
-    """Why a link does not leave although it was approved, the most final first."""
-
-    GONE = "gone", "Page gone"
-    REDIRECTED = "redirected", "Page redirected"
-    NOT_INDEXABLE = "not_indexable", "Acceptor not indexable"
-    EXCLUDED = "excluded", "Excluded"
-    SENSITIVE = "sensitive", "Sensitive, not reviewed"
-    NOT_LOOKED = "not_looked", "Not yet scanned for sensitive content"
-    LINKED = "linked", "Linked already"
-    WORDS_GONE = "words_gone", "Words gone from the text"
-    SAME_ANCHOR = "same_anchor", "Anchor used too often"
-    DONOR_FULL = "donor_full", "Too many links on the donor"
-    ACCEPTOR_FULL = "acceptor_full", "Too many links to the acceptor"
-
-
-class Release(models.Model):
-    """A file that was handed out: immutable, kept byte for byte in its chunks.
-
-    `links` are the rows of the file: those `added`, `changed` and `removed`. `held` is how many were approved and kept
-    back.
-    """
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="releases")
-    number = models.PositiveIntegerField(help_text="Counts within the project, from 1")
-    format = models.CharField(max_length=8, choices=ReleaseFormat.choices, default=ReleaseFormat.FULL)
-    filters = models.JSONField(default=dict, help_text="The query that chose the links")
-    status = models.CharField(max_length=10, help_text="suggested, accepted or all, as asked for")
-    links = models.PositiveIntegerField()
-    added = models.PositiveIntegerField(default=0)
-    changed = models.PositiveIntegerField(default=0)
-    removed = models.PositiveIntegerField(default=0)
-    held = models.PositiveIntegerField(default=0, help_text="Approved, and kept back")
-    bytes = models.BigIntegerField()
-    sha256 = models.CharField(max_length=64)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    action = models.CharField(max_length=16)
+    key = models.CharField(max_length=1)
 
     class Meta:
-        ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(fields=["project", "number"], name="release_number_once"),
-            models.CheckConstraint(
-                condition=models.Q(links=models.F("added") + models.F("changed") + models.F("removed")),
-                name="release_links_are_its_operations",
-            ),
+            models.UniqueConstraint(fields=["user", "action"], name="own_key_one_an_action"),
+            models.UniqueConstraint(fields=["user", "key"], name="own_key_one_action_a_key"),
+            models.CheckConstraint(condition=models.Q(key__regex=r"^[^\s1-9]$"), name="own_key_is_a_letter_or_sign"),
         ]
 
     def __str__(self) -> str:
-        return f"Release {self.number}"
-
-
-class ReleaseChunk(models.Model):
-    """A piece of a release's file, gzip-compressed by itself, in order of `number`."""
-
-    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="chunks")
-    number = models.PositiveIntegerField()
-    content = models.BinaryField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["release", "number"], name="release_chunk_once")]
-
-
-class ReleaseLink(models.Model):
-    """A row of a release: the edge, what is to be done with the link, and the anchor and rel it was sent with.
-
-    Append-only, as decisions are. An edge's newest row says how it was released last.
-    """
-
-    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="release_links")
-    edge = models.ForeignKey(CandidateEdge, on_delete=models.PROTECT, related_name="release_links", db_index=False)
-    operation = models.CharField(max_length=6, choices=Operation.choices, default=Operation.ADD)
-    anchor = models.TextField()
-    rel = models.CharField(max_length=8, choices=Rel.choices)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["release", "edge"], name="release_link_once"),
-            models.CheckConstraint(
-                condition=models.Q(operation__in=Operation.values), name="release_link_operation_known"
-            ),
-            models.CheckConstraint(condition=models.Q(rel__in=Rel.values), name="release_link_rel_known"),
-            models.CheckConstraint(condition=~models.Q(anchor=""), name="release_link_anchor_not_empty"),
-        ]
-        indexes = [
-            models.Index(fields=["edge", "-id"], name="release_link_of_edge"),  # what an edge was sent with last
-            models.Index(fields=["release", "-id"], name="release_link_of_release"),  # a release's links, page by page
-        ]
-
-
-class HeldBack(models.Model):
-    """A link that was approved when the release was made and did not leave with it. Append-only.
-
-    `detail` is one sentence with what was found.
-    """
-
-    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="held_back", db_index=False)
-    edge = models.ForeignKey(CandidateEdge, on_delete=models.PROTECT, related_name="+")
-    operation = models.CharField(max_length=6, choices=Operation.choices, default=Operation.ADD)
-    reason = models.CharField(max_length=16, choices=Held.choices)
-    detail = models.TextField(blank=True, default="")
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["release", "edge"], name="held_back_once"),
-            models.CheckConstraint(condition=models.Q(reason__in=Held.values), name="held_back_reason_known"),
-        ]
-
-
-class Pending(models.Model):
-    """A change or a removal that an editor asked for and that leaves with the next release, which deletes the row."""
-
-    edge = models.OneToOneField(CandidateEdge, on_delete=models.CASCADE, related_name="pending", primary_key=True)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
-    operation = models.CharField(max_length=6, choices=Operation.choices)
-    decision = models.OneToOneField(Decision, on_delete=models.PROTECT, related_name="+")
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=models.Q(operation__in=[Operation.CHANGE, Operation.REMOVE]), name="pending_is_no_addition"
-            ),
-        ]
+        return f"{self.key}: {self.action}"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"/?([A-Za-z][A-Za-z0-9]*)")
 _TAG = re.compile(r"</?(?:p|div|br|ul|ol|li|span|h[1-6]|table|strong|b|em|a)\b[^<>]*>", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "iframe"})
 _INLINE = frozenset(
     {"a", "abbr", "b", "bdi", "cite", "code", "em", "font", "i", "img", "kbd", "mark", "q", "s", "small", "span"}
@@ -51,6 +52,16 @@ def text_of(markup: str) -> str:
             parts.append("\n")
     parts.append(markup[at:])
     return _tidy(html.unescape("".join(parts)))
+
+
+def without_entities(text: str) -> str:
+    """Plain text with its entities decoded (`R&amp;D`, `&nbsp;`), as some sites and exports leave them.
+
+    A text with `&lt;` or `&gt;` speaks of markup, and means what it says.
+    """
+    if "&" not in text or "&lt;" in text or "&gt;" in text:
+        return text
+    return _ENTITY.sub(lambda found: html.unescape(found[0]), text)
 
 
 def _after(text: str, end: str, start: int) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ingest.errors import UnusableFile
 from ingest.files.column_names import header_key
 from ingest.files.sniff import DELIMITERS, utf_16_by_zeros
-from ingest.files.unpack import DAMAGE, open_archive, open_member
+from linker.storage.archives import DAMAGE, ArchiveError, open_archive, open_member
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 START = 2**16  # bytes looked at
 MEMBERS = 50  # files of an archive looked at
-DAMAGED = (*DAMAGE, EOFError, UnusableFile)  # what an archive raises that cannot be read
+DAMAGED = (*DAMAGE, EOFError, UnusableFile, ArchiveError)  # what an archive raises that cannot be read
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 TABLES = (".csv", ".tsv", ".txt")
 
@@ -162,5 +162,5 @@ def _is_table(member: str) -> bool:
 
 
 def _first_bytes(archive: zipfile.ZipFile, member: str) -> bytes:
-    with open_member(archive, archive.getinfo(member), member) as file:
+    with open_member(archive, archive.getinfo(member)) as file:
         return file.read(START)

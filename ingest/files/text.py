@@ -15,7 +15,7 @@ from ingest.files.unpack import unpacking
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ingest.files.unpack import ByteStream
+    from linker.storage.archives import ByteStream
 
 PIECE = 2**18  # bytes unpacked at once
 # A CSV packs 10 to 100 times; a bomb of zeros 1,000 times. Small files are let be: a table of equal cells packs better.

@@ -7,25 +7,22 @@ UnusableFile, in `unpacking`.
 from __future__ import annotations
 
 import errno
-import io
-import lzma
-import struct
 import zipfile
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Protocol, cast
+from typing import IO, TYPE_CHECKING, Any
 
 from ingest.errors import UnusableFile
+from linker.storage.archives import DAMAGE, ArchiveError, RawFile, open_member
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from contextlib import ExitStack
     from pathlib import Path
 
-SMALL_PIECE = 2**12  # packed bytes at once where the decoder does not bound what comes out of them
-MAX_DIRECTORY = 2**20  # bytes of an archive's list of its files: some ten thousand
-MAX_DICTIONARY_MB = 128  # memory that unpacking LZMA may ask for; the highest level of 7-Zip asks for 64
+    from linker.storage.archives import ByteStream
+
 EMPTY_MEMBERS = 1_000  # gzip streams in succession that hold nothing
 
 _MAGIC = (
@@ -56,6 +53,8 @@ def unpacking(name: str, line: int | None = None) -> Iterator[None]:
         yield
     except UnusableFile:
         raise
+    except ArchiveError as error:
+        raise UnusableFile(name, str(error)) from None
     except EOFError:
         text = "The packed file ends in the middle: the upload or the export was cut off. Make it again."
         raise UnusableFile(name, text, line=line) from None
@@ -68,23 +67,6 @@ def unpacking(name: str, line: int | None = None) -> Iterator[None]:
         detail = f" ({str(error)[:200]})" if isinstance(error, zipfile.BadZipFile | zlib.error) and str(error) else ""
         text = f"The packed file is cut off or damaged{detail}. Pack it again."
         raise UnusableFile(name, text) from None
-
-
-DAMAGE = (
-    *(OSError, ValueError, OverflowError, RuntimeError, IndexError, MemoryError),
-    *(struct.error, zlib.error, lzma.LZMAError, zipfile.BadZipFile),
-)
-
-
-class _File(io.BufferedReader):
-    """A file that is never read by a great piece: zipfile takes an archive's whole directory at once."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        if size is None or size < 0:
-            size = MAX_DIRECTORY
-        if size > MAX_DIRECTORY:
-            raise zipfile.BadZipFile("its list of files is too long")
-        return super().read(size)
 
 
 class _Gzip:
@@ -129,24 +111,6 @@ class _Gzip:
             raise zlib.error("it is made of empty parts")
 
 
-class _Member:
-    """A file of an archive, unpacked in small pieces: bzip2 and LZMA do not bound what comes out of a piece."""
-
-    def __init__(self, member: IO[bytes]) -> None:
-        self.member = member
-
-    def read(self, size: int) -> bytes:
-        parts = []
-        while size > 0 and (part := self.member.read(min(size, SMALL_PIECE))):
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
-
-class ByteStream(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
 def _choose_member(archive: zipfile.ZipFile, name: str, preferred: Collection[str]) -> zipfile.ZipInfo:
     names = [info.filename for info in archive.infolist()]
     if "[Content_Types].xml" in names or "mimetype" in names:
@@ -186,7 +150,7 @@ class OpenedFile:
 
 
 def open_file(stack: ExitStack, path: Path, name: str, preferred: Collection[str]) -> OpenedFile:
-    raw = stack.enter_context(_File(path.open("rb", buffering=0)))
+    raw = stack.enter_context(RawFile(path.open("rb", buffering=0)))
     magic = raw.read(16)
     raw.seek(0)
     check_magic(name, magic)
@@ -196,44 +160,12 @@ def open_file(stack: ExitStack, path: Path, name: str, preferred: Collection[str
         with unpacking(name):
             archive = stack.enter_context(zipfile.ZipFile(raw))
             member = _choose_member(archive, name, preferred)
-            source = stack.enter_context(open_member(archive, member, name))
+            source = stack.enter_context(open_member(archive, member))
             return OpenedFile(raw, source, "zip", _listed([member.filename]))
     return OpenedFile(raw, raw, "", "")
-
-
-@contextmanager
-def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip file, whose directory is not taken into the memory where it is too long. Raises as zipfile does."""
-    with _File(path.open("rb", buffering=0)) as raw, zipfile.ZipFile(raw) as archive:
-        yield archive
-
-
-@contextmanager
-def open_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> Iterator[ByteStream]:
-    """A file of an archive, unpacked in bounded memory. Raises as zipfile does, and UnusableFile."""
-    if member.compress_type == zipfile.ZIP_LZMA:
-        _check_dictionary(name, cast("IO[bytes]", archive.fp), member)
-    with archive.open(member) as source:
-        plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-        yield source if plain else _Member(source)
 
 
 def check_magic(name: str, head: bytes) -> None:
     for start, what in _MAGIC:
         if head.startswith(start):
             raise UnusableFile(name, f"This is {what}, not a CSV. Export the table as CSV, plain or in a .gz or .zip.")
-
-
-def _check_dictionary(name: str, raw: IO[bytes], member: zipfile.ZipInfo) -> None:
-    """LZMA reserves the memory its header asks for: after the member's own header and names come a version, the length
-    of the properties, a byte of them and that size."""
-    raw.seek(member.header_offset + 26)
-    names = sum(struct.unpack("<HH", raw.read(4)))
-    raw.seek(names, io.SEEK_CUR)
-    [size] = struct.unpack("<5xI", raw.read(9))
-    if size > MAX_DICTIONARY_MB * 2**20:
-        raise UnusableFile(
-            name,
-            f"Unpacking the archive would take more than {MAX_DICTIONARY_MB} MB of memory. Pack it as an ordinary .zip "
-            "or .gz.",
-        )

@@ -921,17 +921,24 @@ def access_log(pages: dict[str, Page]) -> bytes:
 # --- build
 
 
+def crawl_files(pages: dict[str, Page], links: list[Link], start: datetime) -> dict[str, bytes]:
+    """The two files of a crawl that began at a time, by name."""
+    graph = measure(links, pages)
+    order = sorted(pages.values(), key=lambda page: graph.depth[page.path])
+    moments = (start + timedelta(seconds=n // 4) for n in range(len(order)))
+    rows = (page_row(*pair, graph, pages).values() for pair in zip(order, moments, strict=True))
+    return {
+        "internal_html.csv": csv_bytes(PAGE_COLUMNS, rows, quoted=True),
+        "all_inlinks.csv": csv_bytes(LINK_COLUMNS, link_rows(links, pages), quoted=True),
+    }
+
+
 def build(out: Path) -> None:
     """Write the five exports into ``out``, which is made if need be."""
     pages = read_pages()
-    links = collect_links(pages)
-    graph = measure(links, pages)
-    order = sorted(pages.values(), key=lambda page: graph.depth[page.path])
-    moments = (CRAWL_START + timedelta(seconds=n // 4) for n in range(len(order)))
-    rows = (page_row(*pair, graph, pages).values() for pair in zip(order, moments, strict=True))
     out.mkdir(parents=True, exist_ok=True)
-    (out / "internal_html.csv").write_bytes(csv_bytes(PAGE_COLUMNS, rows, quoted=True))
-    (out / "all_inlinks.csv").write_bytes(csv_bytes(LINK_COLUMNS, link_rows(links, pages), quoted=True))
+    for name, content in crawl_files(pages, collect_links(pages), CRAWL_START).items():
+        (out / name).write_bytes(content)
     (out / "search_console.zip").write_bytes(search_console(pages))
     (out / "page_queries.csv").write_bytes(page_queries(pages))
     (out / "access.log.gz").write_bytes(access_log(pages))

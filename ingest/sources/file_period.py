@@ -13,7 +13,7 @@ from ingest.cells.periods import MAX_DAYS, Period, parse_period
 from ingest.errors import FileError
 from ingest.files.peek import DAMAGED, Start
 from ingest.files.table import Table
-from ingest.files.unpack import open_archive, open_member
+from linker.storage.archives import open_archive, open_member
 
 MAX_MEMBER_BYTES = 2**18  # of a table that comes with the imported one; sixteen months of days take 20 KB
 MAX_MEMBERS = 30  # Search Console packs seven
@@ -49,7 +49,7 @@ def _from_chart(table: Table) -> Period | None:
         for info in archive.infolist()[:MAX_MEMBERS]:
             if info.filename == table.format.member or not info.filename.lower().endswith(".csv"):
                 continue
-            with suppress(*DAMAGED), open_member(archive, info, table.name) as member:
+            with suppress(*DAMAGED), open_member(archive, info) as member:
                 period = _span_of_days(Start(info.filename, member.read(MAX_MEMBER_BYTES)).text)
                 if period is not None:
                     return period

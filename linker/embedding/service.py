@@ -21,9 +21,12 @@ from linker.pages.languages import model_advice, read_languages
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.cursors import stream
+from linker.storage.site_figures import language_counts
 from linker.storage.vectors import save_vectors
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from linker.embedding.encoders import Encoder
     from linker.runs.lifecycle import Progress
 
@@ -91,7 +94,7 @@ def run_embed(run: Run, progress: Progress = lifecycle.no_progress) -> EmbedRepo
         embedded=embedded,
         unchanged=unchanged,
         without_text=empty,
-        advice=model_advice(project),
+        advice=model_advice(project, language_counts(project).items()),
         seconds=round(time.monotonic() - started, 1),
     )
 
@@ -165,11 +168,13 @@ def _embed_chunk(
     return len(order)
 
 
-def embedding_model(project: Project) -> EmbeddingModel:
+def embedding_model(project: Project, pages: Mapping[int, int] | None = None) -> EmbeddingModel:
     """The set of vectors that a match of the project uses: of its encoder and text, or the one the crawl brought along.
 
     A match compares vectors of one set only. Raises UserError if the settings' set has none, or if it was only begun
     while other sets are complete.
+
+    `pages`: how many of them have a vector, by set, where it is known already.
     """
     recipe = RECIPES[project.text_recipe]
     if project.vector_source == VectorSource.IMPORTED:
@@ -179,7 +184,7 @@ def embedding_model(project: Project) -> EmbeddingModel:
         name = encoder_for(project.model_name, project.pk).name
         models = EmbeddingModel.objects.filter(project=None, name=name, recipe=recipe.key)
         missing = "The pages have no vectors yet. Embed them first."
-    pages = pages_by_set(project)
+    pages = pages_by_set(project) if pages is None else pages
     wanted = {pk: pages[pk] for pk in models.values_list("pk", flat=True) if pk in pages}
     others = [pk for pk in pages if pk not in wanted]
     if not wanted:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import connection, transaction
 from django.db.models import Count
+from django.utils.translation import gettext as _
 
 from linker import audit
 from linker.embedding.service import embedding_model
@@ -14,6 +15,7 @@ from linker.errors import UserError
 from linker.models import CandidateEdge, ChangeKind, EmbeddingModel, PageEmbedding, Project, Run, RunKind
 from linker.models.querysets import OPEN
 from linker.models.run import ACTIVE
+from linker.storage.site_figures import keep_figures
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -65,10 +67,13 @@ def drop_vectors(project: Project, model_id: int, user: AbstractBaseUser | Anony
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         found = next((one for one in vector_sets(project) if one.model.pk == model_id), None)
         if found is None:
-            raise UserError("The project has no vectors of this set. Look at the list again.")
+            raise UserError(_("The project has no vectors of this set. Look at the list again."))
         if Run.objects.filter(project=project, kind__in=[RunKind.EMBED, RunKind.MATCH], status__in=ACTIVE).exists():
-            raise UserError("An embedding or a match is under way and may need these vectors. Wait until it has ended.")
+            raise UserError(
+                _("An embedding or a match is under way and may need these vectors. Wait until it has ended.")
+            )
         PageEmbedding.objects.filter(model=model_id, page__project=project).delete()
+        keep_figures(project)
         audit.record(
             project,
             ChangeKind.VECTORS,

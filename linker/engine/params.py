@@ -160,6 +160,11 @@ class MatchParams:
         """Most new links a donor gives, in its text and beside it."""
         return self.inline_per_donor + self.related_per_donor
 
+    @property
+    def is_of_whole_site(self) -> bool:
+        """Whether it takes all donors and acceptors that there are."""
+        return self.donors == self.acceptors == PageFilter() and self.pilot is None
+
     def levels(self, ranking: str) -> int | None:
         """How many levels above its own category a donor looks where the run is ranked so; None for the whole site."""
         if self.scope is Scope.SITE or (self.scope is Scope.AUTO and ranker_of(ranking).whole_site):

@@ -51,7 +51,7 @@ class Site:
     besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a page
     was shown for, or None; `language_ids` int64 [n]: the language that keeps a page apart from others, 0 where none
     does, or None where all pages may be linked; `group` int64 [n]: near-copies, variants and translations of one page
-    have one number, -1: none.
+    have one number, -1: none. `known`: some of the linked pairs, which are also ranked as if they were not linked.
 
     `selected` bool [n]: the sources for which targets are looked for, or None for all of them; a ranker learns from the
     links of all. `levels_up`: how many levels above its own category a source's targets may lie, or None for anywhere.
@@ -76,6 +76,7 @@ class Site:
     levels_up: int | None = None
     language_ids: NDArray[np.int64] | None = None
     group: NDArray[np.int64] | None = None
+    known: Pairs = field(default_factory=Pairs)
 
     def __len__(self) -> int:
         return len(self.urls)

@@ -26,6 +26,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.engine.messages import gettext_noop
+from linker.engine.sayings import NUMBER, Saying, list_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -36,6 +39,27 @@ NEAR = (5.0, 20.0)  # positions in search results from which a page can still cl
 MANY = 4  # powers of ten of impressions that make up the whole part
 WEIGHTS = {"few": 0.5, "near": 0.2, "deep": 0.15, "valued": 0.15}
 BASE, OF_NEED, OF_AUTHORITY = 0.4, 0.5, 0.1
+
+# By how many texts link to the page.
+FEW = (
+    Saying(gettext_noop("has none from texts")),
+    Saying(gettext_noop("has only 1 from a text")),
+    Saying(gettext_noop("has only 2 from texts")),
+)
+CLICKS_DEEP = Saying(gettext_noop("%(clicks)s clicks deep"), {"clicks": NUMBER})
+AN_IMPRESSION = Saying(
+    gettext_noop("%(impressions)s impression at position %(position)s"), {"impressions": NUMBER, "position": NUMBER}
+)
+IMPRESSIONS = Saying(
+    gettext_noop("%(impressions)s impressions at position %(position)s"), {"impressions": NUMBER, "position": NUMBER}
+)
+OF_VALUE = Saying(gettext_noop("value %(value)s"), {"value": NUMBER})
+NEEDS_LINKS = Saying(
+    gettext_noop("Needs links: %(lacks)s"),
+    {"lacks": list_of(*FEW, CLICKS_DEEP, AN_IMPRESSION, IMPRESSIONS, OF_VALUE)},
+)
+HAS_VALUE = Saying(gettext_noop("Has value %(value)s"), {"value": NUMBER})
+SENTENCES = (NEEDS_LINKS, HAS_VALUE)
 
 
 @dataclass(frozen=True)
@@ -98,16 +122,19 @@ def in_words(facts: Facts, place: int) -> str:
     links, depth, value = float(facts.links[place]), float(facts.depth[place]), float(facts.value[place])
     said = []
     if links <= FEW_LINKS:
-        said.append(("has none from texts", "has only 1 from a text", "has only 2 from texts")[int(links)])
+        said.append(FEW[int(links)].text)
     if depth > DEEP:
-        said.append(f"{int(depth)} clicks deep")
+        said.append(CLICKS_DEEP.said(clicks=int(depth)))
     if _is_near(facts.position[place]) and facts.impressions[place] > 0:
         shown = int(facts.impressions[place])
-        said.append(f"{shown:,} impression{'' if shown == 1 else 's'} at position {facts.position[place]:.0f}")
-    valued = f"value {value:,.2f}".rstrip("0").rstrip(".") if value > 0 else ""
+        near = AN_IMPRESSION if shown == 1 else IMPRESSIONS
+        said.append(near.said(impressions=f"{shown:,}", position=f"{facts.position[place]:.0f}"))
+    number = f"{value:,.2f}".rstrip("0").rstrip(".") if value > 0 else ""
     if not said:
-        return f"Has {valued}"[:MAX_CHARACTERS] if valued else ""
-    return f"Needs links: {', '.join([*said, *filter(None, [valued])])}"[:MAX_CHARACTERS]
+        return HAS_VALUE.said(value=number)[:MAX_CHARACTERS] if number else ""
+    if number:
+        said.append(OF_VALUE.said(value=number))
+    return NEEDS_LINKS.said(lacks=", ".join(said))[:MAX_CHARACTERS]
 
 
 def _is_near(position: NDArray[np.float64]) -> NDArray[np.bool_]:

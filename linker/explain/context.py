@@ -31,19 +31,22 @@ from linker.models import (
 )
 from linker.models.linked import ASIDE_LINK, already_linked
 from linker.models.querysets import ACTIVE, APPROVED
+from linker.pages.posed_links import as_seen, posed_to
 from linker.pages.sensitivity import why_sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
 
 class WhyNotContext:
-    """The newest run, what the rules say of the pages, and the room they have: see the module."""
+    """The newest run, what the rules say of the pages, and the room they have: see the module. `user`: who asks, and
+    learns no more of a suggestion than the queue tells; None for who may know all."""
 
-    def __init__(self, project: Project, pages: Sequence[Page]) -> None:
-        self.project = project
+    def __init__(self, project: Project, pages: Sequence[Page], user: User | None = None) -> None:
+        self.project, self.user = project, user
         ids = [page.pk for page in pages]
         runs = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED)
         self.run = runs.select_related("model").order_by("-pk").first()
@@ -67,8 +70,14 @@ class WhyNotContext:
         self.twins = {twin.page_id: twin for twin in twins}
 
     def edge(self, donor: Page, acceptor: Page) -> CandidateEdge | None:
+        """The suggestion of the pair; to the user, also the link of the site that the queue shows as one."""
         edges = CandidateEdge.objects.filter(project=self.project, source=donor, target=acceptor)
-        return edges.select_related("tier", "run").first()
+        found = list(edges.select_related("tier", "run"))
+        if self.user is not None:
+            found = as_seen(self.project, self.user, found) + posed_to(
+                self.project, self.user, source=donor, target=acceptor
+            )
+        return found[0] if found else None
 
     def link(self, label: str, name: str, *args: Any, manager: bool = False, **query: Any) -> Link:
         href = reverse(name, args=[self.project.slug, *args])

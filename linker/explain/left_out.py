@@ -95,6 +95,20 @@ def left_out(pair: RunPair, reason: Reason) -> Finding:
             "another of them is the better acceptor here.",
             link=pair.context.link("Copies and variants", "copies", q=pair.acceptor.url),
         )
+    if reason is Reason.WORDS_RULED_OUT:
+        return Finding(
+            "suppressed-words",
+            f"{pair.scored}. Editors have ruled out all words that a link to the acceptor could have.",
+            "Allow some of them again, and match again.",
+            pair.context.link("Suppressed", "suppressed", kind="words"),
+        )
+    if reason is Reason.BARRED:
+        return Finding(
+            "barred-then",
+            f"{pair.scored}. When the run looked at it, safety classes kept the two pages apart.",
+            "Match again.",
+            pair.context.match_again(),
+        )
     if reason is Reason.PRODUCTS_FULL:
         return _enough_products(pair)
     if reason is Reason.RECIPROCAL:

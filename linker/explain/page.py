@@ -10,6 +10,7 @@ from linker.engine.roles.policy import NAMED, Gives, Receives, role_links
 from linker.explain.context import WhyNotContext
 from linker.explain.findings import BOTH, Finding, Link, blocking_first
 from linker.explain.page_role import role_source
+from linker.explain.suppressed import said_full
 from linker.explain.wording import TWIN, TWINS, day_text, filter_text, new_links_text
 from linker.matching.eligibility import IneligibleReason
 from linker.models import CandidateEdge, PageStatus, PageTwin, Placement, Side
@@ -42,7 +43,7 @@ def findings_of(context: WhyNotContext, page: Page, side: Side | None = None) ->
     for why in context.sensitive.get(page.pk, []):
         yield Finding(
             "sensitive",
-            f"It is {why}. Its suggestions need human review, but it can have some.",
+            f"It {why}. Its suggestions need human review, but it can have some.",
             link=context.link("Sensitive pages", "settings_sensitive", manager=True),
             side=side or BOTH,
             blocking=False,
@@ -112,6 +113,8 @@ def _refused(context: WhyNotContext, page: Page, side: Side) -> Iterator[Finding
                 context.link("The page", "page", page.pk),
                 side,
             )
+        elif refusal.reason is IneligibleReason.SUPPRESSED:
+            yield said_full(context, page)
         elif refusal.rule is None:
             yield _not_indexable(page)
         else:

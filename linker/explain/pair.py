@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from linker.explain.barred import barred
 from linker.explain.context import WhyNotContext
 from linker.explain.findings import Finding, PairAnswer, blocking_first
 from linker.explain.newest_run import made_of_pair
 from linker.explain.page import after_run, findings_of, no_run, outside_run
+from linker.explain.suppressed import ended, suppressed_pair, until_text
 from linker.explain.wording import TWIN, day_text, places_text, score_text
 from linker.models import CandidateEdge, EdgeStatus, ExistingLink, PageTwin, Placement, Side
 from linker.models.linked import BESIDE_LINK, LINKED_IN, TEXT_LINK
@@ -18,21 +20,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from django.contrib.auth.models import User
+
     from linker.models import Page, Project
 
 
-def why_not_pair(project: Project, donor: Page, acceptor: Page) -> PairAnswer:
-    """The suggestion that the pair has, or every reason why it has none, the most final first."""
+def why_not_pair(project: Project, donor: Page, acceptor: Page, user: User | None = None) -> PairAnswer:
+    """The suggestion that the pair has, or every reason why it has none, the most final first. A `user` learns nothing
+    that the queue keeps from the user: that the site has a link whose card comes among the suggestions, or how a
+    suggestion was decided that the user is to decide on without knowing."""
     if donor == acceptor:
         same = Finding("same-page", "Both addresses are the same page, and a page is not linked to itself.")
         return PairAnswer("There is no suggestion: both are the same page.", None, [same])
-    context = WhyNotContext(project, [donor, acceptor])
+    context = WhyNotContext(project, [donor, acceptor], user)
     edge = context.edge(donor, acceptor)
     reasons = [*findings_of(context, donor, Side.DONOR), *findings_of(context, acceptor, Side.ACCEPTOR)]
     reasons += _in_other_language(context, donor, acceptor)
     reasons += _same(context, donor, acceptor)
     reasons += _settled_by_twin(context, donor, acceptor)
-    reasons += _linked(context, donor, acceptor)
+    if edge is None or not edge.is_known:
+        reasons += _linked(context, donor, acceptor)
+    reasons += barred(context, donor, acceptor)
+    reasons += suppressed_pair(context, donor, acceptor, edge)
     if edge is not None and edge.status == EdgeStatus.REJECTED:
         reasons.append(_rejected(context, edge))
     elif edge is not None and holds(DECIDED | PROPOSED, edge):
@@ -48,6 +57,8 @@ def why_not_pair(project: Project, donor: Page, acceptor: Page) -> PairAnswer:
         reasons += made_of_pair(context, context.run, donor, acceptor, final=final)
     if any(reason.code == "linked-beside" and reason.blocking for reason in reasons):  # it says what the note does
         reasons = [reason for reason in reasons if reason.code != "linked-beside" or reason.blocking]
+    if any(reason.code == "barred" for reason in reasons):
+        reasons = [reason for reason in reasons if reason.code != "barred-then"]
     return PairAnswer("There is no suggestion for this pair.", None, blocking_first(reasons))
 
 
@@ -149,17 +160,23 @@ def _when(link: ExistingLink) -> datetime:
 
 
 def _rejected(context: WhyNotContext, edge: CandidateEdge) -> Finding:
-    decisions = edge.decisions.filter(verb="reject", undone_by=None).select_related("user").order_by("-pk")
-    decision = decisions.first()
+    if edge.is_known:
+        decision = edge.said
+    else:
+        decisions = edge.decisions.filter(verb="reject", undone_by=None).select_related("user").order_by("-pk")
+        decision = decisions.first()
     who = "It was rejected"
     if decision is not None:
         who = f"{decision.user.get_username()} rejected it on {day_text(decision.at)}"
         who += f": {decision.get_reason_display()}" if decision.reason else ""
         who += f" (“{decision.note}”)" if decision.note else ""
+    if ended(edge):
+        text = f"{who}. That no longer holds, so the next match run may suggest the pair again."
+        return Finding("rejected-once", text, "Match again.", context.match_again(), blocking=False)
     return Finding(
         "rejected",
-        f"{who}. Rejected pairs are not suggested again.",
-        "Undo the decision on its card to have it suggested again.",
+        f"{who}. {until_text(edge)}",
+        "Undo the decision on its card, or allow the pair again in the list of what is suppressed.",
         context.link("The card", "edge", edge.pk),
     )
 

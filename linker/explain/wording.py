@@ -50,7 +50,7 @@ def places_text(links: Sequence[ExistingLink]) -> str:
     """In which of the donor's blocks links stand, with their anchors: "beside its text (“Tents”) and in its header"."""
     anchors: dict[str, list[str]] = {}
     for link in links:
-        anchors.setdefault(IN_BLOCK[Block(link.block)], []).extend([f"“{link.anchor}”"] if link.anchor else [])
+        anchors.setdefault(str(IN_BLOCK[Block(link.block)]), []).extend([f"“{link.anchor}”"] if link.anchor else [])
     said = [f"{block} ({', '.join(words[:5])})" if words else block for block, words in anchors.items()]
     return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 

@@ -3,7 +3,7 @@
 The one home of that count: a match, a reading of the tiers, a decision and a release all ask here. Links whose words
 are settled count (accepted, exported, or written by an editor), and so do the body links that the site has already. A
 link that left and is on the site by now counts once. Which words are the same, linker.engine.anchors.diversity
-says.
+says, and which links may say them however many others do, `may_repeat`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linker.engine.anchors.diversity import AnchorUse, word_set
+from linker.engine.text.clean import clean
+from linker.engine.text.names import page_name
+from linker.models import Placement
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED_STATUSES, UNDECIDED, sql
 from linker.storage.cursors import stream
@@ -65,6 +68,16 @@ def carried_query(
         "without": [] if isinstance(without, str) else list(without),
         "targets": None if targets is None or isinstance(targets, str) else list(targets),
     }
+
+
+def may_repeat(anchor: str, placement: str, title: str, h1: str) -> bool:
+    """Whether a link may say the words however many others to its page do: one that has no words of the donor's text
+    (it stands beside it, or in a sentence to be written) and says what the page with this title and H1 is called. A
+    list of related links has nothing else to say. Such a link counts for others all the same."""
+    if placement != Placement.RELATED:
+        return False
+    names = (clean(h1), clean(title), page_name(title, h1))
+    return word_set(anchor) in {word_set(name) for name in names if name}
 
 
 def is_another(anchor: str, settled: str) -> bool:

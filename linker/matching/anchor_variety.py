@@ -22,10 +22,11 @@ from linker.engine.text.fold import fold
 from linker.engine.text.sentences import reads_as, sentence_and_heading
 from linker.matching.anchor_use import carried_query, is_another
 from linker.models.querysets import TO_REVIEW, sql
+from linker.models.suppression import ruled_out_words
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from linker.models import Project
 
@@ -69,6 +70,10 @@ class _Edge(NamedTuple):
     end: int | None
     inline: bool
     may_move: bool
+
+    def without(self, ruled_out: Collection[str]) -> _Edge:
+        """The edge without the alternatives that say these words, as `word_set` has them."""
+        return self._replace(others=[other for other in self.others if word_set(other["text"]) not in ruled_out])
 
     @property
     def own(self) -> dict[str, Any]:
@@ -138,6 +143,8 @@ def _reworded(
             {"project": project.pk, "targets": list(settled), "only": None if only is None else list(only)},
         )
         edges = [_Edge._make([*row[:5], _loaded(row[5]), *row[6:]]) for row in cursor.fetchall()]
+    ruled_out = ruled_out_words(project, list(settled))
+    edges = [edge.without(ruled_out[edge.target]) if edge.target in ruled_out else edge for edge in edges]
     moving: list[_Edge] = []
     for edge in sorted(edges, key=operator.attrgetter("may_move")):
         used, words = settled[edge.target], word_set(edge.anchor)

@@ -14,6 +14,7 @@ from django.db import connection
 
 from linker.models.edge_columns import EDGE_COLUMNS, PAIR_COLUMNS, RUN_COLUMNS, EdgeColumn, Form, Refresh
 from linker.models.querysets import UNDECIDED, sql
+from linker.models.suppression import freed_sql
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import copy_text
 from linker.storage.references import lock_references
@@ -119,6 +120,12 @@ class EdgeWriter:
             cursor.execute(
                 "SELECT count(*) FROM (SELECT e.id FROM linker_candidateedge e JOIN new_edges n "
                 "ON n.source_id = e.source_id AND n.target_id = e.target_id ORDER BY e.id FOR UPDATE OF e) locked"
+            )
+            # Rejected, and what the rejection ruled out may be suggested again by now.
+            cursor.execute(
+                "UPDATE linker_candidateedge e SET (status, reviewed, rejected_for) = ('suggested', false, '') "
+                "FROM new_edges n WHERE n.source_id = e.source_id AND n.target_id = e.target_id "
+                f"AND e.status = 'rejected' AND {freed_sql('e')}"
             )
             pair_names = ", ".join(PAIR_NAMES)
             cursor.execute(

@@ -16,6 +16,7 @@ from linker.matching.chosen import ChosenPairs, PairFacts, chosen_pairs
 from linker.matching.edge_writer import EdgeWriter
 from linker.matching.new_links import LinkMaker, NewLink, Unplaced
 from linker.models import RunBlock
+from linker.models.querysets import OPEN, sql
 from linker.storage.copy import analyze
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def save_edges(
     writer.refresh()
     analyze("linker_candidateedge")
     if not writer.are_first:
-        _even_out_donor_best(run.project)
+        even_out_donor_best(run.project)
+        even_out_need(run.project)
     generators: Counter[str] = Counter()
     for bits, count in found.items():
         generators.update(dict.fromkeys(names(bits), count))
@@ -180,7 +182,7 @@ def _as_array(found: int) -> str:
     return "{" + ",".join(names(found)) + "}"
 
 
-def _even_out_donor_best(project: Project) -> None:
+def even_out_donor_best(project: Project) -> None:
     """One value a donor, though its edges come from runs over different parts of the site: it groups the queue."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -193,6 +195,22 @@ def _even_out_donor_best(project: Project) -> None:
             )
             UPDATE linker_candidateedge e SET donor_best = best.score, donor_worth = best.worth
             FROM best WHERE e.source_id = best.source_id AND e.project_id = %s
+            """,
+            [project.pk, project.pk],
+        )
+
+
+def even_out_need(project: Project) -> None:
+    """One value for the open suggestions of an acceptor, for the same reason."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            WITH most AS MATERIALIZED (
+                SELECT target_id, max(need) AS need FROM linker_candidateedge
+                WHERE project_id = %s AND {sql(OPEN)} GROUP BY target_id HAVING min(need) <> max(need)
+            )
+            UPDATE linker_candidateedge e SET need = most.need
+            FROM most WHERE e.target_id = most.target_id AND e.project_id = %s AND {sql(OPEN, "e")}
             """,
             [project.pk, project.pk],
         )

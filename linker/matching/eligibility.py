@@ -15,9 +15,10 @@ from linker.engine.page_rules import is_pagination, is_parameter_url
 from linker.engine.params import MatchParams
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import NAMED, Gives, PageRole, Receives, role_links
-from linker.models import EmbeddingModel, ExclusionRule, PageList, Project, Side
+from linker.models import EmbeddingModel, ExclusionRule, PageList, Project, Side, SuppressedKind, Suppression
 from linker.models.querysets import ANSWERING, LIVE_STATUS, PRESENT, sql
 from linker.models.subtrees import categories_below
+from linker.models.suppression import IN_FORCE
 from linker.pages.roles import ROLE_NOW
 from linker.storage.cursors import stream
 
@@ -54,6 +55,7 @@ class IneligibleReason(StrEnum):
     NOT_INDEXABLE = "not_indexable"
     EXCLUDED = "excluded"
     ROLE = "role"
+    SUPPRESSED = "suppressed"
 
 
 REASON_WORDS = {
@@ -65,6 +67,7 @@ REASON_WORDS = {
     IneligibleReason.PARAMETER_URL: "parameter URL",
     IneligibleReason.NOT_INDEXABLE: "not indexable (as acceptor)",
     IneligibleReason.EXCLUDED: "excluded",
+    IneligibleReason.SUPPRESSED: "said to take no more links",
 }
 
 
@@ -267,6 +270,12 @@ class EligibilityRules:
         self.rules = {
             side: [(rule, found) for rule, found in rules if rule.side in (side, Side.BOTH)] for side in _SIDES
         }
+        # Donors of which an editor said that they take no more links.
+        self.full = set(
+            Suppression.objects.filter(IN_FORCE, project=project, kind=SuppressedKind.PAGE).values_list(
+                "source", flat=True
+            )
+        )
         self.wanted = {Side.DONOR: params.donors, Side.ACCEPTOR: params.acceptors}
         self.subtrees = {side: categories_below(project, wanted.categories) for side, wanted in self.wanted.items()}
         self.listed = {side: _listed(project, wanted.page_list) for side, wanted in self.wanted.items()}
@@ -291,6 +300,8 @@ class EligibilityRules:
         for rule, found in self.rules[side]:
             if found(facts.url):
                 yield Refusal(IneligibleReason.EXCLUDED, rule)
+        if side == Side.DONOR and facts.page in self.full:
+            yield Refusal(IneligibleReason.SUPPRESSED)
         if facts.role in self.without[side]:
             yield Refusal(IneligibleReason.ROLE, role=PageRole(facts.role))
 

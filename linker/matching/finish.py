@@ -11,15 +11,20 @@ from django.db import transaction
 
 from linker.engine.candidates.registry import bit_of
 from linker.engine.params import MatchParams, Ranking
+from linker.engine.ranking.reasons import BY_COSINE, BY_COSINE_IN_CATEGORY
 from linker.matching.allocation import allocate_links
 from linker.matching.batches import CANDIDATE, batches_left, expand_candidates, forget_candidates, searched_by
 from linker.matching.content_gaps import find_paragraphs
 from linker.matching.edges import save_edges
+from linker.matching.kept_runs import keep_links
+from linker.matching.known_answers import save_known
 from linker.matching.needs import needs_of
 from linker.matching.report import ended_report
 from linker.matching.report_types import MatchReport
 from linker.matching.result import FOUND, MatchResult
+from linker.matching.run_comparison import compare_with_last
 from linker.matching.stale import mark_stale
+from linker.matching.suppressions import hide, settle
 from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
 from linker.models import Category, Project, Ranker, Run, RunBatch, RunBlock
@@ -62,8 +67,12 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         saved = save_edges(
             run, params, result, allocated, needs, lambda done: progress(1, STEPS, f"{stage}, {done:,} done")
         )
+        if result.known is not None:
+            scores = allocated.eligible["score"][allocated.allocation.chosen]
+            save_known(run, result.known, result.ranked_by, scores, saved.tiers, needs)
         progress(3, STEPS, "Marking what is no longer proposed")
         stale = mark_stale(run, params)
+        settle(project)
         if project.edges.filter(OPEN).exclude(run=run).exists():
             keep_apart(project)  # this run did not know the words of suggestions that it left as they are
         mark_sensitive(project)
@@ -74,13 +83,16 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         if result.ranker is not None:
             _save_ranker(run, result.ranker)
         RunBlock.objects.filter(run=run).delete()
+        keep_links(run)
         report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         lifecycle.succeed(run.pk, report)
+    hide(project)
     recount(project)
     # They take long and need not be waited for: suggestions of the run can be decided on meanwhile.
     report = replace(report, gaps_with_paragraph=find_paragraphs(run))
     Run.objects.filter(pk=run.pk).update(report=report.to_json())
+    compare_with_last(run)
     return report
 
 
@@ -148,7 +160,7 @@ def _why_by_cosine(run: Run) -> Callable[[dict[str, Any]], tuple[str, dict[str, 
 
     def why(row: dict[str, Any]) -> tuple[str, dict[str, float]]:
         category = shown.get(tops.get(row["block"]) or 0)
-        where = f", both in {category}" if category else ""
-        return f"The two pages are alike in meaning{where}.", {"cosine": row["similarity"], "level": row["level"]}
+        sentence = BY_COSINE_IN_CATEGORY.said(category=category) if category else BY_COSINE.text
+        return sentence, {"cosine": row["similarity"], "level": row["level"]}
 
     return why

@@ -69,6 +69,9 @@ class LinkMaker:
         source, target, score = row["source"], row["target"], row["score"]
         tier = self.tiers.tiers[facts.tier] if facts.tier >= 0 else None
         placed = self._placed(row, tier)
+        if (source, target) not in self.placer.human_anchors and not self.placer.names.may_say(target, placed.anchor):
+            self._leave_out(row, Reason.WORDS_RULED_OUT, score)
+            return None
         probability = _probability_as_placed(row, placed)
         if probability < row["probability"] and self.reads_probability:
             score = round(score * probability / row["probability"], 6)
@@ -82,13 +85,15 @@ class LinkMaker:
                 source, wanted, has_place, text_alone=facts.text_alone, has_kept_room=facts.has_kept_room
             )
         if placement is None:
-            reason = Reason.LINKED_BESIDE if facts.text_alone else Reason.RELATED_FULL
-            self.unplaced.pairs[source, target] = reason
-            self.unplaced.score += score
+            self._leave_out(row, Reason.LINKED_BESIDE if facts.text_alone else Reason.RELATED_FULL, score)
             return None
         is_gap = wanted == "inline" and not has_place and self.placer.has_prose(source)
         self.placements["gap" if is_gap else placement] += 1
         return NewLink(placed, placement, tier, probability, score, is_gap)
+
+    def _leave_out(self, row: dict[str, Any], reason: Reason, score: float) -> None:
+        self.unplaced.pairs[row["source"], row["target"]] = reason
+        self.unplaced.score += score
 
     def _placed(self, row: dict[str, Any], tier: Tier | None) -> Placed:
         source, beside = row["source"], row["beside"]

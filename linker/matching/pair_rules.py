@@ -1,7 +1,7 @@
 """Why a pair that a run found cannot become a link, whatever room its pages have.
 
-Its score is too low; a near-copy, variant or translation takes its place; its donor links to the acceptor beside the
-text already; or the donor, a product, has enough other products.
+Its score is too low; the safety classes of its pages may not be linked; a near-copy, variant or translation takes its
+place; its donor links to the acceptor beside the text already; or the donor, a product, has enough other products.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from linker.engine.roles.policy import PageRole
 from linker.matching.copies import load_twins
 from linker.matching.pair_lookup import PairLookup
 from linker.matching.run_tiers import RunTiers
+from linker.matching.safety import barred_rows
 from linker.models import Basis, Placement
 from linker.models.linked import has_links_beside
 from linker.pages.roles import pages_that
@@ -48,6 +49,8 @@ def pair_rules(
     """The rules for rows of FOUND. `above` bool [n]: the row's score reaches the run's lowest."""
     reason = np.where(above, 0, Reason.BELOW_FLOOR).astype(np.int8)
     reason[_copies_given_elsewhere(project, rows, above, accepted)] = Reason.SAME_GROUP
+    source, target = rows["source"][above].astype(np.int64), rows["target"][above].astype(np.int64)
+    reason[np.flatnonzero(above)[barred_rows(project, source, target)]] = Reason.BARRED
     text_alone = _text_alone(project, rows, above, accepted, reason)
     if ranking != Ranking.COSINE:  # which looks for alternatives alone, in a product's own category
         reason[_too_many_products(project, rows, reason == 0, accepted)] = Reason.PRODUCTS_FULL

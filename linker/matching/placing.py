@@ -111,9 +111,9 @@ class Placer:
             phrases = self.limit.fresh_first(target, phrases)
         found = donor.page.take(phrases, ("", ""))
         heaviest = 1.0 if self.phrases else max((weight for _, _, weight in phrases), default=0.0)
-        picks = [_in_text(place, heaviest) for place in found.others]
+        picks = [as_alternative(place, heaviest) for place in found.others]
         spare = [(phrase, origin, min(weight, ONLY_PICKED)) for phrase, origin, weight in spare]
-        picks += [_in_text(place, 1.0) for place in donor.page.places(spare)]
+        picks += [as_alternative(place, 1.0) for place in donor.page.places(spare)]
         if found.place is None:
             beside = self._beside_the_text(target, names, counts)
             return beside._replace(others=[*picks, *beside.others][:MAX_ANCHOR_ALTERNATIVES])
@@ -122,12 +122,12 @@ class Placer:
             if not self.limit.is_reached(target, name.text):
                 donor.page.release(found.place)
                 self.limit.add(target, name.text)
-                picks.insert(0, _in_text(found.place, heaviest))
-                return _placed(donor, name.text, name.source, [*picks, *_besides(names, name.text)], None)
+                picks.insert(0, as_alternative(found.place, heaviest))
+                return _placed(donor, name.text, name.source, [*picks, *besides(names, name.text)], None)
         if counts:
             self.limit.add(target, found.anchor)
         span, fit = (found.place.start, found.place.end), self._fit(source, target, found.anchor)
-        return _placed(donor, found.anchor, found.source, [*picks, *_besides(names, found.anchor)], span, fit)
+        return _placed(donor, found.anchor, found.source, [*picks, *besides(names, found.anchor)], span, fit)
 
     def _beside_the_text(self, target: int, names: list[AnchorCandidate], counts: bool) -> Placed:
         """A link without a place, under a name of the target, with all its other names."""
@@ -147,7 +147,11 @@ class Placer:
         """Words of the donor's text that may become the link, the best first, and those that can only be picked."""
         if self.phrases is None:
             return self._names_in_text(source, target, names), []
-        found = [phrase for phrase in self.phrases.of(source, target) if self._is_allowed(phrase[0], source)]
+        found = [
+            phrase
+            for phrase in self.phrases.of(source, target)
+            if self._is_allowed(phrase[0], source) and self.names.may_say(target, phrase[0])
+        ]
         if target in self.names.by_name:
             own = {fold(name.text) for name in names}
             found = [phrase for phrase in found if fold(phrase[0]) in own]
@@ -163,7 +167,7 @@ class Placer:
             best, words = names[0], self.donors[source].words
             span = words.nearest_to(best.text, stop_words(primary_language(self.names.language_of(target))))
             phrase = "" if span is None else words.text.text[span[0] : span[1]]
-            if phrase and self._is_allowed(phrase, source):
+            if phrase and self._is_allowed(phrase, source) and self.names.may_say(target, phrase):
                 found.append((phrase, "text" if best.source == "query" else best.source, 0.1))
         return found
 
@@ -196,7 +200,7 @@ def _with_human_anchor(donor: DonorText | None, target: int, anchor: str, names:
         if span is None:
             place = donor.page.take([(anchor, "", 1.0)], (anchor, "")).place
             span = (place.start, place.end) if place else None
-    return _placed(donor, anchor, "", _besides(names, anchor), span)
+    return _placed(donor, anchor, "", besides(names, anchor), span)
 
 
 def _placed(
@@ -219,7 +223,7 @@ def _whole(names: list[AnchorCandidate]) -> list[AnchorCandidate]:
     return [name for place, name in enumerate(names) if name.whole or not place]
 
 
-def _besides(names: list[AnchorCandidate], anchor: str) -> list[str]:
+def besides(names: list[AnchorCandidate], anchor: str) -> list[str]:
     """The target's names but the one that reads like the anchor, as alternatives."""
     folded = fold(anchor)
     return [_stored(name) for name in names if fold(name.text) != folded]
@@ -236,7 +240,7 @@ def _blended(found: list[Phrase], queries: list[str], blend: float) -> list[Phra
     return sorted(phrases, key=lambda phrase: -phrase[2])
 
 
-def _in_text(place: Place, most: float) -> str:
+def as_alternative(place: Place, most: float) -> str:
     """Words of the text as an alternative; `fit`: their weight relative to the heaviest of the pair's."""
     fit = f', "start": {place.start}, "end": {place.end}, "fit": {round(place.weight / most, 3) if most else 1.0}'
     return _as_json(place.anchor, place.source, place.anchor, fit)

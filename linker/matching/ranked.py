@@ -6,6 +6,7 @@ import sys
 import time
 from array import array
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,15 +28,18 @@ from linker.matching.category_nodes import category_nodes
 from linker.matching.copies import find_copies, load_twins
 from linker.matching.eligibility import Eligible, eligible_pages, no_eligible_pages_message
 from linker.matching.finish import save_match_result
+from linker.matching.known_answers import KnownPairs, draw_known
 from linker.matching.pilots import limited_to_pilot
 from linker.matching.report import approval_report, begun_report
 from linker.matching.result import FOUND, MatchResult
 from linker.models import EmbeddingModel, Project, Ranker, Run
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED, sql
+from linker.models.suppression import freed_sql
 from linker.pages.languages import language_ids, trusts_crawl
 from linker.storage.copy import copy_out
 from linker.storage.cursors import stream
+from linker.storage.pairs import load_pairs_of_sections
 from linker.storage.vectors import load_half_vectors
 
 if TYPE_CHECKING:
@@ -86,8 +90,9 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
         weights=_weights(params.weights),
         calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
     )
-    levels_up = params.levels(ranking)
-    ranked, rows, acceptors, texts = _ranked(load_site(project, model, eligible, levels_up), ranker, options, progress)
+    ranked, rows, known, acceptors, texts = _ranked(
+        _loaded(run, model, eligible, ranking, params), ranker, options, progress
+    )
     if ranked.ranker != ranking:
         reason = "Too few of the site's links are among the candidates to learn from."
     return save_match_result(
@@ -113,18 +118,36 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
                 seconds=round(time.monotonic() - started, 1),
             ),
             acceptors=acceptors,
+            known=known,
         ),
         progress,
     )
 
 
+def _loaded(run: Run, model: EmbeddingModel, eligible: Eligible, ranking: str, params: MatchParams) -> Loaded:
+    """The site; where the project shows cards whose answer is known and the run is over all pages, with links that are
+    also ranked as if they were not there."""
+    project = run.project
+    loaded = load_site(project, model, eligible, params.levels(ranking))
+    if not project.known_share or not params.is_of_whole_site:
+        return loaded
+    return replace(loaded, site=replace(loaded.site, known=draw_known(project, loaded.site, loaded.ids)))
+
+
 def _ranked(
     loaded: Loaded, ranker: CandidateRanker, options: EngineOptions, progress: Progress
-) -> tuple[Ranked, NDArray[Any], NDArray[np.int64], int]:
-    """The ranked pairs, also as rows of FOUND, the acceptors, and how many donors have a text. The vectors are freed
-    with `loaded`."""
+) -> tuple[Ranked, NDArray[Any], KnownPairs | None, NDArray[np.int64], int]:
+    """The ranked pairs, also as rows of FOUND, what was said of the known ones, the acceptors, and how many donors have
+    a text. The vectors are freed with `loaded`."""
     ranked = ranker.rank(checked(loaded.site), options, progress)
-    return ranked, _rows(loaded, ranked), loaded.ids[loaded.site.target], loaded.with_text
+    return ranked, _rows(loaded, ranked), _known(loaded, ranked.known), loaded.ids[loaded.site.target], loaded.with_text
+
+
+def _known(loaded: Loaded, known: Ranked | None) -> KnownPairs | None:
+    if known is None:
+        return None
+    rows = _rows(loaded, known)
+    return KnownPairs(rows, known.anchor_choices(rows["place"]), partial(_why, known))
 
 
 # Donors above which no more candidates are kept than a donor may need: those of all of them lie in memory at the end.
@@ -249,7 +272,8 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
         languages += [sys.intern(row[5]) for row in rows]
         impressions[part] = [row[6] for row in rows]
     links, repeated = _links(project, ids)
-    forbidden = _decided(project, ids, f"status = 'withdrawn' OR status = 'rejected' AND NOT {OF_THE_PAIR}")
+    refused = _decided(project, ids, f"status = 'withdrawn' OR {_REJECTED} AND NOT {OF_THE_PAIR}")
+    of_sections = _as_positions(ids, *load_pairs_of_sections(project.pk))
     twins = load_twins(project, ids)
     return Loaded(
         Site(
@@ -265,10 +289,13 @@ def load_site(project: Project, model: EmbeddingModel, eligible: Eligible, level
             source=eligible.is_donor,
             target=eligible.chosen_target & twins.receives,
             forbidden=Pairs(
-                np.concatenate([forbidden.src, repeated.src]), np.concatenate([forbidden.dst, repeated.dst])
+                *(
+                    np.concatenate(sides)
+                    for sides in zip(*((part.src, part.dst) for part in (refused, repeated, of_sections)), strict=True)
+                )
             ),
             accepted=_decided(project, ids, sql(APPROVED)),
-            rejected=_decided(project, ids, f"status = 'rejected' AND {OF_THE_PAIR}"),
+            rejected=_decided(project, ids, f"{_REJECTED} AND {OF_THE_PAIR}"),
             impressions=impressions if impressions.any() else None,
             selected=eligible.chosen_donor,
             levels_up=levels_up,
@@ -309,6 +336,7 @@ def _links(project: Project, ids: NDArray[np.int64]) -> tuple[Links, Pairs]:
 # A rejection that says the target is wrong. Other reasons speak of the words, the donor or the moment: such a pair is
 # not proposed again, but nothing is learned from it about pairs.
 OF_THE_PAIR = "rejected_for IN ('', 'irrelevant', 'wrong_target', 'other')"
+_REJECTED = f"status = 'rejected' AND NOT {freed_sql('linker_candidateedge')}"
 
 
 def _decided(project: Project, ids: NDArray[np.int64], which: str) -> Pairs:
@@ -318,7 +346,11 @@ def _decided(project: Project, ids: NDArray[np.int64], which: str) -> Pairs:
         [project.pk],
         [("source", ">i8"), ("target", ">i8")],
     )
-    source, target = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
+    return _as_positions(ids, rows["source"].astype(np.int64), rows["target"].astype(np.int64))
+
+
+def _as_positions(ids: NDArray[np.int64], source: NDArray[np.int64], target: NDArray[np.int64]) -> Pairs:
+    """Those of the pairs whose pages are both among `ids`, as positions there."""
     known = np.isin(source, ids) & np.isin(target, ids)
     return Pairs(np.searchsorted(ids, source[known]), np.searchsorted(ids, target[known]))
 

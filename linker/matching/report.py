@@ -29,8 +29,9 @@ from linker.matching.report_types import (
 )
 from linker.models import EmbeddingModel, Page, PageEmbedding, Project, Run
 from linker.models.querysets import EMBEDDABLE, HIDDEN, PROPOSED, SHOWN, sql
-from linker.pages.languages import language_counts, model_advice
+from linker.pages.languages import model_advice
 from linker.storage.copy import copy_out
+from linker.storage.site_figures import language_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +65,7 @@ def begun_report(
         languages=languages if has_several else None,
         link_languages=project.link_languages if has_several else None,
         other_language=other_language if has_several else None,
-        advice=model_advice(project) or None,
+        advice=model_advice(project, languages.items()) or None,
     )
 
 

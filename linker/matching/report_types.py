@@ -217,12 +217,75 @@ class MatchReport(Report):
         return super().upgrade(upgraded, version)
 
 
+@dataclass(frozen=True, kw_only=True)
+class TierMove:
+    """How many links of both runs went from one tier to another; None is below every tier."""
+
+    before: str | None = None
+    after: str | None = None
+    links: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distance:
+    """How far the histograms of two runs' values lie apart: linker.engine.orders.HistogramDistance."""
+
+    divergence: float
+    shift: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareReport(Report):
+    """Two match runs compared by what they left open; a link of both may be `moved`, `tier` and `words` at once.
+
+    `rho` is Spearman's of the scores of the links of both, `tau` Kendall's of the order within donors. `within` and
+    `across`: of links within a category, and of those between two.
+    """
+
+    run: int | None = None
+    before: int | None = None
+    links_before: int = 0
+    links: int = 0
+    both: int = 0
+    new: int = 0
+    gone: int = 0
+    decided: int = 0
+    moved: int = 0
+    tier: int = 0
+    words: int = 0
+    rho: float | None = None
+    tau: float | None = None
+    within: Distance | None = None
+    across: Distance | None = None
+    tier_moves: tuple[TierMove, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandReport(Report):
+    """An earlier match run, `run`, taken as the one that stands, in place of `before`.
+
+    Of the links that were open in it, `opened` are open again and `refreshed` were open and have its words and numbers
+    again. `decided` were decided on since, `kept_out` have a page that may not be linked now, and `linked` are on the
+    site by now. `closed`: open until then, and not in it.
+    """
+
+    run: int | None = None
+    before: int | None = None
+    opened: int = 0
+    refreshed: int = 0
+    closed: int = 0
+    decided: int = 0
+    kept_out: int = 0
+    linked: int = 0
+
+
 _REASONS: dict[str, dict[str, Any]] = {REASON_WORDS[reason]: {"reason": reason} for reason in REASON_WORDS}
 _REASONS |= {
     why.words: {name: value for name, value in why._asdict().items() if value is not None}
     for side in (Side.DONOR, Side.ACCEPTOR)
     for why in (
         Ineligibility(IneligibleReason.EXCLUDED, side),
+        Ineligibility(IneligibleReason.SUPPRESSED, side),
         *(Ineligibility(IneligibleReason.ROLE, side, role) for role in PageRole),
     )
 }

@@ -13,6 +13,7 @@ from linker.engine.ranking.rankers.registry import ranker_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from linker.matching.known_answers import KnownPairs
     from linker.matching.placing import Phrases
     from linker.matching.report_types import MatchReport
     from linker.models import Ranker
@@ -32,6 +33,7 @@ FOUND = np.dtype(
 class MatchResult:
     """What a run found: `rows` of FOUND; `ranking` that ranked them; `why`: one sentence and its numbers for a row as a
     dict; `phrases`: words that mean a target; `ranker`: what to keep of it; `report`: what its report says already.
+    `known`: what it says of links that the site has; None where it was not asked, which leaves the sample before.
     `acceptors`: ids of the pages that may receive a link, ascending: the report says what the under-linked among them
     got. `expand_candidates`, where donors with `pool` candidates may have more, gives all candidates of some donors.
     """
@@ -45,6 +47,7 @@ class MatchResult:
     acceptors: NDArray[np.int64]
     pool: int = 0
     expand_candidates: Callable[[NDArray[np.int64]], NDArray[Any]] | None = None
+    known: KnownPairs | None = None
 
     @property
     def ranked_by(self) -> str:

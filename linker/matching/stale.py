@@ -13,6 +13,7 @@ from linker.storage.copy import copy_in
 
 if TYPE_CHECKING:
     from linker.engine.params import MatchParams
+    from linker.matching.eligibility import Eligible
     from linker.models import Run
 
 
@@ -24,7 +25,8 @@ class StaleEdges(NamedTuple):
 
 
 # What was proposed before: the run could have proposed it, or no run can any more; or it is an open suggestion of two
-# pages that are one, or one made with other vectors, whose similarities say something else.
+# pages that are one, or one made with other vectors, whose similarities say something else. A link that was live and is
+# gone waits for an editor, whatever the run makes of it.
 _MARK_STALE = f"""
 WITH old AS (
     SELECT o.id, s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target
@@ -36,6 +38,7 @@ WITH old AS (
     LEFT JOIN linker_pagetwin theirs ON theirs.page_id = o.target_id
     LEFT JOIN taking_part s ON s.page = o.source_id LEFT JOIN taking_part t ON t.page = o.target_id
     WHERE o.project_id = %(project)s AND o.run_id <> %(run)s AND {sql(PROPOSED, "o")}
+    AND NOT ({sql(UNDECIDED, "o")} AND o.regressed)
     AND NOT EXISTS (SELECT 1 FROM new_edges n WHERE n.source_id = o.source_id AND n.target_id = o.target_id)
 ), marked AS (
     UPDATE linker_candidateedge e SET stale = true FROM old
@@ -57,6 +60,14 @@ def mark_stale(run: Run, params: MatchParams) -> StaleEdges:
     if not run.project.edges.filter(PROPOSED).exclude(run=run).exists():
         return StaleEdges(0, 0)
     eligible = limited_to_pilot(run, params, eligible_pages(run.project, model, params))
+    stage_taking_part(eligible)
+    with connection.cursor() as cursor:
+        cursor.execute(_MARK_STALE, {"project": run.project_id, "run": run.pk, "model": model.pk})
+        return StaleEdges(*cursor.fetchone())
+
+
+def stage_taking_part(eligible: Eligible) -> None:
+    """Fills the temporary table `taking_part` with the pages that may take part."""
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS taking_part")
         cursor.execute(
@@ -74,5 +85,3 @@ def mark_stale(run: Run, params: MatchParams) -> StaleEdges:
             ],
         )
         cursor.execute("ANALYZE taking_part")
-        cursor.execute(_MARK_STALE, {"project": run.project_id, "run": run.pk, "model": model.pk})
-        return StaleEdges(*cursor.fetchone())

@@ -8,12 +8,14 @@ import numpy as np
 
 from linker.embedding.service import site_template
 from linker.engine.anchors.candidates import AnchorCandidate, anchor_candidates
+from linker.engine.anchors.diversity import word_set
 from linker.engine.anchors.own_texts import TargetText
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import Receives, role_links
 from linker.matching.search_queries import target_queries
 from linker.matching.spool import Spool
 from linker.models.querysets import PRESENT, sql
+from linker.models.suppression import ruled_out_words
 from linker.pages.languages import usual_language
 from linker.pages.roles import pages_that
 from linker.storage.cursors import stream
@@ -37,6 +39,7 @@ class TargetNames:
         roles = role_links(project.role_links)
         # Pages that are linked to under their own names alone.
         self.by_name = pages_that(project, [role for role, one in roles.items() if one.receives is Receives.NAME])
+        self.ruled_out = ruled_out_words(project)
         self.spool = Spool(targets)
         self.spooled_at: dict[int, tuple[int, int]] = {}
         self.target_texts: dict[int, list[Any]] = {}
@@ -68,6 +71,10 @@ class TargetNames:
         """The anchors of a target that was read."""
         return self._known(target)[1]
 
+    def may_say(self, target: int, words: str) -> bool:
+        """Whether no editor has ruled out these words for the target."""
+        return target not in self.ruled_out or word_set(words) not in self.ruled_out[target]
+
     def language_of(self, target: int) -> str:
         return self._known(target)[0]
 
@@ -80,8 +87,8 @@ class TargetNames:
                 self.known[target] = self._made(target)
         return self.known[target]
 
-    def _made(self, target: int) -> tuple[str, list[AnchorCandidate]]:
-        url, title, h1, headings, text, language = self.target_texts[target]
+    def _made(self, page: int) -> tuple[str, list[AnchorCandidate]]:
+        url, title, h1, headings, text, language = self.target_texts[page]
         language = language or self.usual_language
         # A name that several pages have tells none of them apart.
         if h1 in self.shared and title and title not in self.shared:
@@ -94,11 +101,13 @@ class TargetNames:
             patterns=self.patterns,
             banned=self.project.banned_anchors,
             max_length=self.project.anchor_max_length,
-            queries=self.queries.get(target, ()),
+            queries=self.queries.get(page, ()),
             query_blend=self.project.query_blend,
         )
-        if target in self.by_name:
+        if page in self.by_name:
             names = [name for name in names if name.whole] or names[:1]
+        # Where all are ruled out, one is kept, of which no link is made.
+        names = [name for name in names if self.may_say(page, name.text)] or names[:1]
         return language, names
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection, transaction
 
 from linker.engine.params import MatchParams
 from linker.matching.anchor_variety import STORED, reworded
+from linker.matching.known_answers import retier_known
 from linker.matching.room import has_prose_sql, silent_roles, text_room_sql
 from linker.models import CandidateEdge, Project, Tier
+from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import linked_sql
 from linker.models.querysets import APPROVED, DECIDED, OPEN, PROPOSED, UNDECIDED, sql
 from linker.storage.copy import copy_rows_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 def _of_run(name: str) -> str:
@@ -25,7 +27,8 @@ def _of_run(name: str) -> str:
 
 
 TEXT_ROOM = text_room_sql("s", *map(_of_run, ("inline_per_donor", "inline_in_all", "per_1000_words")))
-# Each edge as today's tiers read it; `room`: links that may be in the donor's text.
+_STORED, _ASKED = "linker_tier", "tiers_asked"  # tables of tiers: those of the project, or those that are asked about
+# Each edge as the tiers read it; `room`: links that may be in the donor's text.
 _READINGS = f"""
 CREATE TEMP TABLE readings ON COMMIT DROP AS
 WITH value AS (
@@ -45,17 +48,18 @@ SELECT value.*, t.id AS tier, coalesce(t.rel, 'nofollow') AS rel,
     coalesce(t.placement, 'related') = 'inline' AS wanted,
     %(ids)s::bigint[] IS NULL OR value.id = ANY(%(ids)s::bigint[]) AS asked
 FROM value LEFT JOIN LATERAL (
-    SELECT * FROM linker_tier WHERE project_id = %(project)s AND basis = value.basis
+    SELECT * FROM {{tiers}} WHERE project_id = %(project)s AND basis = value.basis
         AND lower_bound <= value.value ORDER BY lower_bound DESC LIMIT 1
 ) t ON true
 """
 _NEW_TIERS = (
     "LEFT JOIN readings ON readings.id = e.id AND readings.asked "
-    "LEFT JOIN linker_tier t ON t.id = CASE WHEN readings.asked THEN readings.tier ELSE e.tier_id END"
+    "LEFT JOIN {tiers} t ON t.id = CASE WHEN readings.asked THEN readings.tier ELSE e.tier_id END"
 )
 BELOW_EVERY_TIER = "below every tier"
 _REWORDED = ("edge", "source", "anchor", "origin", "others", "start", "stop", "sentence", "heading", "body_hash")
-_WRITTEN = f"""
+# Those readings with their turns for a place in the text of their donor.
+_TURNS = """
 WITH read AS (
     SELECT r.*, w.edge IS NOT NULL AS is_reworded,
         CASE WHEN w.edge IS NULL THEN r.has_place ELSE w.start IS NOT NULL END AS placed
@@ -65,7 +69,10 @@ WITH read AS (
         PARTITION BY source_id, CASE WHEN decided THEN placement = 'inline' ELSE wanted AND placed END
         ORDER BY decided DESC, stale, score DESC, target_id
     ) AS turn FROM read
-), r AS (
+)
+"""
+_WRITTEN = f"""
+{_TURNS}, r AS (
     SELECT o.id, p.tier, p.rel, p.is_reworded, p.wanted AND NOT p.placed AND p.has_prose AS gap,
         CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END AS placement
     FROM turns p JOIN linker_candidateedge o ON o.id = p.id
@@ -83,6 +90,35 @@ WITH read AS (
 UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel = r.rel, content_gap = r.gap
 FROM r WHERE e.id = r.id AND NOT r.is_reworded
 """
+# What would no longer be proposed if it were read so, and what would be again, by the tiers of now and then. As
+# _mark_linked does it.
+_STANDING = f"standing AS ({STANDING_RUN})"
+_MAY_BE_MARKED = (
+    f"{sql(UNDECIDED, 'o')} AND ({sql(PROPOSED, 'o')} OR o.run_id = standing.run) AND o.suppressed_by_id IS NULL "
+    "AND o.barred_by_id IS NULL"
+)
+_LINKED_THEN = f"""
+{_TURNS}, {_STANDING}, placed_then AS (
+    SELECT p.id, p.source_id, p.target_id, p.tier,
+        CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END AS placement
+    FROM turns p WHERE NOT p.decided
+)
+SELECT o.tier_id, p.tier, o.probability IS NOT NULL, {linked_sql("p")}, count(*)
+FROM placed_then p JOIN linker_candidateedge o ON o.id = p.id, standing
+WHERE {_MAY_BE_MARKED} AND o.stale <> {linked_sql("p")}
+GROUP BY 1, 2, 3, 4
+"""
+
+
+class Turned(NamedTuple):
+    """Open suggestions that leave the lists, or come to them, with the ids of the tiers that they have and would
+    have, and whether they have a probability."""
+
+    now: int | None
+    then: int | None
+    by_probability: bool
+    leaves: bool
+    number: int
 
 
 def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str, int]:
@@ -96,24 +132,43 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
     """
     ids = None if edge_ids is None else list(edge_ids)
     with transaction.atomic(), connection.cursor() as cursor:
-        _read_tiers(cursor, project, ids)
-        _choose_other_words(cursor, project, ids)
+        _read_tiers(cursor, project, ids, _STORED, project.tier_basis)
+        _choose_other_words(cursor, project, ids, _STORED)
         cursor.execute(_WRITTEN)
         _mark_linked(cursor, project, ids)
+        if ids is None:
+            retier_known(project)
         return _undecided_by_tier(cursor, project, ids)
 
 
-def _read_tiers(cursor: Any, project: Project, ids: list[int] | None) -> None:
-    """Fills the temporary table `readings` with what the tiers of now say of each edge and of its donor's others."""
+def links_that_turn(project: Project, tiers: Iterable[Tier], basis: str) -> list[Turned]:
+    """How many open suggestions would leave because the site has them already where they would stand, and how many
+    would come, if `retier` read all by these tiers, and by this basis. Writes nothing.
+
+    `tiers`: every one of the project, those of other bases too, none saved or changed; each has an id of its own.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE IF EXISTS {_ASKED}")
+        cursor.execute(f"CREATE TEMP TABLE {_ASKED} (LIKE linker_tier) ON COMMIT DROP")
+        columns = [column.attname for column in Tier._meta.concrete_fields]
+        copy_rows_in(_ASKED, columns, ([getattr(tier, name) for name in columns] for tier in tiers))
+        _read_tiers(cursor, project, None, _ASKED, basis)
+        _choose_other_words(cursor, project, None, _ASKED)
+        cursor.execute(_LINKED_THEN, {"project": project.pk})
+        return [Turned(*row) for row in cursor.fetchall()]
+
+
+def _read_tiers(cursor: Any, project: Project, ids: list[int] | None, tiers: str, basis: str) -> None:
+    """Fills the temporary table `readings` with what the tiers of a table say of each edge and of its donor's
+    others."""
     cursor.execute("DROP TABLE IF EXISTS readings")
-    cursor.execute(
-        _READINGS, {"project": project.pk, "ids": ids, "basis": project.tier_basis, "silent": silent_roles(project)}
-    )
+    asked = {"project": project.pk, "ids": ids, "basis": basis, "silent": silent_roles(project)}
+    cursor.execute(_READINGS.format(tiers=tiers), asked)
     cursor.execute("ALTER TABLE readings ADD PRIMARY KEY (id)")
     cursor.execute("ANALYZE readings")
 
 
-def _choose_other_words(cursor: Any, project: Project, ids: list[int] | None) -> None:
+def _choose_other_words(cursor: Any, project: Project, ids: list[int] | None, tiers: str) -> None:
     """Fills the temporary table `reworded` with the edges whose words are used too often by those readings."""
     cursor.execute("DROP TABLE IF EXISTS reworded")
     cursor.execute(
@@ -121,23 +176,19 @@ def _choose_other_words(cursor: Any, project: Project, ids: list[int] | None) ->
         "others jsonb, start int, stop int, sentence text, heading text, body_hash bigint) ON COMMIT DROP"
     )
     targets = None if ids is None else _targets(ids)
-    for part in reworded(project, _NEW_TIERS, targets, ids):
+    for part in reworded(project, _NEW_TIERS.format(tiers=tiers), targets, ids):
         copy_rows_in("reworded", _REWORDED, ((*edge[:4], json.dumps(edge.others), *edge[5:]) for edge in part))
     cursor.execute("ANALYZE reworded")
 
 
 def _mark_linked(cursor: Any, project: Project, ids: list[int] | None) -> None:
     """Marks undecided edges stale that are linked already where they would stand, of all or of some. Those of the
-    newest run are only ever stale for that: they stand again where it no longer holds."""
+    standing run are only ever stale for that: they stand again where it no longer holds."""
     cursor.execute(
         f"""
-        WITH newest AS (
-            SELECT max(id) AS run FROM linker_run
-            WHERE project_id = %(project)s AND kind = 'match' AND status = 'succeeded'
-        ), r AS (
-            SELECT o.id, {linked_sql("o")} AS linked FROM linker_candidateedge o, newest
-            WHERE o.project_id = %(project)s AND {sql(UNDECIDED, "o")}
-                AND ({sql(PROPOSED, "o")} OR o.run_id = newest.run)
+        WITH {_STANDING}, r AS (
+            SELECT o.id, {linked_sql("o")} AS linked FROM linker_candidateedge o, standing
+            WHERE o.project_id = %(project)s AND {_MAY_BE_MARKED}
                 AND (%(ids)s::bigint[] IS NULL OR o.id = ANY(%(ids)s::bigint[]))
                 AND o.stale <> {linked_sql("o")}
             ORDER BY o.id FOR NO KEY UPDATE OF o

@@ -121,6 +121,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['name', 'id'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('query_blend__gte', 0.0), ('query_blend__lte', 1.0)), name='project_query_blend_is_share'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -139,6 +142,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('size__gt', 0)), name='page_list_has_a_page'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -186,6 +192,17 @@ class Migration(migrations.Migration):
                 ('category', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='pages', to='linker.category')),
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='pages', to='linker.project')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('missing_since__isnull', True)), fields=['project', 'role_in_force', 'id'], name='page_by_role'),
+                    models.Index(fields=['category', 'project'], name='page_by_category'),
+                    models.Index(condition=models.Q(('missing_since__isnull', True)), fields=['project', 'own_language', 'id'], name='page_by_language'),
+                    models.Index(models.F('project'), models.Func(django.db.models.functions.text.Lower(django.db.models.functions.comparison.Coalesce(django.db.models.functions.comparison.NullIf('h1', models.Value('')), 'title')), models.Value(0), function='hashtextextended'), name='page_by_name'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(models.F('project'), django.db.models.functions.text.MD5('canonical_url'), name='page_canonical_url_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='NotTheSame',
@@ -214,6 +231,15 @@ class Migration(migrations.Migration):
                 ('target', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='links_in', to='linker.page')),
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='linker.project')),
             ],
+            options={
+                'indexes': [
+                    django.contrib.postgres.indexes.BrinIndex(fields=['project'], name='existing_link_by_project'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(models.F('source'), models.F('target'), models.F('block'), models.Func(models.F('anchor'), models.Value(0), function='hashtextextended'), name='existing_link_once'),
+                    models.CheckConstraint(condition=models.Q(('block__in', [0, 1, 2, 3, 4, 5])), name='existing_link_block_known'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='ExclusionRule',
@@ -224,6 +250,11 @@ class Migration(migrations.Migration):
                 ('note', models.CharField(blank=True, default='', max_length=200)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='exclusion_rules', to='linker.project')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'pattern', 'side'), name='exclusion_rule_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='EmbeddingModel',
@@ -237,6 +268,11 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('project', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='linker.project')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('name', 'version', 'recipe', 'project'), name='embedding_model_once', nulls_distinct=False),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Change',
@@ -253,6 +289,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [
+                    models.Index(fields=['project', '-id'], name='change_recent'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['project', 'settings', 'tiers', 'ranking', 'sensitive', 'exclusions', 'roles', 'copies', 'members', 'vectors', 'import', 'release'])), name='change_kind_known'),
+                ],
             },
         ),
         migrations.AddField(
@@ -269,6 +311,11 @@ class Migration(migrations.Migration):
                 ('note', models.CharField(blank=True, default='', max_length=200)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='role_rules', to='linker.project')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'pattern'), name='role_rule_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Run',
@@ -294,6 +341,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'indexes': [
+                    models.Index(condition=models.Q(('status__in', ('queued', 'running'))), fields=['status'], name='run_active'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'running'))), fields=('project', 'kind'), name='run_one_active_of_a_kind'),
+                    models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'succeeded', 'failed', 'cancelled'])), name='run_status_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -329,6 +383,17 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='page_groups', to='linker.project')),
                 ('run', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='linker.run')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['project', '-pages', 'id'], name='page_group_list'),
+                    models.Index(fields=['project', 'kind', '-pages', 'id'], name='page_group_list_of_kind'),
+                    models.Index(fields=['run'], name='page_group_by_run'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['copy', 'variant', 'translation'])), name='page_group_kind_known'),
+                    models.CheckConstraint(condition=models.Q(('pages__gte', 2)), name='page_group_of_two'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='LeftOut',
@@ -340,6 +405,11 @@ class Migration(migrations.Migration):
                 ('reasons', django.contrib.postgres.fields.ArrayField(base_field=models.SmallIntegerField(), size=None)),
                 ('run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='linker.run')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('run', 'source'), name='left_out_donor_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='RunBatch',
@@ -354,6 +424,14 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='batches', to='linker.run')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('done', False)), fields=['run'], name='run_batch_pending'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('run', 'number'), name='run_batch_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='RunBlock',
@@ -365,6 +443,11 @@ class Migration(migrations.Migration):
                 ('category', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='linker.category')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='blocks', to='linker.run')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('run', 'number'), name='run_block_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='RunCandidate',
@@ -394,6 +477,16 @@ class Migration(migrations.Migration):
                 ('decided_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sensitive_rules', to='linker.project')),
             ],
+            options={
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('category__isnull', False), ('url_pattern', ''), ('whole_site', False), ('word', '')), models.Q(('category__isnull', True), ('whole_site', False), ('word', ''), models.Q(('url_pattern', ''), _negated=True)), models.Q(('category__isnull', True), ('url_pattern', ''), ('whole_site', False), models.Q(('word', ''), _negated=True)), models.Q(('category__isnull', True), ('url_pattern', ''), ('whole_site', True), ('word', '')), _connector='OR'), name='sensitive_rule_names_one_thing'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['proposed', 'confirmed', 'dismissed'])), name='sensitive_state_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('decided_at', None), ('state', 'proposed')), models.Q(('state', 'proposed'), _negated=True), _connector='OR'), name='sensitive_proposed_is_undecided'),
+                    models.UniqueConstraint(condition=models.Q(('word_key', ''), _negated=True), fields=('project', 'kind', 'word_key'), name='sensitive_word_once'),
+                    models.UniqueConstraint(condition=models.Q(('whole_site', True)), fields=('project', 'kind'), name='sensitive_site_once'),
+                    models.UniqueConstraint(condition=models.Q(('category__isnull', False), ('proposed', True)), fields=('project', 'kind', 'category'), name='sensitive_category_proposed_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='SensitivePage',
@@ -403,6 +496,11 @@ class Migration(migrations.Migration):
                 ('page', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='linker.page')),
                 ('rule', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='found', to='linker.sensitiverule')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('rule', 'page'), name='sensitive_page_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Tier',
@@ -420,6 +518,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-lower_bound'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'basis', 'name'), name='tier_name_once'),
+                    models.UniqueConstraint(fields=('project', 'basis', 'lower_bound'), name='tier_bound_once'),
+                    models.CheckConstraint(condition=models.Q(('basis__in', ['probability', 'quantile', 'cosine'])), name='tier_basis_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('basis', 'cosine'), ('lower_bound__gte', -1.0), ('lower_bound__lte', 1.0)), models.Q(('lower_bound__gte', 0.0), ('lower_bound__lte', 1.0)), _connector='OR'), name='tier_bound_fits_basis'),
+                    models.CheckConstraint(condition=models.Q(('export_unreviewed', True), ('held', True), _negated=True), name='tier_held_is_not_exported_unreviewed'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -471,6 +576,28 @@ class Migration(migrations.Migration):
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='edges', to='linker.run')),
                 ('tier', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='linker.tier')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['project', 'status', '-score', 'id'], name='edge_by_score'),
+                    models.Index(fields=['project', 'status', '-donor_best', 'source', '-score', 'id'], name='edge_by_donor'),
+                    models.Index(fields=['project', 'status', '-donor_worth', 'source', '-worth', 'id'], name='edge_by_worth'),
+                    models.Index(fields=['project', 'source', '-score', 'id'], name='edge_export_order'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('source', 'target'), name='edge_pair_once'),
+                    models.CheckConstraint(condition=models.Q(('source', models.F('target')), _negated=True), name='edge_not_to_itself'),
+                    models.CheckConstraint(condition=models.Q(('similarity__gte', -1.0), ('similarity__lte', 1.0)), name='edge_similarity_is_cosine'),
+                    models.CheckConstraint(condition=models.Q(('status__in', ['suggested', 'accepted', 'rejected', 'exported', 'withdrawn'])), name='edge_status_known'),
+                    models.CheckConstraint(condition=models.Q(('anchor', ''), _negated=True), name='edge_anchor_not_empty'),
+                    models.CheckConstraint(condition=models.Q(('ranked_by__in', ['cosine', 'formula', 'learned'])), name='edge_ranked_by_known'),
+                    models.CheckConstraint(condition=models.Q(('generators', []), _negated=True), name='edge_has_a_generator'),
+                    models.CheckConstraint(condition=models.Q(('probability', None), models.Q(('probability__gte', 0.0), ('probability__lte', 1.0)), _connector='OR'), name='edge_probability_is_one'),
+                    models.CheckConstraint(condition=models.Q(('quantile__gte', 0.0), ('quantile__lte', 1.0)), name='edge_quantile_is_a_share'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('span_end', None), ('span_start', None)), models.Q(('span_end__gt', models.F('span_start')), ('span_start__isnull', False)), _connector='OR'), name='edge_span_is_whole'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('paragraph_end', None), ('paragraph_hash', None), ('paragraph_start', None)), models.Q(('paragraph_end__gt', models.F('paragraph_start')), ('paragraph_hash__isnull', False), ('paragraph_start__isnull', False)), _connector='OR'), name='edge_paragraph_is_whole'),
+                    models.CheckConstraint(condition=models.Q(('content_gap', True), ('span_start__isnull', False), _negated=True), name='edge_gap_has_no_place'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='TrafficPeriod',
@@ -482,6 +609,13 @@ class Migration(migrations.Migration):
                 ('imported_at', models.DateTimeField()),
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='traffic_periods', to='linker.project')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'source', 'starts', 'ends'), name='traffic_period_once', nulls_distinct=False),
+                    models.CheckConstraint(condition=models.Q(('source__in', ['search_console', 'crawl', 'analytics', 'hits'])), name='traffic_source_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('ends', None), ('starts', None)), models.Q(('ends__gte', models.F('starts')), ('ends__isnull', False), ('starts__isnull', False)), _connector='OR'), name='traffic_period_begins_before_it_ends'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='PageTraffic',
@@ -496,6 +630,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'verbose_name_plural': 'page traffic',
+                'constraints': [
+                    models.UniqueConstraint(fields=('period', 'page'), name='page_traffic_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('clicks', None), ('clicks__gte', 0), _connector='OR'), models.Q(('impressions', None), ('impressions__gte', 0), _connector='OR'), models.Q(('hits', None), ('hits__gte', 0), _connector='OR'), models.Q(('position', None), ('position__gt', 0), _connector='OR')), name='page_traffic_not_negative'),
+                    models.CheckConstraint(condition=models.Q(('clicks__isnull', False), ('impressions__isnull', False), ('position__isnull', False), ('hits__isnull', False), _connector='OR'), name='page_traffic_says_something'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -559,68 +698,12 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddConstraint(
-            model_name='project',
-            constraint=models.CheckConstraint(condition=models.Q(('query_blend__gte', 0.0), ('query_blend__lte', 1.0)), name='project_query_blend_is_share'),
-        ),
-        migrations.AddConstraint(
-            model_name='pagelist',
-            constraint=models.CheckConstraint(condition=models.Q(('size__gt', 0)), name='page_list_has_a_page'),
-        ),
-        migrations.AddIndex(
-            model_name='page',
-            index=models.Index(condition=models.Q(('missing_since__isnull', True)), fields=['project', 'role_in_force', 'id'], name='page_by_role'),
-        ),
-        migrations.AddIndex(
-            model_name='page',
-            index=models.Index(fields=['category', 'project'], name='page_by_category'),
-        ),
-        migrations.AddIndex(
-            model_name='page',
-            index=models.Index(condition=models.Q(('missing_since__isnull', True)), fields=['project', 'own_language', 'id'], name='page_by_language'),
-        ),
-        migrations.AddIndex(
-            model_name='page',
-            index=models.Index(models.F('project'), models.Func(django.db.models.functions.text.Lower(django.db.models.functions.comparison.Coalesce(django.db.models.functions.comparison.NullIf('h1', models.Value('')), 'title')), models.Value(0), function='hashtextextended'), name='page_by_name'),
-        ),
-        migrations.AddConstraint(
-            model_name='page',
-            constraint=models.UniqueConstraint(models.F('project'), django.db.models.functions.text.MD5('canonical_url'), name='page_canonical_url_once'),
-        ),
-        migrations.AddConstraint(
             model_name='membership',
             constraint=models.UniqueConstraint(fields=('project', 'user'), name='membership_once'),
         ),
         migrations.AddConstraint(
             model_name='membership',
             constraint=models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'manager'])), name='membership_role_known'),
-        ),
-        migrations.AddIndex(
-            model_name='existinglink',
-            index=django.contrib.postgres.indexes.BrinIndex(fields=['project'], name='existing_link_by_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='existinglink',
-            constraint=models.UniqueConstraint(models.F('source'), models.F('target'), models.F('block'), models.Func(models.F('anchor'), models.Value(0), function='hashtextextended'), name='existing_link_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='existinglink',
-            constraint=models.CheckConstraint(condition=models.Q(('block__in', [0, 1, 2, 3, 4, 5])), name='existing_link_block_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='exclusionrule',
-            constraint=models.UniqueConstraint(fields=('project', 'pattern', 'side'), name='exclusion_rule_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='embeddingmodel',
-            constraint=models.UniqueConstraint(fields=('name', 'version', 'recipe', 'project'), name='embedding_model_once', nulls_distinct=False),
-        ),
-        migrations.AddIndex(
-            model_name='change',
-            index=models.Index(fields=['project', '-id'], name='change_recent'),
-        ),
-        migrations.AddConstraint(
-            model_name='change',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['project', 'settings', 'tiers', 'ranking', 'sensitive', 'exclusions', 'roles', 'copies', 'members', 'vectors', 'import', 'release'])), name='change_kind_known'),
         ),
         migrations.AddConstraint(
             model_name='category',
@@ -629,194 +712,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='category',
             constraint=models.CheckConstraint(condition=models.Q(('depth__gte', 1)), name='category_depth_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='rolerule',
-            constraint=models.UniqueConstraint(fields=('project', 'pattern'), name='role_rule_once'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(condition=models.Q(('status__in', ('queued', 'running'))), fields=['status'], name='run_active'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', ('queued', 'running'))), fields=('project', 'kind'), name='run_one_active_of_a_kind'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['queued', 'running', 'succeeded', 'failed', 'cancelled'])), name='run_status_known'),
-        ),
-        migrations.AddIndex(
-            model_name='pagegroup',
-            index=models.Index(fields=['project', '-pages', 'id'], name='page_group_list'),
-        ),
-        migrations.AddIndex(
-            model_name='pagegroup',
-            index=models.Index(fields=['project', 'kind', '-pages', 'id'], name='page_group_list_of_kind'),
-        ),
-        migrations.AddIndex(
-            model_name='pagegroup',
-            index=models.Index(fields=['run'], name='page_group_by_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='pagegroup',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['copy', 'variant', 'translation'])), name='page_group_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='pagegroup',
-            constraint=models.CheckConstraint(condition=models.Q(('pages__gte', 2)), name='page_group_of_two'),
-        ),
-        migrations.AddConstraint(
-            model_name='leftout',
-            constraint=models.UniqueConstraint(fields=('run', 'source'), name='left_out_donor_once'),
-        ),
-        migrations.AddIndex(
-            model_name='runbatch',
-            index=models.Index(condition=models.Q(('done', False)), fields=['run'], name='run_batch_pending'),
-        ),
-        migrations.AddConstraint(
-            model_name='runbatch',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='run_batch_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='runblock',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='run_block_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='sensitiverule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('category__isnull', False), ('url_pattern', ''), ('whole_site', False), ('word', '')), models.Q(('category__isnull', True), ('whole_site', False), ('word', ''), models.Q(('url_pattern', ''), _negated=True)), models.Q(('category__isnull', True), ('url_pattern', ''), ('whole_site', False), models.Q(('word', ''), _negated=True)), models.Q(('category__isnull', True), ('url_pattern', ''), ('whole_site', True), ('word', '')), _connector='OR'), name='sensitive_rule_names_one_thing'),
-        ),
-        migrations.AddConstraint(
-            model_name='sensitiverule',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['proposed', 'confirmed', 'dismissed'])), name='sensitive_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='sensitiverule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at', None), ('state', 'proposed')), models.Q(('state', 'proposed'), _negated=True), _connector='OR'), name='sensitive_proposed_is_undecided'),
-        ),
-        migrations.AddConstraint(
-            model_name='sensitiverule',
-            constraint=models.UniqueConstraint(condition=models.Q(('word_key', ''), _negated=True), fields=('project', 'kind', 'word_key'), name='sensitive_word_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='sensitiverule',
-            constraint=models.UniqueConstraint(condition=models.Q(('whole_site', True)), fields=('project', 'kind'), name='sensitive_site_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='sensitiverule',
-            constraint=models.UniqueConstraint(condition=models.Q(('category__isnull', False), ('proposed', True)), fields=('project', 'kind', 'category'), name='sensitive_category_proposed_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='sensitivepage',
-            constraint=models.UniqueConstraint(fields=('rule', 'page'), name='sensitive_page_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='tier',
-            constraint=models.UniqueConstraint(fields=('project', 'basis', 'name'), name='tier_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='tier',
-            constraint=models.UniqueConstraint(fields=('project', 'basis', 'lower_bound'), name='tier_bound_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='tier',
-            constraint=models.CheckConstraint(condition=models.Q(('basis__in', ['probability', 'quantile', 'cosine'])), name='tier_basis_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='tier',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('basis', 'cosine'), ('lower_bound__gte', -1.0), ('lower_bound__lte', 1.0)), models.Q(('lower_bound__gte', 0.0), ('lower_bound__lte', 1.0)), _connector='OR'), name='tier_bound_fits_basis'),
-        ),
-        migrations.AddConstraint(
-            model_name='tier',
-            constraint=models.CheckConstraint(condition=models.Q(('export_unreviewed', True), ('held', True), _negated=True), name='tier_held_is_not_exported_unreviewed'),
-        ),
-        migrations.AddIndex(
-            model_name='candidateedge',
-            index=models.Index(fields=['project', 'status', '-score', 'id'], name='edge_by_score'),
-        ),
-        migrations.AddIndex(
-            model_name='candidateedge',
-            index=models.Index(fields=['project', 'status', '-donor_best', 'source', '-score', 'id'], name='edge_by_donor'),
-        ),
-        migrations.AddIndex(
-            model_name='candidateedge',
-            index=models.Index(fields=['project', 'status', '-donor_worth', 'source', '-worth', 'id'], name='edge_by_worth'),
-        ),
-        migrations.AddIndex(
-            model_name='candidateedge',
-            index=models.Index(fields=['project', 'source', '-score', 'id'], name='edge_export_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.UniqueConstraint(fields=('source', 'target'), name='edge_pair_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(('source', models.F('target')), _negated=True), name='edge_not_to_itself'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(('similarity__gte', -1.0), ('similarity__lte', 1.0)), name='edge_similarity_is_cosine'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['suggested', 'accepted', 'rejected', 'exported', 'withdrawn'])), name='edge_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(('anchor', ''), _negated=True), name='edge_anchor_not_empty'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(('ranked_by__in', ['cosine', 'formula', 'learned'])), name='edge_ranked_by_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(('generators', []), _negated=True), name='edge_has_a_generator'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(('probability', None), models.Q(('probability__gte', 0.0), ('probability__lte', 1.0)), _connector='OR'), name='edge_probability_is_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(('quantile__gte', 0.0), ('quantile__lte', 1.0)), name='edge_quantile_is_a_share'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('span_end', None), ('span_start', None)), models.Q(('span_end__gt', models.F('span_start')), ('span_start__isnull', False)), _connector='OR'), name='edge_span_is_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('paragraph_end', None), ('paragraph_hash', None), ('paragraph_start', None)), models.Q(('paragraph_end__gt', models.F('paragraph_start')), ('paragraph_hash__isnull', False), ('paragraph_start__isnull', False)), _connector='OR'), name='edge_paragraph_is_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='candidateedge',
-            constraint=models.CheckConstraint(condition=models.Q(('content_gap', True), ('span_start__isnull', False), _negated=True), name='edge_gap_has_no_place'),
-        ),
-        migrations.AddConstraint(
-            model_name='trafficperiod',
-            constraint=models.UniqueConstraint(fields=('project', 'source', 'starts', 'ends'), name='traffic_period_once', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='trafficperiod',
-            constraint=models.CheckConstraint(condition=models.Q(('source__in', ['search_console', 'crawl', 'analytics', 'hits'])), name='traffic_source_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='trafficperiod',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ends', None), ('starts', None)), models.Q(('ends__gte', models.F('starts')), ('ends__isnull', False), ('starts__isnull', False)), _connector='OR'), name='traffic_period_begins_before_it_ends'),
-        ),
-        migrations.AddConstraint(
-            model_name='pagetraffic',
-            constraint=models.UniqueConstraint(fields=('period', 'page'), name='page_traffic_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='pagetraffic',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('clicks', None), ('clicks__gte', 0), _connector='OR'), models.Q(('impressions', None), ('impressions__gte', 0), _connector='OR'), models.Q(('hits', None), ('hits__gte', 0), _connector='OR'), models.Q(('position', None), ('position__gt', 0), _connector='OR')), name='page_traffic_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='pagetraffic',
-            constraint=models.CheckConstraint(condition=models.Q(('clicks__isnull', False), ('impressions__isnull', False), ('position__isnull', False), ('hits__isnull', False), _connector='OR'), name='page_traffic_says_something'),
         ),
         # Room for a second version of each page in its own block: an import of links gives most pages new counts, and
         # one of pages a new day, which then touches no index. The room was taken before, too, by versions left behind.

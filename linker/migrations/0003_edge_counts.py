@@ -154,7 +154,15 @@ class Migration(migrations.Migration):
                 ('stale', models.BooleanField()),
                 ('ranked_by', models.CharField(choices=[('cosine', 'Cosine'), ('formula', 'Formula'), ('learned', 'Learned')], max_length=8)),
                 ('number', models.BigIntegerField()),
+                ('category', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='linker.category')),
+                ('project', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='edge_counts', to='linker.project')),
+                ('tier', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='linker.tier')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['project', 'category'], name='edge_count_of_project'),
+                ],
+            },
         ),
         migrations.AddIndex(
             model_name='candidateedge',
@@ -191,25 +199,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='page',
             index=django.contrib.postgres.indexes.GinIndex(linker.models.search_words.SearchWords('url', 'title'), name='page_words'),
-        ),
-        migrations.AddField(
-            model_name='edgecount',
-            name='category',
-            field=models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='linker.category'),
-        ),
-        migrations.AddField(
-            model_name='edgecount',
-            name='project',
-            field=models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='edge_counts', to='linker.project'),
-        ),
-        migrations.AddField(
-            model_name='edgecount',
-            name='tier',
-            field=models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='linker.tier'),
-        ),
-        migrations.AddIndex(
-            model_name='edgecount',
-            index=models.Index(fields=['project', 'category'], name='edge_count_of_project'),
         ),
         migrations.RunSQL(COUNTS, NO_COUNTS),
     ]

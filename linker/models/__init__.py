@@ -3,7 +3,13 @@
 from linker.models.change import Change, ChangeKind
 from linker.models.copies import ApartPage, NotTheSame, PageGroup, PageTwin, TwinKind
 from linker.models.edge import CandidateEdge, EdgeStatus, RankedBy, RunCandidate, UnallocatedPairs
+from linker.models.edge_bands import EdgeBand, Outcome
 from linker.models.edge_counts import EdgeCount
+from linker.models.gate import Gate
+from linker.models.kept_figures import KeptFigures
+from linker.models.kept_run import ChangedDonors, KeptBounds, KeptLinks, KeptRun, LinkChange, RunComparison
+from linker.models.known_answer import KnownAnswer
+from linker.models.notification import MailSettings, Notification, Wanted
 from linker.models.page import (
     Block,
     Category,
@@ -19,6 +25,7 @@ from linker.models.page import (
     TrafficSource,
 )
 from linker.models.page_list import PageList, Pilot
+from linker.models.people import ExpertSection, Identity, Invitation
 from linker.models.policy import (
     ExclusionRule,
     Placement,
@@ -32,22 +39,40 @@ from linker.models.policy import (
 )
 from linker.models.project import Basis, Membership, Project, QueueOrder, Role
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
+from linker.models.safety import BarredPair, SafetyClass
+from linker.models.suppression import Reach, SuppressedKind, Suppression
 
 __all__ = [
     "ApartPage",
+    "BarredPair",
     "Basis",
     "Block",
     "CandidateEdge",
     "Category",
     "Change",
     "ChangeKind",
+    "ChangedDonors",
+    "EdgeBand",
     "EdgeCount",
     "EdgeStatus",
     "EmbeddingModel",
     "ExclusionRule",
     "ExistingLink",
+    "ExpertSection",
+    "Gate",
+    "Identity",
+    "Invitation",
+    "KeptBounds",
+    "KeptFigures",
+    "KeptLinks",
+    "KeptRun",
+    "KnownAnswer",
+    "LinkChange",
+    "MailSettings",
     "Membership",
     "NotTheSame",
+    "Notification",
+    "Outcome",
     "Page",
     "PageEmbedding",
     "PageGroup",
@@ -62,6 +87,7 @@ __all__ = [
     "QueueOrder",
     "RankedBy",
     "Ranker",
+    "Reach",
     "Rel",
     "Role",
     "RoleRule",
@@ -69,16 +95,21 @@ __all__ = [
     "RunBatch",
     "RunBlock",
     "RunCandidate",
+    "RunComparison",
     "RunKind",
     "RunStatus",
+    "SafetyClass",
     "SearchQuery",
     "SensitivePage",
     "SensitiveRule",
     "SensitiveState",
     "Side",
+    "SuppressedKind",
+    "Suppression",
     "Tier",
     "TrafficPeriod",
     "TrafficSource",
     "TwinKind",
     "UnallocatedPairs",
+    "Wanted",
 ]

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from linker.models.project import Project
+from linker.wording import in_english
 
 
 class ChangeKind(models.TextChoices):
-    PROJECT = "project", "Project created"
-    SETTINGS = "settings", "Settings"
-    TIERS = "tiers", "Tiers"
-    RANKING = "ranking", "Ranking"
-    SENSITIVE = "sensitive", "Sensitive pages"
-    EXCLUSIONS = "exclusions", "Exclusions"
-    ROLES = "roles", "Page roles"
-    COPIES = "copies", "Copies and variants"
-    MEMBERS = "members", "Members"
-    VECTORS = "vectors", "Vectors"
-    IMPORT = "import", "Import"
-    RELEASE = "release", "Release"
+    PROJECT = "project", _("Project created")
+    SETTINGS = "settings", _("Settings")
+    TIERS = "tiers", _("Tiers")
+    RANKING = "ranking", _("Ranking")
+    SENSITIVE = "sensitive", _("Sensitive pages")
+    EXCLUSIONS = "exclusions", _("Exclusions")
+    SAFETY = "safety", _("Safety classes")
+    GATES = "gates", _("Second person")
+    ROLES = "roles", _("Page roles")
+    COPIES = "copies", _("Copies and variants")
+    MEMBERS = "members", _("Members")
+    VECTORS = "vectors", _("Vectors")
+    IMPORT = "import", _("Import")
+    RELEASE = "release", _("Release")
+    RUNS = "runs", _("Runs")
 
 
 class Change(models.Model):
@@ -49,4 +54,4 @@ class Change(models.Model):
         indexes = [models.Index(fields=["project", "-id"], name="change_recent")]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()}: {self.subject}"
+        return f"{in_english(ChangeKind(self.kind).label)}: {self.subject}"

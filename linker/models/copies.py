@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from linker.models.page import Page
 from linker.models.project import Project
 from linker.models.run import Run
+from linker.wording import in_english
 
 
 class TwinKind(models.TextChoices):
     """What a page is to its group's first (linker.engine.copies.duplicate_pairs.Kind)."""
 
-    COPY = "copy", "Near-copy"
-    VARIANT = "variant", "Variant"
-    TRANSLATION = "translation", "Translation"
+    COPY = "copy", _("Near-copy")
+    VARIANT = "variant", _("Variant")
+    TRANSLATION = "translation", _("Translation")
 
 
 class PageGroup(models.Model):
@@ -42,7 +44,7 @@ class PageGroup(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()} of {self.pages} pages"
+        return f"{in_english(TwinKind(self.kind).label)} of {self.pages} pages"
 
 
 class PageTwin(models.Model):

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from linker.models.page import Category, Page
 from linker.models.policy import Placement, Rel, Tier
 from linker.models.project import Project
-from linker.models.querysets import HELD, OPEN, holds
+from linker.models.querysets import HELD, OPEN, WAITING, holds
 from linker.models.run import Run, RunBatch
 from linker.models.search_words import SearchWords
 
 
 class EdgeStatus(models.TextChoices):
-    SUGGESTED = "suggested", "To review"
-    ACCEPTED = "accepted", "Accepted"
-    REJECTED = "rejected", "Rejected"
-    EXPORTED = "exported", "Exported"
-    WITHDRAWN = "withdrawn", "Withdrawn"
+    SUGGESTED = "suggested", _("To review")
+    ACCEPTED = "accepted", _("Accepted")
+    REJECTED = "rejected", _("Rejected")
+    EXPORTED = "exported", _("Exported")
+    WITHDRAWN = "withdrawn", _("Withdrawn")
 
 
 class RankedBy(models.TextChoices):
-    COSINE = "cosine", "Cosine"
-    FORMULA = "formula", "Formula"
-    LEARNED = "learned", "Learned"
+    COSINE = "cosine", _("Cosine")
+    FORMULA = "formula", _("Formula")
+    LEARNED = "learned", _("Learned")
 
 
 class CandidateEdge(models.Model):
@@ -47,6 +51,26 @@ class CandidateEdge(models.Model):
         max_length=16, default="", db_default="", blank=True, help_text="The reason given when it was last rejected"
     )
     stale = models.BooleanField(default=False)
+    regressed = models.BooleanField(
+        default=False, db_default=False, help_text="It was live on the site and has gone, so that it is to be reviewed"
+    )
+    # The donor's category, 0 without one: a trigger keeps it, so that a list can go category by category on an index.
+    section = models.BigIntegerField(default=0, db_default=0, editable=False)
+    # What took an open suggestion out of the queue, which is stale for as long as that holds.
+    suppressed_by = models.ForeignKey(
+        "linker.Suppression", on_delete=models.SET_NULL, null=True, blank=True, related_name="hides", db_index=False
+    )
+
+    # The same where a pair of safety classes did.
+    barred_by = models.ForeignKey(
+        "linker.BarredPair", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
+    )
+
+    # An accepted link of a page that has a gate: whether it waits for a second person, and who that was.
+    waits = models.BooleanField(default=False, db_default=False)
+    second_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
 
     # Provenance, from the run that proposed it last.
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="edges")
@@ -77,7 +101,7 @@ class CandidateEdge(models.Model):
     updated_at = models.DateTimeField(auto_now_add=True)
 
     # Readings.
-    tier = models.ForeignKey(Tier, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    tier = models.ForeignKey(Tier, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False)
     placement = models.CharField(max_length=8, choices=Placement.choices, default=Placement.RELATED)
     rel = models.CharField(max_length=8, choices=Rel.choices, default=Rel.NOFOLLOW)
     sensitive = models.CharField(
@@ -106,6 +130,10 @@ class CandidateEdge(models.Model):
     anchor_source = models.CharField(max_length=20)
     anchor_alternatives = models.JSONField(default=list)
     edited = models.BooleanField(default=False, help_text="An editor wrote the anchor: runs leave it alone")
+
+    # No column: made of a linker.models.KnownAnswer, and never saved. The site has the link, which is not to be seen.
+    is_known = False
+    said: Any = None  # as a decision: what the person who sees it has said of it; None where that is nothing
 
     class Meta:
         constraints = [
@@ -164,10 +192,40 @@ class CandidateEdge(models.Model):
                 condition=OPEN,
                 name="edge_open_by_worth",
             ),
+            # The same, acceptor by acceptor; and what is decided.
+            models.Index(
+                fields=["project", "tier", "-need", "target", "-score", "id"],
+                condition=OPEN,
+                name="edge_open_by_target",
+            ),
+            models.Index(fields=["project", "status", "-need", "target", "-score", "id"], name="edge_by_target"),
+            # The same, category by category.
+            models.Index(
+                fields=["project", "tier", "section", "-donor_best", "source", "-score", "id"],
+                condition=OPEN,
+                name="edge_open_by_section",
+            ),
+            models.Index(
+                fields=["project", "status", "section", "-donor_best", "source", "-score", "id"], name="edge_by_section"
+            ),
             # From which probability on; and whether any has none, which the overview asks.
             models.Index(fields=["project", "probability"], condition=OPEN, name="edge_open_by_probability"),
-            # Few of many: what is sensitive.
-            models.Index(fields=["project", "status"], condition=~models.Q(sensitive=""), name="edge_sensitive"),
+            # Also what a tier that is deleted looks for.
+            models.Index(fields=["tier", "probability"], name="edge_tier_by_probability"),
+            # Few of many: what a suppression has taken out of the queue; what is sensitive.
+            models.Index(
+                fields=["suppressed_by"], condition=models.Q(suppressed_by__isnull=False), name="edge_suppressed"
+            ),
+            models.Index(
+                fields=["project", "-donor_best", "source", "-score", "id"], condition=WAITING, name="edge_waiting"
+            ),
+            models.Index(fields=["barred_by"], condition=models.Q(barred_by__isnull=False), name="edge_barred"),
+            models.Index(
+                fields=["project", "status", "tier"], condition=~models.Q(sensitive=""), name="edge_sensitive"
+            ),
+            models.Index(
+                fields=["project", "status", "-score", "id"], condition=models.Q(regressed=True), name="edge_regressed"
+            ),
             # The search of the queue: review.queue.search.
             GinIndex(SearchWords("anchor"), name="edge_anchor_words"),
         ]

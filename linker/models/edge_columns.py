@@ -77,6 +77,16 @@ EDGE_COLUMNS = (
     EdgeColumn("reviewed", Form.BOOLEAN, Value.NOT_OF_RUN),
     EdgeColumn("rejected_for", Form.VARCHAR, Value.NOT_OF_RUN),
     EdgeColumn("stale", Form.BOOLEAN, Value.OF_RUN, Refresh.ALWAYS),
+    # review.live writes it.
+    EdgeColumn("regressed", Form.BOOLEAN, Value.NOT_OF_RUN),
+    EdgeColumn("section", Form.BIGINT, Value.NOT_OF_RUN),
+    # linker.matching.suppressions writes it, also when a run is over.
+    EdgeColumn("suppressed_by_id", Form.BIGINT, Value.NOT_OF_RUN, nullable=True),
+    # linker.matching.safety does, in the same way.
+    EdgeColumn("barred_by_id", Form.BIGINT, Value.NOT_OF_RUN, nullable=True),
+    # review.decisions and review.second_person do.
+    EdgeColumn("waits", Form.BOOLEAN, Value.NOT_OF_RUN),
+    EdgeColumn("second_by_id", Form.INTEGER, Value.NOT_OF_RUN, nullable=True),
     # Where it comes from.
     EdgeColumn("run_id", Form.BIGINT, Value.OF_RUN, Refresh.UNDECIDED, seen=True, exported="run"),
     _of_pair("generators", Form.ARRAY, exported="generators"),

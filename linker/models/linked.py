@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext_lazy as _
 
 from linker.models import Block, CandidateEdge, ExistingLink, Placement
 from linker.models.querysets import PRESENT, sql
@@ -28,12 +29,12 @@ LINKED_IN: dict[str, tuple[Block, ...]] = {
 # Those that keep a link from the block beside the text alone: the pair may still be linked in the text.
 BESIDE_ALONE = tuple(block for block in LINKED_IN[Placement.RELATED] if block not in LINKED_IN[Placement.INLINE])
 IN_BLOCK = {
-    Block.CONTENT: "in its text",
-    Block.ASIDE: "beside its text",
-    Block.HEADER: "in its header",
-    Block.FOOTER: "in its footer",
-    Block.NAVIGATION: "in its navigation",
-    Block.UNKNOWN: "in a block that the crawl does not name",
+    Block.CONTENT: _("in its text"),
+    Block.ASIDE: _("beside its text"),
+    Block.HEADER: _("in its header"),
+    Block.FOOTER: _("in its footer"),
+    Block.NAVIGATION: _("in its navigation"),
+    Block.UNKNOWN: _("in a block that the crawl does not name"),
 }
 
 # Links of the site, by what they stand in the way of; linker.models.querysets.sql writes them as SQL.

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Case, F, Func, Q, Value, When
 from django.db.models.functions import MD5, Coalesce, Lower, NullIf, Replace, Trim
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from linker.engine.roles.policy import CHOICES, LABELS, PageRole
@@ -48,10 +49,10 @@ def _before_hyphen(text: Replace) -> Func:
 
 
 class PageStatus(models.TextChoices):
-    LIVE = "live", "Live"
-    MERGED = "merged", "Merged"
-    REDIRECTED = "redirected", "Redirected"
-    KILLED = "killed", "Killed"
+    LIVE = "live", _("Live")
+    MERGED = "merged", _("Merged")
+    REDIRECTED = "redirected", _("Redirected")
+    KILLED = "killed", _("Killed")
 
 
 class Page(models.Model):
@@ -103,6 +104,15 @@ class Page(models.Model):
     indexability_status = models.CharField(max_length=100, blank=True, default="")
     canonical_link = models.TextField(blank=True, default="", help_text="rel=canonical as the page states it")
     redirect_url = models.TextField(blank=True, default="")
+    leads_to = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="Where a link to it ends, past redirects and canonicals; kept by the links import",
+    )
     crawl_depth = models.IntegerField(null=True, blank=True)
     last_modified = models.DateTimeField(null=True, blank=True)
 
@@ -175,6 +185,8 @@ class Page(models.Model):
                 name="page_figures",
             ),
             models.Index(fields=["project"], condition=MISSING, name="page_missing"),
+            # Few of many: which pages lead elsewhere, and to a page that goes.
+            models.Index(fields=["leads_to"], condition=Q(leads_to__isnull=False), name="page_leads_elsewhere"),
             # The search of the queue: review.queue.search.
             GinIndex(SearchWords("url", "title"), name="page_words"),
         ]
@@ -202,10 +214,10 @@ class Page(models.Model):
 
 
 class TrafficSource(models.TextChoices):
-    SEARCH_CONSOLE = "search_console", "Search Console"
-    CRAWL = "crawl", "Search Console, with the crawl"
-    ANALYTICS = "analytics", "Analytics"
-    HITS = "hits", "A list of hits"
+    SEARCH_CONSOLE = "search_console", _("Search Console")
+    CRAWL = "crawl", _("Search Console, with the crawl")
+    ANALYTICS = "analytics", _("Analytics")
+    HITS = "hits", _("A list of hits")
 
 
 class TrafficPeriod(models.Model):
@@ -280,8 +292,8 @@ class PageTraffic(models.Model):
 
 
 class QuerySource(models.TextChoices):
-    SEARCH_CONSOLE = "search_console", "Search Console"
-    JOIL = "joil", "url, query, importance"
+    SEARCH_CONSOLE = "search_console", _("Search Console")
+    JOIL = "joil", _("url, query, importance")
 
 
 class SearchQuery(models.Model):
@@ -363,12 +375,12 @@ class PageEmbedding(models.Model):
 class Block(models.IntegerChoices):
     """The part of a page in which the crawl saw a link. Content is the page's own text, aside what stands beside it."""
 
-    UNKNOWN = 0, "Unknown"
-    CONTENT = 1, "Content"
-    ASIDE = 2, "Aside"
-    HEADER = 3, "Header"
-    FOOTER = 4, "Footer"
-    NAVIGATION = 5, "Navigation"
+    UNKNOWN = 0, _("Unknown")
+    CONTENT = 1, _("Content")
+    ASIDE = 2, _("Aside")
+    HEADER = 3, _("Header")
+    FOOTER = 4, _("Footer")
+    NAVIGATION = 5, _("Navigation")
 
 
 class ExistingLink(models.Model):

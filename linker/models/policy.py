@@ -6,15 +6,17 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from linker.engine.roles.policy import CHOICES
 from linker.models.page import Category, Page
 from linker.models.project import Basis, Project
+from linker.wording import in_english
 
 
 class Placement(models.TextChoices):
-    INLINE = "inline", "In the text"
-    RELATED = "related", "Related block"
+    INLINE = "inline", _("In the text")
+    RELATED = "related", _("Beside the text")
 
 
 class Rel(models.TextChoices):
@@ -65,16 +67,16 @@ class Tier(models.Model):
 
 
 class Sensitivity(models.TextChoices):
-    MEDICAL = "medical", "Medical"
-    LEGAL = "legal", "Legal"
-    FINANCIAL = "financial", "Financial"
-    OTHER = "other", "Other"
+    MEDICAL = "medical", _("Medical")
+    LEGAL = "legal", _("Legal")
+    FINANCIAL = "financial", _("Financial")
+    OTHER = "other", _("Other")
 
 
 class SensitiveState(models.TextChoices):
-    PROPOSED = "proposed", "To check"
-    CONFIRMED = "confirmed", "Confirmed"
-    DISMISSED = "dismissed", "Dismissed"
+    PROPOSED = "proposed", _("To check")
+    CONFIRMED = "confirmed", _("Confirmed")
+    DISMISSED = "dismissed", _("Dismissed")
 
 
 class SensitiveRule(models.Model):
@@ -145,12 +147,12 @@ class SensitiveRule(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()}: {self.subject}"
+        return f"{in_english(Sensitivity(self.kind).label)}: {self.subject}"
 
     @property
     def adjective(self) -> str:
         """What a page is that the rule takes: "medical", or just "sensitive" where the kind has no name."""
-        return "sensitive" if self.kind == Sensitivity.OTHER else self.get_kind_display().lower()
+        return "sensitive" if self.kind == Sensitivity.OTHER else in_english(Sensitivity(self.kind).label).lower()
 
     @property
     def subject(self) -> str:
@@ -178,9 +180,9 @@ class SensitivePage(models.Model):
 
 
 class Side(models.TextChoices):
-    DONOR = "donor", "Donors"
-    ACCEPTOR = "acceptor", "Acceptors"
-    BOTH = "both", "Both"
+    DONOR = "donor", _("Donors")
+    ACCEPTOR = "acceptor", _("Acceptors")
+    BOTH = "both", _("Both")
 
 
 class ExclusionRule(models.Model):

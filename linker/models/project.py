@@ -6,44 +6,47 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class TextRecipe(models.TextChoices):
-    FULL = "full", "Title, H1, headings and the first part of the body"
-    TITLE = "title", "Title and H1 only"
-    BODY = "body", "Body only"
+    FULL = "full", _("Title, H1, headings and the first part of the body")
+    TITLE = "title", _("Title and H1 only")
+    BODY = "body", _("Body only")
 
 
 class VectorSource(models.TextChoices):
-    ENCODER = "encoder", "Embed the pages here"
-    IMPORTED = "imported", "Use the vectors the crawl brought along"
+    ENCODER = "encoder", _("Embed the pages here")
+    IMPORTED = "imported", _("Use the vectors the crawl brought along")
 
 
 class UrlPolicy(models.TextChoices):
-    KEEP = "keep", "Different pages"
-    STRIP = "strip", "The same page"
+    KEEP = "keep", _("Different pages")
+    STRIP = "strip", _("The same page")
 
 
 class ParameterUrls(models.TextChoices):
-    AUTO = "auto", "Leave out variants of another page, sorting, filters and pagination"
-    EXCLUDE = "exclude", "Leave out every URL with a query"
-    ALLOW = "allow", "Leave out pagination only"
+    AUTO = "auto", _("Leave out variants of another page, sorting, filters and pagination")
+    EXCLUDE = "exclude", _("Leave out every URL with a query")
+    ALLOW = "allow", _("Leave out pagination only")
 
 
 class Basis(models.TextChoices):
     """What tiers read off an edge. Each basis has bounds of its own: they mean different things."""
 
-    PROBABILITY = "probability", "Probability"
-    QUANTILE = "quantile", "Quantile of the run"
-    COSINE = "cosine", "Similarity"
+    PROBABILITY = "probability", _("Probability")
+    QUANTILE = "quantile", _("Quantile of the run")
+    COSINE = "cosine", _("Similarity")
 
 
 class QueueOrder(models.TextChoices):
-    """How suggestions are listed. The first two keep a donor's together."""
+    """How suggestions are listed. All but the last keep those of a donor, an acceptor or a category together."""
 
-    DONOR = "donor", "Highest score first"
-    NEED = "need", "Most needed first"
-    SCORE = "score", "Highest score first, in one list"
+    DONOR = "donor", _("Highest score first")
+    NEED = "need", _("Most needed first")
+    TARGET = "target", _("Acceptor by acceptor, most needed first")
+    CATEGORY = "category", _("Category by category")
+    SCORE = "score", _("Highest score first, in one list")
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -52,7 +55,18 @@ class QueueOrder(models.TextChoices):
             return ("-score", "id")
         if self == QueueOrder.NEED:
             return ("-donor_worth", "source_id", "-worth", "id")
+        if self == QueueOrder.TARGET:
+            return ("-need", "target_id", "-score", "id")
+        if self == QueueOrder.CATEGORY:
+            return ("section", "-donor_best", "source_id", "-score", "id")
         return ("-donor_best", "source_id", "-score", "id")
+
+
+class GapLinks(models.TextChoices):
+    """Where an accepted link goes whose words the donor's text does not hold; an editor may choose anew each time."""
+
+    BESIDE = "beside", _("Beside the text")
+    GAP = "gap", _("Content gap: a sentence is written for it")
 
 
 def default_model() -> str:
@@ -118,6 +132,25 @@ class Project(models.Model):
         max_length=8, choices=QueueOrder.choices, default=QueueOrder.DONOR, db_default=QueueOrder.DONOR
     )
 
+    # What the accept button of a content gap proposes (review.link_places).
+    gap_links = models.CharField(
+        max_length=8, choices=GapLinks.choices, default=GapLinks.BESIDE, db_default=GapLinks.BESIDE
+    )
+
+    # How much of the queue two people read, the second without seeing the first decision (review.overlap).
+    read_twice = models.PositiveSmallIntegerField(
+        default=0, db_default=0, validators=[MaxValueValidator(20)], help_text="Percent of the suggestions"
+    )
+    # How many cards come among them whose answer is known from links that the site has (review.known_share).
+    known_share = models.PositiveSmallIntegerField(
+        default=0, db_default=0, validators=[MaxValueValidator(20)], help_text="For each hundred suggestions"
+    )
+
+    # From where on something is an alert, where that differs from review.quality.limits.Limits, by name; and how many
+    # alerts are open, kept by review.quality.alerts for the navigation.
+    alert_limits = models.JSONField(default=dict, db_default={}, blank=True)
+    open_alerts = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+
     # Column mappings the user confirmed, by kind of file: {"pages": {field: column}, "links": {...}, ...}.
     import_mappings = models.JSONField(default=dict, blank=True)
 
@@ -127,6 +160,8 @@ class Project(models.Model):
             models.CheckConstraint(
                 condition=models.Q(query_blend__gte=0.0, query_blend__lte=1.0), name="project_query_blend_is_share"
             ),
+            models.CheckConstraint(condition=models.Q(read_twice__lte=20), name="project_read_twice_at_most_20"),
+            models.CheckConstraint(condition=models.Q(known_share__lte=20), name="project_known_share_at_most_20"),
         ]
 
     def __str__(self) -> str:
@@ -134,17 +169,23 @@ class Project(models.Model):
 
 
 class Role(models.TextChoices):
-    VIEWER = "viewer", "Viewer"
-    EDITOR = "editor", "Editor"
-    MANAGER = "manager", "Manager"
+    VIEWER = "viewer", _("Viewer")
+    EDITOR = "editor", _("Editor")
+    EXPERT = "expert", _("Expert")
+    MANAGER = "manager", _("Manager")
 
 
 class Membership(models.Model):
-    """What a user may do in a project: viewers look, editors decide and export, managers also import, run and set."""
+    """What a user may do in a project: viewers look, editors decide and export, managers also import, run and set.
+
+    Experts do what editors do, and are named for sections (linker.models.people.ExpertSection).
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=8, choices=Role.choices, default=Role.EDITOR)
+    # Whether groups of the sign-in gave the role, which then take it away as well (linker.projects.groups).
+    by_groups = models.BooleanField(default=False, db_default=False, editable=False)
 
     class Meta:
         constraints = [

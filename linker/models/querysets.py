@@ -38,7 +38,8 @@ APPROVED_STATUSES = ("accepted", "exported")
 UNDECIDED = Q(status="suggested")
 APPROVED = Q(status__in=APPROVED_STATUSES)
 ACCEPTED = Q(status="accepted")  # approved, and not exported yet
-REFUSED = Q(status__in=("rejected", "withdrawn"))  # never proposed again
+WAITING = ACCEPTED & Q(waits=True)  # for a second person, see linker.pages.gates
+REFUSED = Q(status__in=("rejected", "withdrawn"))  # not proposed again, see linker.models.suppression
 DECIDED = ~UNDECIDED
 ONCE_APPROVED = Q(status__in=(*APPROVED_STATUSES, "withdrawn"))
 

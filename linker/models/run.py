@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
 
 from linker.models.page import Category, EmbeddingModel
 from linker.models.project import Project
 
 
 class RunKind(models.TextChoices):
-    IMPORT_PAGES = "import_pages", "Import pages"
-    IMPORT_LINKS = "import_links", "Import links"
-    IMPORT_QUERIES = "import_queries", "Import search queries"
-    IMPORT_TRAFFIC = "import_traffic", "Import traffic"
-    EMBED = "embed", "Embed pages"
-    MATCH = "match", "Match"
-    RETIER = "retier", "Reassign tiers"
-    SENSITIVE = "sensitive", "Scan for sensitive pages"
-    ROLES = "roles", "Find page roles"
-    RELEASE = "release", "Release"
+    IMPORT_PAGES = "import_pages", _("Import pages")
+    IMPORT_LINKS = "import_links", _("Import links")
+    IMPORT_QUERIES = "import_queries", _("Import search queries")
+    IMPORT_TRAFFIC = "import_traffic", _("Import traffic")
+    EMBED = "embed", _("Embed pages")
+    MATCH = "match", _("Match")
+    RETIER = "retier", _("Reassign tiers")
+    SENSITIVE = "sensitive", _("Scan for sensitive pages")
+    ROLES = "roles", _("Find page roles")
+    RELEASE = "release", _("Release")
+    DRAFT = "draft", _("Draft of a release")
+    VERIFY = "verify", _("Look for released links")
+    COMPARE = "compare", _("Compare runs")
+    STAND = "stand", _("Take a run again")
+    CLIENT_REPORT = "client_report", _("Report")
+    AUDIT = "audit", _("Draw an audit")
+    SAFETY = "safety", _("Apply safety classes")
+    CALIBRATE = "calibrate", _("Draw a calibration")
+    ALERTS = "alerts", _("Look for alerts")
 
 
 IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are
@@ -32,11 +43,11 @@ def kind_label(kind: str) -> str:
 
 
 class RunStatus(models.TextChoices):
-    QUEUED = "queued", "Waiting"
-    RUNNING = "running", "Running"
-    SUCCEEDED = "succeeded", "Finished"
-    FAILED = "failed", "Failed"
-    CANCELLED = "cancelled", "Cancelled"
+    QUEUED = "queued", _("Waiting")
+    RUNNING = "running", _("Running")
+    SUCCEEDED = "succeeded", _("Finished")
+    FAILED = "failed", _("Failed")
+    CANCELLED = "cancelled", _("Cancelled")
 
 
 ACTIVE = (RunStatus.QUEUED, RunStatus.RUNNING)
@@ -79,7 +90,8 @@ class Run(models.Model):
         indexes = [models.Index(fields=["status"], condition=models.Q(status__in=ACTIVE), name="run_active")]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()} #{self.pk}"
+        with override(settings.LANGUAGE_CODE):  # the log keeps it
+            return f"{self.get_kind_display()} #{self.pk}"
 
     def get_kind_display(self) -> str:  # type: ignore[no-redef]
         return kind_label(self.kind)

@@ -63,12 +63,13 @@ def scrub(text: str) -> str:
 
 
 def _secrets() -> Iterator[str]:
-    """The signing key and the servers' passwords, also as written in addresses."""
+    """The signing key, the client's secret and the servers' passwords, also as written in addresses."""
     from django.conf import settings
 
     if not settings.configured:
         return
-    known = [settings.SECRET_KEY, settings.DATABASES["default"].get("PASSWORD") or ""]
+    known = [settings.SECRET_KEY, settings.OIDC_CLIENT_SECRET, settings.EMAIL_HOST_PASSWORD]
+    known.append(settings.DATABASES["default"].get("PASSWORD") or "")
     known.append(urlsplit(settings.REDIS_URL).password or "")
     for secret in known:
         for form in {secret, quote(secret, safe=""), unquote(secret)}:

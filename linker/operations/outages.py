@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 import redis.exceptions
@@ -17,6 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils.translation import gettext_lazy
 from environs import EnvError
 
 from linker.operations.logs import scrub
@@ -44,30 +45,32 @@ class Trouble:
     """`sentence` tells the administrator what to do; `public` is fit for any page. `passes` by itself?"""
 
     sentence: str
-    public: str
+    public: Any
     passes: bool = False
 
 
 NOT_MIGRATED = Trouble(
     "The database is not set up for this version of Anchorline. Run ./manage.py migrate, then try again.",
-    "The database is not set up for this version. The person who runs the server has to run ./manage.py migrate.",
+    gettext_lazy(
+        "The database is not set up for this version. The person who runs the server has to run ./manage.py migrate."
+    ),
 )
 NO_PGVECTOR = Trouble(
     "PostgreSQL lacks pgvector, the extension that stores vectors. Install pgvector 0.7 or newer on "
     "the database's server, then run ./manage.py migrate. If it is installed but the role may not "
     "create it, have a superuser run CREATE EXTENSION vector in the database first.",
-    "The database lacks the pgvector extension. The person who runs the server has to install it.",
+    gettext_lazy("The database lacks the pgvector extension. The person who runs the server has to install it."),
 )
 
 
 def explain(error: BaseException | None) -> Trouble | None:
     """What is wrong with a server or the set-up, if that is what the error says; None for every other error."""
     if isinstance(error, (ImproperlyConfigured, EnvError)):
-        return Trouble(f"Anchorline cannot start: {error}", "The server's settings are wrong.")
+        return Trouble(f"Anchorline cannot start: {error}", gettext_lazy("The server's settings are wrong."))
     if isinstance(error, redis.exceptions.ConnectionError | redis.exceptions.TimeoutError):
         return Trouble(
             f"Redis does not answer ({first_line(error)}). Start it, or set REDIS_URL to its address.",
-            "The work queue does not answer.",
+            gettext_lazy("The work queue does not answer."),
             passes=not isinstance(error, redis.exceptions.AuthenticationError),
         )
     if not isinstance(error, db.Error | psycopg.Error):
@@ -83,7 +86,7 @@ def explain(error: BaseException | None) -> Trouble | None:
 
 
 def _of_connection(error: BaseException, text: str, state: str) -> Trouble | None:
-    public = "The database does not answer."
+    public = gettext_lazy("The database does not answer.")
     if is_away(error):
         return Trouble(
             f"PostgreSQL does not answer ({first_line(error)}). Start it, or set DATABASE_URL to its address.",

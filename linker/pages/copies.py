@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q
+from django.utils.translation import gettext as _
 
 from linker import audit
 from linker.errors import UserError
@@ -145,7 +146,7 @@ def keep_apart(
     twin = PageTwin.objects.filter(group=group, page=page_id).select_related("page").first() if page_id else None
     if group is None or (page_id and twin is None):
         raise UserError(
-            "This group no longer exists: someone has dissolved it, or a match run has replaced it. Reload the list."
+            _("This group no longer exists: someone has dissolved it, or a match run has replaced it. Reload the list.")
         )
     word = NotTheSame.objects.create(project=project, user_id=user.pk if user is not None else None)
     with connection.cursor() as cursor:
@@ -197,7 +198,7 @@ def take_back(project: Project, word_id: int, user: AbstractBaseUser | Anonymous
     no manager says so any more."""
     word = NotTheSame.objects.select_for_update().filter(project=project, pk=word_id).first()
     if word is None:
-        raise UserError("This was taken back already. Look at the list again.")
+        raise UserError(_("This was taken back already. Look at the list again."))
     addresses = list(word.pages.order_by("-side", "page").values_list("page__url", flat=True)[:LOGGED])
     count = word.pages.count()
     ApartPage.objects.filter(word=word).delete()

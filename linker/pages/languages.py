@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from django.conf.locale import LANG_INFO
 from django.db import connection, transaction
+from django.utils.translation import gettext
 
 from linker.engine.text.languages import ALIKE, AT_A_TIME, READ, SURE, agreed, detect, kin
 from linker.engine.text.model_languages import MULTILINGUAL, knows, trained_on
@@ -23,9 +24,10 @@ from linker.models.project import VectorSource
 from linker.models.querysets import PRESENT, sql
 from linker.storage.copy import copy_out, copy_rows_in
 from linker.storage.cursors import stream
+from linker.storage.site_figures import language_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -94,45 +96,37 @@ def _stale_pages(project: Project) -> Iterator[tuple[Any, ...]]:
 # --------------------------------------------------------------------------------------------------------- counting
 
 
-def language_counts(project: Project) -> dict[str, int]:
-    """Pages of the last import by the language they count as, the most common first; "" where none is known."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT own_language, count(*) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} "
-            "GROUP BY 1 ORDER BY 2 DESC, 1",
-            [project.pk],
-        )
-        return dict(cursor.fetchall())
-
-
 def usual_language(project: Project) -> str:
     """The language of most pages that have one; "" where none has."""
     return next((language for language in language_counts(project) if language), "")
 
 
 def language_name(code: str) -> str:
-    """Its English name; the code itself if it has none."""
+    """Its name in the reader's language; the code itself if it has none."""
     known = LANG_INFO.get(code, {}).get("name") or MISSING_NAMES.get(code)
-    return known or (code or "no known language")
+    return gettext(known) if known else code or gettext("no known language")
 
 
 FEW = 0.1  # of the pages: in so many, a language that the model does not know is worth a word
 
 
-def model_advice(project: Project) -> str:
-    """A warning, and what to do, where the project's model does not know the languages of its pages; else empty."""
+def model_advice(project: Project, languages: Iterable[tuple[str, int]]) -> str:
+    """A warning, and what to do, where the project's model does not know the languages of its pages; else empty.
+
+    `languages`: pages by language, as linker.storage.site_figures counts them.
+    """
     if project.vector_source == VectorSource.IMPORTED:
         return ""
     name = project.model_name
-    counts = {language: pages for language, pages in language_counts(project).items() if language}
+    counts = {language: pages for language, pages in languages if language}
     foreign = {language: pages for language, pages in counts.items() if knows(name, language) is False}
     some, every = sum(foreign.values()), sum(counts.values())
     if not some or some < FEW * every:
         return ""
     unknown = [language for language, pages in foreign.items() if pages >= FEW * some][:3]
     pages = "Most pages" if some > every / 2 else f"{some:,} of {every:,} pages"
-    languages = sorted(map(language_name, trained_on(name) or ()))
-    trained = f"was trained on {listed(languages)}" if len(languages) <= 3 else "was not trained on that"
+    known = sorted(map(language_name, trained_on(name) or ()))
+    trained = f"was trained on {listed(known)}" if len(known) <= 3 else "was not trained on that"
     return (
         f"{pages} are in {listed([*map(language_name, unknown)])}; the model {name} {trained}. Choose a multilingual "
         f"model such as {' or '.join(MULTILINGUAL)} in the settings, then embed the pages and match again."

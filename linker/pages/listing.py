@@ -15,6 +15,7 @@ from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 from django.db.models import BooleanField, F, Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import MD5, Coalesce
+from django.utils.translation import gettext_lazy as _
 
 from linker.engine.patterns import compile_pattern
 from linker.engine.roles.policy import LABELS
@@ -32,11 +33,13 @@ from linker.models.linked import TEXT_LINK
 from linker.models.querysets import INDEXABLE, LINKABLE, MISSING, NOT_INDEXABLE, ORPHAN, PRESENT, PROPOSED
 from linker.models.subtrees import subtree, subtrees
 from linker.pages.page_lists import page_ids
+from linker.pages.posed_links import as_seen, posed_to, without_posed
 from linker.query_strings import is_id, unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
     from linker.engine.params import PageFilter
@@ -50,18 +53,18 @@ UNKNOWN = "none"  # what stands for no language in addresses
 WIDE = ("body", "headings", "description")
 
 SHOW = {
-    "live": ("All pages", PRESENT),
-    "indexable": ("Indexable", INDEXABLE),
-    "not-indexable": ("Not indexable", NOT_INDEXABLE),
-    "orphans": ("Orphans", ORPHAN),
-    "missing": ("Missing from the last import", MISSING),
+    "live": (_("All pages"), PRESENT),
+    "indexable": (_("Indexable"), INDEXABLE),
+    "not-indexable": (_("Not indexable"), NOT_INDEXABLE),
+    "orphans": (_("Orphans"), ORPHAN),
+    "missing": (_("Missing from the last import"), MISSING),
 }
 # The value sorted by is never null; ties are broken by id, in the same direction.
-ORDERS: dict[str, tuple[str, Any, bool]] = {
-    "crawl": ("As crawled", F("id"), False),
-    "clicks": ("Most clicks", Coalesce("clicks", -1), True),
-    "inlinks": ("Fewest links in", F("inlinks"), False),
-    "outlinks": ("Fewest links out", F("outlinks"), False),
+ORDERS: dict[str, tuple[Any, Any, bool]] = {
+    "crawl": (_("As crawled"), F("id"), False),
+    "clicks": (_("Most clicks"), Coalesce("clicks", -1), True),
+    "inlinks": (_("Fewest links in"), F("inlinks"), False),
+    "outlinks": (_("Fewest links out"), F("outlinks"), False),
 }
 
 
@@ -234,19 +237,23 @@ def nearest_addresses(project: Project, address: str, limit: int = 5) -> list[st
 
 
 def body_links(page: Page, *, inward: bool) -> tuple[list[ExistingLink], int]:
-    """The page's links in the body text, inward or outward, by id; the first LINKS_SHOWN, and how many in all."""
+    """The page's links in the body text, inward or outward, by id; the first LINKS_SHOWN, and how many in all. Those
+    that the queue shows as suggestions are among the suggestions."""
     side, other = ("target", "source") if inward else ("source", "target")
-    links = ExistingLink.objects.filter(TEXT_LINK, **{side: page})
+    links = without_posed(page.project, ExistingLink.objects.filter(TEXT_LINK, **{side: page}))
     rows = links.select_related(other).defer(*(f"{other}__{name}" for name in WIDE)).order_by("pk")
     return list(rows[:LINKS_SHOWN]), links.count()
 
 
-def suggestions(page: Page, *, as_donor: bool) -> tuple[list[CandidateEdge], int]:
-    """The page's suggestions on one side, best first; the first LINKS_SHOWN, and how many in all."""
+def suggestions(page: Page, user: User, *, as_donor: bool) -> tuple[list[CandidateEdge], int]:
+    """The page's suggestions on one side as the user may see them, best first; the first LINKS_SHOWN, and how many in
+    all."""
     side, other = ("source", "target") if as_donor else ("target", "source")
     edges = CandidateEdge.objects.filter(PROPOSED, **{side: page})
     rows = edges.select_related(other, "tier").defer(*(f"{other}__{name}" for name in WIDE)).order_by("-score", "pk")
-    return list(rows[:LINKS_SHOWN]), edges.count()
+    posed = posed_to(page.project, user, **{side: page})
+    found = as_seen(page.project, user, list(rows[:LINKS_SHOWN])) + posed
+    return sorted(found, key=lambda edge: (-edge.score, edge.pk))[:LINKS_SHOWN], edges.count() + len(posed)
 
 
 def count_chosen(project: Project, chosen: PageFilter, section: Collection[int] = ()) -> int:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from linker.engine.arrays.vectors import slices
-from linker.models import Page, PageList, Project, Run, RunKind
-from linker.wording import count
+from linker.models import Gate, Page, PageList, Project, Run, RunKind, SafetyClass
+from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +38,7 @@ def keep(
     unknown: Sequence[tuple[int, str]],
     user: AbstractBaseUser | AnonymousUser | None,
 ) -> PageList:
-    """Keeps the pages of a list; lists that no run names go when they are UNUSED_DAYS old."""
+    """Keeps the pages of a list; lists that nothing names any more go when they are UNUSED_DAYS old."""
     old = PageList.objects.filter(project=project, created_at__lt=timezone.now() - timedelta(days=UNUSED_DAYS))
     old.exclude(pk__in=_named(project)).delete()
     ids = np.unique(pages)
@@ -55,7 +57,9 @@ def keep(
 def _named(project: Project) -> set[int]:
     runs = Run.objects.filter(project=project, kind=RunKind.MATCH)
     rows = runs.values_list(*(f"params__{side}__page_list" for side in SIDES))
-    return {number for row in rows for number in row if number}
+    rules = [model.objects.filter(project=project, page_list__isnull=False) for model in (SafetyClass, Gate)]
+    in_rules = {number for those in rules for number in those.values_list("page_list", flat=True)}
+    return {number for row in rows for number in row if number} | in_rules
 
 
 def lists_of(run: Run) -> dict[str, PageList]:
@@ -63,25 +67,38 @@ def lists_of(run: Run) -> dict[str, PageList]:
     asked = {side: (run.params.get(side) or {}).get("page_list") for side in SIDES}
     found = PageList.objects.filter(project=run.project, pk__in=[number for number in asked.values() if number])
     known = found.defer("pages").in_bulk()
-    return {side: known[number] for side, number in asked.items() if number in known}
+    return {side: known[pk] for side, pk in asked.items() if pk in known}
 
 
 def list_in_words(found: PageList) -> str:
     """How many pages of a file are known, and what was not, as "312 from list.csv, 4 lines unknown"."""
-    unknown = f", {count(found.unknown_lines, 'line')} unknown" if found.unknown_lines else ""
-    return f"{found.size:,} from {found.name}{unknown}"
+    said = {"size": number(found.size), "name": found.name, "lines": number(found.unknown_lines)}
+    if not found.unknown_lines:
+        return _("%(size)s from %(name)s") % said
+    known = ngettext(
+        "%(size)s from %(name)s, %(lines)s line unknown",
+        "%(size)s from %(name)s, %(lines)s lines unknown",
+        found.unknown_lines,
+    )
+    return known % said
 
 
 def unknown_in_words(found: PageList) -> str:
     """The first lines for which there is no page, in a sentence; empty where all are known."""
     if not found.unknown_lines:
         return ""
-    quoted = ", ".join(f"line {line:,} (“{text}”)" for line, text in found.unknown[:SHOWN])
-    more = found.unknown_lines - min(SHOWN, len(found.unknown))
-    return (
-        f"The project has no page for {count(found.unknown_lines, 'line')} of {found.name}: {quoted}"
-        f"{f' and {more:,} more' if more else ''}."
+    quoted = ", ".join(
+        _("line %(line)s (“%(text)s”)") % {"line": number(line), "text": text} for line, text in found.unknown[:SHOWN]
     )
+    more = found.unknown_lines - min(SHOWN, len(found.unknown))
+    if more:
+        quoted = _("%(listed)s and %(more)s more") % {"listed": quoted, "more": number(more)}
+    said = ngettext(
+        "The project has no page for %(lines)s line of %(name)s: %(quoted)s.",
+        "The project has no page for %(lines)s lines of %(name)s: %(quoted)s.",
+        found.unknown_lines,
+    )
+    return said % {"lines": number(found.unknown_lines), "name": found.name, "quoted": quoted}
 
 
 def page_ids(found: PageList) -> NDArray[np.int64]:

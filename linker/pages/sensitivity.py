@@ -18,10 +18,20 @@ from linker.engine.patterns import compile_pattern
 from linker.engine.sensitivity.matcher import Matcher, Place
 from linker.engine.sensitivity.words import KINDS, entries, likely_language, own_entry, word_key
 from linker.models import CandidateEdge, Category, Page, Project, SensitiveRule, SensitiveState
+from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import PRESENT, sql
 from linker.models.subtrees import tree_sql
 from linker.pages.languages import usual_language
 from linker.pages.report import SensitiveReport
+from linker.pages.sensitive_sayings import (
+    ADDRESS_HAS,
+    IN_CATEGORY,
+    MAX_REASON,
+    OF_ACCEPTOR,
+    OF_DONOR,
+    SAYS,
+    WHOLE_SITE,
+)
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import analyze, copy_in
 from linker.storage.cursors import stream
@@ -39,7 +49,7 @@ AT_A_TIME = 2000  # pages
 # A site is about a subject where half of its pages speak of it, or a fifth and its home page too.
 SITE_PAGES, SITE_SHARE, SITE_SHARE_WITH_HOME = 10, 0.5, 0.2
 PLACES = tuple(Place)
-SAYS = {Place.TITLE: "title says", Place.H1: "H1 says", Place.ADDRESS: "address says"}
+_SAID = f"coalesce({OF_ACCEPTOR.said_in_sql(reason='t.reason')}, {OF_DONOR.said_in_sql(reason='s.reason')}, '')"
 
 # Every reason for every page of the common table `page`: (page, rule, place, turn), of which the lowest turn is shown.
 # Rules of `counted` give reasons even where they were dismissed.
@@ -149,13 +159,13 @@ def _write_reasons(cursor: Any, project: Project) -> None:
     cursor.execute("ALTER TABLE sensitive_pages ADD PRIMARY KEY (page)")
     cursor.execute("ANALYZE sensitive_pages")
     cursor.execute(
-        """
+        f"""
         WITH r AS (
-            SELECT o.id, coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '') AS reason
+            SELECT o.id, {_SAID} AS reason
             FROM sensitive_edges e JOIN linker_candidateedge o ON o.id = e.id
             LEFT JOIN sensitive_pages s ON s.page = o.source_id
             LEFT JOIN sensitive_pages t ON t.page = o.target_id
-            WHERE o.sensitive <> coalesce('The acceptor is ' || t.reason, 'The donor is ' || s.reason, '')
+            WHERE o.sensitive <> {_SAID}
             ORDER BY o.id FOR NO KEY UPDATE OF o
         )
         UPDATE linker_candidateedge e SET sensitive = r.reason FROM r WHERE e.id = r.id
@@ -164,11 +174,12 @@ def _write_reasons(cursor: Any, project: Project) -> None:
 
 
 def _marked(project: Project) -> int:
-    return CandidateEdge.objects.filter(project=project).exclude(sensitive="").count()
+    """How many of the project's suggestions need a person, as kept."""
+    return kept_counts(project).filter(is_sensitive=True).aggregate(edges=total())["edges"]
 
 
 def why_sensitive(project: Project, page_ids: Sequence[int]) -> dict[int, list[str]]:
-    """Every reason for which pages are sensitive: "medical (Magazine › Health)", "legal (title says “lawyer”)"."""
+    """Every reason why pages are sensitive: "is medical (Magazine › Health)", "is legal (title says “lawyer”)"."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"WITH RECURSIVE page(id) AS (SELECT unnest(%(ids)s::bigint[])), {_REASONS} "
@@ -190,14 +201,17 @@ def _reasons(project: Project) -> dict[tuple[int, str], str]:
     reasons: dict[tuple[int, str], str] = {}
     rules = SensitiveRule.objects.filter(project=project).exclude(state=SensitiveState.DISMISSED)
     for rule in rules.select_related("category"):
-        kind = rule.adjective
+        kind = f"is {rule.adjective}"
         if rule.word:
             shown = rule.word.split(",")[0]
-            reasons |= {(rule.pk, str(place)): f"{kind} ({SAYS[place]} “{shown}”)" for place in PLACES}
+            reasons |= {(rule.pk, str(place)): SAYS[place].said(kind=kind, word=shown) for place in PLACES}
         elif rule.url_pattern:
-            reasons[rule.pk, str(Place.ADDRESS)] = f"{kind} (address has {rule.url_pattern})"[:280]
+            said = ADDRESS_HAS.said(kind=kind, pattern=rule.url_pattern)
+            reasons[rule.pk, str(Place.ADDRESS)] = said[:MAX_REASON]
+        elif rule.category:
+            reasons[rule.pk, ""] = IN_CATEGORY.said(kind=kind, category=rule.category)[:MAX_REASON]
         else:
-            reasons[rule.pk, ""] = f"{kind} ({rule.category or 'the whole site'})"[:280]
+            reasons[rule.pk, ""] = WHOLE_SITE.said(kind=kind)
     return reasons
 
 
@@ -249,6 +263,13 @@ def find_pages_of(rule: SensitiveRule) -> None:
     count_pages([rule])
 
 
+def pages_taken(rule: SensitiveRule, most: int) -> list[int]:
+    """The pages that a rule by a word or a pattern would take, among the first `most`; it need not be saved."""
+    look = _Look(rule.project, [rule], lists=False)
+    look.through_pages(no_progress, most)
+    return look.pages()
+
+
 class _Look:
     """One look through a project's pages. Rules are numbered: those that are there, then words met on the way."""
 
@@ -265,10 +286,12 @@ class _Look:
         self._new: dict[int, tuple[str, str]] = {}  # number -> kind and word
         self._found: list[tuple[int, int, int]] = []  # number, page, index of the place
 
-    def through_pages(self, progress: Progress) -> None:
-        total = Page.objects.filter(project=self.project).count()
+    def through_pages(self, progress: Progress, most: int | None = None) -> None:
+        """Looks through all pages, or through the first ones by id, `most` of them."""
+        total = Page.objects.filter(project=self.project).count() if most is None else most
         languages: dict[str, str | None] = {"": self.language}
-        query = "SELECT id, title, h1, url, own_language FROM linker_page WHERE project_id = %s"
+        first = "" if most is None else f" ORDER BY id LIMIT {most}"
+        query = f"SELECT id, title, h1, url, own_language FROM linker_page WHERE project_id = %s{first}"
         rows = stream("titles", query, [self.project.pk])
         done = 0
         while some := list(islice(rows, AT_A_TIME)):
@@ -283,6 +306,10 @@ class _Look:
                 for page, _, _, url, _ in some:
                     if pattern.search(url):
                         self._add(rule, page, Place.ADDRESS)
+
+    def pages(self) -> list[int]:
+        """The pages that were found, by id."""
+        return sorted({page for _, page, _ in self._found})
 
     def _add(self, number: int, page: int, place: Place) -> None:
         self._found.append((number, page, PLACES.index(place)))

@@ -11,19 +11,27 @@ from typing import TYPE_CHECKING
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponseNotAllowed
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from linker.models import Membership, Role
+from linker.wording import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.http import HttpRequest, HttpResponse
 
-_RANK = {Role.VIEWER: 0, Role.EDITOR: 1, Role.MANAGER: 2}
+# An expert may do what an editor may; for which pages they may approve, linker.projects.experts says.
+_RANK = {Role.VIEWER: 0, Role.EDITOR: 1, Role.EXPERT: 1, Role.MANAGER: 2}
 
 
 def has_role(membership: Membership, needs: Role) -> bool:
     return _RANK[Role(membership.role)] >= _RANK[needs]
+
+
+def roles_of(needs: Role) -> list[Role]:
+    """The roles that may do what `needs` may."""
+    return [role for role in Role if _RANK[role] >= _RANK[needs]]
 
 
 def member(request: HttpRequest, slug: str, needs: Role = Role.VIEWER) -> Membership:
@@ -37,7 +45,10 @@ def member(request: HttpRequest, slug: str, needs: Role = Role.VIEWER) -> Member
     if membership is None:
         raise Http404("No such project")
     if not has_role(membership, needs):
-        raise PermissionDenied(f"This needs the role of {needs.label.lower()} in {membership.project.name}")
+        raise PermissionDenied(
+            _("This needs the role of %(role)s in %(project)s")
+            % {"role": within(needs.label), "project": membership.project.name}
+        )
     return membership
 
 

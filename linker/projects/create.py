@@ -43,6 +43,7 @@ SETTINGS = (
     "identical_anchor_limit",
     "query_blend",
     "queue_order",
+    "gap_links",
 )
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, F, IntegerField, Max, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from linker.embedding.service import embedding_model
 from linker.errors import UserError
@@ -17,10 +19,9 @@ from linker.models import (
     Category,
     EdgeCount,
     EdgeStatus,
-    ExistingLink,
+    KeptFigures,
     Membership,
     Page,
-    PageEmbedding,
     Project,
     Run,
     RunKind,
@@ -30,14 +31,14 @@ from linker.models import (
     Tier,
 )
 from linker.models.edge_counts import kept_counts, total
-from linker.models.linked import TEXT_LINK
 from linker.models.policy import Sensitivity
 from linker.models.project import VectorSource
-from linker.models.querysets import ACCEPTED, HELD, INDEXABLE, MISSING, OPEN, ORPHAN, PRESENT, TO_REVIEW, of
+from linker.models.querysets import ACCEPTED, HELD, OPEN, PRESENT, TO_REVIEW
 from linker.models.run import IMPORT_PREFIX
 from linker.runs import sensitivity_checks
 from linker.runs.reports import report_of
-from linker.wording import count
+from linker.storage import site_figures as storage
+from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,13 +68,9 @@ class SiteFigures:
         return self.to_review + self.held + self.accepted + self.rejected + self.exported
 
 
-def site_figures(project: Project) -> SiteFigures:
-    # Names of their own: an aggregate named like a column would stand for it in the filters that follow.
-    pages = Page.objects.filter(PRESENT, project=project).aggregate(
-        present_count=Count("project"),
-        indexable_count=Count("project", filter=INDEXABLE),
-        orphan_count=Count("project", filter=ORPHAN),
-    )
+def site_figures(project: Project, kept: KeptFigures | None = None) -> SiteFigures:
+    """`kept`: the figures of the project's pages and links, where they are known already."""
+    kept = storage.site_figures(project) if kept is None else kept
     edges = kept_counts(project).aggregate(
         to_review=total(TO_REVIEW),
         held=total(HELD),
@@ -81,25 +78,24 @@ def site_figures(project: Project) -> SiteFigures:
         rejected=total(Q(status=EdgeStatus.REJECTED)),
         exported=total(Q(status=EdgeStatus.EXPORTED)),
     )
-    body_links = ExistingLink.objects.filter(TEXT_LINK, project=project).count()
     return SiteFigures(
-        pages=pages["present_count"],
-        missing=Page.objects.filter(MISSING, project=project).count(),
-        indexable=pages["indexable_count"],
-        orphans=pages["orphan_count"],
-        body_links=body_links,
-        with_vectors=_with_vectors(project),
+        pages=kept.pages,
+        missing=kept.missing,
+        indexable=sum(part[2] for part in kept.by_category),
+        orphans=sum(part[3] for part in kept.by_category),
+        body_links=kept.body_links,
+        with_vectors=_with_vectors(project, kept),
         **edges,
     )
 
 
-def _with_vectors(project: Project) -> int:
+def _with_vectors(project: Project, kept: KeptFigures) -> int:
     """Pages of the newest import that have a vector a match of the project would use."""
+    vectors = {int(model): pages for model, pages in kept.vectors.items()}
     try:
-        model = embedding_model(project)
+        return vectors[embedding_model(project, vectors).pk]
     except UserError:
         return 0
-    return PageEmbedding.objects.filter(of("page", PRESENT), page__project=project, model=model).count()
 
 
 def tiers_in_use(project: Project) -> QuerySet[Tier]:
@@ -126,23 +122,16 @@ def tier_counts(project: Project) -> dict[str, int]:
     return counts
 
 
-@dataclass(frozen=True)
-class TierFigures:
-    """What a tier holds: suggestions of the newest match run, whatever was decided, and those still open."""
-
-    newest: int = 0
-    open: int = 0
+def open_by_tier(project: Project) -> dict[int | None, int]:
+    """Open suggestions by the tier's id; those below every tier stand under None."""
+    kept = kept_counts(project).filter(OPEN).order_by().values_list("tier").annotate(links=total())
+    return dict(kept)
 
 
-def tier_figures(project: Project, run: Run | None) -> dict[int | None, TierFigures]:
-    """By the tier's id; those below every tier stand under None. `run` is the newest that has succeeded; without one,
-    none are counted as its own."""
-    if run is None:
-        kept = kept_counts(project).order_by().values_list("tier").annotate(open_count=total(OPEN))
-        return {tier: TierFigures(0, still_open) for tier, still_open in kept}
-    rows = CandidateEdge.objects.filter(project=project).order_by().values_list("tier")
-    counted = rows.annotate(newest=Count("pk", filter=Q(run=run)), open_count=Count("pk", filter=OPEN))
-    return {tier: TierFigures(newest, still_open) for tier, newest, still_open in counted}
+def open_by_ranking(project: Project) -> dict[str, int]:
+    """Open suggestions by what ranked them (linker.models.RankedBy)."""
+    kept = kept_counts(project).filter(OPEN).order_by().values_list("ranked_by").annotate(links=total())
+    return dict(kept)
 
 
 @dataclass(frozen=True)
@@ -157,23 +146,22 @@ class CategoryFigures:
 CATEGORIES_SHOWN = 30
 
 
-def top_categories(project: Project) -> list[CategoryFigures]:
+def top_categories(project: Project, kept: KeptFigures) -> list[CategoryFigures]:
     """The top of the tree, most pages first, ties by name; suggestions are counted by their donor."""
-    pages = _pages_by_top_name(project)
-    kept = kept_counts(project).filter(TO_REVIEW).values_list("category__path__0").annotate(edges=total()).order_by()
-    edges = {name or "": number for name, number in kept}
+    pages = _pages_by_top_name(project, kept)
+    counts = kept_counts(project).filter(TO_REVIEW).values_list("category__path__0").annotate(edges=total()).order_by()
+    edges = {name or "": waiting for name, waiting in counts}
     tops = {category.name: category for category in Category.objects.filter(project=project, depth=1)}
     names = sorted(pages, key=lambda name: (-pages[name], name))
     return [CategoryFigures(tops.get(name), pages[name], edges.get(name, 0)) for name in names[:CATEGORIES_SHOWN]]
 
 
-def _pages_by_top_name(project: Project) -> dict[str, int]:
+def _pages_by_top_name(project: Project, kept: KeptFigures) -> dict[str, int]:
     """Pages counted by the first name of their category's path; the empty name counts those without a category."""
-    pages = Page.objects.filter(PRESENT, project=project).order_by()
-    tops = dict(Category.objects.filter(project=project).values_list("pk", "path__0"))
+    tops: dict[int | None, str] = dict(Category.objects.filter(project=project).values_list("pk", "path__0"))
     found: Counter[str] = Counter()
-    for category, number in pages.values_list("category").annotate(Count("project")):
-        found[tops.get(category, "")] += number
+    for category, number_of_pages, _indexable, _orphans in kept.by_category:
+        found[tops.get(category, "")] += number_of_pages
     return found
 
 
@@ -185,7 +173,7 @@ def project_cards(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Membership
         Membership.objects.filter(user_id=user.pk or 0)
         .select_related("project")
         .annotate(
-            page_count=_count(Page.objects.filter(PRESENT)),
+            page_count=Coalesce("project__kept_figures__pages", _count(Page.objects.filter(PRESENT))),
             to_review=_kept(TO_REVIEW),
             accepted=_kept(ACCEPTED),
             last_run_at=Subquery(last_run.values("created_at")[:1]),
@@ -255,7 +243,7 @@ def _by_kind(rules: QuerySet[SensitiveRule]) -> list[SensitiveGroup]:
     chosen = rules.select_related("category", "decided_by")
     order = ("-whole_site", F("pages").desc(nulls_last=True), "pk")
     return [
-        SensitiveGroup(kind, label, list(chosen.filter(kind=kind).order_by(*order)[:SHOWN_RULES]), *known[kind])
+        SensitiveGroup(kind, str(label), list(chosen.filter(kind=kind).order_by(*order)[:SHOWN_RULES]), *known[kind])
         for kind, label in Sensitivity.choices
         if kind in known
     ]
@@ -285,17 +273,17 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
     """The way from a crawl to a file, in order."""
     last = _Last(project)
     return [
-        Step("Import pages", "Upload the crawl’s pages.", "import", True, figures.pages > 0),
+        Step(_("Import pages"), _("Upload the crawl’s pages."), "import", True, figures.pages > 0),
         Step(
-            "Import links",
-            "Upload the site’s existing links, so that none is suggested again.",
+            _("Import links"),
+            _("Upload the site’s existing links, so that none is suggested again."),
             "import",
             True,
             figures.body_links > 0 or RunKind.IMPORT_LINKS in last.asked,
         ),
         Step(
-            "Import queries",
-            "Optional: search queries make better anchors.",
+            _("Import queries"),
+            _("Optional: search queries make better anchors."),
             "import",
             True,
             RunKind.IMPORT_QUERIES in last.asked,
@@ -305,20 +293,30 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
         _embed_step(project, figures, last),
         _match_step(last),
         Step(
-            "Review",
-            f"{count(figures.to_review, 'suggestion waits', 'suggestions wait')} for a decision."
+            _("Review"),
+            ngettext(
+                "%(number)s suggestion waits for a decision.",
+                "%(number)s suggestions wait for a decision.",
+                figures.to_review,
+            )
+            % {"number": number(figures.to_review)}
             if figures.to_review
-            else "Accept, edit or reject the suggestions.",
+            else _("Accept, edit or reject the suggestions."),
             "queue",
             False,
             figures.suggestions > 0 and figures.to_review == 0,
             waits=figures.to_review > 0,
         ),
         Step(
-            "Export",
-            f"{count(figures.accepted, 'accepted link has', 'accepted links have')} not been exported yet."
+            _("Export"),
+            ngettext(
+                "%(number)s accepted link has not been exported yet.",
+                "%(number)s accepted links have not been exported yet.",
+                figures.accepted,
+            )
+            % {"number": number(figures.accepted)}
             if figures.accepted
-            else "Export the accepted links for the developers.",
+            else _("Export the accepted links for the developers."),
             "releases",
             False,
             figures.exported > 0 and figures.accepted == 0,
@@ -353,26 +351,30 @@ class _Last:
 
 def _check_step(project: Project, figures: SiteFigures) -> Step:
     rules = sensitive_to_check(project).count()
-    text = "Pages about medicine, law and money always need human review. Check what was found."
+    text = _("Pages about medicine, law and money always need human review. Check what was found.")
     if rules:
-        text = f"{count(rules, 'rule', 'rules')} proposed. Each applies unless a manager dismisses it."
+        text = ngettext(
+            "%(number)s rule proposed. It applies unless a manager dismisses it.",
+            "%(number)s rules proposed. Each applies unless a manager dismisses it.",
+            rules,
+        ) % {"number": number(rules)}
     done = figures.pages > 0 and not rules and sensitivity_checks.was_looked_through(project)
-    return Step("Check what is sensitive", text, "settings_sensitive", True, done)
+    return Step(_("Check what is sensitive"), text, "settings_sensitive", True, done)
 
 
 def _embed_step(project: Project, figures: SiteFigures, last: _Last) -> Step:
-    text, done = "Turn every page’s text into a vector.", figures.with_vectors > 0
+    text, done = _("Turn every page’s text into a vector."), figures.with_vectors > 0
     comes_along = project.vector_source == VectorSource.IMPORTED
     if done and not comes_along and RunKind.EMBED in last.asked:
         done = not last.is_behind(RunKind.EMBED, Q(kind=RunKind.IMPORT_PAGES))
-        text = text if done else "Pages have been imported since. New and changed pages need a vector."
-    return Step("Embed", text, "match", True, done)
+        text = text if done else _("Pages have been imported since. New and changed pages need a vector.")
+    return Step(_("Embed"), text, "match", True, done)
 
 
 def _match_step(last: _Last) -> Step:
     matched = RunKind.MATCH in last.asked
     done = matched and not last.is_behind(RunKind.MATCH, MATCH_RESTS_ON)
-    text = "Find links worth suggesting."
+    text = _("Find links worth suggesting.")
     if matched and not done:
-        text = "Pages or links have changed since the last match. Match again."
-    return Step("Match", text, "match", True, done)
+        text = _("Pages or links have changed since the last match. Match again.")
+    return Step(_("Match"), text, "match", True, done)

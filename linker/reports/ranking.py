@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext
+
 from linker.engine.params import Ranking
 from linker.engine.ranking.rankers.registry import RANKERS
 from linker.matching.report_types import MatchReport
@@ -33,7 +35,7 @@ def ranking_of(run: Run) -> str:
 def ranked_by(run: Run) -> str:
     """Who ranked the run, after "by"; the plain name of a ranker that is no more."""
     name = ranking_of(run)
-    return RANKERS[name].by if name in RANKERS else name
+    return gettext(RANKERS[name].by) if name in RANKERS else name
 
 
 def basis_of(run: Run) -> Basis:

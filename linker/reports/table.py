@@ -6,6 +6,10 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
+
+from linker.wording import decimal, number, within
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 
@@ -23,7 +27,7 @@ class Table:
     fields that have one, in the order of the rows, where these are not all in their own.
     """
 
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     keys: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
     values: Mapping[str, Callable[[Any], str | list[Row]]] = field(default_factory=dict)
     hidden: Collection[str] = ()
@@ -39,8 +43,8 @@ class Table:
             value = getattr(part, name)
             if value is None:  # not counted
                 continue
-            label = capitalised(self.labels.get(name, name.replace("_", " ")))
-            label = f"{above}: {label.lower()}" if above else label
+            label = capitalised(str(self.labels.get(name) or gettext(name.replace("_", " "))))
+            label = f"{above}: {within(label)}" if above else label
             if name in self.values:
                 yield from _below(label, self.values[name](value))
             elif is_dataclass(value):
@@ -65,7 +69,7 @@ def capitalised(text: str) -> str:
 
 def uncapitalised(text: str) -> str:
     """As in the middle of a sentence: abbreviations keep their capitals."""
-    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+    return text if text[1:2].isupper() else within(text[:1]) + text[1:]
 
 
 def plain(value: Any) -> str:
@@ -76,11 +80,11 @@ def plain(value: Any) -> str:
         case Enum() | str():
             return str(value)
         case bool():
-            return "yes" if value else "no"
+            return gettext("yes") if value else gettext("no")
         case int():
-            return f"{value:,}"
+            return number(value)
         case float():
-            return f"{value:,.4f}".rstrip("0").rstrip(".")
+            return decimal(value, len(f"{value:.4f}".rstrip("0").partition(".")[2]))
         case list() | tuple():
             return ", ".join(map(plain, value))
     return str(value)

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from linker.models import Run, RunKind, RunStatus
-from linker.reports.ranking import basis_of, finished_matches, newest_match, ranked_by, ranking_of
+from django.utils.translation import gettext as _
+
+from linker.matching.kept_runs import standing_run
+from linker.matching.report_types import CompareReport
+from linker.models import KeptBounds, Run, RunComparison, RunKind, RunStatus
+from linker.reports.ranking import basis_of, finished_matches, ranked_by, ranking_of
+from linker.wording import within
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -14,49 +19,61 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TierNotice:
-    """That tiers read another thing now than when their bounds were last looked at, in `run` and `before`."""
+    """That tiers read another thing now than when their bounds were last looked at, in `run` and `before`. `moved`: how
+    far the order of the links moved, where the two runs were compared."""
 
     run: Run
     before: Run
     said: str
+    moved: CompareReport | None
 
 
 def tier_notice(project: Project) -> TierNotice | None:
-    """Whether the newest match run differs, in what its tiers read, from the one that the bounds were last saved for.
-
-    That is the last to have finished before a manager saved tiers, or, where none has, the project's first.
-    """
-    newest = newest_match(project)
-    if newest is None:
+    """Whether the run that stands differs, in what its tiers read, from the one that the bounds were last saved or kept
+    for, or, where neither was done, from the project's first."""
+    run = standing_run(project)
+    if run is None:
         return None
-    basis = basis_of(newest).value
+    before = _looked_at(project, basis_of(run).value) or finished_matches(project).last() or run
+    said = changes(run, before)
+    return TierNotice(run, before, said, _moved(run, before)) if said else None
+
+
+def _looked_at(project: Project, basis: str) -> Run | None:
+    """The run that stood when a manager last saved the bounds of the basis, or that they were last kept for."""
     saves = Run.objects.filter(project=project, kind=RunKind.RETIER, status=RunStatus.SUCCEEDED)
     saved_at = saves.filter(params__basis__contains=basis).values_list("finished_at", flat=True).first()
-    if saved_at is not None and newest.finished_at is not None and newest.finished_at <= saved_at:
-        return None
-    matches = finished_matches(project)
-    looked_at = matches.filter(finished_at__lte=saved_at).first() if saved_at is not None else None
-    before = looked_at or matches.last() or newest
-    said = changes(newest, before)
-    return TierNotice(newest, before, said) if said else None
+    kept = KeptBounds.objects.filter(project=project).select_related("run__model").order_by("-pk").first()
+    if kept is not None and (saved_at is None or kept.at > saved_at):
+        return kept.run
+    return standing_run(project, at=saved_at) if saved_at is not None else None
+
+
+def _moved(run: Run, before: Run) -> CompareReport | None:
+    earlier, later = sorted((run.pk, before.pk))
+    found = RunComparison.objects.filter(run=later, before=earlier).first()
+    return CompareReport.from_json(found.report) if found else None
 
 
 def changes(run: Run, before: Run) -> str:
     """What a reader of tiers must know of two runs, in a sentence; empty where nothing of it differs."""
     now, then = [], []
     if ranking_of(run) != ranking_of(before):
-        now.append(f"was ranked by {ranked_by(run)}")
-        then.append(f"was ranked by {ranked_by(before)}")
+        now.append(_("was ranked by %(ranker)s") % {"ranker": ranked_by(run)})
+        then.append(_("was ranked by %(ranker)s") % {"ranker": ranked_by(before)})
     if basis_of(run) != basis_of(before):
-        now.append(f"had {basis_of(run).label.lower()} as its tier basis")
-        then.append(f"had {basis_of(before).label.lower()} as its tier basis")
+        now.append(_("had %(basis)s as its tier basis") % {"basis": within(basis_of(run).label)})
+        then.append(_("had %(basis)s as its tier basis") % {"basis": within(basis_of(before).label)})
     if run.model_id != before.model_id:
-        now.append(f"used {run.model or 'an unnamed model'}")
-        then.append(f"used {before.model or 'an unnamed model'}")
+        now.append(_("used %(model)s") % {"model": run.model or _("an unnamed model")})
+        then.append(_("used %(model)s") % {"model": before.model or _("an unnamed model")})
     if not now:
         return ""
-    return f"Run {run.pk} {_joined(now)}; run {before.pk} {_joined(then)}."
+    parts = {"run": run.pk, "now": _joined(now), "before": before.pk, "then": _joined(then)}
+    return _("Run %(run)d %(now)s; run %(before)d %(then)s.") % parts
 
 
 def _joined(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    if len(parts) == 1:
+        return parts[0]
+    return _("%(some)s and %(last)s") % {"some": ", ".join(parts[:-1]), "last": parts[-1]}

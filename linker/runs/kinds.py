@@ -41,13 +41,33 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.SENSITIVE: RunType("linker.reports.sensitive.SENSITIVE", JobType("linker.jobs.find_sensitive", HOUR)),
     RunKind.ROLES: RunType("linker.reports.roles.ROLES", JobType("linker.jobs.find_roles", HOUR)),
     RunKind.RELEASE: RunType("review.releases.report.RELEASE", JobType("review.jobs.release", 6 * HOUR)),
+    RunKind.DRAFT: RunType("review.releases.report.DRAFT", JobType("review.jobs.draft", 6 * HOUR)),
+    RunKind.VERIFY: RunType("review.live.report.VERIFY", JobType("review.jobs.verify", 6 * HOUR)),
+    RunKind.CLIENT_REPORT: RunType("review.client_report.CLIENT_REPORT", JobType("review.jobs.client_report", HOUR)),
+    RunKind.COMPARE: RunType("linker.reports.compare.COMPARE", JobType("linker.jobs.compare", HOUR)),
+    RunKind.STAND: RunType("linker.reports.stand.STAND", JobType("linker.jobs.stand", 6 * HOUR)),
+    RunKind.AUDIT: RunType("review.quality.report.AUDIT", JobType("review.jobs.audit", HOUR)),
+    RunKind.SAFETY: RunType("linker.reports.safety.SAFETY", JobType("linker.jobs.apply_safety", HOUR)),
+    RunKind.CALIBRATE: RunType("review.quality.report.CALIBRATION", JobType("review.jobs.calibrate", HOUR)),
+    RunKind.ALERTS: RunType("review.quality.report.ALERTS", JobType("review.jobs.alerts", HOUR)),
 }
+# What is called with a run of the kind when it has succeeded, to start what follows from it.
+FOLLOWED_BY = {
+    RunKind.IMPORT_PAGES: "linker.matching.safety_run.start_if_due",
+    RunKind.IMPORT_TRAFFIC: "linker.matching.safety_run.start_if_due",
+    RunKind.SAFETY: "linker.matching.safety_run.start_if_due",
+    RunKind.IMPORT_LINKS: "review.live.start.start_if_due",
+    RunKind.VERIFY: "review.live.start.start_if_due",
+}
+# What is called every few seconds, to start runs that are due: each gives the runs that it started.
+STARTED_WHEN_DUE = ("review.quality.start.start_due",)
 IMPORT = JobType("ingest.jobs.run_import", 6 * HOUR)
 IMPORT_KINDS = "ingest.kinds.registry.run_kinds"  # called without arguments
 # Steps of a match run by cosine, and work that no run keeps an account of.
 OTHER_JOBS = {
     "match_batch": JobType("linker.jobs.match_batch", HOUR, queue="match"),
     "match_finish": JobType("linker.jobs.match_finish", 6 * HOUR),
+    "send_mails": JobType("linker.jobs.send_mails", HOUR),
     "clean_uploads": JobType("ingest.jobs.clean_uploads", HOUR),
 }
 

@@ -13,26 +13,34 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import psycopg
 import redis.exceptions
+from django.conf import settings
 from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models.functions import Coalesce
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 
-from linker import audit
+from linker import audit, notifications
 from linker.errors import RunCancelled, UserError
-from linker.models import ChangeKind, Project, Run, RunStatus
+from linker.models import ChangeKind, Project, Run, RunKind, RunStatus
 from linker.operations import outages
 from linker.operations.logs import scrub
 from linker.operations.version import code_version
 from linker.runs import job_queue
 from linker.runs.job_queue import JobKey
+from linker.runs.kinds import FOLLOWED_BY
 from linker.runs.lost_work import is_abandoned
 from linker.runs.reports import Report, report_of
 from linker.runs.run_lock import run_lock
+from linker.storage.site_figures import changes_figures, keep_figures
+from linker.wording import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+    from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 
 log = logging.getLogger(__name__)
 
@@ -57,8 +65,8 @@ class RunIsActive(UserError):
 
     def __init__(self, run: Run) -> None:
         super().__init__(
-            f"“{run.get_kind_display()}” is already {run.get_status_display().lower()} for this project "
-            f"(run {run.pk}). Wait for it to finish, or cancel it."
+            _("“%(kind)s” is already %(status)s for this project (run %(run)d). Wait for it to finish, or cancel it.")
+            % {"kind": run.get_kind_display(), "status": within(run.get_status_display()), "run": run.pk}
         )
         self.run = run
 
@@ -219,9 +227,27 @@ def _write_end(run_id: int, status: RunStatus, error: str, report: Report | dict
         ended = Run.objects.filter(pk=run_id, status__in=[RunStatus.QUEUED, RunStatus.RUNNING]).update(
             status=status, error=scrub(error), stage="", finished_at=timezone.now(), report=_stored(report)
         )
+        run = Run.objects.select_related("project", "created_by").get(pk=run_id)
         if ended and status == RunStatus.SUCCEEDED:
-            _log_import(Run.objects.select_related("project", "created_by").get(pk=run_id))
+            _log_import(run)
+            if run.kind in FOLLOWED_BY:
+                import_string(FOLLOWED_BY[RunKind(run.kind)])(run)
+        if ended and status == RunStatus.FAILED and run.created_by is not None:
+            _tell_of_failure(run, run.created_by)
+        if ended and changes_figures(run):
+            keep_figures(run.project)
     log.info("run ended", extra={"run": run_id, "status": str(status), "error": error})
+
+
+def _tell_of_failure(run: Run, user: User) -> None:
+    about = {"run": run.pk, "project": run.project}
+    notifications.notify(
+        user,
+        notifications.Kind.RUN_FAILED,
+        notifications.readers_words(lambda: _("Run %(run)s in %(project)s has failed") % about),
+        notifications.readers_words(lambda: _("Run %(run)s in %(project)s has failed. Its page says why.") % about),
+        reverse("run", args=[run.project.slug, run.pk]),
+    )
 
 
 def _stored(report: Report | dict[str, Any] | None) -> dict[str, Any]:
@@ -237,7 +263,8 @@ def _log_import(run: Run) -> None:
         said = vars(report_of(run))
         counts: dict[str, Any] = {name: value for name, value in said.items() if type(value) is int and value}
         counts |= {name: str(said[name]) for name in _IMPORTED if said.get(name)}
-        subject = f"{run.get_kind_display()}, run {run.pk}"
+        with override(settings.LANGUAGE_CODE):
+            subject = f"{run.get_kind_display()}, run {run.pk}"
         audit.record(run.project, ChangeKind.IMPORT, user=run.created_by, subject=subject, after=counts)
 
 

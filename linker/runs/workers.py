@@ -16,11 +16,13 @@ import redis.exceptions
 import structlog
 from django import db
 from django.conf import settings
+from django.utils.module_loading import import_string
 
-from linker import embedded
+from linker import embedded, notifications
 from linker.operations import outages
 from linker.runs import job_queue, recovery, sensitivity_checks
 from linker.runs.job_queue import JobKey
+from linker.runs.kinds import STARTED_WHEN_DUE
 from linker.runs.lost_work import find_lost
 from linker.storage.edge_counts import fold_many
 
@@ -151,7 +153,11 @@ class WorkerPool:
         self.suspects = lost
         for run in sensitivity_checks.start_missing():
             log.warning("a look for sensitive pages was started: the project was never looked through", run=run.pk)
+        for start_due in STARTED_WHEN_DUE:
+            for run in import_string(start_due)():
+                log.info("a run was started: it was due", run=run.pk, kind=run.kind)
         fold_many()
+        _send_mails()
         self._clean()
 
     def _clean(self) -> None:
@@ -170,6 +176,12 @@ class WorkerPool:
         if not self.refused:
             log.warning("PostgreSQL refuses to take note of lost work; trying again", error=outages.first_line(error))
         self.away, self.refused = "", True
+
+
+def _send_mails() -> None:
+    """Mails that are due are sent by a job; one waits at a time, however long the workers are busy."""
+    if notifications.are_due() and not any(job.startswith("send_mails-") for job in job_queue.waiting_ids()):
+        job_queue.enqueue(JobKey("send_mails", (int(time.time()),)))
 
 
 def _start_redis() -> embedded.NotStarted | None:

@@ -8,12 +8,15 @@ from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
+from linker import wording
 from linker.models import run
 from linker.pages import page_lists
 from linker.pages.languages import language_name
 from linker.web.forms.change_log import form_labels
 from linker.web.glossary import TERMS
+from linker.wording import number
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,6 +35,12 @@ def lookup(values: dict[str, Any], key: str) -> Any:
 
 
 @register.filter
+def within(label: Any) -> str:
+    """A label in the middle of a sentence."""
+    return wording.within(label)
+
+
+@register.filter
 def on_site(url: str, project: Project) -> str:
     """The address without the start that every address of the project shares."""
     short = url.removeprefix(project.base_url)
@@ -43,7 +52,7 @@ def term(context: Context, name: str, label: str = "") -> str:
     """A word of the trade (linker.web.glossary) with its explanation at a hover, a tap or a key; plain where the page
     has
     explained it already. Raises KeyError for a word that the glossary lacks."""
-    text, label = TERMS[name], label or name
+    text, label = _(TERMS[name]), label or _(name)
     explained: set[str] = context.render_context.setdefault("explained", set())  # type: ignore[assignment, arg-type]
     if name in explained:
         return label
@@ -97,10 +106,10 @@ def _as_text(value: Any) -> str:
     if value is None or value in ("", [], {}):
         return ""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return f"{value:,}" if isinstance(value, int) else f"{value}"
+    return number(value) if isinstance(value, int) else f"{value}"
 
 
 @register.filter
@@ -110,12 +119,12 @@ def duration(run: Run) -> str:
         return ""
     seconds = int(((run.finished_at or timezone.now()) - run.started_at).total_seconds())
     if seconds < 60:
-        return f"{seconds} s"
+        return _("%(seconds)d s") % {"seconds": seconds}
     minutes, seconds = divmod(seconds, 60)
     if minutes < 60:
-        return f"{minutes} min {seconds} s"
+        return _("%(minutes)d min %(seconds)d s") % {"minutes": minutes, "seconds": seconds}
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min"
+    return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes}
 
 
 @register.filter

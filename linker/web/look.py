@@ -1,5 +1,5 @@
-"""How pages look to one reader: light or dark, and how much stands on a screen. It is kept in a cookie of the browser,
-since a screen at home may want another look than one at work."""
+"""How pages look to one reader: light or dark, how much stands on a screen, and in which language. It is kept in
+cookies of the browser, since a screen at home may want another look than one at work, and before anybody signs in."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 COOKIE = "anchorline-look"
 YEAR = 365 * 24 * 3600  # seconds
 THEMES = (("system", _("As the system")), ("light", _("Light")), ("dark", _("Dark")))
+# Each language by its own name, so that whoever reads no other finds it.
+LANGUAGES = (("", _("As the browser")), *settings.LANGUAGES)
 DENSITIES = (("comfortable", _("Comfortable")), ("compact", _("Compact")))
 
 
@@ -45,15 +49,18 @@ class Look:
 class LookForm(forms.Form):
     theme = forms.ChoiceField(label=_("Colours"), choices=THEMES)
     density = forms.ChoiceField(label=_("Density"), choices=DENSITIES)
+    lang = forms.ChoiceField(label=_("Language"), choices=LANGUAGES, required=False)
 
 
 def look(request: HttpRequest) -> dict[str, Any]:
     """The context processor: how pages look to the reader, and the form that changes it."""
     found = Look.of(request)
-    form = LookForm(initial={"theme": found.theme, "density": found.density}, auto_id="look-%s")
+    language = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
+    form = LookForm(initial={"theme": found.theme, "density": found.density, "lang": language}, auto_id="look-%s")
     return {"look": found, "look_form": form}
 
 
+@login_not_required
 @require_POST
 def change_look(request: HttpRequest) -> HttpResponse:
     """Keeps the look, and leads back to where the reader was."""
@@ -63,7 +70,16 @@ def change_look(request: HttpRequest) -> HttpResponse:
     response = HttpResponseRedirect(back)
     form = LookForm(request.POST)
     if form.is_valid():
-        chosen = Look(form.cleaned_data["theme"], form.cleaned_data["density"])
-        secure = request.is_secure()
-        response.set_cookie(COOKIE, str(chosen), max_age=YEAR, httponly=True, samesite="Lax", secure=secure)
+        chosen = form.cleaned_data
+        _keep(request, response, COOKIE, str(Look(chosen["theme"], chosen["density"])))
+        _keep(request, response, settings.LANGUAGE_COOKIE_NAME, chosen["lang"])
     return response
+
+
+def _keep(request: HttpRequest, response: HttpResponse, cookie: str, value: str) -> None:
+    """Stores a cookie for a year, or ends it where there is nothing to store."""
+    if value:
+        secure = request.is_secure()
+        response.set_cookie(cookie, value, max_age=YEAR, httponly=True, samesite="Lax", secure=secure)
+    else:
+        response.delete_cookie(cookie)

@@ -2,14 +2,18 @@ from django.contrib.auth import views as auth
 from django.urls import path
 
 from linker.web.look import change_look
-from linker.web.views import copies, health, match, pages, projects, runs, whynot
+from linker.web.views import copies, health, join, kept_runs, mail, match, openid, pages, projects, runs, whynot
 from linker.web.views.settings import (
     change_log,
     exclusions,
+    gates,
     general,
+    invitations,
     members,
     ranking,
     roles,
+    safety,
+    sections,
     sensitive,
     tiers,
     vectors,
@@ -17,8 +21,12 @@ from linker.web.views.settings import (
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
-    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", openid.SignIn.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/openid/", openid.start, name="openid"),
+    path("login/openid/answer/", openid.answer, name="openid_answer"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("join/", join.join, name="join"),
+    path("mail/", mail.mail, name="mail"),
     path("look/", change_look, name="look"),
     path("about/", health.about, name="about"),
     path("", projects.projects, name="projects"),
@@ -34,6 +42,11 @@ urlpatterns = [
     path("p/<slug:slug>/copies/said/<int:word_id>/take-back/", copies.copies_take_back, name="copies_take_back"),
     path("p/<slug:slug>/why-not/", whynot.why_not, name="why_not"),
     path("p/<slug:slug>/runs/", runs.runs, name="runs"),
+    path("p/<slug:slug>/runs/kept/", kept_runs.kept, name="kept_runs"),
+    path("p/<slug:slug>/runs/compare/", kept_runs.compare, name="run_comparison"),
+    path("p/<slug:slug>/runs/<int:run_id>/pin/", kept_runs.run_pin, name="run_pin"),
+    path("p/<slug:slug>/runs/<int:run_id>/unpin/", kept_runs.run_unpin, name="run_unpin"),
+    path("p/<slug:slug>/runs/<int:run_id>/take-again/", kept_runs.run_take_again, name="run_take_again"),
     path("p/<slug:slug>/runs/<int:run_id>/", runs.run, name="run"),
     path("p/<slug:slug>/runs/<int:run_id>/state/", runs.run_state, name="run_state"),
     path("p/<slug:slug>/runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
@@ -46,6 +59,7 @@ urlpatterns = [
     path("p/<slug:slug>/settings/vectors/", vectors.vector_list, name="settings_vectors"),
     path("p/<slug:slug>/settings/vectors/<int:model_id>/drop/", vectors.vectors_drop, name="vectors_drop"),
     path("p/<slug:slug>/settings/tiers/", tiers.tiers, name="settings_tiers"),
+    path("p/<slug:slug>/settings/tiers/keep/", tiers.bounds_keep, name="bounds_keep"),
     path("p/<slug:slug>/settings/ranking/", ranking.ranking, name="settings_ranking"),
     path("p/<slug:slug>/settings/sensitive/", sensitive.sensitive, name="settings_sensitive"),
     path("p/<slug:slug>/settings/sensitive/decide/", sensitive.sensitive_decide, name="sensitive_decide"),
@@ -57,6 +71,13 @@ urlpatterns = [
     path(
         "p/<slug:slug>/settings/exclusions/<int:rule_id>/remove/", exclusions.exclusion_remove, name="exclusion_remove"
     ),
+    path("p/<slug:slug>/settings/safety/", safety.safety, name="settings_safety"),
+    path("p/<slug:slug>/settings/safety/class/", safety.class_save, name="safety_class"),
+    path("p/<slug:slug>/settings/safety/class/<int:class_id>/end/", safety.class_end, name="safety_class_end"),
+    path("p/<slug:slug>/settings/safety/pair/", safety.pair_save, name="safety_pair"),
+    path("p/<slug:slug>/settings/safety/pair/<int:pair_id>/end/", safety.pair_end, name="safety_pair_end"),
+    path("p/<slug:slug>/settings/safety/gate/", gates.gate_save, name="gate"),
+    path("p/<slug:slug>/settings/safety/gate/<int:gate_id>/end/", gates.gate_end, name="gate_end"),
     path("p/<slug:slug>/settings/roles/", roles.roles, name="settings_roles"),
     path("p/<slug:slug>/settings/roles/links/", roles.role_links, name="role_links"),
     path("p/<slug:slug>/settings/roles/find/", roles.roles_find, name="roles_find"),
@@ -65,4 +86,9 @@ urlpatterns = [
     path("p/<slug:slug>/settings/members/", members.member_list, name="settings_members"),
     path("p/<slug:slug>/settings/members/<int:membership_id>/", members.member_change, name="member_change"),
     path("p/<slug:slug>/settings/members/<int:membership_id>/remove/", members.member_remove, name="member_remove"),
+    path(
+        "p/<slug:slug>/settings/members/<int:membership_id>/sections/", sections.member_sections, name="member_sections"
+    ),
+    path("p/<slug:slug>/settings/members/invite/", invitations.invite, name="invite"),
+    path("p/<slug:slug>/settings/members/invitations/<int:invitation_id>/revoke/", invitations.revoke, name="revoke"),
 ]

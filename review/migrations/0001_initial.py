@@ -77,6 +77,15 @@ class Migration(migrations.Migration):
                 ('undoes', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='undone_by', to='review.decision')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['project', '-id'], name='decision_recent'),
+                    models.Index(fields=['edge', '-id'], name='decision_of_edge'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('undoes__isnull', False), ('verb', 'undo')), models.Q(models.Q(('verb', 'undo'), _negated=True), ('undoes__isnull', True)), _connector='OR'), name='decision_undo_names_one'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Pending',
@@ -86,6 +95,11 @@ class Migration(migrations.Migration):
                 ('decision', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='review.decision')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='linker.project')),
             ],
+            options={
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('operation__in', ['change', 'remove'])), name='pending_is_no_addition'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Release',
@@ -108,6 +122,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'number'), name='release_number_once'),
+                    models.CheckConstraint(condition=models.Q(('links', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('added'), '+', models.F('changed')), '+', models.F('removed')))), name='release_links_are_its_operations'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -120,6 +138,12 @@ class Migration(migrations.Migration):
                 ('edge', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='linker.candidateedge')),
                 ('release', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='held_back', to='review.release')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('release', 'edge'), name='held_back_once'),
+                    models.CheckConstraint(condition=models.Q(('reason__in', ['gone', 'redirected', 'not_indexable', 'excluded', 'sensitive', 'not_looked', 'linked', 'words_gone', 'same_anchor', 'donor_full', 'acceptor_full'])), name='held_back_reason_known'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='ReleaseChunk',
@@ -129,6 +153,11 @@ class Migration(migrations.Migration):
                 ('content', models.BinaryField()),
                 ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='review.release')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('release', 'number'), name='release_chunk_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='ReleaseLink',
@@ -140,66 +169,18 @@ class Migration(migrations.Migration):
                 ('edge', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='release_links', to='linker.candidateedge')),
                 ('release', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='release_links', to='review.release')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['project', '-id'], name='decision_recent'),
-        ),
-        migrations.AddIndex(
-            model_name='decision',
-            index=models.Index(fields=['edge', '-id'], name='decision_of_edge'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('undoes__isnull', False), ('verb', 'undo')), models.Q(models.Q(('verb', 'undo'), _negated=True), ('undoes__isnull', True)), _connector='OR'), name='decision_undo_names_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='pending',
-            constraint=models.CheckConstraint(condition=models.Q(('operation__in', ['change', 'remove'])), name='pending_is_no_addition'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='release_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(('links', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('added'), '+', models.F('changed')), '+', models.F('removed')))), name='release_links_are_its_operations'),
-        ),
-        migrations.AddConstraint(
-            model_name='heldback',
-            constraint=models.UniqueConstraint(fields=('release', 'edge'), name='held_back_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='heldback',
-            constraint=models.CheckConstraint(condition=models.Q(('reason__in', ['gone', 'redirected', 'not_indexable', 'excluded', 'sensitive', 'not_looked', 'linked', 'words_gone', 'same_anchor', 'donor_full', 'acceptor_full'])), name='held_back_reason_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='releasechunk',
-            constraint=models.UniqueConstraint(fields=('release', 'number'), name='release_chunk_once'),
-        ),
-        migrations.AddIndex(
-            model_name='releaselink',
-            index=models.Index(fields=['edge', '-id'], name='release_link_of_edge'),
-        ),
-        migrations.AddIndex(
-            model_name='releaselink',
-            index=models.Index(fields=['release', '-id'], name='release_link_of_release'),
-        ),
-        migrations.AddConstraint(
-            model_name='releaselink',
-            constraint=models.UniqueConstraint(fields=('release', 'edge'), name='release_link_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='releaselink',
-            constraint=models.CheckConstraint(condition=models.Q(('operation__in', ['add', 'change', 'remove'])), name='release_link_operation_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='releaselink',
-            constraint=models.CheckConstraint(condition=models.Q(('rel__in', ['follow', 'nofollow', 'ugc'])), name='release_link_rel_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='releaselink',
-            constraint=models.CheckConstraint(condition=models.Q(('anchor', ''), _negated=True), name='release_link_anchor_not_empty'),
+            options={
+                'indexes': [
+                    models.Index(fields=['edge', '-id'], name='release_link_of_edge'),
+                    models.Index(fields=['release', '-id'], name='release_link_of_release'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('release', 'edge'), name='release_link_once'),
+                    models.CheckConstraint(condition=models.Q(('operation__in', ['add', 'change', 'remove'])), name='release_link_operation_known'),
+                    models.CheckConstraint(condition=models.Q(('rel__in', ['follow', 'nofollow', 'ugc'])), name='release_link_rel_known'),
+                    models.CheckConstraint(condition=models.Q(('anchor', ''), _negated=True), name='release_link_anchor_not_empty'),
+                ],
+            },
         ),
         migrations.RunSQL(APPEND_ONLY, NOT_APPEND_ONLY),
     ]

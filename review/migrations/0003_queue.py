@@ -21,9 +21,14 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=40)),
                 ('query', models.CharField(blank=True, help_text='The query string of the queue', max_length=2000)),
                 ('shared', models.BooleanField(default=False, help_text='Whether the whole team sees it')),
+                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='saved_filters', to='linker.project')),
             ],
             options={
                 'ordering': ['name', 'pk'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'owner', 'name'), name='saved_filter_name_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -31,7 +36,15 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('at', models.DateTimeField(auto_now_add=True)),
+                ('edge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='linker.candidateedge')),
+                ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='linker.project')),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('project', 'user', 'edge'), name='set_aside_once'),
+                ],
+            },
         ),
         migrations.AddField(
             model_name='decision',
@@ -50,38 +63,5 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='decision',
             constraint=models.UniqueConstraint(condition=models.Q(('key__isnull', False)), fields=('project', 'user', 'key'), name='decision_key_once'),
-        ),
-        migrations.AddField(
-            model_name='savedfilter',
-            name='owner',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='savedfilter',
-            name='project',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='saved_filters', to='linker.project'),
-        ),
-        migrations.AddField(
-            model_name='setaside',
-            name='edge',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='linker.candidateedge'),
-        ),
-        migrations.AddField(
-            model_name='setaside',
-            name='project',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='linker.project'),
-        ),
-        migrations.AddField(
-            model_name='setaside',
-            name='user',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddConstraint(
-            model_name='savedfilter',
-            constraint=models.UniqueConstraint(fields=('project', 'owner', 'name'), name='saved_filter_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='setaside',
-            constraint=models.UniqueConstraint(fields=('project', 'user', 'edge'), name='set_aside_once'),
         ),
     ]

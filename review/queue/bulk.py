@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from django.utils.translation import gettext as _
+
 from linker.errors import UserError
 from linker.models.querysets import UNDECIDED
-from review.decisions import Outcome, Ruling, Shown, decide_edges
+from linker.wording import number
+from review.decisions import decide_edges
 from review.models import Verb
 from review.queue.cards import Card
 from review.queue.selectors import cards_of, of_user
+from review.rulings import Outcome, Ruling, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_AT_ONCE = 1000
 EXAMPLES = 10
-_CHUNK = 200  # decided in one transaction, so that other editors never wait long
+AT_ONCE = 200  # decided in one transaction, so that other editors never wait long
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class BulkPreview:
 
 def bulk_preview(project: Project, chosen: QueueFilter, user: User) -> BulkPreview:
     """The open suggestions under a filter, without those that the user has set aside."""
-    edges = of_user(chosen.queryset(project).filter(UNDECIDED), chosen, user)
+    edges = of_user(project, chosen.queryset(project).filter(UNDECIDED), chosen, user)
     found = dict(edges.filter(sensitive="").values_list("pk", "run_id")[: MAX_AT_ONCE + 1])
     sensitive = edges.exclude(sensitive="").order_by()[: MAX_AT_ONCE + 1].count()
     shown = random.sample(list(found), min(EXAMPLES, len(found)))
@@ -49,18 +53,19 @@ def bulk_preview(project: Project, chosen: QueueFilter, user: User) -> BulkPrevi
     return BulkPreview({} if is_too_many else found, cards_of(project, shown), sensitive, is_too_many)
 
 
-def decide_all(project: Project, user: User, runs: Mapping[int, int], verb: Verb, reason: str = "") -> Outcome:
+def decide_all(project: Project, user: User, runs: Mapping[int, int], verb: Verb, ruling: Ruling) -> Outcome:
     """Accepts the suggestions with the words they have, or rejects them; what has changed since it was seen is left as
     it is. All decisions share a batch. Raises UserError for more than MAX_AT_ONCE, and for sensitive ones."""
     if len(runs) > MAX_AT_ONCE:
-        raise UserError(f"No more than {MAX_AT_ONCE:,} suggestions can be decided at once. Narrow the filter.")
+        most = {"most": number(MAX_AT_ONCE)}
+        raise UserError(_("No more than %(most)s suggestions can be decided at once. Narrow the filter.") % most)
     if project.edges.filter(pk__in=list(runs)).exclude(sensitive="").exists():
-        raise UserError("Some of these suggestions have become sensitive. Each of those needs a look of its own.")
+        raise UserError(_("Some of these suggestions have become sensitive. Each of those needs a look of its own."))
     batch, ids = uuid4(), list(runs)
     whole = Outcome((), ())
-    for start in range(0, len(ids), _CHUNK):
-        part = ids[start : start + _CHUNK]
+    for start in range(0, len(ids), AT_ONCE):
+        part = ids[start : start + AT_ONCE]
         shown = Shown(runs={pk: runs[pk] for pk in part})
-        done = decide_edges(project, part, verb, user, Ruling(reason=reason), shown, batch=batch)
+        done = decide_edges(project, part, verb, user, ruling, shown, batch=batch)
         whole = Outcome(whole.decided + done.decided, whole.conflicts + done.conflicts, whole.doubts + done.doubts)
     return whole

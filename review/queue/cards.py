@@ -3,81 +3,55 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db.models.functions import Left
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
 
-from linker.engine.anchors.source_labels import source_label
+from linker import wording
 from linker.engine.candidates.registry import label_of
-from linker.engine.text.clean import collapse, visible
-from linker.engine.text.sentences import find_phrase, reads_as, shortened
+from linker.engine.text.clean import clean, visible
+from linker.engine.text.sentences import beginning_and_end
 from linker.models import Basis, Block, CandidateEdge, EdgeStatus, ExistingLink, Page, Placement, Project, Rel
-from linker.models.linked import IN_BLOCK, TEXT_LINK, links_in_place
-from linker.models.querysets import DECIDED, MISSING, UNDECIDED, holds
+from linker.models.linked import IN_BLOCK, links_in_place
+from linker.models.querysets import DECIDED, MISSING, UNDECIDED, WAITING, holds
+from linker.pages.safety import barring, disclaimers_of, has_classes
 from review import anchor_warnings
-from review.decisions import decisions_in_force, where_of
-from review.models import Decision, Where
-from review.queue.excerpt import Excerpt, excerpt_around
+from review.allowed import barred_in_words
+from review.link_places import by_itself, where_of
+from review.models import Comment, Decision, OpinionRequest, Where
+from review.queue import opinions
+from review.queue.alternatives import Alternative, alternatives_of, place_of
+from review.queue.card_words import (
+    HINTS,
+    MEASURES,
+    QUANTILE_WORDS,
+    WARNING_NAMES,
+    authority_in_words,
+    level_in_words,
+    name_of,
+    percent,
+)
+from review.queue.excerpt import Excerpt, excerpt_around, with_links_marked
+from review.queue.page_dates import years_apart
+from review.queue.sentences import in_words
+from review.queue.text_links import links_of
+from review.undoing import decisions_in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime
+
+    from django.utils.safestring import SafeString
 
     from review.anchor_warnings import AnchorWarning
+    from review.queue.text_links import LinkPlaces
 
-ALTERNATIVES = 3
 OPENING = 260  # characters of a target's text that a card shows
 NEAR = 0.02  # above a tier's bound
-MAX_ANCHORS = 200  # of a donor's links, looked for in an excerpt
-WARNING_NAMES = {
-    "address": "Address as anchor",
-    "banned": "Banned words",
-    "generic": "Generic words",
-    "misleading": "Another page's name",
-    "unrelated": "Unrelated words",
-    "too_long": "Long anchor",
-    "identical": "Anchor in use",
-}
-# From which share of the run's links on a link is called what. Words are read off the run and never off a fixed score:
-# another model, or another way to rank, spreads its scores elsewhere.
-QUANTILE_WORDS = ((0.9, "Among the best 10% of this run"), (0.75, "Among the best 25% of this run"),
-             (0.5, "In the upper half of this run"), (0.0, "In the lower half of this run"))  # fmt: skip
-_HINTS = {
-    "gap": "Write the sentence and edit the anchor to its words, or accept the link for the related block.",
-    "copy": "Write the sentence, or take an anchor that stands in the text.",
-}
-# What the numbers behind a suggestion are called; any other is called as its feature.
-_MEASURES = {
-    "cosine": "alike by meaning",
-    "similarity": "alike by meaning",
-    "words": "alike by words",
-    "share": "of the phrase's links lead here",
-    "keyness": "of the phrase's mentions are links",
-    "named": "how wholly it is named",
-    "times": "mentions in the text",
-    "neighbour_links": "of the nearest pages link to it",
-    "similar_linkers": "of similar linkers link to it",
-    "cocited": "linked together with it",
-    "category_links": "of its category link to it",
-    "links_back": "links back",
-    "level": "levels up the tree",
-}
 JOINED = ("source__category", "target__category", "block", "tier", "run__model")
 LONG = ("source__body", "source__headings", "target__body", "target__headings")
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """Another anchor: `origin` says in words where it came from; `span` is its place in the donor's text, None where
-    the text does not hold it, and `excerpt` the paragraph around it where the card's own excerpt ends before."""
-
-    text: str
-    origin: str
-    span: tuple[int, int] | None
-    excerpt: Excerpt | None = None
-
-    @property
-    def in_text(self) -> bool:
-        return self.span is not None
 
 
 @dataclass(frozen=True)
@@ -90,11 +64,12 @@ class Sign:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph of the donor's text that a sentence could follow: `text`, in the middle of a long one an ellipsis,
-    and the heading above it, or ""."""
+    """A paragraph of the donor's text that a sentence could follow: its `html`, with links marked, and the heading
+    above it, or "". Of a long one `html` has the first and the last sentences, and `whole` all."""
 
-    text: str
+    html: SafeString
     heading: str
+    whole: SafeString | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +80,8 @@ class Card:
     the one in force, None on an open suggestion. `position` is the place in the list shown, from 1; None outside of a
     list. `rels` are the rel values an accept can give, the tier's first. `linked` warns where the site has the link
     already. `warnings` are what an accept with these words would be asked about. `paragraph` is where a sentence about
-    the acceptor would fit that has no words in the donor's text yet.
+    the acceptor would fit that has no words in the donor's text yet. `requests` are those for an opinion that are open.
+    `barred` says why the link may not be made; `disclaimers` are what the classes of its pages ask for.
     """
 
     edge: CandidateEdge
@@ -119,10 +95,19 @@ class Card:
     warnings: tuple[AnchorWarning, ...] = ()
     paragraph: Paragraph | None = None
     opening: str = ""
+    comments: tuple[Comment, ...] = ()
+    requests: tuple[OpinionRequest, ...] = ()
+    barred: str = ""
+    disclaimers: tuple[Sign, ...] = ()
 
     @property
     def is_open(self) -> bool:
         return holds(UNDECIDED, self.edge)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is accepted and needs a second person before it leaves."""
+        return holds(WAITING, self.edge)
 
     @property
     def is_related(self) -> bool:
@@ -140,36 +125,70 @@ class Card:
     @property
     def where(self) -> Where:
         """Where an accept puts the link unless the editor says otherwise."""
-        return where_of(self.edge)
+        return by_itself(self.edge) if self.is_open else where_of(self.edge)
 
     @property
     def signs(self) -> list[Sign]:
         """What an editor should know before deciding, the gravest first."""
         edge, target = self.edge, self.edge.target
-        signs = []
-        if edge.sensitive:
-            signs.append(Sign("Sensitive", edge.sensitive))
-        if self.linked:
-            signs.append(Sign("Already linked", self.linked))
-        if edge.stale:
-            signs.append(Sign("No longer proposed", "The newest run no longer proposes this link."))
-        if target.redirect_url:
-            signs.append(Sign("Redirects", f"The acceptor redirects to {target.redirect_url}."))
-        if holds(MISSING, target):
-            signs.append(Sign("Page gone", "The newest import no longer holds the acceptor."))
-        if not target.indexable:
-            signs.append(
-                Sign("Not indexable", f"Search engines may not list the acceptor. {target.indexability_status}")
+        signs = [
+            Sign(
+                _("Opinion asked by %(person)s") % {"person": request.asked_by},
+                _("They ask %(person)s.") % {"person": request.asked_of or _("anybody")},
             )
-        if self.is_near_a_bound:
-            signs.append(Sign("Near a bound", "A little less, and it would be in the tier below."))
-        signs += [Sign(WARNING_NAMES.get(warning.code, "Anchor"), warning.text) for warning in self.warnings]
+            for request in self.requests
+        ]
+        if edge.regressed:
+            said = _("It was released, and an import of links found it otherwise than released, or not at all.")
+            signs.append(Sign(_("Back from the site"), said))
+        if edge.sensitive:
+            signs.append(Sign(_("Sensitive"), self.sensitive))
+        if self.linked:
+            signs.append(Sign(_("Already linked"), self.linked))
+        if edge.stale and not self.barred:
+            signs.append(Sign(_("No longer proposed"), _("The newest run no longer proposes this link.")))
+        if target.redirect_url:
+            signs.append(Sign(_("Redirects"), _("The acceptor redirects to %(url)s.") % {"url": target.redirect_url}))
+        if holds(MISSING, target):
+            signs.append(Sign(_("Page gone"), _("The newest import no longer holds the acceptor.")))
+        if not target.indexable:
+            said = _("Search engines may not list the acceptor.")
+            signs.append(Sign(_("Not indexable"), f"{said} {target.indexability_status}"))
+        if edge.tier is not None and self.is_borderline:
+            said = _("Only just in the tier “%(tier)s”: a little less, and it would be in the one below.")
+            signs.append(Sign(_("Borderline"), said % {"tier": edge.tier.name}))
+        if apart := years_apart(edge):
+            said = _("The acceptor’s name says %(year)d, and the donor is of %(other)d.")
+            signs.append(Sign(_("Another year"), said % {"year": apart[0], "other": apart[1]}))
+        for warning in self.warnings:
+            name = str(WARNING_NAMES.get(warning.code, _("Anchor")))
+            signs.append(Sign(name % warning.values, warning.text))
         if self.of_pilot:
-            signs.append(Sign("Pilot", "Proposed by a pilot run."))
+            signs.append(Sign(_("Pilot"), _("Proposed by a pilot run.")))
         return signs
 
     @property
-    def is_near_a_bound(self) -> bool:
+    def why(self) -> str:
+        """Why it is proposed, in one sentence."""
+        return in_words(self.edge.why)
+
+    @property
+    def lacks(self) -> str:
+        """What the acceptor lacks; empty where that is nothing."""
+        return in_words(self.edge.lacks)
+
+    @property
+    def sensitive(self) -> str:
+        """Why a person must look; empty where nobody need."""
+        return in_words(self.edge.sensitive)
+
+    @property
+    def asked_by(self) -> set[int]:
+        """Who waits for an opinion on it, by id."""
+        return {request.asked_by_id for request in self.requests}
+
+    @property
+    def is_borderline(self) -> bool:
         """Whether the number that the tier is read by is less than NEAR above the tier's bound."""
         tier = self.edge.tier
         if tier is None:
@@ -182,15 +201,21 @@ class Card:
         return read is not None and 0 <= read - tier.lower_bound < NEAR
 
     @property
-    def hint(self) -> str:
-        """What an editor can do where the text does not hold the words."""
-        return _HINTS.get(self.place, "")
+    def hints(self) -> list[tuple[str, str]]:
+        """What an editor can do where the text does not hold the words, each with where the link goes for it to be
+        said; empty where that does not matter."""
+        if self.place == "copy":
+            return [("", str(HINTS["copy"]))]
+        if self.place != "gap":
+            return []
+        beside = [(str(Where.BESIDE), str(HINTS["beside"]))] if self.where == Where.BESIDE else []
+        return [*beside, (str(Where.GAP), str(HINTS["gap"]))]
 
     @property
     def missing(self) -> str:
         """What a sentence for a content gap would be about: the words proposed, or what the acceptor is called where an
         editor has written others."""
-        return self.edge.target.title or self.edge.target.url if self.edge.edited else self.edge.anchor
+        return name_of(self.edge.target) if self.edge.edited else self.edge.anchor
 
     @property
     def of_pilot(self) -> bool:
@@ -201,23 +226,23 @@ class Card:
     def headline(self) -> tuple[str, str]:
         """The number a link is judged by, and what it is: its probability, or else its score."""
         if self.edge.probability is not None:
-            return percent(self.edge.probability), "probability"
-        return f"{self.edge.score:.3f}", "score"
+            return percent(self.edge.probability), _("probability")
+        return wording.decimal(self.edge.score, 3), _("score")
 
     @property
     def quantile_in_words(self) -> str:
         """How the link ranks among the links of its run."""
-        return next(words for least, words in QUANTILE_WORDS if self.edge.quantile >= least)
+        return next(str(words) for least, words in QUANTILE_WORDS if self.edge.quantile >= least)
 
     @property
     def generators(self) -> list[str]:
         """Who proposed it, readable."""
-        return [label_of(name) for name in self.edge.generators]
+        return [_(label_of(name)) for name in self.edge.generators]
 
     @property
     def evidence(self) -> list[tuple[str, float]]:
         """The numbers behind it with their names, readable."""
-        return [(_MEASURES.get(name, name.replace("_", " ")), value) for name, value in self.edge.evidence.items()]
+        return [(str(MEASURES.get(name, name.replace("_", " "))), value) for name, value in self.edge.evidence.items()]
 
     @property
     def authority(self) -> str:
@@ -225,12 +250,19 @@ class Card:
         return authority_in_words(self.edge)
 
     @property
+    def donor_href(self) -> str:
+        return page_href(self.edge.source)
+
+    @property
     def acceptor_href(self) -> str:
         return page_href(self.edge.target)
 
 
-def cards_for(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -> list[Card]:
-    """The cards of some edges of one project, in their order. The edges come with JOINED, and without LONG."""
+def cards_for(
+    edges: Sequence[CandidateEdge], positions: Sequence[int | None], until: Mapping[int, datetime] | None = None
+) -> list[Card]:
+    """The cards of some edges of one project, in their order. The edges come with JOINED, and without LONG. Of those in
+    `until`, comments as they stood then."""
     if not edges:
         return []
     project = edges[0].project
@@ -241,28 +273,50 @@ def cards_for(edges: Sequence[CandidateEdge], positions: Sequence[int | None]) -
     openings = _openings({edge.target_id for edge in edges})
     last = decisions_of(project, edges)
     warned = anchor_warnings.beforehand(project, [edge for edge in edges if holds(UNDECIDED, edge)])
-    there = links_in_place(edge for edge in edges if edge.status in (EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED))
-    linked = _anchors_there(donors)
+    open_or_accepted = [edge for edge in edges if edge.status in (EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED)]
+    there = links_in_place(edge for edge in open_or_accepted if not edge.is_known)
+    linked = links_of(project, donors)
+    comments, requests = opinions.comments_on(edges, until or {}), opinions.open_requests(edges)
+    barred, disclaimers = _safety_of(project, edges)
     cards = []
     for edge, position in zip(edges, positions, strict=True):
-        body, anchors = bodies[edge.source_id], linked.get(edge.source_id, ())
-        excerpt = _excerpt(body, edge, anchors)
+        body = bodies[edge.source_id]
+        links = linked[edge.source_id].places_in(body, edge)
+        excerpt = _excerpt(body, edge, links)
         cards.append(
             Card(
                 edge=edge,
                 level=level_in_words(edge),
                 excerpt=excerpt,
-                alternatives=_alternatives(body, edge, excerpt, anchors),
+                alternatives=alternatives_of(body, edge, excerpt, links),
                 decision=last.get(edge.pk),
                 rels=_rels(edge),
                 position=position,
                 linked=_linked(there[edge.pk]) if edge.pk in there else "",
                 warnings=tuple(warned.get(edge.pk, ())),
-                paragraph=_paragraph(body, edge),
+                paragraph=_paragraph(body, edge, links),
                 opening=openings.get(edge.target_id, ""),
+                comments=tuple(comments.get(edge.pk, ())),
+                requests=tuple(requests.get(edge.pk, ())),
+                barred=barred.get(edge.pk, ""),
+                disclaimers=disclaimers.get(edge.pk, ()),
             )
         )
     return cards
+
+
+def _safety_of(project: Project, edges: Sequence[CandidateEdge]) -> tuple[dict[int, str], dict[int, tuple[Sign, ...]]]:
+    """By edge: why it may not be linked, and what the classes of its pages ask for, by the name of the class."""
+    if not has_classes(project):
+        return {}, {}
+    barred = barring(project, ((edge.source, edge.target) for edge in edges))
+    asked = disclaimers_of(project, {page.pk: page for edge in edges for page in (edge.source, edge.target)}.values())
+    disclaimers = {}
+    for edge in edges:
+        classes = {one.pk: one for page in (edge.source_id, edge.target_id) for one in asked.get(page, ())}
+        disclaimers[edge.pk] = tuple(Sign(one.name, one.disclaimer) for one in classes.values())
+    pairs = {edge.pk: barred.get((edge.source_id, edge.target_id)) for edge in edges}
+    return {pk: barred_in_words(pair) for pk, pair in pairs.items() if pair is not None}, disclaimers
 
 
 def decisions_of(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, Decision]:
@@ -276,7 +330,7 @@ def _openings(targets: Collection[int]) -> dict[int, str]:
     """What a reader sees of each page first: its description, or else the first words of its text."""
     rows = Page.objects.filter(pk__in=targets).annotate(first=Left("body", OPENING))
     return {
-        pk: _cut(collapse(visible(description or first)))
+        pk: _cut(clean(description or first))
         for pk, description, first in rows.values_list("pk", "description", "first")
     }
 
@@ -287,90 +341,34 @@ def _cut(text: str) -> str:
     return text[: OPENING - 20].rpartition(" ")[0] + "…"
 
 
-def _anchors_there(donors: Collection[int]) -> dict[int, list[str]]:
-    """The anchors of the links that each donor's text has already."""
-    rows = ExistingLink.objects.filter(TEXT_LINK, source__in=donors).exclude(anchor="")
-    there: dict[int, list[str]] = {}
-    for donor, anchor in rows.order_by("pk").values_list("source", "anchor"):
-        anchors = there.setdefault(donor, [])
-        if len(anchors) < MAX_ANCHORS:
-            anchors.append(anchor)
-    return there
-
-
 def _linked(link: ExistingLink) -> str:
-    anchor = f" (“{link.anchor}”)" if link.anchor else ""
-    return f"The donor links to this page already {IN_BLOCK[Block(link.block)]}{anchor}."
+    anchor = f" (“{clean(link.anchor)}”)" if link.anchor else ""
+    said = {"where": IN_BLOCK[Block(link.block)], "anchor": anchor}
+    return _("The donor links to this page already %(where)s%(anchor)s.") % said
 
 
-def level_in_words(edge: CandidateEdge) -> str:
-    """How far up the tree the pair was found."""
-    if edge.level == 0:
-        return "same category"
-    if edge.block is None:
-        return "whole site"
-    return f"{edge.level} level{'s' if edge.level > 1 else ''} up"
-
-
-def authority_in_words(edge: CandidateEdge) -> str:
-    """How the donor ranks among the site's pages by authority, with the number of the import where one gave it."""
-    if edge.authority is None:
-        return ""
-    imported = edge.source.authority
-    number = f"authority {imported:,.2f}".rstrip("0").rstrip(".") if imported is not None else "authority by PageRank"
-    half, share = ("top", 1 - edge.authority) if edge.authority >= 0.5 else ("lower", edge.authority)
-    return f"{number}, in the {half} {max(1, round(100 * share))}%"
-
-
-def _excerpt(body: str, edge: CandidateEdge, linked: Sequence[str]) -> Excerpt | None:
+def _excerpt(body: str, edge: CandidateEdge, links: LinkPlaces) -> Excerpt | None:
     """The anchor in the donor's text. A place that was looked for and not found, or not to be had, is none; one that
     an import has moved is looked for again."""
     if edge.span_start is None and (edge.content_gap or edge.edited):
         return None
-    span = _place(body, edge.anchor, edge.span_start, edge.span_end)
-    return excerpt_around(body, *span, linked) if span else None
+    span = place_of(body, edge.anchor, edge.span_start, edge.span_end)
+    return excerpt_around(body, *span, links.anchors, links.places) if span else None
 
 
-def _paragraph(body: str, edge: CandidateEdge) -> Paragraph | None:
+def _paragraph(body: str, edge: CandidateEdge, links: LinkPlaces) -> Paragraph | None:
     """The paragraph that a match found for a content gap, as long as the donor's text is the one it was found in."""
     start, end = edge.paragraph_start, edge.paragraph_end
     if not edge.content_gap or start is None or end is None or edge.paragraph_hash != edge.source.body_hash:
         return None
-    return Paragraph(shortened(body[start:end]), edge.paragraph_heading)
-
-
-def _place(body: str, phrase: str, start: int | None, end: int | None) -> tuple[int, int] | None:
-    if start is not None and end is not None and reads_as(body, start, end, phrase):
-        return start, end
-    return find_phrase(body, phrase)
-
-
-def _alternatives(
-    body: str, edge: CandidateEdge, shown: Excerpt | None, linked: Sequence[str]
-) -> tuple[Alternative, ...]:
-    others = [item for item in edge.anchor_alternatives if item["text"] != edge.anchor]
-    return tuple(_alternative(body, edge, item, shown, linked) for item in others[:ALTERNATIVES])
-
-
-def _alternative(
-    body: str, edge: CandidateEdge, item: dict[str, Any], shown: Excerpt | None, linked: Sequence[str]
-) -> Alternative:
-    origin = source_label(item["source"], item.get("impressions"))
-    if edge.content_gap and item.get("start") is None:
-        return Alternative(item["text"], origin, None)
-    span = _place(body, item["text"], item.get("start"), item.get("end"))
-    if span is None or (shown is not None and shown.holds(*span)):
-        return Alternative(item["text"], origin, span)
-    return Alternative(item["text"], origin, span, excerpt_around(body, *span, linked))
-
-
-def percent(share: float) -> str:
-    """In whole percent; what is neither impossible nor certain is not rounded to it."""
-    if 0.0 < share < 0.01:
-        return "<1%"
-    if 0.99 < share < 1.0:
-        return ">99%"
-    return f"{share:.0%}"
+    linked = [*links.anchors, *(body[one:other] for one, other in links.places if start <= one and other <= end)]
+    heading, text = clean(edge.paragraph_heading), body[start:end]
+    whole = with_links_marked(visible(text).strip(), linked)
+    first, last = beginning_and_end(text)
+    if not last:
+        return Paragraph(whole, heading)
+    ends = (with_links_marked(part, linked) for part in (first, last))
+    return Paragraph(format_html("{} … {}", *ends), heading, whole)
 
 
 def _rels(edge: CandidateEdge) -> tuple[str, ...]:

@@ -6,8 +6,13 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext as _
+
 from linker.models import Category, Page, Placement, RankedBy, Tier
-from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive, generator_label
+from linker.wording import within
+from review.queue.card_words import name_of
+from review.queue.filter_choices import generator_label
+from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -28,18 +33,22 @@ def chips(project: Project, chosen: QueueFilter) -> list[Chip]:
         "text": f"“{chosen.text}”" if chosen.text else "",
         "tier": _tier(project, chosen.tier),
         "category": _category(project, chosen.category),
-        "donor": _page(project, chosen.donor, "On"),
-        "acceptor": _page(project, chosen.acceptor, "To"),
-        "sensitive": chosen.sensitive.label if chosen.sensitive != Sensitive.ANY else "",
+        "donor": _page(project, chosen.donor, _("On %(page)s")),
+        "acceptor": _page(project, chosen.acceptor, _("To %(page)s")),
+        "sensitive": str(chosen.sensitive.label) if chosen.sensitive != Sensitive.ANY else "",
         "placement": _placement(chosen.placement),
-        "generator": f"Found by {generator_label(chosen.generator)}" if chosen.generator else "",
-        "ranked_by": f"Ranked by {RankedBy(chosen.ranked_by).label.lower()}" if chosen.ranked_by else "",
-        "probability": f"From {chosen.probability}%" if chosen.probability is not None else "",
-        "pilot": chosen.pilot.label if chosen.pilot != OfPilot.ANY else "",
-        "order": Order(chosen.order).label if chosen.order != chosen.usual else "",
-        "held": "Held back, too" if chosen.held else "",
-        "stale": "No longer proposed, too" if chosen.stale else "",
-        "later": "Set aside for later" if chosen.later else "",
+        "generator": _("Found by %(label)s") % {"label": generator_label(chosen.generator)} if chosen.generator else "",
+        "ranked_by": _ranked_by(chosen.ranked_by),
+        "probability": "" if chosen.probability is None else _("From %(percent)d%%") % {"percent": chosen.probability},
+        "pilot": str(chosen.pilot.label) if chosen.pilot != OfPilot.ANY else "",
+        "order": str(Order(chosen.order).label) if chosen.order != chosen.usual else "",
+        "held": _("Held back, too") if chosen.held else "",
+        "stale": _("No longer proposed, too") if chosen.stale else "",
+        "regressed": _("Back from the site") if chosen.regressed else "",
+        "second": _("Waits for a second person") if chosen.second else "",
+        "later": _("Set aside for later") if chosen.later else "",
+        "asked": _("Asked of me") if chosen.asked else "",
+        "waiting": _("Asked by me") if chosen.waiting else "",
     }
     return [Chip(name, says, _without(chosen, name)) for name, says in said.items() if says]
 
@@ -52,22 +61,28 @@ def _without(chosen: QueueFilter, name: str) -> str:
 
 def _tier(project: Project, pk: int | None) -> str:
     tier = Tier.objects.filter(project=project, pk=pk).first() if pk is not None else None
-    return tier.name if tier else ("A tier that is gone" if pk is not None else "")
+    if tier is not None:
+        return _("Tier %(name)s") % {"name": tier.name}
+    return _("A tier that is gone") if pk is not None else ""
 
 
 def _category(project: Project, pk: int | None) -> str:
     category = Category.objects.filter(project=project, pk=pk).first() if pk is not None else None
-    return str(category) if category else ("A category that is gone" if pk is not None else "")
+    return str(category) if category else (_("A category that is gone") if pk is not None else "")
 
 
 def _page(project: Project, pk: int | None, says: str) -> str:
     if pk is None:
         return ""
-    page = Page.objects.filter(project=project, pk=pk).only("title", "url").first()
-    return f"{says} {page.title or page.url}" if page else f"{says} a page that is gone"
+    page = Page.objects.filter(project=project, pk=pk).only("title", "h1", "url").first()
+    return says % {"page": name_of(page) if page else _("a page that is gone")}
+
+
+def _ranked_by(ranked_by: str) -> str:
+    return _("Ranked by %(how)s") % {"how": within(RankedBy(ranked_by).label)} if ranked_by else ""
 
 
 def _placement(placement: str) -> str:
     if placement == GAP:
-        return "Content gap"
+        return _("Content gap")
     return str(Placement(placement).label) if placement else ""

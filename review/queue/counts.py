@@ -9,34 +9,47 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Q, Sum
 from django.utils import timezone
 
+from linker import wording
 from linker.models import EdgeStatus, Project, Tier
-from linker.models.querysets import ACCEPTED, PROPOSED, STALE, UNDECIDED, holds
-from review.models import Decision, SetAside, Verb
+from linker.models.querysets import ACCEPTED, PROPOSED, STALE, UNDECIDED, holds, of
+from review.models import Decision, KnownReading, SecondReading, SetAside, Verb
+from review.overlap import newest_due
+from review.queue import opinions
 from review.queue.filters import ALL, QueueFilter
-from review.queue.search import Search
+from review.queue.known_edges import STATUS_AFTER, closed_donors, known_of
+from review.queue.search import search_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-MOST = 10_000
+MOST = 5_000
 SENSITIVE = ~Q(sensitive="")
+DECIDES = (Verb.ACCEPT, Verb.EDIT, Verb.REJECT)
 
 
 class AtLeast(int):
     """A number that counting stopped at: there may be more."""
 
 
+def in_words(number: int) -> str:
+    """With commas, and with a plus where counting stopped."""
+    return wording.number(number) + ("+" if isinstance(number, AtLeast) else "")
+
+
 @dataclass(frozen=True)
 class Counts:
-    """Edges under a filter's scope, by what can be done with them; `today` is the user's own decisions. What the user
-    has set aside is in `later` alone. Where not all were counted, each is an AtLeast."""
+    """Edges under a filter's scope, by what can be done with them; `today` is what the user has decided or read. What
+    the user has set aside is in `later` alone, and what else the user waits for an opinion on in `waiting` alone.
+    `asked` are those to be reviewed that others ask the user about. Where not all were counted, each is an AtLeast.
+    """
 
     to_review: int
     sensitive: int
@@ -48,10 +61,12 @@ class Counts:
     withdrawn: int
     today: int
     later: int
+    waiting: int
+    asked: int
 
     @property
     def total(self) -> int:
-        return self._sum(self.to_review, self.later, self.held, self.stale, self.decided)
+        return self._sum(self.to_review, self.later, self.waiting, self.held, self.stale, self.decided)
 
     @property
     def decided(self) -> int:
@@ -62,6 +77,14 @@ class Counts:
         is_whole = not any(isinstance(number, AtLeast) for number in numbers)
         return sum(numbers) if is_whole else AtLeast(sum(numbers))
 
+    def left(self, chosen: QueueFilter) -> int:
+        """The suggestions that the list of this filter still holds."""
+        if chosen.later:
+            return self.later
+        if chosen.waiting:
+            return self.waiting
+        return self.asked if chosen.asked else self.to_review
+
     def of(self, status: str) -> int:
         """The edges that a list of this status holds, or of all; those set aside have a list of their own."""
         found: int = getattr(self, {EdgeStatus.SUGGESTED: "to_review", ALL: "total"}.get(status, status))
@@ -70,7 +93,7 @@ class Counts:
     @property
     def percent(self) -> int:
         """Decided, of what is decided or to review; 100 only when nothing is left."""
-        known = self.decided + self.to_review + self.later
+        known = self.decided + self.to_review + self.later + self.waiting
         return self.decided * 100 // known if known else 0
 
 
@@ -89,25 +112,37 @@ class _Kind:
         return self.tier.pk if self.tier else None
 
 
+@dataclass(frozen=True)
+class _OfUser:
+    """What the user has set aside; what else the user waits for an opinion on, and what the user is asked about."""
+
+    aside: Sequence[_Kind] = ()
+    waiting: Sequence[_Kind] = ()
+    asked: Sequence[_Kind] = ()
+
+
 def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
     """Counts under every field of the filter but its status; what is held or stale counts where it is shown."""
     kept = chosen.counts(project)
     kinds, are_all = _counted(project, chosen) if kept is None else (_kept(project, kept), True)
+    known = _known(project, chosen, user)
+    kinds += [*known.kinds, *_to_read(project, chosen, user), *_closed(project, chosen, user)]
     is_shown = chosen.hidden_left_out()
 
     def number(rule: Q, *, shown: bool | None = None) -> int:
         found = _number(kinds, rule, is_shown, shown)
         return found if are_all else AtLeast(found)
 
-    def without(found: int, aside: int) -> int:
-        return type(found)(max(0, found - aside))
+    mine = _of_user(project, chosen, user, known)
+    apart = [*mine.aside, *mine.waiting]
 
-    set_aside = _set_aside(project, chosen, user)
-    later = _number(set_aside, UNDECIDED, is_shown, shown=True)
-    later_sensitive = _number(set_aside, UNDECIDED & SENSITIVE, is_shown, shown=True)
+    def without_apart(rule: Q) -> int:
+        found = number(rule, shown=True)
+        return type(found)(max(0, found - _number(apart, rule, is_shown, shown=True)))
+
     return Counts(
-        to_review=without(number(UNDECIDED, shown=True), later),
-        sensitive=without(number(UNDECIDED & SENSITIVE, shown=True), later_sensitive),
+        to_review=without_apart(UNDECIDED),
+        sensitive=without_apart(UNDECIDED & SENSITIVE),
         held=number(UNDECIDED & PROPOSED, shown=False),
         stale=number(UNDECIDED & STALE, shown=False),
         accepted=number(ACCEPTED),
@@ -115,7 +150,9 @@ def queue_counts(project: Project, chosen: QueueFilter, user: User) -> Counts:
         exported=number(Q(status=EdgeStatus.EXPORTED)),
         withdrawn=number(Q(status=EdgeStatus.WITHDRAWN)),
         today=_today(project, user),
-        later=later,
+        later=_number(mine.aside, UNDECIDED, is_shown, shown=True),
+        waiting=_number(mine.waiting, UNDECIDED, is_shown, shown=True),
+        asked=_number(mine.asked, UNDECIDED, is_shown, shown=True),
     )
 
 
@@ -124,19 +161,71 @@ def _number(kinds: Iterable[_Kind], rule: Q, is_shown: Q, shown: bool | None) ->
     return sum(kind.number for kind in kinds if holds(rule, kind) and shown in (None, holds(is_shown, kind)))
 
 
-def _set_aside(project: Project, chosen: QueueFilter, user: User) -> list[_Kind]:
-    """What the user has set aside under the filter: no more than one person puts there."""
-    ids = list(SetAside.objects.filter(project=project, user=user).values_list("edge", flat=True))
-    if not ids:
+def _closed(project: Project, chosen: QueueFilter, user: User) -> list[_Kind]:
+    """What is open and counts no more for the user, who has said of its donors that they take no more links."""
+    donors = list(closed_donors(project, user)) if project.known_share else []
+    if not donors:
         return []
-    rows = chosen.scope(project).filter(pk__in=ids).values_list("tier", "status", "stale", "sensitive")
-    return _kinds(project, ((*row, 1) for row in rows.order_by()))
+    edges = chosen.scope(project).filter(UNDECIDED, source__in=donors).order_by()
+    return _kinds(project, ((*row, -1) for row in edges.values_list("tier", "status", "stale", "sensitive")))
+
+
+def _to_read(project: Project, chosen: QueueFilter, user: User) -> list[_Kind]:
+    """What the user is to read as the second counts as open, and not as it was decided."""
+    due = newest_due(project, user) if project.read_twice else []
+    if not due:
+        return []
+    aside = SetAside.objects.filter(project=project, user=user, edge__in=due).values_list("edge", flat=True)
+    edges = chosen.scope(project).filter(pk__in=due).exclude(pk__in=aside).order_by()
+    rows = list(edges.values_list("tier", "status", "stale", "sensitive"))
+    were = _kinds(project, ((tier, EdgeStatus.SUGGESTED, *more, 1) for tier, _status, *more in rows))
+    return [*were, *_kinds(project, ((*row, -1) for row in rows))]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Cards whose answer is known: all, and of these what the user has set aside and asks for an opinion on."""
+
+    kinds: Sequence[_Kind] = ()
+    aside: Sequence[_Kind] = ()
+    waiting: Sequence[_Kind] = ()
+
+
+def _known(project: Project, chosen: QueueFilter, user: User) -> _Known:
+    """Each as the suggestion that it is to the user."""
+    rows = list(known_of(project, chosen, user).values_list("said", "tier"))
+    if not rows:
+        return _Known()
+    found = _kinds(project, ((tier, STATUS_AFTER.get(said, EdgeStatus.SUGGESTED), False, "", 1) for said, tier in rows))
+    said = {verb: [kind for kind, row in zip(found, rows, strict=True) if row[0] == verb] for verb in ("aside", "ask")}
+    return _Known(found, said["aside"], said["ask"])
+
+
+def _of_user(project: Project, chosen: QueueFilter, user: User, known: _Known) -> _OfUser:
+    """Those that differ from user to user: no more than a few people put there."""
+    own = SetAside.objects.filter(of("edge", UNDECIDED), project=project, user=user)
+    aside = set(own.values_list("edge", flat=True))
+    waiting, asked = opinions.open_of(project, user)
+    ids = aside | waiting | asked
+    if not ids:
+        return _OfUser(known.aside, known.waiting)
+    rows = list(
+        chosen.scope(project).filter(pk__in=ids).order_by().values_list("pk", "tier", "status", "stale", "sensitive")
+    )
+    kinds = dict(zip((pk for pk, *_ in rows), _kinds(project, ((*row[1:], 1) for row in rows)), strict=True))
+    mine = [[kinds[pk] for pk in some & kinds.keys()] for some in (aside, waiting - aside, asked - aside)]
+    return _OfUser([*mine[0], *known.aside], [*mine[1], *known.waiting], mine[2])
 
 
 def _today(project: Project, user: User) -> int:
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     decided = Decision.objects.filter(project=project, user=user, at__gte=midnight, undone_by__isnull=True)
-    return decided.exclude(verb=Verb.UNDO).count()
+    read = SecondReading.objects.filter(project=project, reader=user, at__gte=midnight, undone_by__isnull=True)
+    today = decided.exclude(verb=Verb.UNDO).count() + read.exclude(verb=Verb.UNDO).count()
+    if project.known_share:
+        known = KnownReading.objects.filter(project=project, reader=user, at__gte=midnight, undone_by__isnull=True)
+        today += known.filter(verb__in=DECIDES).count()
+    return today
 
 
 def _kept(project: Project, kept: QuerySet) -> list[_Kind]:
@@ -146,10 +235,18 @@ def _kept(project: Project, kept: QuerySet) -> list[_Kind]:
 
 def _counted(project: Project, chosen: QueueFilter) -> tuple[list[_Kind], bool]:
     """Of the edges that no count is kept of, and whether all were counted."""
-    search = Search(project, chosen.text) if chosen.text else None
-    edges = chosen.scope(project, search).order_by()
-    some = edges.values("tier_id", "status", "stale", "sensitive")[: MOST + 1]
-    sql, params = some.query.sql_with_params()
+    search = search_of(project, chosen.text) if chosen.text else None
+    edges = chosen.scope(project, search).order_by().values("tier_id", "status", "stale", "sensitive")
+    if chosen.probability is not None and chosen.tier is None:  # the index of probabilities goes by tier
+        tiers = Tier.objects.filter(project=project).values_list("pk", flat=True)
+        # In the order of the index: the planner would else gather all of a tier before it counts the first of them.
+        parts = [edges.filter(tier=tier).order_by("-probability")[: MOST + 1] for tier in [*tiers, None]]
+        edges = parts[0].union(*parts[1:], all=True)
+    some = edges[: MOST + 1]
+    try:
+        sql, params = some.query.sql_with_params()
+    except EmptyResultSet:  # what is asked for can meet nothing, such as a category that is gone
+        return [], True
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT tier_id, status, stale, sensitive <> '', count(*) "

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from linker.engine.text.clean import visible
+from linker.engine.text.clean import clean, visible
 from linker.engine.text.sentences import find_phrase, heading_above, sentences
 
 if TYPE_CHECKING:
@@ -22,15 +22,24 @@ if TYPE_CHECKING:
 
 _ELLIPSIS_BEFORE, _ELLIPSIS_AFTER = "… ", " …"
 LENGTH = 600  # characters of a paragraph that are shown; a longer one is cut between sentences
+REACH = 2 * LENGTH  # no excerpt shows what is further away from its anchor
 _TO_A_SPACE = 60  # characters; what is cut in a script without spaces is cut within a word
+MARKED = (
+    *range(0x20000),
+    *range(0xE0100, 0xE01F0),
+)  # where Unicode has marks; looking everywhere takes a tenth of a second
 # Accents and vowel signs that are characters of their own, and soft hyphens, belong to the word they are in.
-_MARKS = "".join(char for char in map(chr, range(0x10000)) if unicodedata.category(char).startswith("M")) + "\u00ad"
-_WORD = re.compile(rf"\w[\w{_MARKS}]*(?:['’.‑-]\w[\w{_MARKS}]*)*")
+_MARKS = [chr(code) for code in MARKED if unicodedata.category(chr(code))[0] == "M" or code == 0xAD]
+# In a pattern they stand as ranges, since those beyond the basic plane are compared one after the other.
+_RANGES = [list(run) for _, run in groupby(enumerate(_MARKS), key=lambda item: ord(item[1]) - item[0])]
+_ANY_MARK = "".join(f"{run[0][1]}-{run[-1][1]}" for run in _RANGES)
+_WORD = re.compile(rf"\w[\w{_ANY_MARK}]*(?:['’.‑-]\w[\w{_ANY_MARK}]*)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A word, or what stands between two words. `is_linked`: the site's own editors have linked these words."""
+    """A word, or what stands between two words. `is_linked`: these words are a link of the site, or one that is to
+    come."""
 
     text: str
     start: int
@@ -69,21 +78,34 @@ class Excerpt:
         return bool(self.pieces) and self.pieces[0].start <= start and end <= self.pieces[-1].end
 
 
-def excerpt_around(body: str, start: int, end: int, linked: Iterable[str] = ()) -> Excerpt:
+def excerpt_around(
+    body: str, start: int, end: int, linked: Iterable[str] = (), places: Iterable[tuple[int, int]] = ()
+) -> Excerpt:
     """The paragraph that holds `body[start:end]`, with that marked as the anchor.
 
     `linked` are the anchors of the links that the text has already: the first place of each in the excerpt is marked.
+    `places` are where in the text others stand.
     """
     line_start = body.rfind("\n", 0, start) + 1
     line_end = body.find("\n", end)
     line_end = len(body) if line_end < 0 else line_end
     first, last = _whole_sentences(body, start, end)
-    if last - first > 2 * LENGTH:
+    if last - first > REACH:
         first, last = _by_words(body, max(first, start - LENGTH), min(last, end + LENGTH), start, end)
     shown = body[first:last]
-    links = [(first + low, first + high) for low, high in _places(shown, linked)]
+    links = [*places, *((first + low, first + high) for low, high in _places(shown, linked))]
     pieces = tuple(_pieces(body, first, last, (start, end), links))
-    return Excerpt(heading_above(body, line_start), pieces, (first > line_start, last < line_end))
+    return Excerpt(clean(heading_above(body, line_start)), pieces, (first > line_start, last < line_end))
+
+
+def with_links_marked(text: str, linked: Iterable[str]) -> SafeString:
+    """A text as HTML; the first place of each anchor of `linked` is marked as the excerpt marks links."""
+    html, at = SafeString(""), 0
+    for start, end in sorted(_places(text, linked)):
+        if start >= at:
+            html += format_html('{}<span class="is-linked">{}</span>', text[at:start], text[start:end])
+            at = end
+    return html + format_html("{}", text[at:])
 
 
 def _whole_sentences(body: str, start: int, end: int) -> tuple[int, int]:
@@ -117,7 +139,15 @@ def _by_words(body: str, first: int, last: int, start: int, end: int) -> tuple[i
         if at == len(body) or body[at].isspace():
             last = at
             break
+    while first < start and _is_mark(body[first]):  # of a letter that is left out
+        first += 1
+    while last > end and last < len(body) and _is_mark(body[last]):
+        last -= 1
     return first, last
+
+
+def _is_mark(char: str) -> bool:
+    return char == "\u00ad" or unicodedata.category(char).startswith("M")
 
 
 def _places(text: str, phrases: Iterable[str]) -> Iterator[tuple[int, int]]:

@@ -9,71 +9,41 @@ from urllib.parse import urlencode
 
 from django.db.models import BooleanField, Q, QuerySet, TextChoices
 from django.db.models.expressions import RawSQL
+from django.utils.translation import gettext_lazy as _
 
 from linker.engine.candidates import registry as generators
-from linker.models import Basis, CandidateEdge, EdgeCount, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
+from linker.models import CandidateEdge, EdgeCount, EdgeStatus, Pilot, Placement, Project, RankedBy, Tier
 from linker.models import QueueOrder as Order
+from linker.models.edge_bands import open_at_least
 from linker.models.edge_counts import kept_counts, total
-from linker.models.querysets import DECIDED, OPEN, PROPOSED, SHOWN, UNDECIDED
+from linker.models.querysets import DECIDED, OPEN, PROPOSED, SHOWN, UNDECIDED, WAITING, sql
 from linker.models.subtrees import categories_below
-from linker.query_strings import MAX_ID, is_id, unknown_fields
-from review.queue.search import Search
+from linker.query_strings import is_id, unknown_fields
+from review.queue.search import Search, search_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from review.queue.cursor import Cursor
+
 MAX_TEXT = 200
+FEW = 5_000  # of a tier: found by an index and sorted, rather than met on the way through the list
 ALL = "all"
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
 BESIDE = frozenset({"after", "at", "before", "bom", "file", "format", "reason"})
 GAP = "gap"  # a placement to filter by: wanted in the text, which has no words for it
-_IN_PILOT = "~pilot"  # at the end of a cursor
 
 
 class Sensitive(TextChoices):
-    ANY = "", "Any"
-    ONLY = "only", "Sensitive only"
-    NOT = "not", "Not sensitive"
+    ANY = "", _("Any")
+    ONLY = "only", _("Sensitive only")
+    NOT = "not", _("Not sensitive")
 
 
 class OfPilot(TextChoices):
-    ANY = "", "Any"
-    ONLY = "only", "Of pilots only"
-    NOT = "not", "Not of pilots"
-
-
-@dataclass(frozen=True)
-class Cursor:
-    """Where a list goes on: the sort values of the last edge shown, and its place in the list, from 1."""
-
-    values: tuple[float | int, ...]
-    position: int
-    in_pilot: bool = False  # among the suggestions of an open pilot, which come first
-
-    @classmethod
-    def of(cls, edge: CandidateEdge, order: Order, position: int, *, in_pilot: bool = False) -> Self:
-        return cls(tuple(getattr(edge, name.lstrip("-")) for name in order.fields), position, in_pilot)
-
-    @classmethod
-    def parse(cls, text: str, order: Order) -> Self | None:
-        """The inverse of str(); None where the text is not a cursor of this order."""
-        in_pilot = text.endswith(_IN_PILOT)
-        parts = text.removesuffix(_IN_PILOT).split("~")
-        if len(parts) != len(order.fields) + 1:
-            return None
-        try:
-            values = tuple(
-                float(part) if name.startswith("-") else int(part)
-                for name, part in zip(order.fields, parts, strict=False)
-            )
-            position = int(parts[-1])
-        except ValueError:
-            return None
-        whole = [position, *(value for value in values if isinstance(value, int))]
-        return cls(values, position, in_pilot) if all(0 <= number <= MAX_ID for number in whole) else None
-
-    def __str__(self) -> str:
-        return "~".join(map(repr, (*self.values, self.position))) + (_IN_PILOT if self.in_pilot else "")
+    ANY = "", _("Any")
+    ONLY = "only", _("Of pilots only")
+    NOT = "not", _("Not of pilots")
 
 
 @dataclass(frozen=True)
@@ -87,9 +57,11 @@ class QueueFilter:
 
     `tier` stands for all tiers of its name, whatever they read. `placement` is a value of Placement or GAP; gaps are
     "related" as well, since that is where they go as they are. `pilot` says whether the run that proposed the link last
-    was a pilot. `later` lists what the reader has set aside, which is left out otherwise. `probability` is the lowest,
-    in percent: links without one are left out. `usual` is the order of the project, which holds unless the query string
-    says another.
+    was a pilot. `regressed` lists what was live on the site and has gone, of every tier; `second` accepted links that
+    wait for a second person. `later` lists what the reader
+    has set aside and `waiting` what the reader waits for an opinion on, both left out otherwise; `asked` what others
+    have asked the reader's opinion on. `probability` is the lowest, in percent: links without one are left out. `usual`
+    is the order of the project, which holds unless the query string says another.
     """
 
     tier: int | None = None
@@ -107,7 +79,11 @@ class QueueFilter:
     order: Order = Order.DONOR
     held: bool = False
     stale: bool = False
+    regressed: bool = False
+    second: bool = False
     later: bool = False
+    asked: bool = False
+    waiting: bool = False
     ignored: tuple[str, ...] = dataclasses.field(default=(), compare=False)
     usual: Order = dataclasses.field(default=Order.DONOR, compare=False)
 
@@ -165,7 +141,11 @@ class QueueFilter:
             usual=Order(usual),
             held=choice("held", ["", "1"], "") == "1",
             stale=choice("stale", ["", "1"], "") == "1",
+            regressed=choice("regressed", ["", "1"], "") == "1",
+            second=choice("second", ["", "1"], "") == "1",
             later=choice("later", ["", "1"], "") == "1",
+            asked=choice("asked", ["", "1"], "") == "1",
+            waiting=choice("waiting", ["", "1"], "") == "1",
             ignored=(*ignored, *unknown_fields(query, fields | BESIDE)),
         )
 
@@ -179,9 +159,18 @@ class QueueFilter:
         }
 
     @property
-    def by_donor(self) -> bool:
-        """Whether a donor's suggestions stand together."""
-        return self.order != Order.SCORE
+    def is_personal(self) -> bool:
+        """Whether the list is the reader's own: nobody else would find the same in it."""
+        return self.later or self.asked or self.waiting
+
+    @property
+    def side(self) -> str:
+        """What the suggestions of a group have in common: "acceptor", "category" or else "donor"."""
+        return {Order.TARGET: "acceptor", Order.CATEGORY: "category"}.get(self.order, "donor")
+
+    def group_of(self, edge: CandidateEdge) -> int:
+        """The id of that."""
+        return {"acceptor": edge.target_id, "category": edge.section, "donor": edge.source_id}[self.side]
 
     def to_query(self) -> str:
         """The inverse of from_query, without the defaults."""
@@ -197,53 +186,66 @@ class QueueFilter:
 
         `counted`: the search for `text`, of which the edges that it counts are wanted.
         """
-        edges = CandidateEdge.objects.filter(project=project)
-        if self.tier is not None:
-            edges = edges.filter(tier__in=self._tiers(project))
-        if self.category is not None:
-            edges = edges.filter(source__category__in=categories_below(project, [self.category]))
+        edges = CandidateEdge.objects.filter(self.of_columns(project), project=project)
         if self.sensitive == Sensitive.ONLY:
             edges = edges.exclude(sensitive="")
         if self.sensitive == Sensitive.NOT:
             edges = edges.filter(sensitive="")
-        edges = edges.filter(self._placed())
-        if self.ranked_by:
-            edges = edges.filter(ranked_by=self.ranked_by)
         if self.text:
-            search = Search(project, self.text) if counted is None else counted
-            edges = edges.filter(search.holds() if counted is None else search.counted())
-        if self.donor is not None:
-            edges = edges.filter(source_id=self.donor)
-        if self.acceptor is not None:
-            edges = edges.filter(target_id=self.acceptor)
-        if self.generator:
-            edges = edges.filter(generators__contains=[self.generator])
-        if self.probability is not None:
-            edges = edges.filter(probability__gte=self.probability / 100)
+            edges = edges.filter(search_of(project, self.text).holds() if counted is None else counted.counted())
+        if self.regressed:
+            edges = edges.filter(regressed=True)
+        if self.second:
+            edges = edges.filter(WAITING)
         if self.pilot:
             pilots = list(Pilot.objects.filter(run__project=project).values_list("run", flat=True))
             edges = edges.filter(of_runs(pilots)) if self.pilot == OfPilot.ONLY else edges.exclude(run__in=pilots)
         return edges
 
+    def of_columns(self, project: Project) -> Q:
+        """The condition under those of the fields that ask for one value of an edge, or of a known answer."""
+        asked = {
+            "ranked_by": self.ranked_by or None,
+            "source_id": self.donor,
+            "target_id": self.acceptor,
+            "generators__contains": [self.generator] if self.generator else None,
+            "probability__gte": None if self.probability is None else self.probability / 100,
+        }
+        condition = self._placed() & Q(**{name: value for name, value in asked.items() if value is not None})
+        if self.tier is not None:
+            condition &= Q(tier__in=self._tiers(project))
+        if self.category is not None:
+            condition &= Q(section__in=categories_below(project, [self.category]))
+        return condition
+
     def counts(self, project: Project) -> QuerySet[EdgeCount] | None:
         """The counts that are kept of what `scope` holds; None where a field asks for what no count is kept of."""
+        return self._counts_of_kinds(project) if self.is_counted else None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether counts are kept of what `scope` holds."""
         pages = self.text or self.donor is not None or self.acceptor is not None
-        if pages or self.generator or self.probability is not None or self.pilot:
-            return None
-        return self._counts_of_kinds(project)
+        return not (
+            pages or self.generator or self.probability is not None or self.pilot or self.regressed or self.second
+        )
 
     def _counts_of_kinds(self, project: Project) -> QuerySet[EdgeCount]:
         """The counts under those of the fields that counts are kept by."""
-        counts = kept_counts(project).filter(self._placed())
+        return kept_counts(project).filter(self.kinds(project))
+
+    def kinds(self, project: Project) -> Q:
+        """The condition for the counts under those of the fields that counts are kept by."""
+        kinds = self._placed()
         if self.tier is not None:
-            counts = counts.filter(tier__in=self._tiers(project))
+            kinds &= Q(tier__in=self._tiers(project))
         if self.category is not None:
-            counts = counts.filter(category__in=categories_below(project, [self.category]))
+            kinds &= Q(category__in=categories_below(project, [self.category]))
         if self.sensitive:
-            counts = counts.filter(is_sensitive=self.sensitive == Sensitive.ONLY)
+            kinds &= Q(is_sensitive=self.sensitive == Sensitive.ONLY)
         if self.ranked_by:
-            counts = counts.filter(ranked_by=self.ranked_by)
-        return counts
+            kinds &= Q(ranked_by=self.ranked_by)
+        return kinds
 
     def _tiers(self, project: Project) -> list[int]:
         """All tiers of the name of the one asked for."""
@@ -274,11 +276,12 @@ class QueueFilter:
             if status != EdgeStatus.SUGGESTED
         ]
         if self.status in (EdgeStatus.SUGGESTED, ALL):
-            parts += self._undecided_parts(edges, project)
+            # Each part has a tier of its own: asked for twice, it would seem rarer than it is to the planner.
+            parts += self._undecided_parts(dataclasses.replace(self, tier=None).scope(project), project)
         return [part.order_by(*self.order.fields) for part in parts]
 
     def _undecided_parts(self, edges: QuerySet[CandidateEdge], project: Project) -> list[QuerySet[CandidateEdge]]:
-        if self.held and self.tier is None:
+        if (self.held or self.regressed) and self.tier is None:
             return [edges.filter(UNDECIDED if self.stale else OPEN)]
         if self.stale:
             return [
@@ -289,12 +292,20 @@ class QueueFilter:
             kinds = kinds.filter(SHOWN)
         # Not those that have none of the kind asked for: all of theirs would be looked at in vain.
         found = kinds.filter(OPEN).values_list("tier").annotate(edges=total()).order_by("tier")
-        return [edges.filter(OPEN, tier=tier) for tier, number in found if number]
+        tiers = [tier for tier, number in found if number]
+        if self.probability is None:
+            return [edges.filter(OPEN, tier=tier) for tier in tiers]
+        likely = open_at_least(project, self.probability)
+        return [
+            edges.filter(OPEN, Q() if likely[tier] > FEW else Q(_likely_ones(tier, self.probability)), tier=tier)
+            for tier in tiers
+            if likely[tier]
+        ]
 
     def hidden_left_out(self) -> Q:
         """The condition that keeps back what the queue does not show unasked."""
         condition = Q()
-        if not self.held and self.tier is None:
+        if not (self.held or self.regressed) and self.tier is None:
             condition &= DECIDED | SHOWN
         if not self.stale:
             condition &= DECIDED | PROPOSED
@@ -309,7 +320,19 @@ class QueueFilter:
             same = Q(*zip(names[:place], cursor.values[:place], strict=True))
             following |= same & Q((step, cursor.values[place]))
         # Implied by the rest, and what lets the index start at the cursor.
-        return Q((f"{first}__lte", cursor.values[0])) & following
+        bound = "lte" if self.order.fields[0].startswith("-") else "gte"
+        return Q((f"{first}__{bound}", cursor.values[0])) & following
+
+
+def _likely_ones(tier: int, percent: int) -> RawSQL:
+    """The condition for the open edges of a tier from a probability on, by the index of probabilities: where they are
+    few, a walk through the list in its order would meet them late."""
+    return RawSQL(  # noqa: S611 - a rule of the house and two numbers
+        "linker_candidateedge.id = ANY(ARRAY(SELECT e.id FROM linker_candidateedge e WHERE e.tier_id = %s "
+        f"AND e.probability >= %s AND {sql(OPEN, 'e')}))",
+        [tier, percent / 100],
+        output_field=BooleanField(),
+    )
 
 
 def _shown_tiers(project: Project) -> list[int]:
@@ -320,7 +343,8 @@ def _shown_tiers(project: Project) -> list[int]:
 class ExportFilter(QueueFilter):
     """Which edges of a project an export is narrowed down to; without a status, those of every status.
 
-    Which of them may leave, review.releases.checks says. `order`, `held`, `stale` and `later` do not apply.
+    Which of them may leave, review.releases.checks says. `order`, `held`, `stale` and what is the reader's own do not
+    apply.
     """
 
     status: str = ALL
@@ -329,10 +353,10 @@ class ExportFilter(QueueFilter):
     def from_query(cls, query: Mapping[str, str], usual: str = Order.DONOR) -> Self:
         """As the queue reads it, without what does not apply."""
         asked = super().from_query(query, usual)
-        ignored = tuple(name for name in asked.ignored if name not in ("order", "held", "stale", "later"))
-        return dataclasses.replace(
-            asked, order=cls.order, usual=cls.order, held=False, stale=False, later=False, ignored=ignored
-        )
+        switches = ("held", "stale", "later", "asked", "waiting")
+        ignored = tuple(name for name in asked.ignored if name not in ("order", *switches))
+        off: dict[str, Any] = dict.fromkeys(switches, False)
+        return dataclasses.replace(asked, order=cls.order, usual=cls.order, ignored=ignored, **off)
 
     def edges(self, project: Project) -> QuerySet[CandidateEdge]:
         """The edges asked for, unsorted."""
@@ -355,26 +379,3 @@ def of_runs(runs: Sequence[int]) -> RawSQL:
         [list(runs)],
         output_field=BooleanField(),
     )
-
-
-def generator_choices() -> list[tuple[str, str]]:
-    """Who may have proposed a pair, by name and in words."""
-    return generators.choices()
-
-
-def generator_label(name: str) -> str:
-    """Who proposed a pair, in words."""
-    return generators.label_of(name)
-
-
-def tier_choices(project: Project) -> list[Tier]:
-    """The tiers that edges are read by, one of each name: those of the project's basis, and where that is the
-    probability those of the similarity, by which edges without a probability are read."""
-    bases = dict.fromkeys(
-        [project.tier_basis, Basis.COSINE] if project.tier_basis == Basis.PROBABILITY else [project.tier_basis]
-    )
-    known: dict[str, Tier] = {}
-    for basis in bases:
-        for tier in Tier.objects.filter(project=project, basis=basis):
-            known.setdefault(tier.name, tier)
-    return list(known.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from linker.errors import UserError
 from review.models import SavedFilter
@@ -27,8 +28,8 @@ def save_filter(project: Project, user: User, name: str, chosen: QueueFilter, *,
     """Keeps a filter; one of the user's with the same name is replaced. Raises UserError where there are too many."""
     own = SavedFilter.objects.filter(project=project, owner=user)
     if not own.filter(name=name).exists() and own.count() >= MOST:
-        raise UserError(f"You have {MOST} saved filters, which is the most. Remove one first.")
-    kept, _ = own.update_or_create(
+        raise UserError(_("You have %(most)d saved filters, which is the most. Remove one first.") % {"most": MOST})
+    kept, _is_new = own.update_or_create(
         project=project, owner=user, name=name, defaults={"query": chosen.to_query(), "shared": shared}
     )
     return kept

@@ -57,6 +57,14 @@ class Search:
         return _edges_of(self.pages, or_in_anchor=self.text)
 
 
+def search_of(project: Project, text: str) -> Search:
+    """The search for `text`. The pages are looked for once for a project as it was read for a request."""
+    known: dict[str, Search] = vars(project).setdefault("_searches", {})
+    if text not in known:
+        known[text] = Search(project, text)
+    return known[text]
+
+
 def _edges_of(pages: Sequence[int], or_in_anchor: str = "") -> RawSQL:
     """Arrays, and not lists of values: the planner makes a table to look up in of one, however long it is."""
     found = list(pages)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from linker.engine.candidates.registry import label_of
+from linker.wording import percent
 from review.models import Reason
+from review.queue.filter_choices import generator_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +23,17 @@ DAYS = (7, 28, 90)
 MOST_ROWS = 30  # of one table
 _NONE = "–"
 
-# The decisions of the time asked for that still hold. An undo takes itself and what it undid out of the count.
+# The decisions of the time asked for that still hold. An undo takes itself and what it undid out of the count. Nobody
+# reviews oneself: of several decisions of one person on a suggestion, the last counts.
 _DECIDED = """
     FROM review_decision d JOIN linker_candidateedge e ON e.id = d.edge_id
     WHERE d.project_id = %(project)s AND d.at >= %(since)s AND d.verb IN ('accept', 'edit', 'reject')
       AND NOT EXISTS (SELECT 1 FROM review_decision u WHERE u.undoes_id = d.id)
+      AND NOT EXISTS (
+        SELECT 1 FROM review_decision own
+        WHERE own.edge_id = d.edge_id AND own.id > d.id AND own.user_id = d.user_id
+          AND own.verb IN ('accept', 'edit', 'reject')
+          AND NOT EXISTS (SELECT 1 FROM review_decision u WHERE u.undoes_id = own.id))
 """
 _PERSON = "(SELECT username FROM auth_user WHERE id = d.user_id)"
 _KINDS = (
@@ -77,23 +85,27 @@ class Team:
     waited: timedelta | None
 
 
-def team(project: Project, days: int) -> Team:
-    """The decisions of the last `days` days, today included, in the project's time zone. Nine queries."""
+def since(days: int) -> datetime:
+    """The beginning of the last `days` days, today included, in the time zone of the installation."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    since = midnight - timedelta(days=days - 1)
-    rows = _Rows(project, since)
+    return midnight - timedelta(days=days - 1)
+
+
+def team(project: Project, days: int) -> Team:
+    """The decisions since then. Nine queries."""
+    rows = _Rows(project, since(days))
     [whole] = rows.by("''", name=str) or [Row("", 0, 0, 0)]
     return Team(
         whole=whole,
         people=rows.by(_PERSON, name=str),
         days=rows.days(),
-        tiers=rows.by("d.seen_tier", name=lambda tier: tier or "No tier"),
+        tiers=rows.by("d.seen_tier", name=lambda tier: tier or _("No tier")),
         bands=rows.by("least(floor(d.seen_probability * 10), 9)::int", name=_band, order="1 DESC NULLS LAST"),
-        generators=rows.by("g.name", name=label_of, join="CROSS JOIN LATERAL unnest(e.generators) AS g(name)"),
+        generators=rows.by("g.name", name=generator_label, join="CROSS JOIN LATERAL unnest(e.generators) AS g(name)"),
         categories=rows.by(
             "(SELECT array_to_string(c.path, ' › ') FROM linker_page p JOIN linker_category c ON c.id = p.category_id "
             "WHERE p.id = e.source_id)",
-            name=lambda category: category or "No category",
+            name=lambda category: category or _("No category"),
         ),
         reasons=rows.reasons(),
         waited=rows.waited(),
@@ -101,7 +113,9 @@ def team(project: Project, days: int) -> Team:
 
 
 def _band(band: int | None) -> str:
-    return _NONE if band is None else f"{band * 10} to {band * 10 + 10}%"
+    if band is None:
+        return _NONE
+    return _("%(least)d to %(most)s") % {"least": band * 10, "most": percent(band / 10 + 0.1)}
 
 
 class _Rows:
@@ -128,7 +142,7 @@ class _Rows:
 
     def reasons(self) -> list[tuple[str, int]]:
         found = self._ask(f"SELECT d.reason, count(*) {_DECIDED} AND d.verb = 'reject' GROUP BY 1 ORDER BY 2 DESC, 1")
-        return [(str(Reason(reason).label) if reason else "No reason", number) for reason, number in found]
+        return [(str(Reason(reason).label) if reason else _("No reason"), number) for reason, number in found]
 
     def waited(self) -> timedelta | None:
         [[waited]] = self._ask(f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY d.at - e.created_at) {_DECIDED}")

@@ -20,20 +20,27 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from linker.engine.anchors.diversity import word_set
 from linker.engine.params import MatchParams
-from linker.matching.anchor_use import carried_query, is_another
+from linker.matching.anchor_use import carried_query, is_another, may_repeat
 from linker.matching.eligibility import IneligibleReason, ineligible_pages
 from linker.matching.room import text_room_sql
 from linker.models import CandidateEdge, EdgeStatus, Placement
 from linker.models.linked import ASIDE_LINK, linked_sql
-from linker.models.querysets import ACCEPTED, DECIDED, LIVE_STATUS, MISSING, OPEN, PRESENT, TO_REVIEW, sql
+from linker.models.querysets import ACCEPTED, DECIDED, LIVE_STATUS, MISSING, OPEN, PRESENT, REFUSED, TO_REVIEW, sql
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import sensitivity_checks
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import stream
 from review.models import Held
+from review.releases import held_sayings
+from review.releases.barred import hold_barred
+from review.releases.held_sayings import room_for
+from review.releases.rollout import hold_for_rollout
+from review.releases.ruled_out import hold_ruled_out
+from review.releases.second import hold_for_second
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,6 +56,8 @@ AT_A_TIME = 5000  # rows that are written
 
 # What a release exports, as far as nothing below holds it back: what was accepted, and what a tier lets go unreviewed.
 READY = ACCEPTED | TO_REVIEW & Q(tier__export_unreviewed=True)
+# It was live, has gone, came back to the queue and was rejected there.
+REJECTED_AND_OUT = REFUSED & Q(regressed=True, published__is_out=True)
 
 
 def ready_in(project: Project) -> Q:
@@ -59,43 +68,65 @@ def ready_in(project: Project) -> Q:
 
 # What an editor can do about it.
 ADVICE = {
-    Held.GONE: "If the page is back, import a new crawl. If not, undo the decision and reject the link.",
-    Held.REDIRECTED: "Undo the decision, reject the link and match again, for links to the new address.",
-    Held.NOT_INDEXABLE: "If the page is meant to be found, make it indexable and import a new crawl. If not, undo the "
-    "decision and reject the link.",
-    Held.EXCLUDED: "Undo the decision and reject the link, or change the project’s exclusions.",
-    Held.SENSITIVE: "Decide on it in the queue: a sensitive link is never exported until a person accepts it.",
-    Held.NOT_LOOKED: "Wait for the scan of all pages, which starts by itself. If it failed or was cancelled, a "
-    "manager starts it in the settings, under “Sensitive pages”. Or decide on the link in the queue.",
-    Held.LINKED: "Nothing needs to be done. To take it off this list, undo the decision and reject the link as "
-    "“already linked”.",
-    Held.WORDS_GONE: "Undo the decision and choose other words, or reject the link.",
-    Held.SAME_ANCHOR: "Undo the decision and choose another anchor.",
-    Held.DONOR_FULL: "Reject or withdraw another link of the donor to make room, or leave it for a later release.",
-    Held.ACCEPTOR_FULL: "Reject or withdraw another link to the acceptor to make room, or wait for a later release.",
+    Held.GONE: _("If the page is back, import a new crawl. If not, undo the decision and reject the link."),
+    Held.REDIRECTED: _("Undo the decision, reject the link and match again, for links to the new address."),
+    Held.NOT_INDEXABLE: _(
+        "If the page is meant to be found, make it indexable and import a new crawl. If not, undo the "
+        "decision and reject the link."
+    ),
+    Held.EXCLUDED: _("Undo the decision and reject the link, or change the project’s exclusions."),
+    Held.BARRED: _("Undo the decision and reject the link, or have a manager change the safety classes."),
+    Held.SUPPRESSED: _(
+        "Undo the decision and reject the link, or choose other words; or allow it again in the list of what is "
+        "suppressed."
+    ),
+    Held.SECOND: _("Have a manager or an expert approve it, in the queue under “Waits for a second person”."),
+    Held.SENSITIVE: _("Decide on it in the queue: a sensitive link is never exported until a person accepts it."),
+    Held.NOT_LOOKED: _(
+        "Wait for the scan of all pages, which starts by itself. If it failed or was cancelled, a "
+        "manager starts it in the settings, under “Sensitive pages”. Or decide on the link in the queue."
+    ),
+    Held.ROLLOUT: _("Nothing needs to be done: it leaves when a manager rolls its section out, in the settings."),
+    Held.LINKED: _(
+        "Nothing needs to be done. To take it off this list, undo the decision and reject the link as “already linked”."
+    ),
+    Held.WORDS_GONE: _("Undo the decision and choose other words, or reject the link."),
+    Held.SAME_ANCHOR: _("Undo the decision and choose another anchor."),
+    Held.DONOR_FULL: _("Reject or withdraw another link of the donor to make room, or leave it for a later release."),
+    Held.ACCEPTOR_FULL: _("Reject or withdraw another link to the acceptor to make room, or wait for a later release."),
+    Held.CHANGED: _("Nothing needs to be done: the link is part of the next draft as it is now."),
 }
 
 # The same for undecided links that their tier would export, if it differs.
 UNDECIDED_ADVICE = {
-    Held.GONE: "Nothing needs to be done. If the page is back, import a new crawl.",
-    Held.REDIRECTED: "Match again, for links to the new address.",
-    Held.NOT_INDEXABLE: "Nothing needs to be done. If the page is meant to be found, make it indexable and import a "
-    "new crawl.",
-    Held.EXCLUDED: "Nothing needs to be done, unless the project’s exclusions are to change.",
-    Held.LINKED: "Nothing needs to be done.",
-    Held.WORDS_GONE: "Accept it in the queue with other words, or match again.",
-    Held.SAME_ANCHOR: "Accept it in the queue with another anchor, or leave it.",
+    Held.GONE: _("Nothing needs to be done. If the page is back, import a new crawl."),
+    Held.REDIRECTED: _("Match again, for links to the new address."),
+    Held.NOT_INDEXABLE: _(
+        "Nothing needs to be done. If the page is meant to be found, make it indexable and import a new crawl."
+    ),
+    Held.EXCLUDED: _("Nothing needs to be done, unless the project’s exclusions are to change."),
+    Held.SECOND: _("Accept it in the queue. Then have a manager or an expert approve it."),
+    Held.BARRED: _("Nothing needs to be done, unless the safety classes are to change."),
+    Held.LINKED: _("Nothing needs to be done."),
+    Held.WORDS_GONE: _("Accept it in the queue with other words, or match again."),
+    Held.SAME_ANCHOR: _("Accept it in the queue with another anchor, or leave it."),
 }
 
 # The same for links that have left, whose rel is to change: of what was accepted then, nothing can be undone.
 CHANGE_ADVICE = {
-    Held.GONE: "If the page is back, import a new crawl. If not, take back the change or withdraw the link, under "
-    "“Released links”.",
-    Held.REDIRECTED: "Take back the change or withdraw the link, under “Released links”.",
-    Held.NOT_INDEXABLE: "If the page is meant to be found, make it indexable and import a new crawl. If not, take back "
-    "the change or withdraw the link, under “Released links”.",
-    Held.EXCLUDED: "Take back the change or withdraw the link, under “Released links”, or change the project’s "
-    "exclusions.",
+    Held.GONE: _(
+        "If the page is back, import a new crawl. If not, take back the change or withdraw the link, under "
+        "“Released links”."
+    ),
+    Held.REDIRECTED: _("Take back the change or withdraw the link, under “Released links”."),
+    Held.NOT_INDEXABLE: _(
+        "If the page is meant to be found, make it indexable and import a new crawl. If not, take back "
+        "the change or withdraw the link, under “Released links”."
+    ),
+    Held.EXCLUDED: _(
+        "Take back the change or withdraw the link, under “Released links”, or change the project’s exclusions."
+    ),
+    Held.BARRED: _("Withdraw the link, under “Released links”, or have a manager change the safety classes."),
 }
 
 
@@ -116,7 +147,8 @@ def alike(expression: str) -> str:
 
 def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterable[str], *, lock: bool) -> None:
     """Fills `leaving` with those of the project's `edges` that were approved or, where a tier allows it, need not be,
-    and with the changes and removals that were asked for, as far as they are among `operations`.
+    and with the changes and removals that were asked for, as far as they are among `operations`. A link that is out and
+    that an editor has rejected since leaves as a removal.
 
     With `lock` the edges are locked in the order of their ids, as every writer of many edges does, and the status is
     tested by the statement that locks: what another transaction has just decided is checked again.
@@ -125,21 +157,19 @@ def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterabl
     scope = edges.order_by()
     approved = sql_of(scope.filter(ready_in(project)).values("id", "status"))
     pending = sql_of(scope.filter(pending__isnull=False).values("id", "status", "pending__operation"))
+    rejected = sql_of(scope.filter(REJECTED_AND_OUT).values("id", "status"))
     with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE IF EXISTS leaving, ready")
+        cursor.execute("DROP TABLE IF EXISTS ready")
         cursor.execute("CREATE TEMP TABLE ready (id bigint PRIMARY KEY, status text, operation text) ON COMMIT DROP")
         # Without parameters: a text that is searched for may hold a percent sign.
         cursor.execute(
-            f"INSERT INTO ready SELECT * FROM (SELECT *, 'add' FROM ({approved}) ready UNION ALL {pending}) "
+            f"INSERT INTO ready SELECT * FROM (SELECT *, 'add' FROM ({approved}) ready UNION ALL {pending} "
+            f"UNION ALL SELECT *, 'remove' FROM ({rejected}) refused) "
             f"approved (id, status, operation) WHERE operation IN ({wanted})"
         )
     analyze("ready")
+    make_leaving()
     with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE TEMP TABLE leaving (edge bigint PRIMARY KEY, source_id bigint, target_id bigint, decided boolean, "
-            "placement text, score float8, operation text, reason text DEFAULT '', detail text DEFAULT '') "
-            "ON COMMIT DROP"
-        )
         cursor.execute(
             "INSERT INTO leaving (edge, source_id, target_id, decided, placement, score, operation) "
             f"SELECT e.id, e.source_id, e.target_id, {sql(DECIDED, 'e')}, e.placement, e.score, r.operation "
@@ -149,13 +179,25 @@ def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterabl
     analyze("leaving")
 
 
+def make_leaving() -> None:
+    """The empty table, in place of any from before."""
+    _execute("DROP TABLE IF EXISTS leaving")
+    _execute(
+        "CREATE TEMP TABLE leaving (edge bigint PRIMARY KEY, source_id bigint, target_id bigint, decided boolean, "
+        "placement text, score float8, operation text, reason text DEFAULT '', detail text DEFAULT '') ON COMMIT DROP"
+    )
+
+
 def hold_back(project: Project, *, read_sensitive: bool) -> None:
     """Writes the reason, the most final one, on every link of `leaving` that must not leave.
 
     What changes on the site is asked whether its pages still stand; what comes in addition, everything; a removal
     nothing. `read_sensitive` reads again which links are sensitive, and so writes on the edges.
     """
-    _hold_for_pages(project)
+    hold_for_pages(project)
+    hold_ruled_out(project)
+    hold_for_rollout(project)
+    hold_for_second(project)
     _hold_sensitive(project, read_anew=read_sensitive)
     for statement in (_LINKED, _WORDS_GONE):
         _execute(statement)
@@ -186,32 +228,39 @@ _OF_INELIGIBLE_PAGES = f"""
 UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
     SELECT b.page, b.side, b.why, CASE
         WHEN b.why IN ('{IneligibleReason.EXCLUDED}', '{IneligibleReason.ROLE}') THEN 'excluded'
+        WHEN b.why = '{IneligibleReason.SUPPRESSED}' THEN 'suppressed'
         WHEN b.why = '{IneligibleReason.NOT_INDEXABLE}' THEN 'not_indexable'
         WHEN {sql(PRESENT, "p")} AND p.status NOT IN ('merged', 'killed')
             AND (p.redirect_url <> '' OR p.status = 'redirected' OR p.status_code BETWEEN 300 AND 399) THEN 'redirected'
         ELSE 'gone' END AS reason,
-        'The ' || b.side || CASE
-        WHEN b.why = '{IneligibleReason.EXCLUDED}' THEN ' is excluded by the rule “' || b.pattern || '”.'
-        WHEN b.why = '{IneligibleReason.ROLE}' THEN ' is ' || b.pattern || ', which '
-            || CASE b.side WHEN 'donor' THEN 'gives' ELSE 'receives' END || ' no new links.'
+        CASE
+        WHEN b.why = '{IneligibleReason.EXCLUDED}'
+            THEN {held_sayings.EXCLUDED.said_in_sql(side="b.side", rule="b.pattern")}
+        WHEN b.why = '{IneligibleReason.SUPPRESSED}' THEN {held_sayings.TAKES_NO_MORE.said_in_sql(side="b.side")}
+        WHEN b.why = '{IneligibleReason.ROLE}' AND b.side = 'donor'
+            THEN {held_sayings.GIVES_NONE.said_in_sql(role="b.pattern")}
+        WHEN b.why = '{IneligibleReason.ROLE}' THEN {held_sayings.RECEIVES_NONE.said_in_sql(role="b.pattern")}
         WHEN b.why = '{IneligibleReason.NOT_INDEXABLE}' AND p.canonical_link NOT IN ('', p.url, p.canonical_url)
-            THEN ' names another address as its canonical: ' || p.canonical_link
-        WHEN b.why = '{IneligibleReason.NOT_INDEXABLE}'
-            THEN ' is not indexable' || coalesce(': ' || nullif(p.indexability_status, ''), '') || '.'
-        WHEN {sql(MISSING, "p")} THEN ' is missing from the newest import.'
-        WHEN NOT ({sql(LIVE_STATUS, "p")}) THEN ' was ' || p.status || '.'
-        WHEN p.redirect_url <> '' THEN ' redirects to ' || p.redirect_url
-        ELSE ' answered the crawl with ' || p.status_code || '.' END AS detail
+            THEN {held_sayings.OTHER_CANONICAL.said_in_sql(side="b.side", url="p.canonical_link")}
+        WHEN b.why = '{IneligibleReason.NOT_INDEXABLE}' AND p.indexability_status <> ''
+            THEN {held_sayings.NOT_INDEXABLE_AS.said_in_sql(side="b.side", status="p.indexability_status")}
+        WHEN b.why = '{IneligibleReason.NOT_INDEXABLE}' THEN {held_sayings.NOT_INDEXABLE.said_in_sql(side="b.side")}
+        WHEN {sql(MISSING, "p")} THEN {held_sayings.MISSING.said_in_sql(side="b.side")}
+        WHEN NOT ({sql(LIVE_STATUS, "p")}) THEN {held_sayings.NOT_LIVE.said_in_sql(side="b.side", status="p.status")}
+        WHEN p.redirect_url <> '' THEN {held_sayings.REDIRECTS.said_in_sql(side="b.side", url="p.redirect_url")}
+        ELSE {held_sayings.ANSWERED.said_in_sql(side="b.side", code="p.status_code")} END AS detail
     FROM ineligible b JOIN linker_page p ON p.id = b.page
 ) found
 WHERE found.side = %(side)s AND leaving.reason = '' AND leaving.operation <> 'remove'
-    AND NOT (found.why = '{IneligibleReason.ROLE}' AND leaving.decided) -- a person who accepted the link knew the page
+    -- A person who accepted the link knew the page, and one who said that it takes no more knew of the link.
+    AND NOT (found.why IN ('{IneligibleReason.ROLE}', '{IneligibleReason.SUPPRESSED}') AND leaving.decided)
     AND CASE %(side)s WHEN 'donor' THEN leaving.source_id ELSE leaving.target_id END = found.page
 """
 
 
-def _hold_for_pages(project: Project) -> None:
-    """Links of pages that a match run would leave out for what they are, by the rules of match runs."""
+def hold_for_pages(project: Project) -> None:
+    """Links of pages that a match run would leave out for what they are, by the rules of match runs, and of pages that
+    safety classes keep apart."""
     _execute("DROP TABLE IF EXISTS ineligible")
     _execute("CREATE TEMP TABLE ineligible (page bigint, side text, why text, pattern text) ON COMMIT DROP")
     touched = "SELECT unnest(ARRAY[source_id, target_id]) FROM leaving WHERE operation <> 'remove'"
@@ -220,6 +269,7 @@ def _hold_for_pages(project: Project) -> None:
     analyze("ineligible")
     for side in ("acceptor", "donor"):
         _execute(_OF_INELIGIBLE_PAGES, {"side": side})
+    hold_barred(project)
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -244,8 +294,8 @@ def _hold_sensitive(project: Project, *, read_anew: bool) -> None:
     )
     if not sensitivity_checks.was_looked_through(project):
         _execute(
-            "UPDATE leaving SET reason = 'not_looked', detail = 'The pages of the project have not been scanned for "
-            "medicine, law and money yet.' WHERE NOT decided AND operation = 'add' AND reason = ''"
+            "UPDATE leaving SET reason = 'not_looked', detail = "
+            f"{held_sayings.NOT_LOOKED.said_in_sql()} WHERE NOT decided AND operation = 'add' AND reason = ''"
         )
 
 
@@ -253,7 +303,7 @@ def _hold_sensitive(project: Project, *, read_anew: bool) -> None:
 
 # The link stands already where the new one would.
 _LINKED = f"""
-UPDATE leaving SET reason = 'linked', detail = 'The donor links to the acceptor already.'
+UPDATE leaving SET reason = 'linked', detail = {held_sayings.LINKED.said_in_sql()}
 WHERE operation = 'add' AND reason = '' AND {linked_sql("leaving")}
 """
 
@@ -268,7 +318,7 @@ def _on_one_line(expression: str) -> str:
 _SAID, _TEXT = _on_one_line(alike("e.anchor")), _on_one_line(alike("donor.body"))
 # The text has changed since the words were chosen, and has them nowhere any more.
 _WORDS_GONE = f"""
-UPDATE leaving SET reason = 'words_gone', detail = 'The donor’s text no longer has the words “' || e.anchor || '”.'
+UPDATE leaving SET reason = 'words_gone', detail = {held_sayings.WORDS_GONE.said_in_sql(anchor="e.anchor")}
 FROM linker_candidateedge e JOIN linker_page donor ON donor.id = e.source_id
 WHERE e.id = leaving.edge AND leaving.operation = 'add' AND leaving.reason = '' AND e.placement = 'inline'
     AND e.span_start IS NOT NULL AND e.body_hash IS DISTINCT FROM donor.body_hash
@@ -278,18 +328,20 @@ WHERE e.id = leaving.edge AND leaving.operation = 'add' AND leaving.reason = '' 
 
 # ---------------------------------------------------------------------------------------------------------- limits
 
-# The anchors that targets carry when this release has left, then those of the links about to leave. Which count,
-# linker.matching.anchor_use says; of the links that have left, here.
+# The anchors that targets carry when this release has left, then those of the links about to leave. Which count, and
+# which the limit does not hold for, linker.matching.anchor_use says; of the links that have left, here.
 _ANCHORS = """
-SELECT said.target_id, said.edge, said.anchor, said.settled, said.links, said.overruled FROM (
+SELECT said.target_id, said.edge, said.anchor, said.settled, said.links, said.overruled, said.placement,
+    coalesce(t.title, ''), coalesce(t.h1, '')
+FROM (
     SELECT leaving.target_id, leaving.edge, e.anchor, '' AS settled, 1 AS links,
         EXISTS (SELECT FROM review_decision d WHERE d.edge_id = e.id AND d.overruled @> '[{{"code": "identical"}}]'
-            AND NOT EXISTS (SELECT FROM review_decision u WHERE u.undoes_id = d.id)) AS overruled
+            AND NOT EXISTS (SELECT FROM review_decision u WHERE u.undoes_id = d.id)) AS overruled, leaving.placement
     FROM leaving JOIN linker_candidateedge e ON e.id = leaving.edge
     WHERE leaving.operation = 'add' AND leaving.reason = ''
     UNION ALL
-    SELECT target_id, NULL, anchor, settled, links, false FROM ({carried}) carried
-) said
+    SELECT target_id, NULL, anchor, settled, links, false, '' FROM ({carried}) carried
+) said LEFT JOIN linker_page t ON t.id = said.target_id AND said.placement = 'related'
 ORDER BY said.target_id
 """
 _TARGETS, _REMOVED = "SELECT target_id FROM leaving", "SELECT edge FROM leaving WHERE operation = 'remove'"
@@ -321,7 +373,7 @@ WHERE {_STANDING} AND e.target_id = ANY (ARRAY(SELECT DISTINCT target_id FROM le
 # its acceptor, under the caps of the run that proposed it; and among the links of its target with the same anchor, if
 # these come near the project's limit. The cap that the run worked with has the largest share of its links in it.
 _NEEDS = f"""
-SELECT l.edge, l.source_id, l.placement, l.target_id, repeated.words, repeated.said, repeated.overruled,
+SELECT l.edge, l.source_id, l.placement, l.target_id, repeated.words, repeated.said, repeated.is_free,
     CASE l.placement WHEN 'inline' THEN {_TEXT_ROOM}
         WHEN 'related' THEN greatest(0, {_RELATED} - CASE WHEN {_BESIDE} > 0 THEN greatest(0, (
             SELECT count(DISTINCT there.target_id) FROM linker_existinglink there WHERE there.source_id = l.source_id
@@ -346,11 +398,11 @@ def _hold_over_limits(project: Project) -> None:
     """
     _execute("DROP TABLE IF EXISTS repeated, over")
     _execute(
-        "CREATE TEMP TABLE repeated (edge bigint PRIMARY KEY, words bigint, said int, overruled boolean) ON COMMIT DROP"
+        "CREATE TEMP TABLE repeated (edge bigint PRIMARY KEY, words bigint, said int, is_free boolean) ON COMMIT DROP"
     )
     _execute("CREATE TEMP TABLE over (edge bigint PRIMARY KEY, reason text, detail text) ON COMMIT DROP")
     for repeated in _batches(_repeated(project)):
-        copy_rows_in("repeated", ["edge", "words", "said", "overruled"], repeated)
+        copy_rows_in("repeated", ["edge", "words", "said", "is_free"], repeated)
     analyze("repeated")
     for over in _batches(_over(project)):
         copy_rows_in("over", ["edge", "reason", "detail"], over)
@@ -360,22 +412,23 @@ def _hold_over_limits(project: Project) -> None:
 
 def _repeated(project: Project) -> Iterator[tuple[int, int, int, bool]]:
     """Links that may come to be too many with the same anchor: the edge, a number for the target and the words, how
-    many links say these already, and whether a person overruled the limit."""
+    many links say these already, and whether it may say them all the same: a person or the rule says so."""
     limit = project.identical_anchor_limit
     carried, params = carried_query(project, _TARGETS, statuses=[EdgeStatus.EXPORTED], drafts=False, without=_REMOVED)
     number = 0
-    for _, rows in groupby(stream("anchors", _ANCHORS.format(carried=carried), params), key=itemgetter(0)):
+    for _same, rows in groupby(stream("anchors", _ANCHORS.format(carried=carried), params), key=itemgetter(0)):
         said: Counter[str] = Counter()
         edges: defaultdict[str, list[tuple[int, bool]]] = defaultdict(list)
-        for _, edge, anchor, settled, links, overruled in rows:
+        for _target, edge, anchor, settled, links, overruled, placement, title, h1 in rows:
             if edge is not None:
-                edges[word_set(anchor)].append((edge, overruled))
+                is_free = overruled or may_repeat(anchor, placement, title, h1)
+                edges[word_set(anchor)].append((edge, is_free))
             elif is_another(anchor, settled):
                 said[word_set(anchor)] += links
         for words, those in edges.items():
             if said[words] + len(those) > limit:
                 number += 1
-                yield from ((edge, number, said[words], overruled) for edge, overruled in those)
+                yield from ((edge, number, said[words], is_free) for edge, is_free in those)
 
 
 def _over(project: Project) -> Iterator[tuple[int, str, str]]:
@@ -386,22 +439,17 @@ def _over(project: Project) -> Iterator[tuple[int, str, str]]:
     giving = Counter({(source, placement): links for source, placement, links in stream("given", _GIVEN, params)})
     receiving = Counter(dict(stream("received", _RECEIVED, params)))
     saying: Counter[int] = Counter()
-    for edge, source, placement, target, words, said, overruled, room, most in stream("needs", _NEEDS, params):
+    for edge, source, placement, target, words, said, is_free, room, most in stream("needs", _NEEDS, params):
         same = 0 if words is None else said + saying[words]
-        if same >= limit and not overruled:
-            detail = f"The acceptor has {same} links with this anchor; the project allows {limit}."
-            yield edge, Held.SAME_ANCHOR, detail
+        if same >= limit and not is_free:
+            yield edge, Held.SAME_ANCHOR, held_sayings.SAME_ANCHOR.said(links=same, limit=limit)
         elif giving[source, placement] >= room:
-            where = "The donor’s text has" if placement == Placement.INLINE else "Beside the donor’s text there is"
-            yield edge, Held.DONOR_FULL, f"{where} room for {_new_links(room)}."
+            sayings = held_sayings.TEXT_ROOM if placement == Placement.INLINE else held_sayings.BESIDE_ROOM
+            yield edge, Held.DONOR_FULL, room_for(room, sayings)
         elif 0 < most <= receiving[target]:
-            yield edge, Held.ACCEPTOR_FULL, f"The acceptor may receive {_new_links(most)}, and better ones come first."
+            yield edge, Held.ACCEPTOR_FULL, room_for(most, held_sayings.ACCEPTOR_ROOM)
         else:
             giving[source, placement] += 1
             receiving[target] += 1
             if words is not None:
                 saying[words] += 1
-
-
-def _new_links(count: int) -> str:
-    return {0: "no new link", 1: "1 new link"}.get(count, f"{count} new links")

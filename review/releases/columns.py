@@ -111,6 +111,8 @@ JOINED_CELLS = {
     "decided_by": safe_cell_sql("e.decided_by"),
     "decided_at": time_cell("e.decided_at"),
     "operation": "e.operation",
+    "previous_anchor": safe_cell_sql("e.previous_anchor"),
+    "previous_rel": "e.previous_rel",
 }
 CELLS = {name: _edge_cell(column) for name, column in EXPORTED_COLUMNS.items()}
 CELLS |= _OWN_WORDS | _IN_THE_TEXT | JOINED_CELLS
@@ -121,7 +123,7 @@ COLUMNS = {
         *("category", "model", "threshold", "run", "run_time", "decided_by", "decided_at", "edited", "ranked_by"),
         *("probability", "quantile", "generators", "why", "anchor_source", "anchor_start", "anchor_end", "sentence"),
         *("section_heading", "content_gap", "operation", "paragraph", "paragraph_heading", "paragraph_start"),
-        "paragraph_end",
+        *("paragraph_end", "previous_anchor", "previous_rel"),
     ),
     ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
 }

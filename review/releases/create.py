@@ -5,32 +5,37 @@ from __future__ import annotations
 import gzip
 import hashlib
 import tempfile
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from django.db import connection, transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from linker import audit
 from linker.errors import UserError
 from linker.models import CandidateEdge, ChangeKind, Project
 from linker.runs import lifecycle
-from review.models import Operation, Release, ReleaseChunk, ReleaseFormat
+from linker.wording import number
+from review.models import DraftLink, Operation, Release, ReleaseChunk, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
-from review.releases import checks
+from review.releases import checks, drafts, published, roll_backs
+from review.releases.drafts import OPERATIONS
 from review.releases.report import ReleaseReport
 from review.releases.rows import Choice, leaving_file_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from django.contrib.auth.models import AbstractBaseUser
+    from django.contrib.auth.models import AbstractBaseUser, User
 
     from linker.models import Run
     from linker.runs.lifecycle import Progress
 
 
 CHUNK_BYTES = 2**20
+STEPS = 4
 
 
 class NothingToExport(UserError):
@@ -43,27 +48,13 @@ class NumberChanged(UserError):
 
 # A release of more links than these takes long enough to be made in the background.
 MAX_IN_REQUEST = 20_000
-# A file of three columns has no word for a change or a removal; these wait for a full file.
-OPERATIONS = {ReleaseFormat.FULL: tuple(Operation), ReleaseFormat.JOIL: (Operation.ADD,)}
 
 
 def run_release(run: Run, progress: Progress = lifecycle.no_progress) -> ReleaseReport:
-    """The release that the run's parameters ask for. It ends with the release or not at all: a job that came twice
-    would find nothing left to export."""
-    chosen = ExportFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
-    if chosen.ignored:  # known to the version that was asked, and no longer to this one
-        unknown = ", ".join(chosen.ignored)
-        raise UserError(f"Nothing was released: the filter has an unknown field or value ({unknown}). Export again.")
+    """The release that the run's parameters ask for: a draft, or all that a filter chooses now. It ends with the
+    release or not at all: a job that came twice would find nothing left to export."""
     with transaction.atomic():
-        release = create_release(
-            run.project,
-            chosen.edges(run.project),
-            fmt=ReleaseFormat(run.params["format"]),
-            user=run.created_by,
-            filters=run.params["filters"],
-            bom=run.params["bom"],
-            progress=progress,
-        )
+        release = _asked_for(run, progress)
         report = ReleaseReport(
             release=release.number,
             links=release.links,
@@ -75,6 +66,24 @@ def run_release(run: Run, progress: Progress = lifecycle.no_progress) -> Release
         )
         lifecycle.succeed(run.pk, report)
     return report
+
+
+def _asked_for(run: Run, progress: Progress) -> Release:
+    if "draft" in run.params:
+        return publish(ReleaseDraft.objects.get(pk=run.params["draft"]), run.created_by, progress)
+    chosen = ExportFilter.from_query({name: str(value) for name, value in run.params["filters"].items()})
+    if chosen.ignored:  # known to the version that was asked, and no longer to this one
+        said = _("Nothing was released: the filter has an unknown field or value (%(unknown)s). Export again.")
+        raise UserError(said % {"unknown": ", ".join(chosen.ignored)})
+    return create_release(
+        run.project,
+        chosen.edges(run.project),
+        fmt=ReleaseFormat(run.params["format"]),
+        user=run.created_by,
+        filters=run.params["filters"],
+        bom=run.params["bom"],
+        progress=progress,
+    )
 
 
 @transaction.atomic
@@ -99,49 +108,78 @@ def create_release(
     number of links that a preview of these edges counted, is no longer what it would count.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    steps = 4
-    progress(0, steps, "Looking at each link again")
+    progress(0, STEPS, "Looking at each link again")
     checks.gather(project, edges, OPERATIONS[fmt] if shown is None else Operation, lock=True)
     if shown is not None:
         _compare(project, shown)
         checks.begin_again(OPERATIONS[fmt])
     checks.hold_back(project, read_sensitive=True)
+    release = Release(project=project, format=fmt, filters=filters or {}, created_by_id=user.pk if user else None)
+    return _send(release, user, bom=bom, progress=progress)
+
+
+@transaction.atomic
+def publish(draft: ReleaseDraft, user: User | None, progress: Progress = lifecycle.no_progress) -> Release:
+    """The release of a draft: those of its links that are still what it shows. What was decided, written or released
+    since stays behind, and is written down with the links that are held back.
+
+    As create_release in everything else. Raises NoOpenDraft where the draft was published or discarded before, and
+    NothingToExport.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=draft.project_id)
+    draft = drafts.open_draft(draft)
+    project, fmt = draft.project, ReleaseFormat(draft.format)
+    progress(0, STEPS, "Looking at each link again")
+    if draft.back_to_id is not None:
+        roll_backs.gather(draft, lock=True)
+        roll_backs.hold_back(project)
+        drafts.hold_changed(draft)
+        roll_backs.apply(draft, cast("User", user))
+    else:
+        edges = project.edges.filter(pk__in=DraftLink.objects.filter(draft=draft, reason="").values("edge"))
+        checks.gather(project, edges, OPERATIONS[fmt], lock=True)
+        drafts.hold_changed(draft)
+        checks.hold_back(project, read_sensitive=True)
+    release = Release(project=project, format=fmt, filters=draft.filters, back_to_id=draft.back_to_id)
+    release.created_by_id = user.pk if user is not None else None
+    try:
+        release = _send(release, user, bom=draft.bom, progress=progress)
+    except NothingToExport:
+        said = _("Nothing was released: each link of this draft was released, changed or decided otherwise since.")
+        raise NothingToExport(f"{said} {_('Discard it and make another one.')}") from None
+    drafts.close(draft, release)
+    return release
+
+
+def _send(release: Release, user: AbstractBaseUser | None, *, bom: bool, progress: Progress) -> Release:
+    """Saves the release of what stands in `leaving`, with its file, and marks the links."""
     counts = checks.counts()
     leave = {operation: counts.get((operation, ""), 0) for operation in Operation}
     held_back = sum(links for (_, reason), links in counts.items() if reason)
     if not any(leave.values()):
         raise NothingToExport(_nothing(held_back))
-    last = project.releases.aggregate(last=Max("number"))["last"] or 0
-    release = Release.objects.create(
-        project=project,
-        number=last + 1,
-        format=fmt,
-        filters=filters or {},
-        status=Choice.ACCEPTED,
-        links=sum(leave.values()),
-        added=leave[Operation.ADD],
-        changed=leave[Operation.CHANGE],
-        removed=leave[Operation.REMOVE],
-        held=held_back,
-        bytes=0,
-        sha256="",
-        created_by_id=user.pk if user is not None else None,
-    )
-    progress(1, steps, "Writing the file")
+    last = release.project.releases.aggregate(last=Max("number"))["last"] or 0
+    release.number, release.status = last + 1, Choice.ACCEPTED
+    release.links, release.held = sum(leave.values()), held_back
+    release.added, release.changed, release.removed = (leave[operation] for operation in Operation)
+    release.bytes, release.sha256 = 0, ""
+    release.save()
+    progress(1, STEPS, "Writing the file")
     with tempfile.TemporaryFile() as file:
-        for piece in leaving_file_pieces(fmt, bom=bom):
+        for piece in leaving_file_pieces(ReleaseFormat(release.format), bom=bom):
             file.write(piece)
         _keep(release, file)
     release.save()
-    progress(2, steps, "Recording what is exported")
+    progress(2, STEPS, "Recording what is exported")
     _write_down(release)
-    progress(3, steps, "Marking the links")
+    published.add_up(release)
+    progress(3, STEPS, "Marking the links")
     marked = _mark()
     if marked != release.links:
         raise RuntimeError(f"{marked} edges marked, {release.links} in the file")
     names = ("links", "changed", "removed", "held", "format", "filters", "sha256")
     after = {name: value for name, value in audit.values(release, names).items() if value not in (0, {})}
-    audit.record(project, ChangeKind.RELEASE, user=user, subject=str(release), after=after)
+    audit.record(release.project, ChangeKind.RELEASE, user=user, subject=str(release), after=after)
     return release
 
 
@@ -151,18 +189,25 @@ def _compare(project: Project, shown: int) -> None:
     checks.hold_back(project, read_sensitive=False)
     now = sum(links for (_, reason), links in checks.counts().items() if not reason)
     if now not in (0, shown):
-        those = "1 link" if now == 1 else f"{now:,} links"
-        raise NumberChanged(
-            f"Nothing was exported: {those} would be exported now, and not {shown:,} as when you looked. Look again "
-            "and export once more."
+        said = ngettext(
+            "Nothing was exported: %(now)s link would be exported now, and not %(shown)s as when you looked. Look "
+            "again and export once more.",
+            "Nothing was exported: %(now)s links would be exported now, and not %(shown)s as when you looked. Look "
+            "again and export once more.",
+            now,
         )
+        raise NumberChanged(said % {"now": number(now), "shown": number(shown)})
 
 
 def _nothing(held_back: int) -> str:
     if held_back:
-        those = "the only link is" if held_back == 1 else f"all {held_back:,} links are"
-        return f"Nothing is ready to export: {those} held back. The list says why."
-    return (
+        said = ngettext(
+            "Nothing is ready to export: the only link is held back. The list says why.",
+            "Nothing is ready to export: all %(links)s links are held back. The list says why.",
+            held_back,
+        )
+        return said % {"links": number(held_back)}
+    return _(
         "Nothing is ready to export: no link of this selection is accepted and not exported yet. "
         "Accept some in the review queue, or choose others."
     )
@@ -188,8 +233,8 @@ def _mark() -> int:
     """What the edges are now that they have left; returns how many."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE linker_candidateedge e SET updated_at = %s, "
-            "status = CASE l.operation WHEN 'remove' THEN 'withdrawn' ELSE 'exported' END "
+            "UPDATE linker_candidateedge e SET updated_at = %s, regressed = false, status = CASE WHEN "
+            "l.operation <> 'remove' THEN 'exported' WHEN e.status = 'rejected' THEN 'rejected' ELSE 'withdrawn' END "
             "FROM leaving l WHERE l.edge = e.id AND l.reason = ''",
             [timezone.now()],
         )
@@ -201,9 +246,9 @@ def _mark() -> int:
 def _keep(release: Release, file: IO[bytes]) -> None:
     digest = hashlib.sha256()
     file.seek(0)
-    for number, piece in enumerate(iter(lambda: file.read(CHUNK_BYTES), b"")):
+    for place, piece in enumerate(iter(lambda: file.read(CHUNK_BYTES), b"")):
         digest.update(piece)
-        ReleaseChunk.objects.create(release=release, number=number, content=gzip.compress(piece, mtime=0))
+        ReleaseChunk.objects.create(release=release, number=place, content=gzip.compress(piece, mtime=0))
     release.bytes, release.sha256 = file.tell(), digest.hexdigest()
 
 
@@ -212,10 +257,10 @@ def release_pieces(release: Release) -> Iterator[bytes]:
 
     One short query a piece: a slow download holds no cursor open.
     """
-    number = 0
-    while chunk := ReleaseChunk.objects.filter(release=release, number=number).first():
+    place = 0
+    while chunk := ReleaseChunk.objects.filter(release=release, number=place).first():
         yield gzip.decompress(chunk.content)
-        number += 1
+        place += 1
 
 
 def file_name(release: Release) -> str:

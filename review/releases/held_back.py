@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from linker.models import CandidateEdge
 from linker.models.querysets import UNDECIDED, holds, sql
 from linker.storage.cells import safe_cell_sql
+from linker.wording import number
 from review.models import Held, Operation
+from review.queue.sentences import in_words
 from review.releases.checks import ADVICE, CHANGE_ADVICE, UNDECIDED_ADVICE
+from review.releases.held_sayings import SENTENCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,13 +52,13 @@ class Group:
         usual = ADVICE[self.reason]
         kinds = [
             ("", self.links - self.undecided - self.changes, usual),
-            ("Where nobody has decided", self.undecided, UNDECIDED_ADVICE.get(self.reason, usual)),
-            ("Where the link was exported and is to change", self.changes, CHANGE_ADVICE.get(self.reason, usual)),
+            (_("Where nobody has decided"), self.undecided, UNDECIDED_ADVICE.get(self.reason, usual)),
+            (_("Where the link was exported and is to change"), self.changes, CHANGE_ADVICE.get(self.reason, usual)),
         ]
         there = [kind for kind in kinds if kind[1]]
         if len({advice for _, _, advice in there}) == 1:
-            return there[0][2]
-        return " ".join(f"{whom} ({links:,}): {advice}" if whom else advice for whom, links, advice in there)
+            return str(there[0][2])
+        return " ".join(f"{whom} ({number(links)}): {advice}" if whom else str(advice) for whom, links, advice in there)
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,11 @@ class Row:
     operation: Operation
     reason: Held
     detail: str
+
+    @property
+    def found(self) -> str:
+        """What was found, in the reader's language."""
+        return in_words(self.detail, SENTENCES)
 
     @property
     def is_open(self) -> bool:

@@ -16,16 +16,18 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import OuterRef, Subquery, TextChoices
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from linker import audit
 from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Project, Rel
 from linker.query_strings import is_id, unknown_fields
 from review.decisions import decision_on, with_outcome
-from review.models import Decision, Operation, Pending, ReleaseLink, Verb
-from review.queue.filters import MAX_TEXT, Cursor, Order, QueueFilter
+from review.models import Decision, LiveState, Operation, Pending, PublishedLink, ReleaseLink, Verb
+from review.queue.cursor import Cursor
+from review.queue.filters import MAX_TEXT, Order, QueueFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from uuid import UUID
 
     from django.contrib.auth.models import User
@@ -65,6 +67,22 @@ def withdraw(project: Project, edges: QuerySet[CandidateEdge], user: User, note:
 
 
 @transaction.atomic
+def ask_again(project: Project, edges: QuerySet[CandidateEdge], user: User, note: str = "") -> int:
+    """Asks once more for links that are out and that the site shows otherwise or not at all; the next release carries
+    them as they were released last. Those with something pending stay as they are."""
+    done = 0
+    for part in _locked(project, edges.filter(pending__isnull=True, published__is_out=True)):
+        sent = _sent(part)
+        shown = set(
+            PublishedLink.objects.filter(edge__in=part, state=LiveState.DIFFERENT).values_list("edge", flat=True)
+        )
+        for operation in (Operation.CHANGE, Operation.ADD):
+            some = [edge for edge in part if (edge.pk in shown) == (operation == Operation.CHANGE)]
+            done += _decide(some, user, Verb.CONFIRM, sent, sent, operation, note=note, always=True)
+    return done
+
+
+@transaction.atomic
 def roll_back(release: Release, user: User, note: str) -> int:
     """Withdraws the links that a release added and that have not been withdrawn since. What it changed or removed stays
     as it is."""
@@ -79,7 +97,7 @@ def take_back(project: Project, edges: QuerySet[CandidateEdge], user: User) -> i
     """Forgets the changes and removals that were asked for and have not left; the links are what was released last."""
     done = 0
     for part in _locked(project, edges.filter(pending__isnull=False)):
-        _retract(part, user, _sent(part))
+        retract(part, user)
         _save(part)
         done += len(part)
     return done
@@ -112,9 +130,11 @@ def _decide(
     *,
     note: str,
     batch: UUID | None = None,
+    always: bool = False,
 ) -> int:
-    """Writes a decision on each edge, in place of one that has not left, and what is to leave for it."""
-    _retract([edge for edge in edges if hasattr(edge, "pending")], user, sent)
+    """Writes a decision on each edge, in place of one that has not left, and what is to leave for it: a change only if
+    it is one, or `always`."""
+    retract([edge for edge in edges if hasattr(edge, "pending")], user)
     decisions = []
     for edge in edges:
         decision = decision_on(edge, verb, user, note=note, batch=batch)
@@ -124,14 +144,15 @@ def _decide(
     Pending.objects.bulk_create(
         Pending(edge=decision.edge, project_id=decision.project_id, operation=operation, decision=decision)
         for decision in decisions
-        if operation == Operation.REMOVE or decision.edge.rel != sent.get(decision.edge_id)
+        if always or operation == Operation.REMOVE or decision.edge.rel != sent.get(decision.edge_id)
     )
     _save(edges)
     return len(edges)
 
 
-def _retract(edges: Iterable[CandidateEdge], user: User, sent: Mapping[int, Rel]) -> None:
-    """Takes back what was asked for and has not left."""
+def retract(edges: Sequence[CandidateEdge], user: User) -> None:
+    """Takes back what was asked for and has not left; the edges are not saved."""
+    sent = _sent(edges)
     undoing = []
     for edge in edges:
         decision = decision_on(edge, Verb.UNDO, user, undoes=edge.pending.decision, batch=edge.pending.decision.batch)
@@ -155,9 +176,9 @@ def _save(edges: Iterable[CandidateEdge]) -> None:
 
 
 class State(TextChoices):
-    OUT = "out", "On the site"
-    WAITING = "waiting", "Waiting for the next release"
-    WITHDRAWN = "withdrawn", "Withdrawn"
+    OUT = "out", _("On the site")
+    WAITING = "waiting", _("Waiting for the next release")
+    WITHDRAWN = "withdrawn", _("Withdrawn")
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ class PreviewGroup:
 @dataclass(frozen=True)
 class Preview:
     """What would leave now. Groups of additions: reviewed before unreviewed, then by tier from the top, rel and
-    placement. `held`: the most final reason first. `sample`: the first rows of the file."""
+    placement. `held`: the most final reason first. `sample`: the first rows of the file, each
+    with what is `to_do`."""
 
     groups: tuple[PreviewGroup, ...]
     changed: int
@@ -67,7 +68,8 @@ def count_approved(project: Project, edges: QuerySet[CandidateEdge], most: int) 
     """How many of `edges` were approved or asked to change, before any is looked at; `most` at most."""
     ready = edges.filter(checks.ready_in(project)).order_by()
     pending = edges.filter(pending__isnull=False).order_by()
-    return min(ready[:most].count() + pending[:most].count(), most)
+    rejected = edges.filter(checks.REJECTED_AND_OUT).order_by()
+    return min(ready[:most].count() + pending[:most].count() + rejected[:most].count(), most)
 
 
 @transaction.atomic
@@ -88,10 +90,16 @@ def preview(project: Project, edges: QuerySet[CandidateEdge]) -> Preview:
             for unreviewed, tier, rel, placement, links in cursor.fetchall()
         )
     joined = leaving_edges().select_related("source", "target", "tier", "pending").defer("source__body", "target__body")
+    sample = list(joined.order_by(*ORDER)[:SAMPLE])
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT edge, operation FROM leaving WHERE edge = ANY(%s)", [[edge.pk for edge in sample]])
+        to_do = dict(cursor.fetchall())
+    for edge in sample:
+        edge.to_do = Operation(to_do[edge.pk])  # type: ignore[attr-defined]
     return Preview(
         groups=groups,
         changed=counts.get((Operation.CHANGE, ""), 0),
         removed=counts.get((Operation.REMOVE, ""), 0),
         held=held.groups(held.NEXT),
-        sample=list(joined.order_by(*ORDER)[:SAMPLE]),
+        sample=sample,
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
 from linker.reports.table import Table
 from linker.runs.reports import Report, ReportKind
-from linker.wording import listed
+from linker.wording import listed, number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,19 +26,55 @@ class ReleaseReport(Report):
 
 
 TABLE = Table(
-    labels={"added": "Links added", "changed": "Links changed", "removed": "Links removed", "held": "Held back"}
+    labels={
+        "added": gettext_lazy("Links added"),
+        "changed": gettext_lazy("Links changed"),
+        "removed": gettext_lazy("Links removed"),
+        "held": gettext_lazy("Held back"),
+    }
 )
 
 
 def sentences(report: ReleaseReport) -> list[str]:
     held = report.held
-    counts = {"added": report.added, "changed": report.changed, "removed": report.removed}
-    parts = [f"{number:,} {name}" for name, number in counts.items() if number]
-    links = "link was" if held == 1 else "links were"
+    counts = (
+        (_("%(number)s added"), report.added),
+        (_("%(number)s changed"), report.changed),
+        (_("%(number)s removed"), report.removed),
+    )
+    parts = [said % {"number": number(links)} for said, links in counts if links]
+    kept = ngettext(
+        "%(held)s approved link was held back; the page of the release says why.",
+        "%(held)s approved links were held back; the page of the release says why.",
+        held,
+    )
     return [
-        f"Release {report.release} was made{listed(parts)}.",
-        f"{held:,} approved {links} held back; the page of the release says why." if held else "",
+        _("Release %(number)d was made%(parts)s.") % {"number": report.release, "parts": listed(parts)},
+        kept % {"held": number(held)} if held else "",
     ]
 
 
 RELEASE = ReportKind(ReleaseReport, sentences, TABLE.rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftReport(Report):
+    """How many `links` the draft holds and how many are `held` back; `draft` is its id."""
+
+    draft: int = 0
+    links: int = 0
+    held: int = 0
+
+
+def draft_sentences(report: DraftReport) -> list[str]:
+    said = ngettext(
+        "The draft holds %(links)s link to look through.",
+        "The draft holds %(links)s links to look through.",
+        report.links,
+    )
+    return [said % {"links": number(report.links)}]
+
+
+DRAFT = ReportKind(
+    DraftReport, draft_sentences, Table(labels={"held": gettext_lazy("Held back")}, hidden=["draft"]).rows
+)

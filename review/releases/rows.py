@@ -60,7 +60,7 @@ def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[Candidate
     return edges.filter(_CHOSEN[choice]).order_by()
 
 
-_ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
+SQL_ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
 # What the order, the joins and the columns read of an edge, in addition to the columns of the file.
 _LOOKED_AT = {"donor_best", "source_id", "target_id", "tier_id", "status", "body_hash", "paragraph_hash"}
 
@@ -109,7 +109,8 @@ _ROWS = {
     ReleaseFormat.FULL: (
         f"{_URLS}, donor.body_hash AS donor_hash, category.path AS category, tier.name AS tier, run.model, "
         "run.threshold, run.time AS run_time, decision.username AS decided_by, decision.at AS decided_at, "
-        f"moved.sentence AS moved_sentence, moved.heading AS moved_heading, to_do.operation, {_PARAGRAPH} AS paragraph",
+        f"moved.sentence AS moved_sentence, moved.heading AS moved_heading, to_do.operation, "
+        f"{_PARAGRAPH} AS paragraph, out.anchor AS previous_anchor, out.rel AS previous_rel",
         f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} LEFT JOIN LATERAL ({MOVED_PLACE}) moved ON true",
     ),
     ReleaseFormat.JOIL: (_URLS, _BOTH_PAGES),
@@ -122,6 +123,8 @@ LEFT JOIN LATERAL (
     ) END AS operation
 ) to_do ON true
 """
+# What a change replaces: the words and rel that the link was released with last.
+_PREVIOUS = "LEFT JOIN review_publishedlink out ON out.edge_id = e.id AND out.is_out AND to_do.operation = 'change'"
 _LEAVES = "linker_candidateedge.id IN (SELECT edge FROM leaving WHERE reason = '')"
 _LEAVING = "JOIN leaving to_do ON to_do.edge = e.id"
 
@@ -141,9 +144,10 @@ def _copy_statement(edges: QuerySet[CandidateEdge], fmt: ReleaseFormat, to_do: s
     cells = ", ".join(f"{CELLS[name]} AS {name}" for name in COLUMNS[fmt])
     joined, tables = _ROWS[fmt]
     # Constants and SQL that Django made; the values are quoted by the driver. The cells are made of sorted rows.
+    before = _PREVIOUS if fmt == ReleaseFormat.FULL else ""
     return (
-        f"COPY (SELECT {cells} FROM (SELECT e.*, {joined} FROM ({chosen}) e {tables} {to_do} ORDER BY {_ORDER}) e "
-        f"ORDER BY {_ORDER}) TO STDOUT (FORMAT csv, HEADER)"
+        f"COPY (SELECT {cells} FROM (SELECT e.*, {joined} FROM ({chosen}) e {tables} {to_do} {before} "
+        f"ORDER BY {SQL_ORDER}) e ORDER BY {SQL_ORDER}) TO STDOUT (FORMAT csv, HEADER)"
     )
 
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from datetime import date
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from django import template
+from django.utils.safestring import SafeString
 
-from linker.models import CandidateEdge
-from review.queue.cards import percent
-from review.queue.counts import AtLeast
+from linker import wording
+from linker.models import CandidateEdge, Page
+from review.link_places import where_of
+from review.models import Comment, Decision, SecondReading, Where
+from review.queue import counts, opinions
+from review.queue.agreement import answer_in_words
+from review.queue.card_words import GOES, name_of, percent
 from review.queue.filters import QueueFilter
+from review.queue.page_dates import dates_in_words
+from review.web import release_words
 
 register = template.Library()
 
@@ -28,17 +37,57 @@ def address(url: str) -> str:
 
 
 @register.filter
+def page_name(page: Page) -> str:
+    """What a reader would call the page; without a title its address."""
+    return name_of(page)
+
+
+@register.filter
+def goes(where: str) -> str:
+    """Where a link goes, in the middle of a sentence."""
+    return str(GOES[Where(where)])
+
+
+@register.filter
+def place(edge: CandidateEdge) -> str:
+    """The same of a link as it is."""
+    return goes(where_of(edge))
+
+
+@register.filter
+def dates(page: Page) -> list[str]:
+    """Of when the page is, as far as that is known."""
+    return dates_in_words(page)
+
+
+@register.filter
 def figure(edge: CandidateEdge) -> str:
     """The number a link is judged by: its probability, or else its score."""
-    return percent(edge.probability) if edge.probability is not None else f"{edge.score:.3f}"
+    return percent(edge.probability) if edge.probability is not None else wording.decimal(edge.score, 3)
 
 
 @register.filter
 def counted(number: int | str) -> str:
     """A number with commas, and with a plus where counting stopped; nothing where a page has no counts."""
-    if isinstance(number, str):
-        return number
-    return f"{number:,}+" if isinstance(number, AtLeast) else f"{number:,}"
+    return number if isinstance(number, str) else counts.in_words(number)
+
+
+@register.filter
+def answer(said: Decision | SecondReading) -> str:
+    """What one of two readers answered."""
+    return answer_in_words(said)
+
+
+@register.filter
+def with_mentions(comment: Comment) -> SafeString:
+    """The text of a comment, with its mentions marked."""
+    return opinions.with_mentions(comment)
+
+
+@register.simple_tag
+def to_do(operation: str, words_before: str, rel_before: str, words: str, rel: str) -> str:
+    """What is to be done with a link."""
+    return release_words.to_do(operation, (words_before, rel_before), (words, rel))
 
 
 @register.simple_tag
@@ -48,6 +97,24 @@ def queue_query(chosen: QueueFilter, **changes: Any) -> str:
 
 
 @register.filter
-def of(words: dict[int, str], key: int) -> str:
+def of(words: Mapping[Any, str], key: Any) -> str:
     """The entry of a dictionary, or nothing; also where there is no dictionary."""
     return words.get(key, "") if words else ""
+
+
+@register.filter
+def group_of(chosen: QueueFilter, edge: CandidateEdge) -> int:
+    """The id of what the suggestions of the edge's group have in common."""
+    return chosen.group_of(edge)
+
+
+@register.filter
+def as_percent(share: float) -> str:
+    """A share in percent, such as "12%"."""
+    return wording.percent(share)
+
+
+@register.filter
+def as_day(day: str) -> date:
+    """A day that a report keeps as text."""
+    return date.fromisoformat(day)

@@ -3,22 +3,27 @@ nothing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from linker.models import EdgeStatus, Placement, RankedBy, Rel
-from review.queue.filters import GAP, MAX_TEXT, OfPilot, Order, Sensitive, generator_choices
+from linker import wording
+from linker.models import EdgeStatus, Placement, RankedBy, Rel, SuppressedKind
+from review.queue.filter_choices import generator_choices
+from review.queue.filters import GAP, MAX_TEXT, OfPilot, Order, Sensitive
 from review.releases.outgoing import State
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from django.contrib.auth.models import User
     from django.forms import BoundField
 
     from linker.models import Category, Tier
+    from review.queue.facets import Facets
     from review.queue.filters import QueueFilter
+    from review.queue.suppressed import SuppressedFilter
     from review.releases.outgoing import LinkFilter
 
 ALL = ("", _("All"))
@@ -36,10 +41,10 @@ class QueueFilterForm(forms.Form):
     )
     tier = forms.ChoiceField(label=_("Tier"))
     category = forms.ChoiceField(label=_("Donor's category"))
-    sensitive = forms.ChoiceField(label=_("Sensitivity"), choices=Sensitive.choices)
-    placement = forms.ChoiceField(label=_("Placement"), choices=[ALL, *Placement.choices, (GAP, _("Content gap"))])
+    sensitive = forms.ChoiceField(label=_("Sensitivity"))
+    placement = forms.ChoiceField(label=_("Placement"))
     generator = forms.ChoiceField(label=_("Found by"), choices=lambda: [ALL, *generator_choices()])
-    ranked_by = forms.ChoiceField(label=_("Ranked by"), choices=[ALL, *RankedBy.choices])
+    ranked_by = forms.ChoiceField(label=_("Ranked by"))
     probability = forms.IntegerField(
         label=_("Minimum probability, %"),
         min_value=0,
@@ -49,25 +54,45 @@ class QueueFilterForm(forms.Form):
     pilot = forms.ChoiceField(label=_("Pilot"), choices=OfPilot.choices)
     order = forms.ChoiceField(label=_("Order"), choices=Order.choices)
     held = forms.BooleanField(label=_("Held back"), widget=forms.CheckboxInput(attrs={"value": "1"}))
+    regressed = forms.BooleanField(label=_("Back from the site"), widget=forms.CheckboxInput(attrs={"value": "1"}))
     stale = forms.BooleanField(label=_("No longer proposed"), widget=forms.CheckboxInput(attrs={"value": "1"}))
     status = forms.CharField(widget=forms.HiddenInput)
     donor = forms.IntegerField(widget=forms.HiddenInput)
     acceptor = forms.IntegerField(widget=forms.HiddenInput)
 
-    def __init__(self, chosen: QueueFilter, tiers: Sequence[Tier], categories: Sequence[Category]) -> None:
+    def __init__(
+        self, chosen: QueueFilter, tiers: Sequence[Tier], categories: Sequence[Category], found: Facets
+    ) -> None:
         initial = {name: getattr(chosen, name) for name in self.base_fields}
         super().__init__(initial=initial, auto_id="f-%s", use_required_attribute=False)
-        tier, category = self.fields["tier"], self.fields["category"]
-        assert isinstance(tier, forms.ChoiceField)
-        assert isinstance(category, forms.ChoiceField)
         held_back = _("(held back)")
-        tier.choices = [ALL, *((one.pk, f"{one.name} {held_back}" if one.held else one.name) for one in tiers)]
-        category.choices = [ALL, *((one.pk, str(one)) for one in categories)]
+        self._offer(
+            "tier",
+            [(one.pk, f"{one.name} {held_back}" if one.held else one.name) for one in tiers],
+            None if found.tiers is None else {one.pk: found.tiers[one.name] for one in tiers},
+        )
+        self._offer(
+            "category",
+            [(one.pk, str(one)) for one in categories],
+            None if found.categories is None else {one.pk: found.categories[tuple(one.path)] for one in categories},
+        )
+        for name, known in (("sensitive", Sensitive), ("placement", Placement), ("ranked_by", RankedBy)):
+            choices = [choice for choice in known.choices if choice[0]]
+            choices += [(GAP, _("Content gap"))] if name == "placement" else []
+            self._offer(name, choices, getattr(found, "placements" if name == "placement" else name))
         if chosen.status == EdgeStatus.SUGGESTED:
             del self.fields["status"]
         for name in ("donor", "acceptor"):
             if not getattr(chosen, name):
                 del self.fields[name]
+
+    def _offer(self, name: str, choices: Sequence[tuple[Any, Any]], numbers: Mapping[Any, int] | None) -> None:
+        """Fills a list, each value with how many the queue would hold under it, where that is known."""
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        if numbers is not None:
+            choices = [(value, f"{label} ({wording.number(numbers.get(value, 0))})") for value, label in choices]
+        field.choices = [ALL, *choices]
 
     @property
     def selects(self) -> list[BoundField]:
@@ -90,3 +115,20 @@ class LinkFilterForm(forms.Form):
     def __init__(self, chosen: LinkFilter) -> None:
         initial = {name: getattr(chosen, name) for name in self.base_fields}
         super().__init__(initial=initial, auto_id="%s", use_required_attribute=False)
+
+
+class SuppressedFilterForm(forms.Form):
+    """Shows what review.queue.suppressed.SuppressedFilter has read."""
+
+    text = forms.CharField(
+        label=_("Title or address"), max_length=MAX_TEXT, widget=forms.TextInput(attrs={"type": "search"})
+    )
+    kind = forms.ChoiceField(label=_("What"), choices=[ALL, *SuppressedKind.choices])
+    who = forms.ChoiceField(label=_("By whom"))
+
+    def __init__(self, chosen: SuppressedFilter, people: Iterable[User]) -> None:
+        initial = {name: getattr(chosen, name) for name in self.base_fields}
+        super().__init__(initial=initial, auto_id="%s", use_required_attribute=False)
+        who = self.fields["who"]
+        assert isinstance(who, forms.ChoiceField)
+        who.choices = [("", _("Everybody")), *((one.pk, one.get_username()) for one in people)]

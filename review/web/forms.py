@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.http import QueryDict
 
-from linker.models import EdgeStatus, Rel
+from linker.models import EdgeStatus, Reach, Rel
 from linker.query_strings import MAX_ID, is_id
-from review.decisions import Ruling, Shown
 from review.models import Reason, Verb, Where
-from review.queue.filters import Cursor, QueueFilter
-from review.queue.operations import Aside, Decide, Operation, Undo
+from review.queue.cursor import Cursor
+from review.queue.filters import QueueFilter
+from review.queue.operations import Aside, Ask, Decide, Operation, Say, Undo
+from review.queue.opinions import MAX_TEXT
+from review.rulings import Ruling, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +44,12 @@ def cursor_of(query: Mapping[str, str], chosen: QueueFilter) -> Cursor | None:
     return Cursor.parse(query.get("after", ""), chosen.order)
 
 
+def span_of(data: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The characters of the donor's text that a form names by `start` and `end`."""
+    start, end = data["start"], data["end"]
+    return (start, end) if start is not None and end is not None and start < end else None
+
+
 class DecisionForm(PlaceForm):
     """One decision on one edge. Buttons send `do`: "accept", "accept:<rel>", "anyway", "anyway:<rel>", "reject" or
     "reject:<reason>".
@@ -49,7 +57,8 @@ class DecisionForm(PlaceForm):
     `pick` is one of the alternatives offered; it counts where the text of `anchor` was left as it was shown. `warned`
     are the codes of the warnings shown, about the words `warned_of`: "anyway" accepts those words in spite of them.
     `start` and `end` are the characters of the donor's text that the anchor was picked from; `where` is where the link
-    shall go, if the editor has moved it.
+    shall go, and `proposed` where the card had it go: without a script a form sends both, so that the same is no wish;
+    `reach` for how long a rejection holds.
     """
 
     do = forms.RegexField(regex=r"\A(accept|anyway|reject)(:[a-z_]+)?\Z")
@@ -64,6 +73,8 @@ class DecisionForm(PlaceForm):
     start = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
     end = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
     where = forms.ChoiceField(required=False, choices=Where.choices)
+    proposed = forms.ChoiceField(required=False, choices=Where.choices)
+    reach = forms.ChoiceField(required=False, choices=Reach.choices)
     position = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
 
     def clean_do(self) -> str:
@@ -88,11 +99,13 @@ class DecisionForm(PlaceForm):
         """What else the editor says of the edge."""
         detail, note = self.cleaned_data["do"].partition(":")[2], self.cleaned_data["note"]
         if self.verb == Verb.REJECT:
-            return Ruling(reason=detail, note=note)
+            return Ruling(reason=detail, reach=Reach(self.cleaned_data["reach"] or Reach.GOOD), note=note)
+        where, proposed = self.cleaned_data["where"], self.cleaned_data["proposed"]
         return Ruling(
             anchor=self.settled_anchor if self.verb == Verb.EDIT else None,
-            span=self._span,
-            where=Where(self.cleaned_data["where"]) if self.cleaned_data["where"] else None,
+            span=span_of(self.cleaned_data),
+            where=None if where in ("", proposed) else Where(where),
+            proposed=Where(proposed) if proposed else None,
             rel=Rel(detail) if detail else None,
             note=note,
             overrules={edge: self.overrules},
@@ -102,11 +115,6 @@ class DecisionForm(PlaceForm):
         """What the editor saw of the edge."""
         data = self.cleaned_data
         return Shown(EdgeStatus(data["expected"]), {edge: data["run"]}, {edge: data["shown"]}, data["position"])
-
-    @property
-    def _span(self) -> tuple[int, int] | None:
-        start, end = self.cleaned_data["start"], self.cleaned_data["end"]
-        return (start, end) if start is not None and end is not None and start < end else None
 
     @property
     def overrules(self) -> list[str]:
@@ -128,10 +136,33 @@ class AsideForm(PlaceForm):
     back = forms.BooleanField(required=False)
 
 
+class AskForm(PlaceForm):
+    """A request for an opinion: of the colleague with the name `asked_of`, or of anybody; with `back`, taken back."""
+
+    asked_of = forms.CharField(required=False, max_length=150)
+    text = forms.CharField(required=False, max_length=MAX_TEXT)
+    back = forms.BooleanField(required=False)
+
+
+class CommentForm(PlaceForm):
+    text = forms.CharField(max_length=MAX_TEXT)
+
+
 class WordsForm(forms.Form):
-    """Words that an editor is about to give a link."""
+    """Words that an editor is about to give a link; the characters of the donor's text that they were picked from, if
+    any; and where the link shall go, if the editor has said so."""
 
     anchor = forms.CharField(max_length=MAX_ANCHOR, strip=False, required=False)
+    start = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
+    end = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    where = forms.ChoiceField(required=False, choices=Where.choices)
+
+    @property
+    def ruling(self) -> Ruling:
+        where = self.cleaned_data["where"]
+        return Ruling(
+            anchor=self.cleaned_data["anchor"], span=span_of(self.cleaned_data), where=Where(where) if where else None
+        )
 
 
 class SeenRunsField(forms.CharField):
@@ -145,11 +176,22 @@ class SeenRunsField(forms.CharField):
 
 
 class BulkForm(PlaceForm):
-    """A decision on all that was shown."""
+    """A decision on all that was shown; `reason` and `reach` are of a rejection."""
 
     do = forms.ChoiceField(choices=[("accept", "accept"), ("reject", "reject")])
     reason = forms.ChoiceField(choices=[("", ""), *Reason.choices], required=False)
+    reach = forms.ChoiceField(choices=Reach.choices, required=False)
     seen = SeenRunsField(max_length=100_000)
+
+    @property
+    def verb(self) -> Verb:
+        return Verb.ACCEPT if self.cleaned_data["do"] == "accept" else Verb.REJECT
+
+    @property
+    def ruling(self) -> Ruling:
+        if self.verb == Verb.ACCEPT:
+            return Ruling()
+        return Ruling(reason=self.cleaned_data["reason"], reach=Reach(self.cleaned_data["reach"] or Reach.GOOD))
 
 
 class SaveFilterForm(PlaceForm):
@@ -159,11 +201,14 @@ class SaveFilterForm(PlaceForm):
     shared = forms.BooleanField(required=False)
 
 
+KINDS = ("decide", "undo", "aside", "back", "ask", "unask", "comment")
+
+
 class KeyForm(forms.Form):
     """What every operation that the browser sends has: its own key, what it does, and to which suggestion."""
 
     key = forms.UUIDField()
-    kind = forms.ChoiceField(choices=[(kind, kind) for kind in ("decide", "undo", "aside", "back")])
+    kind = forms.ChoiceField(choices=[(kind, kind) for kind in KINDS])
     edge = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     of = forms.UUIDField(required=False)
 
@@ -199,6 +244,16 @@ def _operation(fields: object) -> Operation:
         return Undo(key, head.cleaned_data["of"], form.cleaned_data["decision"], form.cleaned_data["whole"])
     if edge is None:
         raise ValueError("an operation without its suggestion")
+    if kind == "ask":
+        ask = AskForm(fields)
+        _check(ask)
+        return Ask(key, edge, ask.cleaned_data["asked_of"], ask.cleaned_data["text"])
+    if kind == "unask":
+        return Ask(key, edge, back=True)
+    if kind == "comment":
+        comment = CommentForm(fields)
+        _check(comment)
+        return Say(key, edge, comment.cleaned_data["text"])
     if kind != "decide":
         return Aside(key, edge, back=kind == "back")
     decision = DecisionForm(fields)
@@ -217,8 +272,10 @@ def _check(form: forms.Form) -> None:
 
 
 class UndoForm(PlaceForm):
-    """The decision to take back, with `whole` its batch; without one, the user's newest."""
+    """The decision to take back, with `whole` its batch, or what was said with the key `of`; without one, what the user
+    did last."""
 
+    of = forms.UUIDField(required=False)
     decision = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     whole = forms.BooleanField(required=False)
 
@@ -240,12 +297,27 @@ class SeenField(forms.Field):
 
 
 class GroupForm(PlaceForm):
-    """The checked suggestions of one donor, each as "edge:run:anchor"; `warned` are those beside which warnings
-    were shown, each as "edge:run:codes": checking one overrules these."""
+    """The checked suggestions of one donor, acceptor or category (0: of donors without one), each as "edge:run:anchor";
+    `warned` are those beside which warnings were shown, each as "edge:run:codes": checking one overrules these."""
 
-    donor = forms.IntegerField(min_value=1, max_value=MAX_ID)
+    donor = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
+    acceptor = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
+    category = forms.IntegerField(min_value=0, max_value=MAX_ID, required=False)
     edge = SeenField(required=False)
     warned = SeenField(required=False)
+
+    def clean(self) -> None:
+        if len(self._sides()) != 1:
+            raise forms.ValidationError("a group has one page, or one category")
+
+    @property
+    def side(self) -> tuple[str, int]:
+        """What the group has in common, and its id."""
+        return self._sides()[0]
+
+    def _sides(self) -> list[tuple[str, int]]:
+        known = ((name, self.cleaned_data.get(name)) for name in ("donor", "acceptor", "category"))
+        return [(name, group) for name, group in known if group is not None]
 
     @property
     def seen_runs(self) -> dict[int, int]:

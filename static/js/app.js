@@ -1,6 +1,8 @@
+import { saying } from "./sayings.js";
+
 // What every page shares: a server error that htmx received is shown, not swallowed.
-document.addEventListener("htmx:responseError", (event) => show(event.detail.xhr.responseText ? `The server refused that (${event.detail.xhr.status}). Reload the page and try again.` : "The server did not answer."));
-document.addEventListener("htmx:sendError", () => show("The server cannot be reached. Nothing was saved; try again."));
+document.addEventListener("htmx:responseError", (event) => show(event.detail.xhr.responseText ? saying("refused", { status: event.detail.xhr.status }) : saying("silent")));
+document.addEventListener("htmx:sendError", () => show(saying("unreachable")));
 
 function show(text) {
   const note = document.createElement("p");

@@ -1,3 +1,5 @@
+import { saying } from "./sayings.js";
+
 // Shows how far an upload is. Without this file the form is sent as any other.
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -16,7 +18,7 @@ function send(form) {
   request.upload.addEventListener("progress", ({ loaded, total }) => {
     bar.max = total;
     bar.value = loaded;
-    state.textContent = loaded < total ? `Uploading: ${Math.floor((100 * loaded) / total)} %` : "Looking at the file";
+    state.textContent = loaded < total ? saying("uploading", { percent: Math.floor((100 * loaded) / total) }) : saying("looking");
   });
   request.addEventListener("load", () => {
     // A file that was taken answers with a redirect, which the browser has followed by now.
@@ -26,7 +28,7 @@ function send(form) {
   request.addEventListener("error", () => {
     bar.hidden = true;
     button.disabled = false;
-    state.textContent = "The upload broke off. Nothing was imported; try again.";
+    state.textContent = saying("broken");
   });
   request.open("POST", form.action);
   request.send(new FormData(form));
@@ -35,6 +37,6 @@ function send(form) {
 function showAnswer(request) {
   const answer = new DOMParser().parseFromString(request.responseText, "text/html").getElementById("main");
   if (answer) document.getElementById("main").replaceWith(document.adoptNode(answer));
-  else document.getElementById("upload-state").textContent = `The server refused the upload (${request.status}).`;
+  else document.getElementById("upload-state").textContent = saying("upload-refused", { status: request.status });
   document.querySelector("#refused, #upload .errorlist")?.scrollIntoView({ block: "center" });
 }

@@ -42,6 +42,7 @@ def load_links(task: ImportTask) -> Counts:
         report |= stage.merge()
     report["links"] = report["new"] + report["seen_before"]
     report["missing"] = 0 if stage.at_once else merge.mark_missing_links(project, task.seen_at)
+    merge.keep_destinations(project, pages.moves)
     task.note_stage("Counting links")
     analyze("linker_existinglink")
     stage.count_page_links()

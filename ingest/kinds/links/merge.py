@@ -8,10 +8,12 @@ from ingest.kinds.sql import execute, fetch, fetch_number
 from linker.models import Block
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import PRESENT, sql
+from linker.storage.copy import copy_in
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ingest.addresses.destinations import Moves
     from linker.models import Project
 
 ANCHOR_KEY = "hashtextextended(anchor, 0)"  # as in the unique index of links
@@ -45,6 +47,22 @@ def mark_missing_links(project: Project, seen_at: datetime) -> int:
         f"WHERE project_id = %s AND {sql(PRESENT)} AND last_seen_at < %s",
         [seen_at, project.pk, seen_at],
     )
+
+
+def keep_destinations(project: Project, moves: Moves) -> None:
+    """Notes on each page where a link to it ends, as the links of the import were followed."""
+    execute("CREATE TEMP TABLE stage_move (page bigint PRIMARY KEY, leads_to bigint) ON COMMIT DROP")
+    copy_in("stage_move", [("page", ">i8", moves.page), ("leads_to", ">i8", moves.end)])
+    execute(
+        "UPDATE linker_page p SET leads_to_id = m.leads_to FROM stage_move m "
+        "WHERE p.id = m.page AND p.leads_to_id IS DISTINCT FROM m.leads_to"
+    )
+    execute(
+        "UPDATE linker_page p SET leads_to_id = NULL WHERE p.project_id = %s AND p.leads_to_id IS NOT NULL "
+        "AND NOT EXISTS (SELECT FROM stage_move m WHERE m.page = p.id)",
+        [project.pk],
+    )
+    execute("DROP TABLE stage_move")
 
 
 def count_page_links(project: Project) -> None:

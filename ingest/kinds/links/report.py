@@ -11,7 +11,7 @@ from linker.engine.roles.policy import PageRole
 from linker.models import Block
 from linker.reports.roles import LABELS as ROLE_LABELS
 from linker.runs.reports import ReportKind
-from linker.wording import are, count, was
+from linker.wording import are, count, in_english, was
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class LinksReport(ImportReport):
     @classmethod
     def upgrade(cls, stored: dict[str, Any], version: int) -> dict[str, Any]:
         codes = {words: code for code, words in IGNORED.items()}
-        blocks = {str(block.label): block.value for block in Block}
+        blocks = {in_english(block.label): block.value for block in Block}
         renamed = {}
         if "ignored" in stored:
             renamed["ignored"] = {codes.get(words, words): count for words, count in stored["ignored"].items()}

@@ -21,13 +21,15 @@ from ingest.kinds.sql import lock
 from ingest.kinds.traffic.merge import merge_traffic
 from ingest.kinds.traffic.stage import drop_traffic_stage, sum_crawled_traffic
 from linker.models import TrafficSource
-from linker.pages.languages import detect_all, language_counts, read_languages
+from linker.pages.languages import detect_all, read_languages
 from linker.pages.roles import find_roles
 from linker.pages.sensitivity import find_sensitive
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import analyze
 from linker.storage.edge_counts import recount
 from linker.storage.references import lock_references
+from linker.storage.sections import settle
+from linker.storage.site_figures import language_counts
 
 if TYPE_CHECKING:
     from ingest.kinds.base import Counts, ImportTask
@@ -131,6 +133,7 @@ class PagesLoad:
         report |= find_roles(self.project, self.task.note_substage)
         # Whoever wrote suggestions meanwhile may have counted them under the category that a page had before.
         transaction.on_commit(lambda: recount(self.project))
+        transaction.on_commit(lambda: settle(self.project))
         self.task.note_done()
 
     @property

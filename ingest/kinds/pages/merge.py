@@ -13,9 +13,10 @@ from ingest.kinds.pages.address_order import address_order
 from ingest.kinds.sql import execute, fetch, fetch_number
 from ingest.kinds.traffic.merge import COUNTS, MAX_COUNT
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
-from linker.models import Category, EmbeddingModel
+from linker.models import Category, EmbeddingModel, Project
 from linker.models.querysets import MISSING, PRESENT, sql
 from linker.pages.languages import READ_FROM
+from linker.storage import sections
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ingest.kinds.pages.category_paths import CategoryPaths, PathOfNames
-    from linker.models import Project
 
 STAGED_PAGES = "stage_page s LEFT JOIN stage_category c ON c.number = s.category"
 PAGE_COLUMNS = tuple(name for name in parse.COLUMNS if name not in ("line", "html", "category"))
@@ -112,11 +112,12 @@ def merge_pages(
     seen = ["last_seen_at = %s", "missing_since = NULL"] if is_crawl else []
     params = [seen_at] if is_crawl else []
     updated = unchanged = 0
+    matched = f"FROM stage_match m JOIN {staged.replace('stage_page s', 'stage_page s ON s.line = m.line', 1)} "
+    if "category_id" in values:
+        sections.put_off()  # or editors would wait for their suggestions until the import is committed
     if assignments:
         updated = execute(
-            f"UPDATE linker_page p SET {', '.join(assignments + seen)} "
-            f"FROM stage_match m JOIN {staged.replace('stage_page s', 'stage_page s ON s.line = m.line', 1)} "
-            "WHERE m.page_id = p.id AND m.changed",
+            f"UPDATE linker_page p SET {', '.join(assignments + seen)} {matched} WHERE m.page_id = p.id AND m.changed",
             params,
         )
     if not is_crawl:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.addresses.normalise import MAX_DEPTH, AnotherSite, NotAnAddress, folder, folder_names
 from ingest.cells import values
-from ingest.cells.markup import text_of
+from ingest.cells.markup import text_of, without_entities
 from ingest.formats import screaming_frog
 from ingest.kinds.pages.address_order import address_worth
 from ingest.kinds.pages.breadcrumbs import BreadcrumbReader, CrumbRow, may_be_page
@@ -143,7 +143,8 @@ class PageParser:
             columns["headings"] = [_filled(row) for row in zip(*(cells[i] for i in self.at["headings"]), strict=True)]
         if "body" in self.at:
             rows = zip(*(cells[i] for i in self.at["body"]), strict=True)
-            columns["body"] = ["\n\n".join(_filled(map(text_of, row) if self.markup else row)) for row in rows]
+            read = text_of if self.markup else without_entities
+            columns["body"] = ["\n\n".join(_filled(map(read, row))) for row in rows]
         self._indexable(columns, cells)
         columns["category"] = self._categories(columns, cells)
         vectors = self._vectors(columns, cells) if "vector" in self.at else []

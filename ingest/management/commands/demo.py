@@ -53,6 +53,7 @@ class Stopped(Exception):
 
 
 class Command(BaseCommand):
+    requires_system_checks: list[str] = []  # a demo is to start soon; its web server reads the pages' code anyway
     help = (
         "Imports a crawl into servers of its own, embeds and matches it, and serves it until Ctrl-C, which stops "
         "everything that was started. Run again, it starts in seconds and keeps the data."
@@ -68,6 +69,12 @@ class Command(BaseCommand):
         )
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--workers", type=int, default=2, help="worker processes (default: %(default)s)")
+        parser.add_argument(
+            "--play",
+            action="store_true",
+            help="of the sample: accept and release some links, and import two later crawls, so that the page “On the "
+            "site” has something to show",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         _refuse_other_servers()
@@ -78,13 +85,16 @@ class Command(BaseCommand):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._note_signal)
         try:
-            self._demo(find_crawl(options["site"]), options["port"], options["workers"])
+            crawl = find_crawl(options["site"])
+            if options["play"] and not crawl.later:
+                raise UserError("Only the sample has later crawls to play: leave out --play or --site.")
+            self._demo(crawl, options["port"], options["workers"], plays=options["play"])
         except UserError as error:
             raise CommandError(str(error)) from error
         except Stopped:
             self._say("\nStopped.")
 
-    def _demo(self, crawl: Crawl, port: int, workers: int) -> None:
+    def _demo(self, crawl: Crawl, port: int, workers: int, *, plays: bool) -> None:
         self._say("Starting PostgreSQL and Redis ...")
         call_command("migrate", verbosity=0)
         self._say(_servers())
@@ -92,6 +102,8 @@ class Command(BaseCommand):
         project = _project(crawl, user)
         with WorkerPool(workers) as pool:
             self._prepare(crawl, project, user, pool)
+            if plays:
+                self._play(crawl, project, user, pool)
             with _web(port) as web:
                 self._wait_until_it_answers(web, port)
                 self._say(
@@ -106,24 +118,39 @@ class Command(BaseCommand):
 
     def _prepare(self, crawl: Crawl, project: Project, user: User, pool: WorkerPool) -> None:
         """Whatever has not been done yet, or was done before what it rests on."""
+        if not _played(crawl, project):
+            self._import_crawl(crawl, project, user, pool)
+        if crawl.queries is not None:
+            self._import(QUERIES, crawl.queries, project, user, pool)
+        self._embed_and_match(project, user, pool)
+
+    def _import_crawl(self, crawl: Crawl, project: Project, user: User, pool: WorkerPool) -> None:
         self._import(PAGES, crawl.pages, project, user, pool)
         if crawl.links is not None:
             self._import(LINKS, crawl.links, project, user, pool)
         else:
             self._say(f"{crawl.pages.parent} holds no all_inlinks.csv: links that are there already are not known.")
-        if crawl.queries is not None:
-            self._import(QUERIES, crawl.queries, project, user, pool)
+
+    def _embed_and_match(self, project: Project, user: User, pool: WorkerPool) -> None:
         if _is_due(project, RunKind.EMBED, RunKind.IMPORT_PAGES):
             self._run(pool, lambda: start_run(project, RunKind.EMBED, {}, user))
         if _is_due(project, RunKind.MATCH, *IMPORTS, RunKind.EMBED):
             self._run(pool, lambda: start_run(project, RunKind.MATCH, _match_params(project), user))
 
+    def _play(self, crawl: Crawl, project: Project, user: User, pool: WorkerPool) -> None:
+        """The life of links: before each later crawl some are decided on and released, and the crawl shows what became
+        of them. Goes on where it was stopped."""
+        for number in range(_played(crawl, project), len(crawl.later)):
+            later = crawl.later[number]
+            call_command("decide_links", project.slug, later.decisions, user=user.get_username(), stdout=self.stdout)
+            self._import_crawl(later.crawl, project, user, pool)
+            self._run(pool, lambda: start_run(project, RunKind.VERIFY, {}, user))
+        self._embed_and_match(project, user, pool)
+
     def _import(self, kind: str, file: Path, project: Project, user: User, pool: WorkerPool) -> None:
         """Imports a file unless the newest import was of the same bytes. Where it cannot, older data will do."""
         last = _last(project, registry.get(kind).run_kind)
-        with file.open("rb") as content:
-            digest = hashlib.file_digest(content, "sha256").hexdigest()
-        if last is not None and Upload.objects.filter(pk=last.params.get("upload", 0), sha256=digest).exists():
+        if _is_of(last, file):
             return
 
         def start() -> Run:
@@ -238,6 +265,20 @@ def _project(crawl: Crawl, user: User) -> Project:
 
 def _last(project: Project, kind: str) -> Run | None:
     return Run.objects.filter(project=project, kind=kind, status=RunStatus.SUCCEEDED).order_by("-pk").first()
+
+
+def _is_of(last: Run | None, file: Path) -> bool:
+    """Whether a run imported a file of the same bytes."""
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    return last is not None and Upload.objects.filter(pk=last.params.get("upload", 0), sha256=digest).exists()
+
+
+def _played(crawl: Crawl, project: Project) -> int:
+    """How many later crawls were played: the newest import of links was of the last of them."""
+    last = _last(project, registry.get(LINKS).run_kind)
+    files = [later.crawl.links for later in crawl.later]
+    return next((number + 1 for number, file in enumerate(files) if file is not None and _is_of(last, file)), 0)
 
 
 def _is_due(project: Project, kind: RunKind, *rests_on: RunKind) -> bool:

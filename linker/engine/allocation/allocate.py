@@ -32,6 +32,8 @@ class Reason(IntEnum):
     LINKED_BESIDE = 6  # the source links to it beside its text already, and the text cannot take it
     SAME_GROUP = 7  # a copy, variant or translation of it is the better target for this source
     PRODUCTS_FULL = 8  # the source, a product, has its alternatives or its complements
+    WORDS_RULED_OUT = 9  # an editor ruled out all words that a link to it could have
+    BARRED = 10  # pages of their safety classes may never be linked
 
 
 def beyond(sources: NDArray[np.int64], score: NDArray[np.float64], most: int) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linker.engine.candidates.base import Generator, Proposals, joined
+from linker.engine.messages import gettext_noop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 class Address(Generator):
     name: ClassVar = "address"
-    label: ClassVar = "Near in the address"
+    label: ClassVar = gettext_noop("Near in the address")
     most: ClassVar = 40
 
     def propose(self, sources: SourceSlice) -> Proposals:

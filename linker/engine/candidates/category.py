@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from linker.engine.candidates.base import ByScore
 from linker.engine.index import IN_CATEGORY
+from linker.engine.messages import gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 class Category(ByScore):
     name: ClassVar = "category"
-    label: ClassVar = "Category"
+    label: ClassVar = gettext_noop("Category")
     most: ClassVar = IN_CATEGORY
 
     def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:

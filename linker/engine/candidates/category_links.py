@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from linker.engine.candidates.base import ByScore, inside_levels
 from linker.engine.evidence import CATEGORY_LINKS
+from linker.engine.messages import gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 class CategoryLinks(ByScore):
     name: ClassVar = "category_links"
-    label: ClassVar = "Its category links to it"
+    label: ClassVar = gettext_noop("Its category links to it")
     most: ClassVar = CATEGORY_LINKS
 
     def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from linker.engine.candidates.base import ByScore
+from linker.engine.messages import gettext_noop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 class Cocited(ByScore):
     name: ClassVar = "cocited"
-    label: ClassVar = "Co-cited"
+    label: ClassVar = gettext_noop("Co-cited")
     most: ClassVar = 30
 
     def scores(self, sources: SourceSlice) -> Sequence[sparse.csr_matrix]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linker.engine.candidates.base import Generator
+from linker.engine.messages import gettext_noop
 
 if TYPE_CHECKING:
     from linker.engine.candidates.base import Proposals, SourceSlice
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 class Mention(Generator):
     name: ClassVar = "mention"
-    label: ClassVar = "Mention"
+    label: ClassVar = gettext_noop("Mention")
     most: ClassVar = 120
 
     def propose(self, sources: SourceSlice) -> Proposals:

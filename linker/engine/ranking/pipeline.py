@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,16 +13,20 @@ from linker.engine.arrays.memory import trim_malloc
 from linker.engine.evidence import Evidence, build_evidence
 from linker.engine.index import Progress, SiteIndex, build_index
 from linker.engine.ranking.approval import nearness_of
-from linker.engine.ranking.choose import ScoredPairs, allocation_scores, best_pairs, join_scored
+from linker.engine.ranking.choose import ScoredPairs, allocation_scores, best_pairs, join_scored, rank_by_source
 from linker.engine.ranking.features import candidates
 from linker.engine.ranking.formula_score import VERSION as FORMULA_VERSION
 from linker.engine.ranking.options import EngineOptions
-from linker.engine.ranking.ranked import PairsBelowThreshold, Ranked
+from linker.engine.ranking.ranked import NONE_BELOW, PairsBelowThreshold, Ranked
 from linker.engine.ranking.rankers.base import CandidateRanker
 from linker.engine.ranking.rankers.registry import ranker_of
 from linker.engine.ranking.words import words_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.anchors.training import AnchorRanker
+    from linker.engine.evidence import TextEvidence
     from linker.engine.ranking.rankers.base import Scorer
     from linker.engine.site import Site
 
@@ -39,31 +44,71 @@ def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions,
     trim_malloc()
     anchors = train_anchors(index, options.anchors, progress) if ranker.learns else None
     trim_malloc()
+    method = _Method(name, scorer, anchors, options)
+    known = _ranked_known(index, method, progress) if len(site.known) else None
+    trim_malloc()
     evidence = build_evidence(index, np.arange(len(site.links)))
     trim_malloc()
-    scored, below, in_other_languages = _score(evidence, scorer, options, progress)
+    sources = np.flatnonzero(site.source if site.selected is None else site.selected)
+    scored, below, in_other_languages = _score(evidence, sources, site.taken, method, progress)
     texts = evidence.texts_alone()
     del evidence, index  # half of the memory
     trim_malloc()
-    words, uncalibrated = words_of(texts, scored, anchors, options, progress)
+    return replace(
+        _worded(texts, scored, method, progress),
+        below=below,
+        other_language=in_other_languages,
+        known=known,
+    )
+
+
+@dataclass(frozen=True)
+class _Method:
+    """How pairs are ranked: the `name` of the ranker, what it scores pairs with, None for the formula, and the choice
+    of words that was learned from the site, None where there was none."""
+
+    name: str
+    scorer: Scorer | None
+    anchors: AnchorRanker | None
+    options: EngineOptions
+
+
+def _worded(texts: TextEvidence, scored: ScoredPairs, method: _Method, progress: Progress) -> Ranked:
+    """The pairs with their probabilities and words."""
+    options, scorer = method.options, method.scorer
+    words, uncalibrated = words_of(texts, scored, method.anchors, options, progress)
     probability = np.round(options.calibration(uncalibrated), 6)
     beside = np.round(options.calibration(options.approval.approved_beside(scored.relevance)), 6)
     order = np.lexsort((scored.pairs.target, -probability, scored.pairs.source))
     pairs, probability = scored.pairs.take(order), probability[order]
     return Ranked(
-        evidence=texts,
+        index=texts.index,
         pairs=pairs,
         probability=probability,
         beside=beside[order],
         uncalibrated=np.round(uncalibrated[order], 6),
         allocation_score=allocation_scores(pairs, probability, scored.base[order]),
         words=words.take(order),
-        below=below,
-        ranker=name,
+        below=NONE_BELOW,
+        ranker=method.name,
         version=f"{scorer.version if scorer else FORMULA_VERSION}+{options.approval.version}",
         scorer=scorer,
-        other_language=in_other_languages,
     )
+
+
+def _ranked_known(index: SiteIndex, method: _Method, progress: Progress) -> Ranked:
+    """Those of the site's known pairs that would be among the suggestions of their sources if they were not linked:
+    whatever follows from links is computed without theirs."""
+    site, pages = index.site, len(index.site)
+    known = site.known.src * pages + site.known.dst
+    evidence = build_evidence(index, np.flatnonzero(~np.isin(site.links.src * pages + site.links.dst, known)))
+    source, target = site.taken
+    others = ~np.isin(source * pages + target, known)
+    scored, *_ = _score(evidence, np.unique(site.known.src), (source[others], target[others]), method, progress)
+    ranked = _worded(evidence.texts_alone(), scored, method, progress)
+    turn = rank_by_source(ranked.pairs, ranked.allocation_score)
+    is_known = np.isin(ranked.source * pages + ranked.target, known)
+    return ranked.take(np.flatnonzero(is_known & (turn < method.options.worded)))
 
 
 def _fitted(
@@ -81,12 +126,16 @@ def _fitted(
 
 
 def _score(
-    evidence: Evidence, scorer: Scorer | None, options: EngineOptions, progress: Progress
+    evidence: Evidence,
+    sources: NDArray[np.int64],
+    taken: tuple[NDArray[np.int64], NDArray[np.int64]],
+    method: _Method,
+    progress: Progress,
 ) -> tuple[ScoredPairs, PairsBelowThreshold, int]:
-    """The best pairs of every source, those of them that are too unlikely, and how many pairs are in different
-    languages."""
-    site, nearness, barred = evidence.index.site, nearness_of(evidence.index.near), Counter[str]()
-    sources, taken = np.flatnonzero(site.source if site.selected is None else site.selected), site.taken
+    """The best pairs of each of some sources but for those that are `taken`, those of them that are too unlikely, and
+    how many pairs are in different languages."""
+    scorer, options = method.scorer, method.options
+    nearness, barred = nearness_of(evidence.index.near), Counter[str]()
     parts: list[ScoredPairs] = []
     below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
     for first in range(0, len(sources), options.limits.sources):

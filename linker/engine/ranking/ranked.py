@@ -14,7 +14,7 @@ from linker.engine.ranking.reasons import REASONS, Why, why
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from linker.engine.evidence import TextEvidence
+    from linker.engine.index import TextIndex
     from linker.engine.ranking.features import Candidates
     from linker.engine.ranking.rankers.base import Scorer
     from linker.engine.site import Site
@@ -34,6 +34,9 @@ class PairsBelowThreshold:
     value: NDArray[np.float64]
 
 
+NONE_BELOW = PairsBelowThreshold(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+
 @dataclass(frozen=True)
 class Ranked:
     """Pairs by source, then probability (highest first), then target, as linker.engine.ranking.rankers.base.RankedPairs
@@ -44,10 +47,11 @@ class Ranked:
     under the target's own name; `uncalibrated` float64: the first as the shipped model says it; `allocation_score`
     float64: what links are allocated by, see `linker.engine.ranking.choose.allocation_scores`. `words`: what could
     become the link, by pair. `ranker`: the name of what ranked, with its `version`; `scorer`: what it scored pairs
-    with, None for the formula. `evidence` is what words were chosen by. `other_language`: pairs left out because the
-    two pages are in different languages."""
+    with, None for the formula. `index` is what the words are words of. `other_language`: pairs left out because the
+    two pages are in different languages. `known`: those of the site's known pairs that would be suggested, as if they
+    were not linked; None where there were none to look at."""
 
-    evidence: TextEvidence
+    index: TextIndex
     pairs: Candidates
     probability: NDArray[np.float64]
     beside: NDArray[np.float64]
@@ -59,6 +63,7 @@ class Ranked:
     version: str
     scorer: Scorer | None
     other_language: int = 0
+    known: Ranked | None = None
 
     @property
     def quality(self) -> Quality | None:
@@ -83,17 +88,23 @@ class Ranked:
     def __len__(self) -> int:
         return len(self.probability)
 
+    def take(self, keep: NDArray[np.int64]) -> Ranked:
+        """The pairs at positions `keep`, int64 [k], in that order."""
+        of_pairs = ("probability", "beside", "uncalibrated", "allocation_score")
+        columns = {name: getattr(self, name)[keep] for name in of_pairs}
+        return replace(self, pairs=self.pairs.take(keep), words=self.words.take(keep), **columns)
+
     def why(self, place: int) -> Why:
         """Why the pair at a position is suggested."""
         phrase = int(self.pairs.phrase[place])
-        text = self.evidence.index.phrase_text[phrase].strip() if phrase >= 0 else ""
+        text = self.index.phrase_text[phrase].strip() if phrase >= 0 else ""
         values = dict(zip(REASONS, self.pairs.features[place].tolist(), strict=True))
         return why(values, text, int(self.pairs.found[place]))
 
     def anchor_choices(self, places: NDArray[np.int64]) -> list[list[AnchorChoice]]:
         """Words that could become the link of each pair at `places`, int64 [k], best first; `weight`: how likely they
         are all right in it, given that its target is."""
-        return self.words.of(places, self.pairs.source[places], self.evidence.index.site)
+        return self.words.of(places, self.pairs.source[places], self.index.site)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,52 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from linker.engine.candidates.registry import bit_of
+from linker.engine.messages import gettext_noop
+from linker.engine.sayings import NUMBER, Saying, part_of
 
 # The features that reasons are made of.
 REASONS: tuple[str, ...] = (
     "share", "anchor_links", "keyness", "named", "times", "neighbour_links", "similar_linkers", "cocited", "links_back",
     "above", "below", "category_links", "cosine", "title_in_text",
 )  # fmt: skip
+
+MOST = 3  # reasons in a sentence
+
+WORDS_OF_A_LINK = Saying(
+    gettext_noop("the text says “%(phrase)s”, the words of %(links)s other link to this page"), {"links": NUMBER}
+)
+WORDS_OF_LINKS = Saying(
+    gettext_noop("the text says “%(phrase)s”, the words of %(links)s other links to this page"), {"links": NUMBER}
+)
+NAMES = Saying(gettext_noop("the text names this page: “%(phrase)s”"))
+MENTIONS = Saying(gettext_noop("the text mentions “%(phrase)s”"))
+NEIGHBOURS = Saying(gettext_noop("%(share)s of the most similar pages link to it"), {"share": NUMBER})
+SAME_LINKS = Saying(gettext_noop("pages with the same links link to it too"))
+COCITED = Saying(gettext_noop("other pages link to both"))
+LINKS_BACK = Saying(gettext_noop("it links to the donor already"))
+ABOVE = Saying(gettext_noop("it is the page above this one"))
+BELOW = Saying(gettext_noop("it is a page below this one"))
+OF_CATEGORY = Saying(gettext_noop("pages of the same category often link to it"))
+ALIKE = Saying(gettext_noop("the two pages are alike in meaning (%(cosine)s)"), {"cosine": NUMBER})
+TITLE_IN_TEXT = Saying(gettext_noop("most words of its title stand in the text"))
+NEAREST_OF_CATEGORY = Saying(gettext_noop("it is among the nearest pages of the category"))
+NEAREST = Saying(gettext_noop("it is among the nearest pages"))
+
+_REASON = part_of(
+    WORDS_OF_A_LINK, WORDS_OF_LINKS, NAMES, MENTIONS, NEIGHBOURS, SAME_LINKS, COCITED, LINKS_BACK, ABOVE, BELOW,
+    OF_CATEGORY, ALIKE, TITLE_IN_TEXT, NEAREST_OF_CATEGORY, NEAREST,
+)  # fmt: skip
+# By how many reasons there are. Stored with a capital letter.
+JOINED = {
+    1: Saying(gettext_noop("%(first)s."), {"first": _REASON}),
+    2: Saying(gettext_noop("%(first)s, and %(second)s."), {"first": _REASON, "second": _REASON}),
+    3: Saying(
+        gettext_noop("%(first)s, %(second)s, and %(third)s."), {"first": _REASON, "second": _REASON, "third": _REASON}
+    ),
+}
+BY_COSINE = Saying(gettext_noop("The two pages are alike in meaning."))
+BY_COSINE_IN_CATEGORY = Saying(gettext_noop("The two pages are alike in meaning, both in %(category)s."))
+SENTENCES: tuple[Saying, ...] = (BY_COSINE, BY_COSINE_IN_CATEGORY, *JOINED.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +62,8 @@ class Why:
     numbers: dict[str, float]
 
 
-def why(features: Mapping[str, float], phrase: str = "", found: int = 0, most: int = 3) -> Why:
-    """The strongest reasons for a pair, at most `most` joined into one sentence.
+def why(features: Mapping[str, float], phrase: str = "", found: int = 0) -> Why:
+    """The strongest reasons for a pair, at most MOST joined into one sentence.
 
     `features` by the names of REASONS; `phrase` is what the text mentions, `found` the bits
     of the generators. Reasons come in the order of how sure a sign of a link they are.
@@ -36,48 +76,41 @@ def why(features: Mapping[str, float], phrase: str = "", found: int = 0, most: i
     value = {name: float(number) for name, number in features.items()}
     share, links = value.get("share", 0), round(_expm1(value.get("anchor_links", 0)))
     if phrase and links > 0 and share > 0:
-        add(
-            2 + share,
-            f"the text says “{phrase}”, the words of {links} other {'link' if links == 1 else 'links'} to this page",
-            "share",
-            "keyness",
-        )
+        words_of = WORDS_OF_A_LINK if links == 1 else WORDS_OF_LINKS
+        add(2 + share, words_of.said(phrase=phrase, links=links), "share", "keyness")
     elif phrase and value.get("named", 0) >= 3:
-        add(2.0, f"the text names this page: “{phrase}”", "named", "times")
+        add(2.0, NAMES.said(phrase=phrase), "named", "times")
     elif phrase:
-        add(1.0, f"the text mentions “{phrase}”", "times")
+        add(1.0, MENTIONS.said(phrase=phrase), "times")
     if value.get("neighbour_links", 0) > 0.05:
         part = round(100 * min(value["neighbour_links"], 1))
-        add(1 + value["neighbour_links"], f"{part}% of the most similar pages link to it", "neighbour_links")
+        add(1 + value["neighbour_links"], NEIGHBOURS.said(share=f"{part}%"), "neighbour_links")
     if value.get("similar_linkers", 0) > 0.1:
-        add(0.8 + value["similar_linkers"], "pages with the same links link to it too", "similar_linkers")
+        add(0.8 + value["similar_linkers"], SAME_LINKS.text, "similar_linkers")
     if value.get("cocited", 0) > 0.1:
-        add(0.5 + value["cocited"], "other pages link to both", "cocited")
+        add(0.5 + value["cocited"], COCITED.text, "cocited")
     if value.get("links_back", 0) > 0:
-        add(0.9, "it links to the donor already", "links_back")
+        add(0.9, LINKS_BACK.text, "links_back")
     if value.get("above", 0) > 0:
-        add(0.7, "it is the page above this one", "above")
+        add(0.7, ABOVE.text, "above")
     if value.get("below", 0) > 0:
-        add(0.7, "it is a page below this one", "below")
+        add(0.7, BELOW.text, "below")
     if value.get("category_links", 0) > 0.1:
-        add(0.4 + value["category_links"], "pages of the same category often link to it", "category_links")
+        add(0.4 + value["category_links"], OF_CATEGORY.text, "category_links")
     if value.get("cosine", 0) > 0.3:
-        add(value["cosine"], f"the two pages are alike in meaning ({value['cosine']:.2f})", "cosine")
+        add(value["cosine"], ALIKE.said(cosine=f"{value['cosine']:.2f}"), "cosine")
     if value.get("title_in_text", 0) > 0.6 and not phrase:
-        add(0.6, "most words of its title stand in the text", "title_in_text")
+        add(0.6, TITLE_IN_TEXT.text, "title_in_text")
     if not reasons:
         category = found & bit_of("category")
-        text = "it is among the nearest pages of the category" if category else "it is among the nearest pages"
-        add(0, text, "cosine")
+        add(0, (NEAREST_OF_CATEGORY if category else NEAREST).text, "cosine")
     reasons.sort(key=lambda reason: -reason[0])
-    chosen = reasons[:most]
-    sentence = _joined([text for _, text, _ in chosen])
+    chosen = reasons[:MOST]
+    sentence = JOINED[len(chosen)].said(
+        **dict(zip(("first", "second", "third"), (text for _, text, _ in chosen), strict=False))
+    )
     numbers = {name: round(value[name], 4) for _, _, names in chosen for name in names if name in value}
-    return Why(sentence[0].upper() + sentence[1:] + ".", numbers)
-
-
-def _joined(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
+    return Why(sentence[0].upper() + sentence[1:], numbers)
 
 
 def _expm1(value: float) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from linker.engine.messages import gettext_noop
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -22,42 +24,44 @@ class PageRole(StrEnum):
 
 
 LABELS = {
-    PageRole.HOME: "Home",
-    PageRole.HUB: "Hub",
-    PageRole.ARTICLE: "Article",
-    PageRole.PRODUCT: "Product",
-    PageRole.UTILITY: "Utility",
-    PageRole.THIN: "Thin",
-    PageRole.EVENT: "Event",
+    PageRole.HOME: gettext_noop("Home"),
+    PageRole.HUB: gettext_noop("Hub"),
+    PageRole.ARTICLE: gettext_noop("Article"),
+    PageRole.PRODUCT: gettext_noop("Product"),
+    PageRole.UTILITY: gettext_noop("Utility"),
+    PageRole.THIN: gettext_noop("Thin"),
+    PageRole.EVENT: gettext_noop("Event"),
 }
 CHOICES = [(role.value, label) for role, label in LABELS.items()]
 NOUNS = {
-    PageRole.HOME: "home page",
-    PageRole.HUB: "hub",
-    PageRole.ARTICLE: "article",
-    PageRole.PRODUCT: "product",
-    PageRole.UTILITY: "utility page",
-    PageRole.THIN: "thin page",
-    PageRole.EVENT: "event page",
+    PageRole.HOME: gettext_noop("home page"),
+    PageRole.HUB: gettext_noop("hub"),
+    PageRole.ARTICLE: gettext_noop("article"),
+    PageRole.PRODUCT: gettext_noop("product"),
+    PageRole.UTILITY: gettext_noop("utility page"),
+    PageRole.THIN: gettext_noop("thin page"),
+    PageRole.EVENT: gettext_noop("event page"),
 }
 # With an article, as a sentence has them; of events only those that are past are left out.
 NAMED = {
-    PageRole.HOME: "a home page",
-    PageRole.HUB: "a hub",
-    PageRole.ARTICLE: "an article",
-    PageRole.PRODUCT: "a product",
-    PageRole.UTILITY: "a utility page",
-    PageRole.THIN: "a thin page",
-    PageRole.EVENT: "a past event",
+    PageRole.HOME: gettext_noop("a home page"),
+    PageRole.HUB: gettext_noop("a hub"),
+    PageRole.ARTICLE: gettext_noop("an article"),
+    PageRole.PRODUCT: gettext_noop("a product"),
+    PageRole.UTILITY: gettext_noop("a utility page"),
+    PageRole.THIN: gettext_noop("a thin page"),
+    PageRole.EVENT: gettext_noop("a past event"),
 }
 MEANS = {
-    PageRole.HOME: "The first page of the site, in each of its languages.",
-    PageRole.HUB: "A list of other pages: an index, a category, a tag, an archive.",
-    PageRole.ARTICLE: "A page with something to say, and every page of which nothing else is certain.",
-    PageRole.PRODUCT: "A page that sells one thing, with its price.",
-    PageRole.UTILITY: "Contact, legal notice, privacy, terms, login, account, basket, search form, sitemap, 404.",
-    PageRole.THIN: "A page whose text is too short to say anything.",
-    PageRole.EVENT: "A page that announces something for a day. The settings apply once the day is past.",
+    PageRole.HOME: gettext_noop("The first page of the site, in each of its languages."),
+    PageRole.HUB: gettext_noop("A list of other pages: an index, a category, a tag, an archive."),
+    PageRole.ARTICLE: gettext_noop("A page with something to say, and every page of which nothing else is certain."),
+    PageRole.PRODUCT: gettext_noop("A page that sells one thing, with its price."),
+    PageRole.UTILITY: gettext_noop(
+        "Contact, legal notice, privacy, terms, login, account, basket, search form, sitemap, 404."
+    ),
+    PageRole.THIN: gettext_noop("A page whose text is too short to say anything."),
+    PageRole.EVENT: gettext_noop("A page that announces something for a day. The settings apply once the day is past."),
 }
 
 

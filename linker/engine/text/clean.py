@@ -15,6 +15,8 @@ from functools import lru_cache
 _KEPT_FORMAT = {"\u200c", "\u200d"}
 _DROPPED_CATEGORIES = {"Cc", "Cf", "Co", "Cs"}
 _WORD_CHARACTER = re.compile(r"[^\W_]")  # what str.isalnum says of a character
+# What may stand in a title for its looks. A title can speak of markup as well: "The <b> element".
+_LOOKS = re.compile(r"<(/?)(a|abbr|b|em|font|h[1-6]|i|mark|p|small|span|strong|sub|sup|u)\b[^<>]*>", re.IGNORECASE)
 _NONCHARACTERS = {"\ufffe", "\uffff"}
 
 
@@ -51,11 +53,19 @@ def collapse(text: str) -> str:
 
 @lru_cache(maxsize=1024)  # a page's few texts are asked about again and again
 def clean(text: str) -> str:
-    """A crawled title or heading as it reads: HTML entities decoded, invisible characters and extra space gone.
+    """A crawled title or heading as it reads: HTML entities decoded, markup, invisible characters and extra space gone.
 
     Entities are decoded twice, since many sites escape what is escaped already (`&amp;#8211;`).
     """
-    return collapse(visible(_unescaped(_unescaped(text))))
+    return collapse(visible(_without_looks(_unescaped(_unescaped(text)))))
+
+
+def _without_looks(text: str) -> str:
+    """`text` without the elements that are closed in it (`<b>now</b>`)."""
+    if "</" not in text:
+        return text
+    closed = {found[2].lower() for found in _LOOKS.finditer(text) if found[1]}
+    return _LOOKS.sub(lambda found: "" if found[2].lower() in closed else found[0], text)
 
 
 def _unescaped(text: str) -> str:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from linker.engine.text.clean import collapse
+from linker.engine.text.clean import clean, collapse
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import bare
 
 _PARTS = re.compile(r"\s?[|¦｜•★—]+\s?|\s(?:-|–|~|»|::?)\s|[:：]\s")
+_SITE_NAME = re.compile(r"\s+[|·•:–—-]+\s")  # what parts the name of a page from that of its site
 _PARENTHESIS = re.compile(r"(?:(?:^|\s)[(\[（][^()\[\]（）]*[)\]）]|\(\))(?!\w)")
+
+
+def page_name(title: str, h1: str) -> str:
+    """What a reader would call a page: its title as a browser shows it, without the site's name behind the heading;
+    without a title nothing."""
+    name, heading = clean(title), clean(h1)
+    is_heading = heading and name.startswith(heading) and _SITE_NAME.match(name.removeprefix(heading))
+    return heading if is_heading else name
 
 
 def name_parts(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from linker.engine.text.headings import looks_like_heading
 from linker.engine.text.marks import CLOSING, SENTENCE_ENDS, WIDE_CLOSING, WIDE_SENTENCE_ENDS
 from linker.engine.text.words import ABBREVIATIONS
 
+FAR = 600  # characters without the end of a sentence, which are no sentence
 SIDE = 200  # characters shown on each side of the match, and of each neighbouring sentence
 # The look-behind keeps a long run of dots linear: an end is only tried at the start of a run.
 _SENTENCE_END = re.compile(
@@ -116,12 +117,20 @@ def sentence_and_heading(text: str, start: int, end: int) -> tuple[str, str]:
     return "".join(parts), _heading_above(text, line_start, line_end)
 
 
-def shortened(paragraph: str) -> str:
-    """A paragraph as it is shown: of a long one the beginning and the end."""
+def beginning_and_end(paragraph: str) -> tuple[str, str]:
+    """The first and the last sentences of a long paragraph, as they are shown; all and "" of one that is not long.
+
+    What has no end of a sentence far and wide, such as a list of names, is cut between words.
+    """
     shown = _shown(paragraph).strip()
-    if len(shown) <= 2 * SIDE:
-        return shown
-    return f"{_cut_right(shown)} {_cut_left(shown).lstrip('…')}"
+    spans = _sentences(shown)
+    if len(shown) <= 2 * SIDE or not spans:
+        return shown, ""
+    begin = max((end for _, end in spans if end <= SIDE), default=spans[0][1])
+    rest = min((start for start, _ in spans if len(shown) - start <= SIDE), default=spans[-1][0])
+    first = shown[:begin].strip() if begin <= FAR else _cut_right(shown)[:-1]
+    last = shown[rest:].strip() if len(shown) - rest <= FAR else _cut_left(shown)[1:]
+    return (shown, "") if begin <= FAR and rest <= begin else (first, last)
 
 
 def heading_above(text: str, start: int) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class ProjectCommand(BaseCommand):
     """A command about one project. A UserError ends it with exit code 1 and its text on stderr."""
 
+    requires_system_checks: list[str] = []  # they read every page's code, which takes as long as all else at the start
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the project's slug")
 

@@ -14,6 +14,7 @@ from linker.runs.workers import WorkerPool, work_forever
 
 
 class Command(BaseCommand):
+    requires_system_checks: list[str] = []  # of the pages, which a worker has nothing to do with
     help = (
         "Runs workers until SIGTERM, SIGHUP or Ctrl-C, replaces those that die, and queues the work of runs again "
         "that nobody works on. Start it on as many machines as you like."

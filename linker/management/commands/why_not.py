@@ -42,7 +42,7 @@ class Command(ProjectCommand):
         if len(pages) == 1:
             self._write(why_not_page(project, pages[0]))
             return
-        answer = why_not_pair(project, *pages)
+        answer = why_not_pair(project, pages[0], pages[1])
         self.stdout.write(answer.headline)
         self._write(answer.findings)
 

@@ -11,16 +11,21 @@ from django.db.models import Q
 
 from linker import audit
 from linker.matching.report_types import RetierReport, TierCount
+from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
-from linker.models import Basis, CandidateEdge, ChangeKind, Project, RunKind, Tier
+from linker.models import Basis, CandidateEdge, ChangeKind, KeptBounds, Project, RunKind, Tier
 from linker.models.querysets import UNDECIDED
 from linker.projects.overview import tier_counts
 from linker.projects.policies.shared import wait_for_others
 from linker.runs import lifecycle
+from linker.wording import in_english
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from django.contrib.auth.models import User
+
+    from linker.models import Run
     from linker.projects.policies.shared import Actor
 
 
@@ -61,11 +66,15 @@ def change_tiers(
     for tier in kept:
         tier.project = project
         tier.save()
-    read_by = {"before": Basis(project.tier_basis).label, "after": Basis(use or project.tier_basis).label}
+    read_by = {
+        "before": in_english(Basis(project.tier_basis).label),
+        "after": in_english(Basis(use or project.tier_basis).label),
+    }
     if use is not None:
         project.tier_basis = use
         project.save(update_fields=["tier_basis"])
     retier(project)
+    transaction.on_commit(lambda: hide(project))
     change = TierChange(before, tier_counts(project))
     after = _tiers(project, changed, use or project.tier_basis)
     audit.record(project, ChangeKind.TIERS, user=user, before=rows, after=after)
@@ -89,6 +98,17 @@ def change_tiers(
     return change
 
 
+@transaction.atomic
+def keep_bounds(project: Project, run: Run, before: Run, user: User) -> None:
+    """A manager's word that the bounds, last looked at for the run `before`, hold for `run` too, which was ranked in
+    another way."""
+    wait_for_others(project)
+    KeptBounds.objects.create(project=project, run=run, before=before, user=user)
+    for_run = "bounds hold for run"
+    values = {"before": {for_run: before.pk}, "after": {for_run: run.pk}}
+    audit.record(project, ChangeKind.TIERS, user=user, subject="Bounds kept", **values)
+
+
 def _lock_edges(project: Project, tiers: Sequence[Tier]) -> None:
     """Locks, in the order of their ids, what the deletion of the tiers writes and what is read again after it."""
     edges = CandidateEdge.objects.filter(Q(tier__in=tiers) | UNDECIDED, project=project)
@@ -106,8 +126,8 @@ def _bounds(project: Project, bases: Iterable[str]) -> dict[str, str]:
 def _tiers(project: Project, bases: Iterable[str], in_use: str) -> dict[str, Any]:
     """Every tier of some bases, and the basis in use, for the log of changes."""
     tiers = Tier.objects.filter(project=project, basis__in=bases)
-    return {"read by": Basis(in_use).label} | {
-        f"{tier.get_basis_display()}, {tier.name}": audit.values(tier, TIER_FIELDS) for tier in tiers
+    return {"read by": in_english(Basis(in_use).label)} | {
+        f"{in_english(Basis(tier.basis).label)}, {tier.name}": audit.values(tier, TIER_FIELDS) for tier in tiers
     }
 
 

@@ -29,11 +29,12 @@ _FORMS: dict[str, tuple[type[forms.Form | forms.ModelForm], ...]] = {
 }
 # What the log of changes has and its form does not ask for, or asks for as one of several.
 _OTHER_LABELS = {
+    ChangeKind.MEMBERS: {"sections": _("Sections"), "invited_by": _("Invited by")},
     ChangeKind.SENSITIVE: {
-        "category": "Category",
-        "url_pattern": "Addresses that match",
-        "whole_site": "The whole site",
-        "state": "Decision",
+        "category": _("Category"),
+        "url_pattern": _("Addresses that match"),
+        "whole_site": _("The whole site"),
+        "state": _("Decision"),
     },
 }
 
@@ -45,7 +46,9 @@ class ChangeListForm(KindForm):
 
 def form_labels(kind: str) -> dict[str, str]:
     """The labels of the form by which a kind of change is made, by field; empty where there is no form."""
-    labels = {name: label for name, (label, _) in FormulaForm.HELP.items()} if kind == ChangeKind.RANKING else {}
+    labels = (
+        {name: str(label) for name, (label, _help) in FormulaForm.HELP.items()} if kind == ChangeKind.RANKING else {}
+    )
     for form in _FORMS.get(kind, ()):
         labels |= {name: str(field.label) for name, field in form.base_fields.items() if field.label}
-    return labels | _OTHER_LABELS.get(ChangeKind(kind), {})
+    return labels | {name: str(label) for name, label in _OTHER_LABELS.get(ChangeKind(kind), {}).items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from linker.models import ExclusionRule
 from linker.web.forms.fields import AddressRuleForm, PatternField
@@ -12,7 +13,7 @@ class ExclusionForm(AddressRuleForm):
     class Meta:
         model = ExclusionRule
         fields = ["pattern", "side", "note"]
-        labels = {"side": "Leave them out as", "note": "Note"}
+        labels = {"side": _("Leave them out as"), "note": _("Note")}
 
 
 class PatternPreviewForm(forms.Form):

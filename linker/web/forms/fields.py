@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from linker.engine.patterns import PatternError, compile_pattern
 from linker.models import Category, Project
@@ -57,12 +59,14 @@ class LinesField(forms.CharField):
             if not entry.strip():
                 continue
             if len(entry) > self.entry_length:
-                faults.append(f"Line {number} has {len(entry)} characters; {self.entry_length} are allowed.")
+                said = {"line": number, "length": len(entry), "most": self.entry_length}
+                faults.append(_("Line %(line)d has %(length)d characters; %(most)d are allowed.") % said)
             elif self.patterns:
                 try:
                     compile_pattern(entry)
                 except PatternError as error:
-                    faults.append(f"Line {number}, {str(error)[:1].lower()}{str(error)[1:]}")
+                    problem = f"{str(error)[:1].lower()}{str(error)[1:]}"
+                    faults.append(_("Line %(line)d, %(problem)s") % {"line": number, "problem": problem})
             entries.append(entry)
         if faults:
             raise ValidationError(faults)
@@ -76,7 +80,7 @@ class KindForm(forms.Form):
     what of the address was left out.
     """
 
-    kind = forms.ChoiceField()
+    kind = forms.ChoiceField(label=gettext_lazy("Kind"))
 
     def __init__(self, query: Mapping[str, str], kinds: list[tuple[str, Any]]) -> None:
         asked = query.get("kind", "")
@@ -96,7 +100,7 @@ def categories_of(project: Project) -> QuerySet[Category]:
 class AddressRuleForm(forms.ModelForm):
     """What a project says of all addresses that match a pattern."""
 
-    pattern = PatternField(label="Addresses that match")
+    pattern = PatternField(label=_("Addresses that match"))
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

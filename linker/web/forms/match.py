@@ -6,6 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext as _
 
 from linker.engine.candidates import registry as generators
 from linker.engine.params import MIN_TARGET_CAP, MatchParams, Mode, PageFilter, Ranking, Sample, Scope
@@ -25,22 +28,24 @@ class PageFilterForm(forms.Form):
     categories = forms.ModelMultipleChoiceField(
         queryset=Category.objects.none(),
         required=False,
-        label="Only in these categories",
+        label=gettext_lazy("Only in these categories"),
         widget=forms.SelectMultiple(attrs={"size": 5}),
-        help_text="Each includes its subcategories. Leave empty for the whole site.",
+        help_text=gettext_lazy("Each includes its subcategories. Leave empty for the whole site."),
     )
-    url_pattern = PatternField(required=False, label="Only addresses that match", help_text="An RE2 pattern.")
+    url_pattern = PatternField(
+        required=False, label=gettext_lazy("Only addresses that match"), help_text=gettext_lazy("An RE2 pattern.")
+    )
     page_list = forms.ModelChoiceField(
         queryset=PageList.objects.none(),
         required=False,
-        label="Only pages of this list",
-        empty_label="No list: all pages",
+        label=gettext_lazy("Only pages of this list"),
+        empty_label=gettext_lazy("No list: all pages"),
     )
-    indexable_only = forms.BooleanField(required=False, initial=True, label="Indexable pages only")
-    min_clicks = forms.IntegerField(required=False, min_value=0, label="Clicks, from")
-    max_clicks = forms.IntegerField(required=False, min_value=0, label="to")
-    min_inlinks = forms.IntegerField(required=False, min_value=0, label="Links in, from")
-    max_inlinks = forms.IntegerField(required=False, min_value=0, label="to")
+    indexable_only = forms.BooleanField(required=False, initial=True, label=gettext_lazy("Indexable pages only"))
+    min_clicks = forms.IntegerField(required=False, min_value=0, label=gettext_lazy("Clicks, from"))
+    max_clicks = forms.IntegerField(required=False, min_value=0, label=gettext_lazy("to"))
+    min_inlinks = forms.IntegerField(required=False, min_value=0, label=gettext_lazy("Links in, from"))
+    max_inlinks = forms.IntegerField(required=False, min_value=0, label=gettext_lazy("to"))
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,11 +61,14 @@ class PageFilterForm(forms.Form):
         if file := self.data.get(self.add_prefix("file")):
             # Files come with the button beside them alone; here a browser sends the name, which must not be passed
             # over: the run would go over all pages.
-            self.add_error("page_list", f"{file} has been chosen but not read yet. Press “Read the list” first.")
+            self.add_error(
+                "page_list",
+                _("%(file)s has been chosen but not read yet. Press “Read the list” first.") % {"file": file},
+            )
         for name in ("clicks", "inlinks"):
             low, high = values.get(f"min_{name}"), values.get(f"max_{name}")
             if low is not None and high is not None and low > high:
-                self.add_error(f"max_{name}", f"This is below the lower bound of {low}.")
+                self.add_error(f"max_{name}", _("This is below the lower bound of %(low)d.") % {"low": low})
         return values
 
     def chosen(self) -> PageFilter:
@@ -75,35 +83,37 @@ class PilotForm(forms.Form):
 
     on = forms.BooleanField(
         required=False,
-        label="Run a pilot, over some of the donors",
-        help_text="Its suggestions come first in the queue until another match has finished. The page of the run "
-        "shows what share of them was accepted.",
+        label=gettext_lazy("Run a pilot, over some of the donors"),
+        help_text=gettext_lazy(
+            "Its suggestions come first in the queue until another match has finished. The page of the run "
+            "shows what share of them was accepted."
+        ),
     )
     pages = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=1_000_000,
-        label="Donors, drawn at random",
-        help_text="Leave empty for all donors of the sections below.",
+        label=gettext_lazy("Donors, drawn at random"),
+        help_text=gettext_lazy("Leave empty for all donors of the sections below."),
     )
     categories = forms.ModelMultipleChoiceField(
         queryset=Category.objects.none(),
         required=False,
-        label="Only from these sections",
+        label=gettext_lazy("Only from these sections"),
         widget=forms.SelectMultiple(attrs={"size": 4}),
-        help_text="Categories include their subcategories. Leave empty for the whole site.",
+        help_text=gettext_lazy("Categories include their subcategories. Leave empty for the whole site."),
     )
     spread = forms.BooleanField(
         required=False,
-        label="Spread over the top categories",
-        help_text="Each contributes its share of the donors.",
+        label=gettext_lazy("Spread over the top categories"),
+        help_text=gettext_lazy("Each contributes its share of the donors."),
     )
     seed = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=2**31,
-        label="Seed of the draw",
-        help_text="The same seed draws the same donors again.",
+        label=gettext_lazy("Seed of the draw"),
+        help_text=gettext_lazy("The same seed draws the same donors again."),
     )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -115,7 +125,7 @@ class PilotForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         if values.get("on") and not self.errors and not values["pages"] and not values["categories"]:
-            self.add_error("pages", "Enter how many donors the pilot takes, or choose sections.")
+            self.add_error("pages", _("Enter how many donors the pilot takes, or choose sections."))
         return values
 
     def chosen(self) -> Sample | None:
@@ -128,112 +138,126 @@ class PilotForm(forms.Form):
 
 
 def _rankings() -> list[tuple[str, str]]:
-    return [(Ranking.AUTO.value, "Automatic"), *rankers.choices()]
+    return [(Ranking.AUTO.value, _("Automatic")), *((name, _(label)) for name, label in rankers.choices())]
 
 
 class MatchForm(forms.Form):
     """The run's own numbers; each of the two sides has a form of its own. Only the ranking is in sight at first."""
 
     ranking = forms.ChoiceField(
-        label="Ranking",
-        help_text="Automatic learns from the site’s own links if there are enough of them. Otherwise it uses the "
-        "formula if you have set its weights, or else what was learned from other sites. The run’s page says which "
-        "it was and why.",
+        label=gettext_lazy("Ranking"),
+        help_text=gettext_lazy(
+            "Automatic learns from the site’s own links if there are enough of them. Otherwise it uses the "
+            "formula if you have set its weights, or else what was learned from other sites. The run’s page says which "
+            "it was and why."
+        ),
         choices=_rankings,
     )
     generators = forms.MultipleChoiceField(
-        label="Candidates come from",
+        label=gettext_lazy("Candidates come from"),
         widget=forms.CheckboxSelectMultiple,
-        choices=generators.choices,
-        help_text="Ranking by similarity finds candidates by category only.",
-        error_messages={"required": "Choose at least one source of candidates."},
+        choices=lambda: [(name, gettext(label)) for name, label in generators.choices()],
+        help_text=gettext_lazy("Ranking by similarity finds candidates by category only."),
+        error_messages={"required": gettext_lazy("Choose at least one source of candidates.")},
     )
     threshold = forms.FloatField(
         required=False,
         min_value=-1,
         max_value=1,
-        label="Lowest score",
-        help_text="Pairs that score lower are dropped. Leave empty for the default of the ranking.",
+        label=gettext_lazy("Lowest score"),
+        help_text=gettext_lazy("Pairs that score lower are dropped. Leave empty for the default of the ranking."),
         widget=forms.NumberInput(attrs={"step": "0.001"}),
     )
     inline_per_donor = forms.IntegerField(
         min_value=0,
         max_value=1000,
-        label="Most new links in a page’s text",
-        help_text="Suggestions and accepted links. A link that the crawl has found on the page is no longer new.",
+        label=gettext_lazy("Most new links in a page’s text"),
+        help_text=gettext_lazy(
+            "Suggestions and accepted links. A link that the crawl has found on the page is no longer new."
+        ),
     )
-    related_per_donor = forms.IntegerField(min_value=0, max_value=1000, label="Most new links beside the text")
+    related_per_donor = forms.IntegerField(
+        min_value=0, max_value=1000, label=gettext_lazy("Most new links beside the text")
+    )
     inline_in_all = forms.IntegerField(
         min_value=0,
         max_value=10_000,
-        label="Most links in a page’s text in total",
-        help_text="Including existing links. A page at the cap gets no new ones. 0: no cap.",
+        label=gettext_lazy("Most links in a page’s text in total"),
+        help_text=gettext_lazy("Including existing links. A page at the cap gets no new ones. 0: no cap."),
     )
     per_1000_words = forms.IntegerField(
         min_value=0,
         max_value=1000,
-        label="… and for each 1,000 words",
-        help_text="Including existing links. 0: no cap.",
+        label=gettext_lazy("… and for each 1,000 words"),
+        help_text=gettext_lazy("Including existing links. 0: no cap."),
     )
     related_in_all = forms.IntegerField(
         min_value=0,
         max_value=10_000,
-        label="Most links beside the text in total",
-        help_text="Including existing links in an aside. 0: no cap.",
+        label=gettext_lazy("Most links beside the text in total"),
+        help_text=gettext_lazy("Including existing links in an aside. 0: no cap."),
     )
     per_target = forms.IntegerField(
         min_value=0,
         max_value=1_000_000,
-        label="Most new links that a page receives",
-        help_text="Existing links do not count; to limit by those, use “Links in” in the acceptors’ filter. 0: no cap.",
+        label=gettext_lazy("Most new links that a page receives"),
+        help_text=gettext_lazy(
+            "Existing links do not count; to limit by those, use “Links in” in the acceptors’ filter. 0: no cap."
+        ),
     )
     target_share = forms.FloatField(
         min_value=0.01,
         max_value=100,
-        label="… and as % of the run’s links",
-        help_text=f"{MIN_TARGET_CAP} links are always allowed. 100: no cap.",
+        label=gettext_lazy("… and as % of the run’s links"),
+        help_text=format_lazy(gettext_lazy("{least} links are always allowed. 100: no cap."), least=MIN_TARGET_CAP),
         widget=forms.NumberInput(attrs={"step": "0.1"}),
     )
     reciprocal = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=1000,
-        label="Most links of a page that link back",
-        help_text="Leave empty for no limit.",
+        label=gettext_lazy("Most links of a page that link back"),
+        help_text=gettext_lazy("Leave empty for no limit."),
     )
     mode = forms.ChoiceField(
-        label="Allocation of links",
-        help_text="Greedy takes the pairs with the highest scores first. Round robin gives every page a first link "
-        "before any page gets a second. Highest total finds the best sum of scores that the caps allow; the result is "
-        "exact only if links back are not limited.",
+        label=gettext_lazy("Allocation of links"),
+        help_text=gettext_lazy(
+            "Greedy takes the pairs with the highest scores first. Round robin gives every page a first link before "
+            "any page gets a second. Highest total finds the best sum of scores that the caps allow; the result is "
+            "exact only if links back are not limited."
+        ),
         choices=[
-            (Mode.BEST.value, "Greedy"),
-            (Mode.EQUAL.value, "Round robin"),
-            (Mode.OPTIMAL.value, "Highest total"),
+            (Mode.BEST.value, gettext_lazy("Greedy")),
+            (Mode.EQUAL.value, gettext_lazy("Round robin")),
+            (Mode.OPTIMAL.value, gettext_lazy("Highest total")),
         ],
     )
     scope = forms.ChoiceField(
-        label="Scope",
-        help_text="Which pages a donor may link to. The default is levels of the category tree if the ranking is by "
-        "similarity, and the whole site otherwise.",
+        label=gettext_lazy("Scope"),
+        help_text=gettext_lazy(
+            "Which pages a donor may link to. The default is levels of the category tree if the ranking is by "
+            "similarity, and the whole site otherwise."
+        ),
         choices=[
-            (Scope.AUTO.value, "Default of the ranking"),
-            (Scope.LEVELS.value, "Levels of the category tree"),
-            (Scope.SITE.value, "The whole site"),
+            (Scope.AUTO.value, gettext_lazy("Default of the ranking")),
+            (Scope.LEVELS.value, gettext_lazy("Levels of the category tree")),
+            (Scope.SITE.value, gettext_lazy("The whole site")),
         ],
     )
     levels_up = forms.IntegerField(
         min_value=0,
         max_value=20,
-        label="Levels up the category tree",
-        help_text="How far above the donor’s own category acceptors are looked for. 0: its own category only. Has "
-        "no effect if the scope is the whole site.",
+        label=gettext_lazy("Levels up the category tree"),
+        help_text=gettext_lazy(
+            "How far above the donor’s own category acceptors are looked for. 0: its own category only. Has "
+            "no effect if the scope is the whole site."
+        ),
     )
     level_penalty = forms.FloatField(
         min_value=0,
         max_value=1,
-        label="Penalty for each level",
-        help_text="Subtracted from the similarity for each level.",
+        label=gettext_lazy("Penalty for each level"),
+        help_text=gettext_lazy("Subtracted from the similarity for each level."),
         widget=forms.NumberInput(attrs={"step": "0.005"}),
     )
 
@@ -246,7 +270,11 @@ class MatchForm(forms.Form):
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """What is folded away, under its headings."""
-        names = {"Candidates": self.CANDIDATES, "Caps": self.CAPS, "Ranking by similarity only": self.COSINE}
+        names = {
+            _("Candidates"): self.CANDIDATES,
+            _("Caps"): self.CAPS,
+            _("Ranking by similarity only"): self.COSINE,
+        }
         return [(heading, [self[name] for name in fields]) for heading, fields in names.items()]
 
     def is_unusual(self) -> bool:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from linker.models import Project
 from linker.projects.create import SETTINGS, create_project
@@ -23,11 +25,16 @@ class ProjectCreateForm(forms.ModelForm):
     class Meta:
         model = Project
         fields = ["name", "slug", "base_url"]
-        labels = {"name": "Name", "slug": "Short name in addresses", "base_url": "Address of the site"}
+        labels = {
+            "name": gettext_lazy("Name"),
+            "slug": gettext_lazy("Short name in addresses"),
+            "base_url": gettext_lazy("Address of the site"),
+        }
         help_texts = {
-            "slug": "Lower-case letters, digits and hyphens. Left empty, it is made from the name. It cannot change "
-            "later.",
-            "base_url": "The start of every address of the site, such as https://www.example.com",
+            "slug": gettext_lazy(
+                "Lower-case letters, digits and hyphens. Left empty, it is made from the name. It cannot change later."
+            ),
+            "base_url": gettext_lazy("The start of every address of the site, such as https://www.example.com"),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -40,9 +47,13 @@ class ProjectCreateForm(forms.ModelForm):
         written = self.cleaned_data["slug"]
         slug = written or slugify(self.cleaned_data.get("name", ""))[:SLUG_LENGTH].strip("-")
         if not slug:
-            raise ValidationError("The name gives no short name. Write one in lower-case letters, digits and hyphens.")
+            raise ValidationError(
+                _("The name gives no short name. Write one in lower-case letters, digits and hyphens.")
+            )
         if Project.objects.filter(slug=slug).exists():
-            raise ValidationError(f"There is already a project with the short name “{slug}”. Choose another one.")
+            raise ValidationError(
+                _("There is already a project with the short name “%(slug)s”. Choose another one.") % {"slug": slug}
+            )
         return slug
 
     def create(self, manager: AbstractBaseUser | AnonymousUser) -> Project:
@@ -58,11 +69,15 @@ class ProjectForm(forms.ModelForm):
     title_patterns = LinesField(
         entry_length=300,
         patterns=True,
-        label="Removed from titles",
-        help_text="One RE2 pattern a line. A suffix or prefix that most titles share is found automatically.",
+        label=gettext_lazy("Removed from titles"),
+        help_text=gettext_lazy(
+            "One RE2 pattern a line. A suffix or prefix that most titles share is found automatically."
+        ),
     )
     banned_anchors = LinesField(
-        entry_length=100, label="Never used as an anchor", help_text="One anchor a line, in upper or lower case."
+        entry_length=100,
+        label=gettext_lazy("Never used as an anchor"),
+        help_text=gettext_lazy("One anchor a line, in upper or lower case."),
     )
 
     class Meta:
@@ -70,35 +85,48 @@ class ProjectForm(forms.ModelForm):
         fields = list(SETTINGS)
         widgets = {"query_blend": forms.NumberInput(attrs={"step": "0.01", "min": 0, "max": 1})}
         labels = {
-            "base_url": "Address of the site",
-            "trailing_slash": "/page and /page/ are",
-            "www": "With and without www. are",
-            "parameter_urls": "Addresses with a query",
-            "vector_source": "Vectors",
-            "model_name": "Embedding model",
-            "text_recipe": "Text read from a page",
-            "link_languages": "Link pages in different languages",
-            "anchor_max_length": "Longest anchor, in characters",
-            "identical_anchor_limit": "Most links to a page with the same anchor",
-            "query_blend": "Weight of search queries",
-            "queue_order": "Order of the queue",
+            "base_url": gettext_lazy("Address of the site"),
+            "trailing_slash": gettext_lazy("/page and /page/ are"),
+            "www": gettext_lazy("With and without www. are"),
+            "parameter_urls": gettext_lazy("Addresses with a query"),
+            "vector_source": gettext_lazy("Vectors"),
+            "model_name": gettext_lazy("Embedding model"),
+            "text_recipe": gettext_lazy("Text read from a page"),
+            "link_languages": gettext_lazy("Link pages in different languages"),
+            "anchor_max_length": gettext_lazy("Longest anchor, in characters"),
+            "identical_anchor_limit": gettext_lazy("Most links to a page with the same anchor"),
+            "query_blend": gettext_lazy("Weight of search queries"),
+            "queue_order": gettext_lazy("Order of the queue"),
+            "gap_links": gettext_lazy("Links without words in the text"),
         }
         help_texts = {
-            "base_url": "Pages of another site are refused at import.",
-            "trailing_slash": "Takes effect at the next import of pages.",
-            "www": "Takes effect at the next import of pages.",
-            "parameter_urls": "Which of them may be suggested as acceptors.",
+            "base_url": gettext_lazy("Pages of another site are refused at import."),
+            "trailing_slash": gettext_lazy("Takes effect at the next import of pages."),
+            "www": gettext_lazy("Takes effect at the next import of pages."),
+            "parameter_urls": gettext_lazy("Which of them may be suggested as acceptors."),
             "vector_source": "",
-            "model_name": "A sentence-transformers model. Put “static:” before its name on very large sites: "
-            "word vectors are then fitted to the model and these pages, which is many times faster and a little less "
-            "exact. If you change the model, embed and match again.",
-            "text_recipe": "If you change the text, embed and match again.",
-            "link_languages": "Only if readers of the site read both languages. Takes effect at the next match.",
-            "identical_anchor_limit": "Further links get the next best anchor.",
-            "query_blend": "0 uses titles and headings only; 1 puts search queries first. Needs an import of search "
-            "queries. Takes effect at the next match.",
-            "queue_order": "How suggestions to review are sorted unless another order is chosen in the queue. “Most "
-            "needed first” weighs the probability of a suggestion by how much its acceptor needs links.",
+            "model_name": gettext_lazy(
+                "A sentence-transformers model. Put “static:” before its name on very large sites: word vectors are "
+                "then fitted to the model and these pages, which is many times faster and a little less exact. If you "
+                "change the model, embed and match again."
+            ),
+            "text_recipe": gettext_lazy("If you change the text, embed and match again."),
+            "link_languages": gettext_lazy(
+                "Only if readers of the site read both languages. Takes effect at the next match."
+            ),
+            "identical_anchor_limit": gettext_lazy("Further links get the next best anchor."),
+            "query_blend": gettext_lazy(
+                "0 uses titles and headings only; 1 puts search queries first. Needs an import of search "
+                "queries. Takes effect at the next match."
+            ),
+            "queue_order": gettext_lazy(
+                "How suggestions to review are sorted unless another order is chosen in the queue. “Most "
+                "needed first” weighs the probability of a suggestion by how much its acceptor needs links."
+            ),
+            "gap_links": gettext_lazy(
+                "Where the accept button puts a link that belongs in the text if the text has no words for it. "
+                "Editors can choose otherwise on each card. What is decided already stays as it is."
+            ),
         }
 
     # What makes vectors: a change asks for a new embed run.

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.models import BaseModelFormSet, modelformset_factory
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from linker.models import Basis, Project, Tier
+from linker.projects.tier_preview import Bound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CHECKS = ("export_unreviewed", "held")
 
 
 class TierForm(forms.ModelForm):
@@ -17,6 +25,16 @@ class TierForm(forms.ModelForm):
     class Meta:
         model = Tier
         fields = ["name", "lower_bound", "placement", "rel", "confirmed_rel", "export_unreviewed", "held"]
+        labels = {
+            "name": gettext_lazy("Name"),
+            "lower_bound": gettext_lazy("Lower bound"),
+            "placement": gettext_lazy("Placement"),
+            "rel": gettext_lazy("Rel while unreviewed"),
+            "confirmed_rel": gettext_lazy("Rel once accepted"),
+            "export_unreviewed": gettext_lazy("May be exported unreviewed"),
+            "held": gettext_lazy("Held back"),
+        }
+        help_texts = {"held": gettext_lazy("Kept out of the queue until asked for")}
 
     def __init__(self, *args: Any, basis: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -29,10 +47,11 @@ class TierForm(forms.ModelForm):
         values = super().clean() or self.cleaned_data
         basis, bound = values.get("basis") or self.instance.basis, values.get("lower_bound")
         if bound is not None and basis != Basis.COSINE and bound < 0:
-            what = "A probability" if basis == Basis.PROBABILITY else "A share of the run"
-            self.add_error("lower_bound", f"{what} lies between 0 and 1.")
+            is_probability = basis == Basis.PROBABILITY
+            probability, share = _("A probability lies between 0 and 1."), _("A share of the run lies between 0 and 1.")
+            self.add_error("lower_bound", probability if is_probability else share)
         if values.get("held") and values.get("export_unreviewed"):
-            raise ValidationError("A tier that is held back cannot be exported unreviewed: choose one of the two.")
+            raise ValidationError(_("A tier that is held back cannot be exported unreviewed: choose one of the two."))
         return values
 
 
@@ -49,14 +68,26 @@ class TierFormSetBase(BaseModelFormSet):
             and form.cleaned_data.get("name")
         ]
         if not kept:
-            raise ValidationError("A basis needs at least one tier.")
-        for field, what in (("lower_bound", "start at"), ("name", "are called")):
+            raise ValidationError(_("A basis needs at least one tier."))
+        at, called = (
+            _("Two tiers start at %(value)s: they must differ."),
+            _("Two tiers are called %(value)s: they must differ."),
+        )
+        for field, problem in (("lower_bound", at), ("name", called)):
             seen: set[Any] = set()
             for form in kept:
                 value = form.cleaned_data.get(field)
                 if value in seen:
-                    form.add_error(field, f"Two tiers {what} {value}: they must differ.")
+                    form.add_error(field, problem % {"value": value})
                 seen.add(value)
+
+    def bounds(self) -> list[Bound]:
+        """The tiers as they would be, once the forms are valid."""
+        return [
+            Bound(form.instance.pk, values["name"], values["lower_bound"], values["held"], values["placement"])
+            for form in self.forms
+            if (values := form.cleaned_data).get("name") and not values.get("DELETE")
+        ]
 
     def validate_unique(self) -> None:
         """Left to clean(): the database's rows are no yardstick while several of them change at once."""
@@ -66,3 +97,18 @@ def tier_formset(project: Project, basis: str, data: Any = None) -> TierFormSetB
     factory = modelformset_factory(Tier, form=TierForm, formset=TierFormSetBase, extra=1, can_delete=True, max_num=20)
     tiers = Tier.objects.filter(project=project, basis=basis)
     return factory(data, queryset=tiers, prefix="tiers", form_kwargs={"basis": basis})  # type: ignore[return-value]
+
+
+def former_values(project: Project, basis: str, former: Sequence[Tier]) -> list[tuple[str, str]]:
+    """The fields of a formset that makes the tiers of a basis again what they were."""
+    known = {tier.pk: tier for tier in former}
+    now = list(Tier.objects.filter(project=project, basis=basis).order_by("pk"))
+    there = {tier.pk for tier in now}
+    forms = [(known.get(tier.pk, tier), {"id": str(tier.pk)}, tier.pk not in known) for tier in now]
+    forms += [(tier, {}, False) for tier in former if tier.pk not in there]
+    fields = [("tiers-TOTAL_FORMS", str(len(forms))), ("tiers-INITIAL_FORMS", str(len(now)))]
+    for place, (tier, values, is_new) in enumerate(forms):
+        values |= {name: str(getattr(tier, name)) for name in TierForm.Meta.fields if name not in CHECKS}
+        values |= {name: "on" for name in CHECKS if getattr(tier, name)} | ({"DELETE": "on"} if is_new else {})
+        fields += [(f"tiers-{place}-{name}", value) for name, value in values.items()]
+    return fields

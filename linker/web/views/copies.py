@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from linker.errors import UserError
@@ -62,8 +63,9 @@ def copies_apart(request: HttpRequest, slug: str, group_id: int, page_id: int | 
     except UserError as error:
         messages.error(request, str(error))
     else:
-        what = "The page has left its group." if page_id else "The group has been dissolved."
-        messages.success(request, f"{what} The next match run updates the suggestions.")
+        left = _("The page has left its group. The next match run updates the suggestions.")
+        dissolved = _("The group has been dissolved. The next match run updates the suggestions.")
+        messages.success(request, left if page_id else dissolved)
     return redirect("copies", slug)
 
 
@@ -75,5 +77,5 @@ def copies_take_back(request: HttpRequest, slug: str, word_id: int) -> HttpRespo
     except UserError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "Undone. The next match run may put these pages into one group again.")
+        messages.success(request, _("Undone. The next match run may put these pages into one group again."))
     return redirect("copies", slug)

@@ -15,6 +15,7 @@ from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -65,13 +66,13 @@ def _redis() -> str:
 @require_safe
 def about(request: HttpRequest) -> HttpResponse:
     if not request.user.is_superuser:
-        raise PermissionDenied("What the server is made of is shown to superusers")
+        raise PermissionDenied(_("What the server is made of is shown to superusers"))
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT current_setting('server_version'), extversion FROM pg_extension WHERE extname = 'vector'"
         )
         postgres, pgvector = cursor.fetchone()
-    own = "" if settings.DATABASES["default"]["ENGINE"] != "linker.embedded" else ", started by Anchorline"
+    own = "" if settings.DATABASES["default"]["ENGINE"] != "linker.embedded" else _(", started by Anchorline")
     rows = {
         "Anchorline": code_version(),
         "Python": platform.python_version(),
@@ -79,7 +80,7 @@ def about(request: HttpRequest) -> HttpResponse:
         "PostgreSQL": f"{postgres}{own}",
         "pgvector": pgvector,
         **_queue_rows(),
-        "Production": "yes" if settings.PRODUCTION else "no",
+        _("Production"): _("yes") if settings.PRODUCTION else _("no"),
     }
     return render(request, "linker/about.html", {"rows": rows})
 
@@ -88,6 +89,6 @@ def _queue_rows() -> dict[str, str]:
     try:
         found = job_queue.server()
     except redis.RedisError:
-        return {"Redis": "does not answer"}
-    own = f", started by Anchorline from {found.path}" if settings.REDIS_IS_EMBEDDED else ""
-    return {found.name: f"{found.version}{own}", "Workers": str(found.workers)}
+        return {"Redis": _("does not answer")}
+    own = _(", started by Anchorline from %(path)s") % {"path": found.path} if settings.REDIS_IS_EMBEDDED else ""
+    return {found.name: f"{found.version}{own}", _("Workers"): str(found.workers)}

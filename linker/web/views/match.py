@@ -9,6 +9,7 @@ from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from linker.models import PageList, Project, Role, Run, RunKind, RunStatus
@@ -17,6 +18,7 @@ from linker.pages.languages import model_advice
 from linker.pages.page_lists import addresses
 from linker.projects import access, overview
 from linker.runs.lifecycle import RunIsActive, start_run
+from linker.storage.site_figures import site_figures
 from linker.web.forms.match import RunForms, run_forms, sent_to
 from linker.web.page_context import shell
 
@@ -59,11 +61,12 @@ def match(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             return _start(request, membership, RunKind.MATCH, params.to_dict())
     counts = _counts(project, forms) if posted else {}
-    site = overview.site_figures(project)
+    kept = site_figures(project)
+    site = overview.site_figures(project, kept)
     context = shell(
         membership, "match", form=forms.match, sides=forms.sides, pilot=forms.pilot, counts=counts, figures=site
     )
-    context["advice"] = model_advice(project)
+    context["advice"] = model_advice(project, kept.languages)
     context["active_runs"] = Run.objects.filter(
         project=project, kind__in=[RunKind.EMBED, RunKind.MATCH], status__in=[RunStatus.QUEUED, RunStatus.RUNNING]
     )
@@ -89,7 +92,7 @@ def match_whole(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     pilot = get_object_or_404(Run, project=membership.project, kind=RunKind.MATCH, pk=run_id)
     if not pilot.params.get("pilot"):
-        messages.warning(request, f"Run {pilot.pk} is not a pilot: it covered all of its donors.")
+        messages.warning(request, _("Run %(run)d is not a pilot: it covered all of its donors.") % {"run": pilot.pk})
         return redirect("run", slug, pilot.pk)
     return _start(request, membership, RunKind.MATCH, pilot.params | {"pilot": None})
 
@@ -111,6 +114,8 @@ def _start(request: HttpRequest, membership: Membership, kind: RunKind, params: 
     except RunIsActive as error:
         run = error.run
         address = reverse("run", args=[membership.project.slug, run.pk])
-        messages.warning(request, format_html('{} <a href="{}">Run {}</a>', str(error), address, run.pk))
+        messages.warning(
+            request, format_html('{} <a href="{}">{}</a>', str(error), address, _("Run %(pk)s") % {"pk": run.pk})
+        )
         return redirect("match", membership.project.slug)
     return redirect("run", membership.project.slug, run.pk)

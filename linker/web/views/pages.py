@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from linker.explain.page_role import role_in_words
 from linker.models import Page, Role
 from linker.pages import listing as reads
-from linker.pages.languages import language_counts, language_name
+from linker.pages.languages import language_name
 from linker.pages.traffic import page_traffic
 from linker.projects import access
 from linker.projects.policies.roles import set_page_role
+from linker.storage.site_figures import site_figures
 from linker.web.forms.pages import PageListForm
 from linker.web.forms.roles import PageRoleForm
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
     from django.http import HttpRequest, HttpResponse
 
     from linker.models import Project
@@ -55,27 +58,28 @@ def page_role(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
     found = get_object_or_404(Page.objects.only("project", "url"), project=membership.project, pk=page_id)
     form = PageRoleForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Choose one of the roles.")
+        messages.error(request, _("Choose one of the roles."))
         return redirect("page", slug, page_id)
     set_page_role(found, form.chosen(), request.user)
-    messages.success(request, f"Saved. {form.chosen_in_words()}, from the next match run on.")
+    messages.success(request, _("Saved. %(what)s, from the next match run on.") % {"what": form.chosen_in_words()})
     return redirect("page", slug, page_id)
 
 
 def _languages(project: Project, query: reads.PageListFilter) -> list[tuple[str, str]]:
     """The languages to choose from, the most common first, where there are several, or one was asked for."""
-    counts = language_counts(project)
+    counts = dict(site_figures(project).languages)
     if len(counts) < 2 and not query.language:
         return []
     codes = [code or reads.UNKNOWN for code in counts]
     codes += [query.language] if query.language and query.language not in codes else []
-    return [(code, "Not known" if code == reads.UNKNOWN else language_name(code)) for code in codes]
+    return [(code, _("Not known") if code == reads.UNKNOWN else language_name(code)) for code in codes]
 
 
 @require_safe
 def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
     membership = access.member(request, slug)
     found = get_object_or_404(Page.objects.select_related("category"), project=membership.project, pk=page_id)
+    found.project, user = membership.project, cast("User", request.user)
     context = shell(
         membership,
         "pages",
@@ -85,7 +89,7 @@ def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
         traffic=page_traffic(found),
         links_in=reads.body_links(found, inward=True),
         links_out=reads.body_links(found, inward=False),
-        as_donor=reads.suggestions(found, as_donor=True),
-        as_acceptor=reads.suggestions(found, as_donor=False),
+        as_donor=reads.suggestions(found, user, as_donor=True),
+        as_acceptor=reads.suggestions(found, user, as_donor=False),
     )
     return render(request, "linker/page.html", context)

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from linker.models import Role, Run
 from linker.pages.languages import model_advice
 from linker.projects import access, overview
+from linker.reports import tier_notice
+from linker.storage.site_figures import site_figures
 from linker.web.forms.projects import ProjectCreateForm
 from linker.web.page_context import shell
 
@@ -34,12 +37,12 @@ def projects(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_create(request: HttpRequest) -> HttpResponse:
     if not may_create(request.user):
-        raise PermissionDenied("Only staff, or users who may add projects, can create one")
+        raise PermissionDenied(_("Only staff, or users who may add projects, can create one"))
     posted = request.method == "POST"
     form = ProjectCreateForm(request.POST if posted else None)
     if posted and form.is_valid():
         project = form.create(request.user)
-        messages.success(request, f"{project.name} has been created. You are its manager.")
+        messages.success(request, _("%(name)s has been created. You are its manager.") % {"name": project.name})
         return redirect("project", project.slug)
     return render(request, "linker/project_create.html", {"form": form}, status=422 if posted else 200)
 
@@ -47,19 +50,21 @@ def project_create(request: HttpRequest) -> HttpResponse:
 @require_safe
 def project(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug)
-    site = overview.site_figures(membership.project)
+    kept = site_figures(membership.project)
+    site = overview.site_figures(membership.project, kept)
     steps = overview.next_steps(membership.project, site)
     context = shell(
         membership,
         "overview",
         figures=site,
         steps=steps,
-        advice=model_advice(membership.project),
+        notice=tier_notice.tier_notice(membership.project),
+        advice=model_advice(membership.project, kept.languages),
         next_step=overview.next_step(steps),
         is_manager=access.has_role(membership, Role.MANAGER),
         runs=Run.objects.filter(project=membership.project).select_related("created_by")[:6],
         tiers=overview.tiers_in_use(membership.project),
-        held_by=overview.tier_figures(membership.project, None),
-        categories=overview.top_categories(membership.project),
+        held_by=overview.open_by_tier(membership.project),
+        categories=overview.top_categories(membership.project, kept),
     )
     return render(request, "linker/project.html", context)

@@ -10,6 +10,7 @@ from csp.constants import SELF, UNSAFE_INLINE
 from csp.decorators import csp_update
 from django.core.exceptions import ImproperlyConfigured, PermissionDenied
 from django.http import Http404
+from django.utils.translation import gettext as _
 from rq.exceptions import InvalidJobOperation, NoSuchJobError
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ def for_superusers(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_superuser:
-            raise PermissionDenied("The queues are for superusers")
+            raise PermissionDenied(_("The queues are for superusers"))
         try:
             return relaxed(request, *args, **kwargs)
         except UNKNOWN as error:
             log.warning("nothing there in the queues' pages: %s (%r)", request.path, error)
-            raise Http404("There is no such queue, job, worker or scheduler") from error
+            raise Http404(_("There is no such queue, job, worker or scheduler")) from error
 
     return guarded

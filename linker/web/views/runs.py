@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from linker.models import Role, Run, RunKind, RunStatus
@@ -86,7 +88,15 @@ def _next_step(run: Run, is_manager: bool) -> dict[str, str] | None:
     if run.status != RunStatus.SUCCEEDED:
         return None
     if run.kind == RunKind.RELEASE:
-        return {"url": reverse("releases", args=[run.project.slug]), "name": "Download the release"}
+        return {"url": reverse("releases", args=[run.project.slug]), "name": _("Download the release")}
+    if run.kind == RunKind.CLIENT_REPORT:
+        return {"url": reverse("client_report", args=[run.project.slug, run.pk]), "name": _("Open the report")}
+    if run.kind == RunKind.COMPARE:
+        query = urlencode(run.params)
+        return {
+            "url": f"{reverse('run_comparison', args=[run.project.slug])}?{query}",
+            "name": _("Open the comparison"),
+        }
     steps = overview.next_steps(run.project, overview.site_figures(run.project))
     step = overview.next_step(steps if is_manager else overview.own_steps(steps))
     if step is None:
@@ -110,7 +120,7 @@ def run_cancel(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     found = get_object_or_404(Run, project=membership.project, pk=run_id)
     if life.request_cancel(found):
-        messages.success(request, "The run will stop after the current step.")
+        messages.success(request, _("The run will stop after the current step."))
     else:
-        messages.warning(request, "The run had already ended.")
+        messages.warning(request, _("The run had already ended."))
     return redirect("run", slug, run_id)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from linker.explain.findings import BOTH
@@ -17,6 +18,7 @@ from linker.projects import access
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
     from django.http import HttpRequest, HttpResponse
 
     from linker.explain.findings import Finding
@@ -25,11 +27,15 @@ if TYPE_CHECKING:
 LONGEST = 2000
 # Label; the verdict where something stands in the way, and where nothing does.
 SIDES = {
-    Side.DONOR: ("As donor", "No new link is suggested from it.", "Nothing keeps links from being suggested from it."),
+    Side.DONOR: (
+        _("As donor"),
+        _("No new link is suggested from it."),
+        _("Nothing keeps links from being suggested from it."),
+    ),
     Side.ACCEPTOR: (
-        "As acceptor",
-        "No new link is suggested to it.",
-        "Nothing keeps links from being suggested to it.",
+        _("As acceptor"),
+        _("No new link is suggested to it."),
+        _("Nothing keeps links from being suggested to it."),
     ),
 }
 
@@ -38,13 +44,14 @@ SIDES = {
 def why_not(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug)
     project = membership.project
+    user = cast("User", request.user)
     typed = {side: request.GET.get(side, "").replace("\x00", "").strip()[:LONGEST] for side in ("donor", "acceptor")}
     pages = {side: find_page(project, address) for side, address in typed.items() if address}
     context: dict[str, Any] = {"typed": typed, "unknown": _unknown(project, typed, pages)}
     known = [page for page in pages.values() if page is not None]
     if len(known) == len(pages) == 2:
         donor, acceptor = known
-        context |= {"donor": donor, "acceptor": acceptor, "answer": why_not_pair(project, donor, acceptor)}
+        context |= {"donor": donor, "acceptor": acceptor, "answer": why_not_pair(project, donor, acceptor, user)}
     elif len(known) == len(pages) == 1:
         context |= {"page": known[0], "sides": _by_side(why_not_page(project, known[0]))}
     return render(request, "linker/why_not.html", shell(membership, "why_not", **context))
@@ -69,5 +76,5 @@ def _by_side(findings: list[Finding]) -> list[tuple[str, str, bool, list[Finding
     for side, (label, blocked, free) in SIDES.items():
         mine = [finding for finding in findings if finding.side in (side, BOTH)]
         is_blocked = any(finding.blocking for finding in mine)
-        sides.append((label, blocked if is_blocked else free, is_blocked, mine))
+        sides.append((str(label), str(blocked if is_blocked else free), is_blocked, mine))
     return sides

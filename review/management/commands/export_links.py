@@ -15,8 +15,10 @@ from linker.errors import UserError
 from linker.management.commands._cli import ProjectCommand
 from linker.models import Project
 from review.models import ReleaseFormat
-from review.queue.filters import QueueFilter, tier_choices
+from review.queue.filter_choices import tier_choices
+from review.queue.filters import QueueFilter
 from review.releases.create import create_release, release_pieces
+from review.releases.formats.registry import FORMATS, by_name
 from review.releases.rows import Choice, choose, file_pieces
 
 if TYPE_CHECKING:
@@ -43,20 +45,23 @@ class Command(ProjectCommand):
         parser.add_argument(
             "--format",
             default=str(ReleaseFormat.FULL),
-            choices=ReleaseFormat.values,
-            help="full: all columns; joil: donor_url, anchor_text, acceptor_url (default: full)",
+            choices=[*ReleaseFormat.values, *(one.name for one in FORMATS if one.name not in ReleaseFormat.values)],
+            help="full: all columns; joil: donor_url, anchor_text, acceptor_url (default: full); the others only with "
+            "--release",
         )
         parser.add_argument("--tier", metavar="NAME", help="only links of this tier")
         parser.add_argument(
             "--category", metavar="'A > B'", help="only links whose donor is in this category or below it"
         )
         parser.add_argument(
-            "--release", type=int, metavar="N", help="write release N again, byte for byte, and nothing else"
+            "--release", type=int, metavar="N", help="write release N again, byte for byte or in another --format"
         )
         parser.add_argument("--bom", action="store_true", help="begin the file with a byte-order mark, for Excel")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options["slug"])
+        if options["release"] is None and options["format"] not in ReleaseFormat.values:
+            raise UserError(f"The format {options['format']} is made of a release: name one with --release N.")
         chosen = _filter(project, options["tier"], options["category"])
         if options["release"] is not None:
             said = self._again(project, options)
@@ -70,10 +75,15 @@ class Command(ProjectCommand):
         release = project.releases.filter(number=options["release"]).first()
         if release is None:
             raise UserError(f"{project.slug} has no release {options['release']}.")
+        fmt = by_name(options["format"]) or FORMATS[0]
+        if not fmt.is_for(release):
+            said = f"Release {release.number} is kept with three columns, which are too few for {fmt.name}."
+            raise UserError(said)
         with _target(options["out"]) as file:
-            for piece in release_pieces(release):
+            for piece in fmt.pieces(release):
                 file.write(piece)
-        return f"Release {release.number} written again: {_links(release.links)}; sha256 {release.sha256}"
+        digest = f"; sha256 {release.sha256}" if fmt is FORMATS[0] else ""
+        return f"Release {release.number} written again: {_links(release.links)}{digest}"
 
     def _release(self, project: Project, chosen: QueueFilter, options: dict[str, Any]) -> str:
         """Opens the file first, so that links are not marked where it cannot be written."""

@@ -8,12 +8,13 @@ from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from linker.errors import UserError
 from linker.models import Role
 from linker.projects.access import has_role, member, posts
-from review.models import SavedFilter, Verb
+from review.models import SavedFilter
 from review.queue.bulk import MAX_AT_ONCE, bulk_preview, decide_all
 from review.queue.chips import chips
 from review.queue.filters import QueueFilter
@@ -35,6 +36,8 @@ def bulk(request: HttpRequest, slug: str) -> HttpResponse:
     project, user = membership.project, user_of(request)
     if request.method != "POST":
         chosen = QueueFilter.from_query(request.GET, project.queue_order)
+        if chosen.ignored:  # the queue says which fields it does not know
+            return HttpResponseRedirect(f"{reverse('queue', args=[slug])}?{request.GET.urlencode()}")
         context = queue_context(membership, chosen) | {
             "preview": bulk_preview(project, chosen, user),
             "chips": chips(project, chosen),
@@ -44,10 +47,8 @@ def bulk(request: HttpRequest, slug: str) -> HttpResponse:
     form = BulkForm(request.POST)
     if not form.is_valid():
         return HttpResponseBadRequest(BAD_FORM)
-    reason = form.cleaned_data["reason"]
-    verb = Verb.ACCEPT if form.cleaned_data["do"] == "accept" else Verb.REJECT
     try:
-        outcome = decide_all(project, user, form.cleaned_data["seen"], verb, reason if verb == Verb.REJECT else "")
+        outcome = decide_all(project, user, form.cleaned_data["seen"], form.verb, form.ruling)
     except UserError as error:
         messages.error(request, str(error))
         return _back(membership, form)
@@ -62,7 +63,7 @@ def save(request: HttpRequest, slug: str) -> HttpResponse:
     membership = member(request, slug, needs=Role.EDITOR)
     form = SaveFilterForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Give the filter a name of up to 40 characters.")
+        messages.error(request, _("Give the filter a name of up to 40 characters."))
         return HttpResponseRedirect(reverse("queue", args=[slug]))
     shared = form.cleaned_data["shared"] and has_role(membership, Role.MANAGER)
     project = membership.project
@@ -79,9 +80,9 @@ def forget(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     membership = member(request, slug, needs=Role.EDITOR)
     kept = get_object_or_404(SavedFilter, project=membership.project, pk=pk)
     if kept.owner_id != user_of(request).pk and not (kept.shared and has_role(membership, Role.MANAGER)):
-        return HttpResponseBadRequest("This filter belongs to somebody else.")
+        return HttpResponseBadRequest(_("This filter belongs to somebody else."))
     kept.delete()
-    messages.success(request, f"The filter “{kept.name}” was removed.")
+    messages.success(request, _("The filter “%(name)s” was removed.") % {"name": kept.name})
     return HttpResponseRedirect(reverse("queue", args=[slug]))
 
 

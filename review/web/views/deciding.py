@@ -3,30 +3,52 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from django.contrib import messages
+from django.db.models import Exists, OuterRef, Q
 from django.http import HttpResponse, HttpResponseBadRequest, HttpResponseRedirect, JsonResponse
-from django.shortcuts import get_object_or_404, render
-from django.template.loader import render_to_string
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from linker.errors import UserError
 from linker.models import Role
 from linker.models.querysets import UNDECIDED
 from linker.projects.access import member, posts
-from linker.wording import count
-from review import decisions
-from review.decisions import AnchorError, NothingToUndo, Outcome, Ruling, Shown
-from review.models import SetAside, Verb
-from review.queue import selectors
-from review.queue.counts import AtLeast, queue_counts
-from review.queue.operations import MAX_OPERATIONS, Answer, Result, carry_out
+from linker.wording import number
+from review import decisions, undoing
+from review.allowed import MayNotLink
+from review.models import RULES_OUT, SetAside, Verb, Where
+from review.queue import known_cards, second_readings, selectors
+from review.queue.assignments import assigned_to
+from review.queue.card_words import name_of
+from review.queue.counts import AtLeast, Counts, queue_counts
+from review.queue.counts import in_words as in_words_of
+from review.queue.excerpt import REACH
+from review.queue.operations import (
+    MAX_OPERATIONS,
+    Answer,
+    Aside,
+    Ask,
+    Decide,
+    Result,
+    Say,
+    Undo,
+    carry_out,
+    take_back_last,
+)
+from review.rulings import AnchorError, NothingToUndo, Outcome, Ruling, Shown
 from review.web.forms import AsideForm, DecisionForm, GroupForm, PlaceForm, UndoForm, held_in, operations_in
 from review.web.views.queue import (
     BAD_FORM,
     card_as_json,
+    edge_or_404,
+    heads_as_html,
     is_fragment,
     open_context,
     queue_context,
@@ -34,13 +56,16 @@ from review.web.views.queue import (
 )
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
     from django.http import HttpRequest
 
-    from linker.models import CandidateEdge, Membership
+    from linker.models import CandidateEdge, Membership, Project
     from review.queue.filters import QueueFilter
 
 MAX_BODY = 1_000_000  # bytes of one request
 MAX_CHANGED = 40  # cards that are sent anew with an answer
+LINKING = (Verb.ACCEPT, Verb.EDIT, Verb.UNDO)  # a link comes to a text, or leaves it
 
 
 @posts("queue")
@@ -58,34 +83,68 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponseBadRequest(BAD_FORM)
     chosen = place.chosen_in(project)
     answers = carry_out(project, user, asked)
-    changed = _changed(membership, chosen, answers, held_in(sent))
+    hidden = _hidden(project, answers, held_in(sent))
+    context = queue_context(membership, chosen)
+    changed = _changed(context, answers, held_in(sent))
     counts = queue_counts(project, chosen, user)
-    left = counts.later if chosen.later else counts.to_review
+    left = counts.left(chosen)
     return JsonResponse(
         {
-            "answers": _answers(membership, chosen, answers),
+            "answers": _answers(context, user, answers, hidden),
             "changed": changed,
             "counts": {
                 "left": left,
                 **({"more": True} if isinstance(left, AtLeast) else {}),  # counting stopped there
                 "today": counts.today,
                 "percent": counts.percent,
+                "menu": _menu(counts) | _assigned(project, user),
             },
         }
     )
 
 
-def _answers(membership: Membership, chosen: QueueFilter, answers: list[Answer]) -> list[dict[str, Any]]:
-    """The answers as JSON; with one that brings a card back, or leaves it open, the card as it is now."""
-    back = [
-        edge
+def _menu(counts: Counts) -> dict[str, str]:
+    """The numbers of the menu of statuses, in words."""
+    known = {value: counts.of(value) for value, _label in selectors.statuses()}
+    return {
+        name: in_words_of(count)
+        for name, count in (known | {"later": counts.later, "asked": counts.asked, "waiting": counts.waiting}).items()
+    }
+
+
+def _assigned(project: Project, user: User) -> dict[str, str]:
+    """What is left of the lists that the user was given: the number on the tab, and the sentence above the list."""
+    found: dict[str, str] = {}
+    for one in assigned_to(project, user):
+        found |= {f"assigned-{one.assignment.pk}": number(one.left), f"left-of-{one.assignment.pk}": one.says}
+    return found
+
+
+def _hidden(project: Project, answers: list[Answer], held: list[int]) -> dict[int, list[int]]:
+    """Of the cards that the browser holds ready, those that left the queue with a rejection, by the rejected edge."""
+    rejected = [
+        answer.decision.edge_id
         for answer in answers
-        for edge in answer.edges
-        if answer.result != Result.SAVED or (answer.decision is not None and answer.decision.verb == Verb.UNDO)
+        if answer.decision is not None and answer.decision.verb == Verb.REJECT and answer.decision.reason in RULES_OUT
     ]
-    cards = {card.edge.pk: card for card in selectors.cards_of(membership.project, back)} if back else {}
-    donors = selectors.donors_of(membership.project, [card.edge for card in cards.values()])
-    context = queue_context(membership, chosen)
+    hidden: dict[int, list[int]] = {}
+    if rejected:
+        rows = project.edges.filter(pk__in=held, suppressed_by__edge__in=rejected)
+        for rejection, edge in rows.values_list("suppressed_by__edge", "pk"):
+            hidden.setdefault(rejection, []).append(edge)
+    return hidden
+
+
+def _answers(
+    context: dict[str, Any], user: User, answers: list[Answer], hidden: dict[int, list[int]]
+) -> list[dict[str, Any]]:
+    """The answers as JSON; with one that brings a card back, or leaves it open, the card as it is now."""
+    back = [edge for answer in answers if answer.shows_cards for edge in answer.edges]
+    project = context["project"]
+    cards = {card.edge.pk: card for card in second_readings.cards_of(project, user, back)} if back else {}
+    if known := [pk for pk in back if pk not in cards]:
+        cards |= {card.edge.pk: card for card in known_cards.cards_of(project, known, user)}
+    heads = heads_as_html(context, [card.edge for card in cards.values()])
     found = []
     for answer in answers:
         shown = [
@@ -94,9 +153,9 @@ def _answers(membership: Membership, chosen: QueueFilter, answers: list[Answer])
                 doubt=answer.doubt, typed=answer.doubt.anchor if answer.doubt else "",
                 note=answer.message if answer.result == Result.REFUSED else "",
             )
-            | {"donor": render_to_string("review/_donor.html", context | {"donor": donors[cards[edge].edge.source_id]})}
-            for edge in answer.edges
-            if edge in cards
+            | {"head": heads[edge]}
+            for edge in cards  # the best first, as the list had them
+            if edge in answer.edges
         ]  # fmt: skip
         found.append(
             {
@@ -104,25 +163,34 @@ def _answers(membership: Membership, chosen: QueueFilter, answers: list[Answer])
                 "result": answer.result,
                 "message": answer.message,
                 "decision": answer.decision.pk if answer.decision else None,
+                "verb": answer.verb,
                 "cards": shown,
+                "hidden": hidden.get(answer.decision.edge_id, []) if answer.decision else [],
             }
         )
     return found
 
 
-def _changed(
-    membership: Membership, chosen: QueueFilter, answers: list[Answer], held: list[int]
-) -> list[dict[str, Any]]:
+def _changed(context: dict[str, Any], answers: list[Answer], held: list[int]) -> list[dict[str, Any]]:
     """Of the open cards that the browser holds ready, those of acceptors that were decided on: their words or warnings
-    may be others now. What others have decided in the meantime keeps its place, so that no card moves under the hands
-    of who reads ahead; it is refused when it is decided on."""
-    project = membership.project
-    decided = [edge for answer in answers if answer.result == Result.SAVED for edge in answer.edges]
+    may be others now; and those whose paragraph may show a link that was accepted or taken back just now. What others
+    have decided in the meantime keeps its place, so that no card moves under the hands of who reads ahead; it is
+    refused when it is decided on."""
+    project = context["project"]
+    saved = [answer for answer in answers if answer.result == Result.SAVED]
+    decided = [edge for answer in saved for edge in answer.edges]
+    linked = [edge for answer in saved if answer.decision and answer.decision.verb in LINKING for edge in answer.edges]
     targets = project.edges.filter(pk__in=decided).values("target")
-    touched = project.edges.filter(UNDECIDED, pk__in=held, target__in=targets)
+    alike = Q(target__in=targets) | Q(Exists(_placed_near(project.edges.filter(pk__in=linked))))
+    touched = project.edges.filter(UNDECIDED, alike, pk__in=held)
     cards = selectors.cards_of(project, list(touched.values_list("pk", flat=True)[:MAX_CHANGED]))
-    context = queue_context(membership, chosen)
     return [card_as_json(context, card.edge, card) for card in cards]
+
+
+def _placed_near(edges: QuerySet[CandidateEdge]) -> QuerySet[CandidateEdge]:
+    """Those of the edges that stand where the excerpt of the outer one might show them."""
+    start = OuterRef("span_start")
+    return edges.filter(source=OuterRef("source"), span_start__gt=start - REACH, span_start__lt=start + REACH)
 
 
 # --------------------------------------------------------------------------------------------- without a script
@@ -133,16 +201,19 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Accept, accept with an edit, or reject one edge."""
     membership = member(request, slug, needs=Role.EDITOR)
     project, user = membership.project, user_of(request)
-    edge = get_object_or_404(project.edges, pk=pk)
+    edge = edge_or_404(project, pk, user)
     form = DecisionForm(request.POST)
     if not form.is_valid():
         return HttpResponseBadRequest(BAD_FORM)
+    if edge.is_known:
+        operation = Decide(uuid4(), pk, form.verb, form.ruling(pk), form.what_was_shown(pk))
+        return of_known(request, membership, form, operation)
     chosen = form.chosen_in(project)
     try:
         outcome = decisions.decide_edges(
             project, [edge.pk], form.verb, user, form.ruling(edge.pk), form.what_was_shown(edge.pk)
         )
-    except AnchorError as error:
+    except (AnchorError, MayNotLink) as error:
         return _card_again(request, membership, edge, chosen, 422, error=str(error), typed=form.settled_anchor)
     if outcome.doubts:
         doubt = outcome.doubts[0]
@@ -150,33 +221,42 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return _card_again(request, membership, edge, chosen, 422, doubt=doubt, typed=doubt.anchor, anyway=do)
     if outcome.conflicts:
         conflict = outcome.conflicts[0]
+        said = (form.verb, form.ruling(edge.pk), form.what_was_shown(edge.pk), uuid4())
+        if not conflict.is_saved and second_readings.take(project, user, edge.pk, *said):
+            return to_queue(membership, form, selectors.next_edge(project, chosen, user, edge))
         status = 200 if conflict.is_saved else 409
         return _card_again(request, membership, edge, chosen, status, note=conflict.message)
-    SetAside.objects.filter(project=project, user=user, edge=edge).delete()
     messages.success(request, in_words(outcome))
-    return _to_queue(membership, form, selectors.next_edge(project, chosen, user, edge))
+    return to_queue(membership, form, selectors.next_edge(project, chosen, user, edge))
 
 
 @posts("queue")
 def undo(request: HttpRequest, slug: str) -> HttpResponse:
-    """Takes back the decision named, or else the user's newest, with its batch."""
+    """Takes back the decision named, or what the user said with a key, or else what the user did last, of decisions
+    with their batch."""
     membership = member(request, slug, needs=Role.EDITOR)
     form = UndoForm(request.POST)
     if not form.is_valid():
         return HttpResponseBadRequest(BAD_FORM)
     named = form.cleaned_data["decision"]
+    if form.cleaned_data["of"]:
+        carry_out(membership.project, user_of(request), [Undo(uuid4(), form.cleaned_data["of"])])
+        return to_queue(membership, form, None)
+    other = take_back_last(membership.project, user_of(request), uuid4()) if named is None else None
+    if other is not None:
+        return to_queue(membership, form, edge_or_404(membership.project, other.edges[0], user_of(request)))
     decision = get_object_or_404(membership.project.decisions.exclude(verb=Verb.UNDO), pk=named) if named else None
     try:
-        outcome = decisions.undo(membership.project, user_of(request), decision)
+        outcome = undoing.undo(membership.project, user_of(request), decision)
     except NothingToUndo as error:
         if decision is None:
             messages.warning(request, str(error))
-            return _to_queue(membership, form, None)
+            return to_queue(membership, form, None)
         chosen = form.chosen_in(membership.project)
         return _card_again(request, membership, decision.edge, chosen, 409, note=str(error))
     level = messages.SUCCESS if outcome.decided else messages.WARNING
     messages.add_message(request, level, in_words(outcome))
-    return _to_queue(membership, form, outcome.decided[0].edge if outcome.decided else None)
+    return to_queue(membership, form, outcome.decided[0].edge if outcome.decided else None)
 
 
 @posts("queue")
@@ -184,33 +264,40 @@ def set_aside(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Sets a suggestion aside for later, or takes it back among the others."""
     membership = member(request, slug, needs=Role.EDITOR)
     project, user = membership.project, user_of(request)
-    edge = get_object_or_404(project.edges, pk=pk)
+    edge = edge_or_404(project, pk, user)
     form = AsideForm(request.POST)
     if not form.is_valid():
         return HttpResponseBadRequest(BAD_FORM)
+    if edge.is_known:
+        return of_known(request, membership, form, Aside(uuid4(), pk, back=form.cleaned_data["back"]))
     following = selectors.next_edge(project, form.chosen_in(project), user, edge)
     if form.cleaned_data["back"]:
         SetAside.objects.filter(project=project, user=user, edge=edge).delete()
     else:
         SetAside.objects.get_or_create(project=project, user=user, edge=edge)
-    return _to_queue(membership, form, following)
+    return to_queue(membership, form, following)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
-    """GET lists what would be accepted of one donor; POST accepts what was left checked."""
+    """GET lists what would be accepted of one donor, acceptor or category; POST accepts what was left checked."""
     membership = member(request, slug, needs=Role.EDITOR)
     project = membership.project
     form = GroupForm(request.POST if request.method == "POST" else request.GET)
     if not form.is_valid():
-        return HttpResponseBadRequest(BAD_FORM)
-    donor = get_object_or_404(project.pages, pk=form.cleaned_data["donor"])
+        return HttpResponseBadRequest(BAD_FORM) if request.method == "POST" else redirect("queue", slug)
+    side, group = form.side
+    common = get_object_or_404(project.categories if side == "category" else project.pages, pk=group) if group else None
     if request.method != "POST":
         chosen = form.chosen_in(project)
-        cards = selectors.group_suggestions(project, chosen, user_of(request), donor.pk)
+        cards = selectors.group_suggestions(project, chosen, user_of(request), side, group)
         template = "review/_group.html" if is_fragment(request) else "review/accept_group.html"
         warnings = decisions.warnings_beforehand(project, [card.edge for card in cards])
-        context = queue_context(membership, chosen) | {"donor": donor, "cards": cards, "warnings": warnings}
+        places = Counter(card.where for card in cards)
+        context = queue_context(membership, chosen) | {
+            "common": common, "side": side, "group": group, "cards": cards, "warnings": warnings,
+            "places": [(where, places[where]) for where in Where if places[where]],
+        }  # fmt: skip
         return render(request, template, context)
     try:
         outcome = decisions.decide_edges(
@@ -222,10 +309,27 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
             shown=Shown(runs=form.seen_runs, anchors=form.seen_anchors),
         )
     except UserError as error:
-        return HttpResponseBadRequest(str(error))
+        messages.error(request, str(error))
+        return to_queue(membership, form, None)
     is_whole = outcome.decided and not outcome.conflicts and not outcome.doubts
     messages.add_message(request, messages.SUCCESS if is_whole else messages.WARNING, in_words(outcome))
-    return _to_queue(membership, form, None)
+    return to_queue(membership, form, None)
+
+
+def of_known(
+    request: HttpRequest, membership: Membership, form: PlaceForm, operation: Decide | Aside | Ask | Say
+) -> HttpResponse:
+    """The same of a card whose answer is known."""
+    project, user, chosen = membership.project, user_of(request), form.chosen_in(membership.project)
+    edge = edge_or_404(project, operation.edge, user)
+    [answer] = carry_out(project, user, [operation])
+    if answer.doubt is not None:
+        return _card_again(request, membership, edge, chosen, 422, doubt=answer.doubt, typed=answer.doubt.anchor)
+    if answer.result != Result.SAVED:
+        return _card_again(request, membership, edge, chosen, 422, error=answer.message)
+    if answer.message:
+        messages.success(request, answer.message)
+    return to_queue(membership, form, selectors.next_edge(project, chosen, user, edge))
 
 
 # ------------------------------------------------------------------------------------------------------- answers
@@ -235,12 +339,12 @@ def _card_again(
     request: HttpRequest, membership: Membership, edge: CandidateEdge, chosen: QueueFilter, status: int, **more: Any
 ) -> HttpResponse:
     """The card by itself, with what is to be said about it."""
-    line = selectors.line_at(membership.project, chosen, edge.pk)
-    context = queue_context(membership, chosen) | open_context(membership, line, ()) | more
+    line = known_cards.line_at(membership.project, chosen, edge.pk, membership.user)
+    context = queue_context(membership, chosen) | open_context(membership, chosen, line, ()) | more
     return render(request, "review/edge.html", context, status=status)
 
 
-def _to_queue(membership: Membership, form: PlaceForm, at: CandidateEdge | None) -> HttpResponse:
+def to_queue(membership: Membership, form: PlaceForm, at: CandidateEdge | None) -> HttpResponse:
     query = form.cleaned_data["query"]
     parts = [query] if query else []
     if at is not None:
@@ -250,30 +354,55 @@ def _to_queue(membership: Membership, form: PlaceForm, at: CandidateEdge | None)
 
 
 def in_words(outcome: Outcome) -> str:
-    """One sentence on what was done."""
-    words = []
-    if len(outcome.decided) == 1:
-        done = outcome.decided[0]
-        words.append(
-            f"{done.get_verb_display()}: “{done.anchor_after}” → {done.edge.target.title or done.edge.target.url}"
-        )
-    elif outcome.decided:
-        words.append(f"{outcome.decided[0].get_verb_display()}: {len(outcome.decided)} links, undone as one.")
+    """What was done, in a few sentences."""
+    words = [*_decided(outcome), *_left(outcome), *_doubted(outcome)]
+    return " ".join(words) or _("Nothing was checked, so nothing was accepted.")
+
+
+def _decided(outcome: Outcome) -> list[str]:
+    if not outcome.decided:
+        return []
+    done, links = outcome.decided[0], len(outcome.decided)
+    if links == 1:
+        return [f"{done.get_verb_display()}: “{done.anchor_after}” → {name_of(done.edge.target)}"]
+    if done.verb == Verb.UNDO:
+        return [_("Undone: the decisions on %(links)s links.") % {"links": number(links)}]
+    return [_("%(verb)s: %(links)d links, undone as one.") % {"verb": done.get_verb_display(), "links": links}]
+
+
+def _left(outcome: Outcome) -> list[str]:
+    """What others, or the same editor elsewhere, had decided already."""
     if len(outcome.conflicts) == 1:
-        words.append(outcome.conflicts[0].message)
-    elif outcome.conflicts:
-        saved = sum(conflict.is_saved for conflict in outcome.conflicts)
-        changed = len(outcome.conflicts) - saved
-        if saved:
-            words.append(f"{count(saved, 'decision of yours was', 'decisions of yours were')} already saved.")
-        if changed:
-            words.append(f"{count(changed, 'link was', 'links were')} decided by another editor and left unchanged.")
+        return [outcome.conflicts[0].message]
+    saved = sum(conflict.is_saved for conflict in outcome.conflicts)
+    changed = len(outcome.conflicts) - saved
+    words = []
+    if saved:
+        said = ngettext(
+            "%(number)s decision of yours was already saved.",
+            "%(number)s decisions of yours were already saved.",
+            saved,
+        )
+        words.append(said % {"number": number(saved)})
+    if changed:
+        said = ngettext(
+            "%(number)s link was decided by another editor and left unchanged.",
+            "%(number)s links were decided by another editor and left unchanged.",
+            changed,
+        )
+        words.append(said % {"number": number(changed)})
+    return words
+
+
+def _doubted(outcome: Outcome) -> list[str]:
+    if not outcome.doubts:
+        return []
     if len(outcome.doubts) == 1:
         about = outcome.doubts[0]
-        words.append(f"Not accepted yet: “{about.anchor}”. {about.warnings[0].text}")
-    elif outcome.doubts:
-        words.append(f"{len(outcome.doubts)} links were left open: too many other links now use the same anchor.")
-    return " ".join(words) or "Nothing was checked, so nothing was accepted."
+        found = {"anchor": about.anchor, "warning": about.warnings[0].text}
+        return [_("Not accepted yet: “%(anchor)s”. %(warning)s") % found]
+    said = _("%(links)d links were left open: too many other links now use the same anchor.")
+    return [said % {"links": len(outcome.doubts)}]
 
 
 deciding_urls = [

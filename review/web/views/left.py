@@ -10,16 +10,19 @@ from django.db.models import Q
 from django.http import HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from linker.models import EdgeStatus, Rel, Role
 from linker.projects.access import has_role, member, posts
 from linker.query_strings import is_id
-from review.decisions import Ruling, Shown, decide_edges
+from review.allowed import MayNotLink
+from review.decisions import decide_edges
 from review.models import Verb
 from review.releases import outgoing
 from review.releases.outgoing import LinkFilter
+from review.rulings import Ruling, Shown
 from review.web.filter_forms import LinkFilterForm
 
 if TYPE_CHECKING:
@@ -83,23 +86,43 @@ def left_links_decide(request: HttpRequest, slug: str) -> HttpResponse:
     form = LinksForm(request.POST)
     place = reverse("left_links", args=[slug])
     if not form.is_valid():
-        messages.error(request, "Nothing was changed: check at least one link and choose an action.")
+        messages.error(request, _("Nothing was changed: check at least one link and choose an action."))
         return HttpResponseRedirect(place)
-    verb, _, rel = form.cleaned_data["do"].partition(":")
-    done = _do(membership.project, form, verb, rel, cast("User", request.user))
-    count = ngettext("%(n)d link", "%(n)d links", done) % {"n": done}
-    said = {
-        "confirm": f"{count} confirmed as {rel}. Changes are exported with the next release.",
-        "withdraw": f"{count} withdrawn. The removal is exported with the next release.",
-        "take_back": f"{count} kept as last released.",
-        "accept": f"{count} accepted again. The next release adds what was withdrawn.",
-    }[verb]
+    verb, rel = form.cleaned_data["do"].partition(":")[::2]
+    try:
+        done = _do(membership.project, form, verb, rel, cast("User", request.user))
+    except MayNotLink as error:
+        messages.error(request, str(error))
+        return HttpResponseRedirect(place)
     if done:
-        messages.success(request, said)
+        messages.success(request, _in_words(verb, rel, done))
     else:
-        messages.warning(request, "Nothing was changed: the links already have this state, or somebody was faster.")
+        said = _("Nothing was changed: the links already have this state, or somebody was faster.")
+        messages.warning(request, said)
     query = form.cleaned_data["query"]
     return HttpResponseRedirect(f"{place}?{query}" if query else place)
+
+
+def _in_words(verb: str, rel: str, done: int) -> str:
+    said = {
+        "confirm": ngettext(
+            "%(links)d link confirmed as %(rel)s. Changes are exported with the next release.",
+            "%(links)d links confirmed as %(rel)s. Changes are exported with the next release.",
+            done,
+        ),
+        "withdraw": ngettext(
+            "%(links)d link withdrawn. The removal is exported with the next release.",
+            "%(links)d links withdrawn. The removal is exported with the next release.",
+            done,
+        ),
+        "take_back": ngettext("%(links)d link kept as last released.", "%(links)d links kept as last released.", done),
+        "accept": ngettext(
+            "%(links)d link accepted again. The next release adds what was withdrawn.",
+            "%(links)d links accepted again. The next release adds what was withdrawn.",
+            done,
+        ),
+    }
+    return said[verb] % {"links": done, "rel": rel}
 
 
 def _do(project: Project, form: LinksForm, verb: str, rel: str, user: User) -> int:

@@ -6,29 +6,33 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qsl
 
-from django import forms
 from django.contrib import messages
 from django.db import transaction
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
-from linker.models import EdgeStatus, Membership, Placement, Project, RankedBy, Role, RunKind
+from linker.models import Membership, Project, Role, RunKind
 from linker.models.edge_counts import total
 from linker.models.querysets import OPEN
 from linker.projects.access import has_role, member
-from linker.query_strings import MAX_ID, is_id, unknown_fields
+from linker.query_strings import is_id, unknown_fields
 from linker.runs import lifecycle
 from linker.runs.lifecycle import RunIsActive
+from linker.wording import number as in_figures
 from review.models import Held, Operation, Release, ReleaseFormat
 from review.queue.counts import MOST, AtLeast
-from review.queue.filters import ALL, GAP, ExportFilter, generator_label
+from review.queue.filters import ALL, ExportFilter
 from review.releases import checks, create, held_back, outgoing, rows
 from review.releases.create import NothingToExport, NumberChanged
+from review.releases.formats.registry import formats_for
 from review.releases.preview import count_approved, preview
 from review.releases.rows import Choice
+from review.web.release_forms import DownloadForm, FileForm, ReleaseForm
+from review.web.release_words import in_words, not_understood, nothing, with_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,64 +44,7 @@ if TYPE_CHECKING:
     from linker.models import CandidateEdge
 
 PAGE_SIZE = 25
-STATUS_IN_WORDS: dict[str, str] = {
-    EdgeStatus.SUGGESTED: "suggestions without a decision",
-    EdgeStatus.ACCEPTED: "accepted links",
-    EdgeStatus.REJECTED: "rejected links",
-    EdgeStatus.EXPORTED: "exported links",
-    EdgeStatus.WITHDRAWN: "withdrawn links",
-}
-# Why nothing of such a selection leaves; of any other, because nothing is accepted.
-NOTHING: dict[str, str] = {
-    EdgeStatus.SUGGESTED: "no tier allows suggestions of this selection to be exported without review.",
-    EdgeStatus.REJECTED: "rejected links are never exported.",
-    EdgeStatus.EXPORTED: "these links are already exported, and no change or removal is waiting for a release.",
-    EdgeStatus.WITHDRAWN: "withdrawn links have been removed from the site. Accept them again to export them again.",
-}
-
-NO_SUCH_FILE = "No file was made: the address has an unknown value ({})."
-
-
-class FileForm(forms.Form):
-    """How a file is written."""
-
-    format = forms.ChoiceField(
-        choices=ReleaseFormat.choices,
-        initial=ReleaseFormat.FULL,
-        help_text="The JOIL file holds the donor, anchor and acceptor of new links. It has no rel, and no changes or "
-        "removals: those wait for a full file.",
-    )
-    bom = forms.BooleanField(
-        required=False, label="Byte-order mark", help_text="Excel needs it to read accents and other scripts."
-    )
-
-
-class ReleaseForm(FileForm):
-    """A release to be made. `links`: how many the page said would leave; without, it said that they are too many to
-    count."""
-
-    links = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
-
-
-class DownloadForm(FileForm):
-    """A file that marks nothing: without parameters, the open suggestions in full. Accepted links leave by a release
-    alone."""
-
-    format = forms.ChoiceField(choices=ReleaseFormat.choices, initial=ReleaseFormat.FULL, required=False)
-    status = forms.ChoiceField(
-        choices=[
-            (Choice.SUGGESTED, "Open suggestions, highest score first"),
-            (Choice.EXPORTED, "All links exported so far"),
-            (Choice.ALL, "Suggested, accepted and exported together"),
-        ],
-        initial=Choice.SUGGESTED,
-        required=False,
-        label="Links",
-    )
-
-    def chosen(self) -> tuple[Choice, ReleaseFormat]:
-        values = self.cleaned_data
-        return Choice(values["status"] or Choice.SUGGESTED), ReleaseFormat(values["format"] or ReleaseFormat.FULL)
+NO_SUCH_FILE = gettext_lazy("No file was made: the address has an unknown value (%(names)s).")
 
 
 @require_http_methods(["GET", "POST"])
@@ -121,11 +68,11 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
     shown = how["links"]
     if _are_too_many(project, edges):
         if shown is not None:
-            messages.warning(
-                request,
-                f"Nothing was exported: more than {create.MAX_IN_REQUEST:,} links are approved by now, and "
-                f"{shown:,} were to be exported when you looked. Look again and export once more.",
+            said = _(
+                "Nothing was exported: more than %(most)s links are approved by now, and %(shown)s were to be exported "
+                "when you looked. Look again and export once more."
             )
+            messages.warning(request, said % {"most": in_figures(create.MAX_IN_REQUEST), "shown": in_figures(shown)})
             return _page(request, membership, form, status=409)
         params = {"filters": chosen.to_dict(), "format": how["format"], "bom": how["bom"]}
         try:
@@ -147,9 +94,12 @@ def _create(request: HttpRequest, membership: Membership) -> HttpResponse:
     except (NothingToExport, NumberChanged) as error:
         messages.warning(request, str(error))
         return _page(request, membership, form, status=409)
-    count = ngettext("%(n)d link", "%(n)d links", release.links) % {"n": release.links}
+    said = ngettext(
+        "Release %(release)d holds %(links)d link. You can download it below at any time.",
+        "Release %(release)d holds %(links)d links. You can download it below at any time.",
+        release.links,
+    ) % {"release": release.number, "links": release.links}
     kept = ngettext("%(n)d is held back.", "%(n)d are held back.", release.held) % {"n": release.held}
-    said = f"Release {release.number} holds {count}. You can download it below at any time."
     messages.success(request, f"{said} {kept}" if release.held else said)
     return redirect("releases", project.slug)
 
@@ -160,7 +110,7 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
     edges, others = chosen.edges(project), chosen.scope(project)  # the other files have a status of their own
     if chosen.ignored:
         edges, others = edges.none(), others.none()
-    made = project.releases.select_related("created_by")
+    made = project.releases.select_related("created_by", "back_to")
     before = request.GET.get("before", "")[:10]
     if before.isdecimal():
         made = made.filter(number__lt=int(before))
@@ -172,15 +122,15 @@ def _page(request: HttpRequest, membership: Membership, form: FileForm, status: 
         "may_export": has_role(membership, Role.EDITOR),
         "query": chosen.to_query(),
         "hidden": parse_qsl(replace(chosen, status=ALL).to_query()),
-        "only": _in_words(chosen, project),
-        "nothing": NOTHING.get(chosen.status)
-        or f"no link {'of this selection ' if chosen.to_query() else ''}is accepted and not exported yet.",
+        "only": in_words(chosen, project),
+        "nothing": nothing(chosen),
         "ignored": chosen.ignored,
         "form": form,
         "download_form": DownloadForm(auto_id="download_%s"),
         "most": create.MAX_IN_REQUEST,
         "preview": None if _are_too_many(project, edges) else preview(project, edges),
-        "releases": [_with_words(release) for release in shown[:PAGE_SIZE]],
+        "drafts": project.drafts.filter(release=None, discarded_at=None).select_related("back_to", "created_by")[:20],
+        "releases": [with_words(release) for release in shown[:PAGE_SIZE]],
         "older": shown[PAGE_SIZE - 1].number if len(shown) > PAGE_SIZE else None,
         "suggestions": _count_suggestions(chosen, project, others),
     }
@@ -205,12 +155,12 @@ def next_held(request: HttpRequest, slug: str) -> HttpResponse:
     membership = member(request, slug)
     chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
-        return _refused(request, membership, f"Nothing was listed: {_not_understood(chosen)}")
+        return _refused(request, membership, _("Nothing was listed: %(problem)s") % {"problem": not_understood(chosen)})
     edges = chosen.edges(membership.project)
     reason = _reason(request)
     if "file" in request.GET and _unknown_reason(request):
-        return _refused(request, membership, NO_SUCH_FILE.format("reason"))
-    said = {"query": chosen.to_query(), "only": _in_words(chosen, membership.project)}
+        return _refused(request, membership, NO_SUCH_FILE % {"names": "reason"})
+    said = {"query": chosen.to_query(), "only": in_words(chosen, membership.project)}
     if _are_too_many(membership.project, edges):
         context = {"project": membership.project, "membership": membership, "section": "releases", **said}
         return render(request, "review/held_back.html", {**context, "most": create.MAX_IN_REQUEST})
@@ -247,15 +197,17 @@ def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     reason, source = _reason(request), held_back.of_release(release)
     if "file" in request.GET:
         if _unknown_reason(request):
-            return _refused(request, membership, NO_SUCH_FILE.format("reason"))
+            return _refused(request, membership, NO_SUCH_FILE % {"names": "reason"})
         name = f"anchorline-{release.project.slug}-release-{release.number}-held-back.csv"
         return cast("HttpResponse", _csv(held_back.csv(source, reason), name))
     context = _held_context(request, membership, source, reason)
     context |= {
-        "release": _with_words(release),
+        "release": with_words(release),
+        "formats": formats_for(release),
         "in_place": outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE).count(),
         "leaving": outgoing.left_with(membership.project, number).filter(pending__operation=Operation.REMOVE).count(),
         "is_manager": has_role(membership, Role.MANAGER),
+        "is_newest": not membership.project.releases.filter(number__gt=number).exists(),
         "ignored": (*context["ignored"], *unknown_fields(request.GET, {"reason", "after", "file"})),
     }
     return render(request, "review/release.html", context)
@@ -276,21 +228,23 @@ def release_withdraw(request: HttpRequest, slug: str, number: int) -> HttpRespon
         if request.POST.get("links") == str(links):
             note = request.POST.get("note", "").replace("\0", "")[:500]
             done = outgoing.roll_back(release, cast("User", request.user), note)
-            messages.success(request, f"{_links(done)} will be removed by the next release.")
+            said = ngettext(
+                "%(n)d link will be removed by the next release.",
+                "%(n)d links will be removed by the next release.",
+                done,
+            )
+            messages.success(request, said % {"n": done})
             return redirect("release", slug, number)
         status = 409
-        messages.warning(request, "The number of links has changed since the page was loaded. Nothing was changed.")
+        said = _("The number of links has changed since the page was loaded. Nothing was changed.")
+        messages.warning(request, said)
     context = {"project": membership.project, "membership": membership, "section": "releases", "release": release}
     return render(request, "review/release_withdraw.html", {**context, "links": links}, status=status)
 
 
 def _release(membership: Membership, number: int) -> Release:
-    made = Release.objects.select_related("project", "created_by")
+    made = Release.objects.select_related("project", "created_by", "back_to")
     return get_object_or_404(made, project=membership.project, number=number)
-
-
-def _links(count: int) -> str:
-    return ngettext("%(n)d link", "%(n)d links", count) % {"n": count}
 
 
 def _reason(request: HttpRequest) -> Held | None:
@@ -336,11 +290,10 @@ def links_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     membership = member(request, slug)
     project, form = membership.project, DownloadForm(request.GET)
     if not form.is_valid():
-        asked = ", ".join(form.errors)
-        return _refused(request, membership, f"No file was made: the address has an unknown value ({asked}).")
+        return _refused(request, membership, NO_SUCH_FILE % {"names": ", ".join(form.errors)})
     chosen = ExportFilter.from_query(request.GET)
     if chosen.ignored:
-        return _refused(request, membership, f"No file was made: {_not_understood(chosen)}")
+        return _refused(request, membership, _("No file was made: %(problem)s") % {"problem": not_understood(chosen)})
     choice, fmt = form.chosen()
     edges = rows.choose(chosen.scope(project), choice)
     pieces = rows.file_pieces(edges, fmt, bom=form.cleaned_data["bom"])
@@ -351,46 +304,6 @@ def _refused(request: HttpRequest, membership: Membership, said: str) -> HttpRes
     """The export page, which says why it answers instead of the file or the list that was asked for."""
     messages.error(request, said)
     return _page(request, membership, FileForm(), status=400)
-
-
-def _not_understood(chosen: ExportFilter) -> str:
-    return f"the filter has an unknown field or value ({', '.join(chosen.ignored)})."
-
-
-def _in_words(chosen: ExportFilter, project: Project) -> list[str]:
-    """What the filter narrows down to; empty where it lets everything through."""
-    words = [STATUS_IN_WORDS[chosen.status]] if chosen.status != ALL else []
-    if chosen.tier is not None:
-        tier = project.tiers.filter(pk=chosen.tier).first()
-        words.append(f"tier {tier}" if tier else "a deleted tier")
-    if chosen.category is not None:
-        category = project.categories.filter(pk=chosen.category).first()
-        words.append(f"donors in {category}" if category else "a deleted category")
-    if chosen.donor is not None:
-        donor = project.pages.filter(pk=chosen.donor).first()
-        words.append(f"from {donor}" if donor else "a deleted donor")
-    if chosen.sensitive:
-        words.append(chosen.sensitive.label.lower())
-    if chosen.placement:
-        words.append(
-            "content gaps" if chosen.placement == GAP else f"placed {Placement(chosen.placement).label.lower()}"
-        )
-    if chosen.generator:
-        words.append(f"found by “{generator_label(chosen.generator)}”")
-    if chosen.ranked_by:
-        words.append(f"ranked by {RankedBy(chosen.ranked_by).label.lower()}")
-    if chosen.probability is not None:
-        words.append(f"with a probability of at least {chosen.probability}%")
-    if chosen.text:
-        words.append(f"containing “{chosen.text}”")
-    return words
-
-
-def _with_words(release: Release) -> Release:
-    """The release with `only`, the words of the filter it was made with."""
-    chosen = ExportFilter.from_query({name: str(value) for name, value in release.filters.items()})
-    release.only = _in_words(chosen, release.project)  # type: ignore[attr-defined]
-    return release
 
 
 def _csv(pieces: Iterator[bytes], name: str) -> StreamingHttpResponse:

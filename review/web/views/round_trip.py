@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.core import signing
-from django.http import HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.http import FileResponse, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from linker.errors import UserError
@@ -16,15 +19,20 @@ from linker.models import Role
 from linker.projects.access import member
 from review.models import Verb
 from review.queue.filters import QueueFilter
-from review.queue.round_trip import Wish, apply, csv_pieces, in_words, read_sheet
+from review.queue.round_trip import apply, foreseen, in_words
+from review.queue.sheet_in import Wish, read_sheet
+from review.queue.sheet_out import csv_pieces, workbook
 from review.web.views.queue import queue_context, user_of
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
+    from review.queue.sheet_in import Sheet
+
 SHOWN = 50  # rows of the preview, and of what was refused
 SALT = "anchorline.sheet"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 VALID_FOR = 24 * 3600  # seconds between the preview and the decision
 
 
@@ -40,6 +48,19 @@ def sheet_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     return response
 
 
+@require_safe
+def sheet_xlsx(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The same as an Excel workbook."""
+    membership = member(request, slug, needs=Role.VIEWER)
+    chosen = QueueFilter.from_query(request.GET, membership.project.queue_order)
+    try:
+        file = workbook(membership.project, chosen, user_of(request))
+    except UserError as error:
+        context = queue_context(membership, chosen) | {"error": str(error)}
+        return render(request, "review/sheet.html", context, status=422)
+    return FileResponse(file, as_attachment=True, filename=f"anchorline-{slug}-review.xlsx", content_type=XLSX)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def sheet(request: HttpRequest, slug: str) -> HttpResponse:
     """POST of a file shows what it would decide; POST of what was shown decides it."""
@@ -50,24 +71,38 @@ def sheet(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "review/sheet.html", context)
     if "wishes" in request.POST:
         return _decide(request, slug)
-    uploaded = request.FILES.get("file")
     try:
-        found = read_sheet(uploaded.read() if uploaded is not None and not isinstance(uploaded, list) else b"")
+        found = _sent(request)
     except UserError as error:
         return render(request, "review/sheet.html", context | {"error": str(error)}, status=422)
-    rows = [(w.row, w.edge, w.run, w.shown, w.verb.value, w.anchor, w.reason, w.note) for w in found.wishes]
+    refused = foreseen(project, found.wishes)
+    wishes = [wish for wish in found.wishes if wish.row not in refused]
+    rows = [(w.row, w.edge, w.run, w.shown, w.verb.value, w.anchor, w.reason, w.note, w.reach) for w in wishes]
     return render(
         request,
         "review/sheet.html",
         context
         | {
             "found": found,
-            "accepts": sum(wish.verb != Verb.REJECT for wish in found.wishes),
-            "rejects": sum(wish.verb == Verb.REJECT for wish in found.wishes),
-            "shown": found.wishes[:SHOWN],
+            "accepts": sum(wish.verb != Verb.REJECT for wish in wishes),
+            "rejects": sum(wish.verb == Verb.REJECT for wish in wishes),
+            "shown": wishes[:SHOWN],
+            "unread": found.unread[:SHOWN],
+            "foreseen": list(refused.items())[:SHOWN],
+            "foreseen_rows": len(refused),
             "wishes": signing.dumps({"project": project.pk, "rows": rows}, salt=SALT, compress=True),
         },
     )
+
+
+def _sent(request: HttpRequest) -> Sheet:
+    """What the file of the request says. Raises UserError."""
+    file = request.FILES.get("file")
+    if refused := getattr(request, "upload_error", ""):
+        raise UserError(refused)
+    if not isinstance(file, TemporaryUploadedFile):
+        raise UserError(_("Choose the file that you have filled in."))
+    return read_sheet(Path(file.temporary_file_path()))
 
 
 def _decide(request: HttpRequest, slug: str) -> HttpResponse:
@@ -77,10 +112,10 @@ def _decide(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         signed = signing.loads(request.POST["wishes"], salt=SALT, max_age=VALID_FOR)
     except signing.BadSignature:
-        messages.error(request, "The preview is too old, or was changed. Send the file again.")
+        messages.error(request, _("The preview is too old, or was changed. Send the file again."))
         return back
     if signed["project"] != project.pk:
-        messages.error(request, "This file belongs to another project.")
+        messages.error(request, _("This file belongs to another project."))
         return back
     wishes = [Wish(row, edge, run, shown, Verb(verb), *rest) for row, edge, run, shown, verb, *rest in signed["rows"]]
     outcome = apply(project, user_of(request), wishes)
@@ -94,4 +129,5 @@ def _decide(request: HttpRequest, slug: str) -> HttpResponse:
 sheet_urls = [
     path("queue/sheet/", sheet, name="sheet"),
     path("queue/sheet.csv", sheet_csv, name="sheet_csv"),
+    path("queue/sheet.xlsx", sheet_xlsx, name="sheet_xlsx"),
 ]

@@ -7,8 +7,9 @@ const RETRY_MS = 4000; // after the server could not be reached
 
 const parse = (html) => document.createRange().createContextualFragment(html.trim()).firstElementChild;
 
-export function itemOf({ edge, source, card, line, donor = "", cursor = "" }) {
-  return { edge, source, donor, cursor, node: parse(card), line: parse(line) };
+// `group`: the page that the suggestions of a group have in common, and `head` says what is known of it.
+export function itemOf({ edge, source, group, card, line, head = "", cursor = "" }) {
+  return { edge, source, group, head, cursor, node: parse(card), line: parse(line) };
 }
 
 export class Deck {
@@ -20,6 +21,7 @@ export class Deck {
     this.hasMore = Boolean(url);
     this.loading = null;
     this.gone = new Set(); // decided here: the server's list may still hold them
+    this.closed = new Map(); // donors that were said to take no more links, each with the cards that left for it
   }
 
   get current() { return this.items[this.at] || null; }
@@ -48,6 +50,20 @@ export class Deck {
       this.items.splice(this.at, 0, item);
     }
     this.gone.delete(item.edge);
+  }
+
+  // Takes out the cards that a decision rules out, and returns them.
+  takeOut(isRuledOut) {
+    const out = this.items.filter(isRuledOut);
+    for (const item of out) this.remove(item);
+    return out;
+  }
+
+  // Those of the donor that come later are added to the cards returned.
+  closeDonor(source) {
+    const out = this.takeOut((item) => item.source === source);
+    this.closed.set(source, out);
+    return out;
   }
 
   // Puts a card behind the open one.
@@ -93,7 +109,9 @@ export class Deck {
       this.cursor = next;
       this.hasMore = Boolean(next);
       const known = new Set(this.items.map((item) => item.edge));
-      for (const found of cards) if (!known.has(found.edge) && !this.gone.has(found.edge)) this.items.push(itemOf(found));
+      for (const found of cards) {
+        if (!known.has(found.edge) && !this.gone.has(found.edge)) (this.closed.get(found.source) || this.items).push(itemOf(found));
+      }
     } catch {
       this.failed = true;
       setTimeout(() => this.fill(), RETRY_MS);

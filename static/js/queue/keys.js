@@ -1,10 +1,13 @@
-// The keys of the queue. Letters rest while a field has the focus, and while a dialog is open.
+// What the keys of the queue do; which key does it says the page (review/queue/keys.py). Letters rest while a field has the
+// focus, and while a dialog is open.
 
+import { isField } from "./held.js";
+import { openAsk } from "./opinions.js";
+import { saying } from "../sayings.js";
 import * as words from "./words.js";
 
 const press = (root, selector) => root?.querySelector(selector)?.click();
 const rejecting = (card) => card?.querySelector("[data-reject][open]");
-const isField = (element) => element.matches?.("input:not([type=radio], [type=checkbox]), select, textarea");
 const dialog = () => document.querySelector("[data-dialog]");
 
 function openReject(card) {
@@ -43,61 +46,98 @@ function readPages(card) {
   htmx.ajax("GET", `${turn}?${new URLSearchParams({ words: anchor })}`, { target: place, swap: "innerHTML" });
 }
 
-// What a key does to the open card.
+// What an action does to the open card.
 const ON_CARD = {
-  a: (card) => press(card, "[data-do=accept]"),
-  f: (card) => press(card, "[data-rel=follow]"),
-  n: (card) => press(card, "[data-rel=nofollow]"),
-  g: (card) => press(card, "[data-rel=ugc]"),
-  y: (card) => { if (!card.querySelector("[data-do=anyway]")?.hidden) press(card, "[data-do=anyway]"); },
-  x: (card) => (rejecting(card) ? press(card, "[data-do=reject]") : openReject(card)),
-  e: editAnchor,
-  w: elsewhere,
-  s: (card) => press(card, "[data-later] button"),
-  p: readPages,
-  t: (card) => press(card, "[data-open-target]"),
+  accept: (card) => press(card, "[data-do=accept]"),
+  follow: (card) => press(card, "[data-rel=follow]"),
+  nofollow: (card) => press(card, "[data-rel=nofollow]"),
+  ugc: (card) => press(card, "[data-rel=ugc]"),
+  anyway: (card) => { if (!card.querySelector("[data-do=anyway]")?.hidden) press(card, "[data-do=anyway]"); },
+  reject: (card) => (rejecting(card) ? press(card, "[data-do=reject]") : openReject(card)),
+  edit: editAnchor,
+  elsewhere,
+  beside: (card) => press(card, "[data-where][value=beside]"),
+  later: (card) => press(card, "[data-later] button"),
+  ask: openAsk,
+  read: readPages,
+  acceptor: (card) => press(card, "[data-open-target]"),
 };
+const READS = ["read", "acceptor"]; // what can be done to a card that is closed
+const OPENS_WITHIN_MS = 5000; // the preview of a group takes the keys that follow, though it is still on its way
+const SLOW_MS = 500; // after which a dialog says what it waits for
+const actions = new Map(Object.entries(JSON.parse(document.getElementById("keys").textContent)));
 
 function cardKey(event) {
-  if (/^[1-8]$/.test(event.key)) {
+  if (/^[1-9]$/.test(event.key)) {
     return (card) => (rejecting(card) ? press(card, `[data-reason="${event.key}"]`) : pick(card, Number(event.key)));
   }
   if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
     const step = event.key === "ArrowRight" ? 1 : -1;
     return (card) => words.moveEnd(card, step, event.shiftKey);
   }
-  return ON_CARD[event.key];
+  return ON_CARD[actions.get(event.key)];
+}
+
+function send(field) {
+  field.form.requestSubmit(field.form.matches("[data-accept]") ? document.querySelector(`[form="${field.form.id}"][data-do]`) : undefined);
+}
+
+// What the browser would do, had the key not waited.
+function enter() {
+  const at = document.activeElement;
+  if (isField(at) && at.form) send(at);
+  else if (at.matches("button, summary, a")) at.click();
 }
 
 export function listen({ review }) {
   const ON_LIST = {
-    u: () => review.undo(),
-    r: () => review.lookAgain(),
-    j: () => review.move(1),
-    k: () => review.move(-1),
-    o: () => press(document, "[data-open-donor]"),
-    A: () => press(document, "[data-group]"),
+    undo: () => review.undo(),
+    look: () => review.lookAgain(),
+    next: () => review.move(1),
+    previous: () => review.move(-1),
+    donor: () => press(document, "[data-open-donor]"),
+    group: () => press(document, "[data-group]"),
   };
   const ON_PAGE = {
-    "/": () => document.querySelector("[data-search]")?.focus(),
-    "?": () => press(document, "[data-keys] > summary"),
+    search: () => document.querySelector("[data-search]")?.focus(),
+    help: () => press(document, "[data-keys] > summary"),
   };
 
-  function onKey(event) {
+  let opens = 0; // when a preview that is on its way was asked for
+
+  // `isLate`: it was pressed before this script had come, and the browser has done with it.
+  function onKey(event, isLate = false) {
     if (event.isComposing || event.altKey || dialog()?.open) return;
     const field = isField(event.target);
     if (event.key === "Escape") return leave(event.target);
+    if (opens && performance.now() - opens < OPENS_WITHIN_MS) return;
+    if (document.querySelector(".queuebar__menu[open]") && actions.get(event.key) !== "help") return; // what is under it is not decided
     if (field && event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      return event.target.form.requestSubmit(event.target.form.matches("[data-accept]") ? document.querySelector(`[form="${event.target.form.id}"][data-do]`) : undefined);
+      return send(event.target);
+    }
+    if (event.key === "Enter" && event.target.matches("[data-ask] select")) {
+      event.preventDefault();
+      return event.target.form.requestSubmit();
     }
     if (field || event.ctrlKey || event.metaKey || (event.repeat && !event.key.startsWith("Arrow"))) return;
-    if (ON_PAGE[event.key]) act(event, ON_PAGE[event.key]);
-    else if (review && ON_LIST[event.key]) act(event, () => review.whenReady(ON_LIST[event.key], event.key === "j" ? review.canMoveOn : undefined, event.key));
+    const action = actions.get(event.key);
+    if (ON_PAGE[action]) act(event, ON_PAGE[action]);
+    else if (review && ON_LIST[action]) act(event, () => review.whenReady(ON_LIST[action], action === "next" ? review.canMoveOn : undefined, event.key));
     else if (review && cardKey(event) && !(event.key.startsWith("Arrow") && event.target.matches("[type=radio]"))) {
-      const onCard = cardKey(event);
-      act(event, () => review.whenReady(() => { if (review.card) onCard(review.card); }, undefined, event.key));
+      act(event, () => review.whenReady(() => onCard(action, cardKey(event)), undefined, event.key));
+    } else if (review && (review.keysWait || isLate) && (event.key.length === 1 || event.key === "Enter")) {
+      act(event, () => review.whenReady(event.key === "Enter" ? enter : () => {}, undefined, event.key)); // for what one of them may open
     }
+  }
+
+  // A card that is closed is there to be read. The key was meant for it, and decides no other.
+  function onCard(action, doIt) {
+    if (!review.card) return;
+    const second = review.card.querySelector(`[data-second-do="${action}"]`); // of an accepted link that waits for one
+    if (second) second.click();
+    else if (review.isClosed(review.card) && !READS.includes(action)) review.sayClosed();
+    else doIt(review.card);
   }
 
   function act(event, doIt) {
@@ -108,18 +148,26 @@ export function listen({ review }) {
   // Esc leaves a field, closes what is open, and gives the card the focus again.
   function leave(element) {
     if (element.matches("[data-anchor]")) review?.reset();
-    for (const open of document.querySelectorAll("[data-reject][open], .queuebar__menu[open]")) open.open = false;
+    for (const open of document.querySelectorAll("[data-reject][open], [data-ask][open], .queuebar__menu[open]")) open.open = false;
+    for (const more of document.querySelectorAll("[data-more]")) more.setAttribute("aria-expanded", "false");
+    opens = 0;
+    review?.giveUp();
     element.blur();
     review?.card?.focus({ preventScroll: true });
   }
 
   document.removeEventListener("keydown", window.keepKey);
   document.addEventListener("keydown", onKey);
-  for (const event of window.earlyKeys.splice(0)) onKey(event);
+  for (const event of window.earlyKeys.splice(0)) onKey(event, true);
 
-  // The preview of a group is a dialog of its own; what is unsaved goes first.
+  // The preview of a group is a dialog of its own. Esc leaves it before it is there, too.
+  document.addEventListener("click", (event) => {
+    if (dialog() && event.target.closest("[data-group]") && !event.ctrlKey && !event.metaKey && !event.shiftKey) opens = performance.now();
+  });
+  document.addEventListener("htmx:afterRequest", (event) => { if (event.target.matches("[data-group]") && !event.detail.successful) opens = 0; });
   document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.target !== dialog()) return;
+    if (event.target !== dialog() || !opens) return;
+    opens = 0;
     dialog().showModal();
     dialog().querySelector(".button--primary, [data-cancel]")?.focus();
   });
@@ -128,20 +176,27 @@ export function listen({ review }) {
     event.preventDefault();
     dialog().close();
   });
+  // What is unsaved goes first. Who has closed the preview by then has not accepted the group.
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (!form.matches("[data-accept-group]") || !review || form.dataset.goes) return;
+    if (!form.matches("[data-accept-group]") || !review) return;
     event.preventDefault();
-    await review.flushed();
+    if (form.dataset.goes) return;
     form.dataset.goes = "1";
-    form.submit();
+    const slow = setTimeout(() => { form.querySelector("[data-waits]").textContent = saying("group-waits"); }, SLOW_MS);
+    await review.flushed();
+    clearTimeout(slow);
+    if (form.isConnected && dialog().open) form.submit();
+  });
+
+  // On a phone, the actions that are needed less often.
+  document.addEventListener("click", (event) => {
+    const more = event.target.closest("[data-more]");
+    more?.setAttribute("aria-expanded", String(more.getAttribute("aria-expanded") !== "true"));
   });
 
   // A menu of the bar closes when the pointer goes elsewhere.
   document.addEventListener("pointerdown", (event) => {
     for (const open of document.querySelectorAll(".queuebar__menu[open]")) if (!open.contains(event.target)) open.open = false;
-  });
-  document.querySelector("[data-filters]")?.addEventListener("change", (event) => {
-    if (event.target.matches("select, [type=checkbox]")) event.target.form.requestSubmit();
   });
 }

@@ -19,7 +19,8 @@ export function newKey() {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-function read(name) {
+// What lies in the storage under a name: a list.
+export function read(name) {
   try {
     return JSON.parse(localStorage.getItem(name)) || [];
   } catch {
@@ -34,6 +35,12 @@ function newestToken() {
 
 function isAlive(tab) {
   return Date.now() - Number(localStorage.getItem(ALIVE + tab) || 0) < GONE_MS;
+}
+
+// The places in the storage that begin like this and belong to tabs that are gone.
+export function placesLeft(prefix, own) {
+  const places = Object.keys(localStorage).filter((name) => name.startsWith(prefix) && name !== own);
+  return places.filter((name) => !isAlive(name.slice(prefix.length)));
 }
 
 // A tab keeps its name when it is loaded again. One that was made as a copy of another takes a new one.
@@ -59,6 +66,7 @@ export class Outbox {
     this.inFlight = 0; // how many of the first operations are under way
     this.failures = 0;
     this.state = "saved";
+    this.waiting = []; // for all to be saved
     this.sayAlive();
     setInterval(() => this.sayAlive(), ALIVE_MS);
     addEventListener("pagehide", () => {
@@ -95,13 +103,8 @@ export class Outbox {
     return true;
   }
 
-  // The places in the storage of what tabs that are gone have left unsaved.
-  placesOfOthers() {
-    const places = Object.keys(localStorage).filter((name) => name.startsWith(this.prefix) && name !== this.place);
-    return places.filter((name) => !isAlive(name.slice(this.prefix.length)));
-  }
-
-  leftByOthers() { return this.placesOfOthers().flatMap(read); }
+  // What tabs that are gone have left unsaved.
+  leftByOthers() { return placesLeft(this.prefix, this.place).flatMap(read); }
 
   // Takes what others have left as its own, and returns it.
   takeOver() {
@@ -115,7 +118,7 @@ export class Outbox {
   }
 
   discardOthers() {
-    for (const place of this.placesOfOthers()) localStorage.removeItem(place);
+    for (const place of placesLeft(this.prefix, this.place)) localStorage.removeItem(place);
   }
 
   retry() {
@@ -127,7 +130,10 @@ export class Outbox {
   say(state = this.operations.length ? (this.state === "saved" ? "saving" : this.state) : "saved") {
     this.state = state;
     this.onState(state);
+    if (!this.operations.length) for (const goOn of this.waiting.splice(0)) goOn();
   }
+
+  whenSaved() { return this.operations.length ? new Promise((resolve) => { this.waiting.push(resolve); }) : Promise.resolve(); }
 
   async flush() {
     if (this.inFlight || !this.operations.length) return;

@@ -1,6 +1,8 @@
 // The last things that the editor did, the newest first, each with a way back; and what could not be saved and needs
 // another look.
 
+import { saying } from "../sayings.js";
+
 const MOST = 10;
 const NOT_SAVED = ["refused", "asks"];
 
@@ -21,6 +23,7 @@ export class Recent {
     item.dataset.result = "unsaved";
     item.querySelector("a").href = this.edgeUrl.replace("/0/", `/${edge}/`);
     for (const [name, text] of Object.entries(label)) item.querySelector(`[data-${name}]`).textContent = text;
+    item.querySelector("[data-of]").textContent = label.name;
     this.entries.set(key, item);
     this.list.prepend(item);
     this.trim();
@@ -32,25 +35,39 @@ export class Recent {
     this.trim();
   }
 
-  // The newest decision that came with the page, if any; it leaves the list.
-  takeOld() {
-    const item = this.list?.querySelector("[data-decision]");
+  // What came with the page, the newest if none is named: it leaves the list. Null where there is none.
+  takeOld(item = this.list?.querySelector("[data-old]")) {
     item?.remove();
     this.trim();
-    return item ? { decision: Number(item.dataset.decision), edge: Number(item.dataset.edgeId) } : null;
+    if (!item) return null;
+    const { edgeId, decision, reading, takenBackBy } = item.dataset;
+    return { edge: Number(edgeId), decision: Number(decision) || null, reading, takenBackBy };
   }
 
-  removeOld(edge) {
-    this.list?.querySelector(`[data-decision][data-edge-id="${edge}"]`)?.remove();
+  // The card whose decision, the newest of all, could not be saved; null where the newest was.
+  newestRefused() {
+    const newest = this.list?.firstElementChild;
+    return newest && NOT_SAVED.includes(newest.dataset.result) ? Number(newest.dataset.edgeId) : null;
+  }
+
+  // A decision that came with the page and is listed under its key as well.
+  removeOld(decision) {
+    if (decision) this.list?.querySelector(`[data-old][data-decision="${decision}"]`)?.remove();
+  }
+
+  removeUndone(edges) {
+    for (const edge of edges) this.list?.querySelector(`[data-old][data-decision][data-edge-id="${edge}"]`)?.remove();
     this.trim();
   }
 
-  mark(key, result, message = "") {
+  // `verb`: what the server calls it, which knows whether words were changed.
+  mark(key, result, message = "", verb = "") {
     const item = this.entries.get(key);
     if (!item) return;
     item.dataset.result = result;
-    item.querySelector("[data-message]").textContent = NOT_SAVED.includes(result) ? `Not saved. ${message}` : message;
-    if (NOT_SAVED.includes(result)) item.querySelector("button").textContent = "Look";
+    if (verb) item.querySelector("[data-verb]").textContent = verb;
+    item.querySelector("[data-message]").textContent = NOT_SAVED.includes(result) ? saying("not-saved-yet", { message }) : message;
+    if (NOT_SAVED.includes(result)) item.querySelector("[data-does]").textContent = saying("look");
   }
 
   trim() {

@@ -1,23 +1,60 @@
 // The anchor in the donor's own words: its ends are moved by the arrow keys or by selecting words, and what is to be said
 // against the words is asked for while they change.
 
+import { forgetFound, mark, markTyped, piecesOf, showFound, wordsOf } from "./typed.js";
+
 const PAUSE_MS = 200;
 
+const cameWith = new WeakMap(); // by card, what was said against its words when it came
+
 const shownExcerpt = (card) => [...card.querySelectorAll("[data-excerpt]")].find((excerpt) => !excerpt.hidden) || null;
-const wordsOf = (excerpt) => [...excerpt.querySelectorAll("[data-from]")];
-const piecesOf = (excerpt) => [...excerpt.querySelectorAll("p > span")];
 
 export const anchorField = (card) => card.querySelector("[data-anchor]");
+
+// Puts what an operation said into the fields of a card, as if it had been typed: what could not be saved is not lost.
+export function write(card, { anchor, shown, note, text }) {
+  const fields = [["[data-anchor]", anchor === shown ? "" : anchor], ["[data-reject-form] [name=note]", note], ["[data-ask-form] [name=text]", text]];
+  for (const [selector, typed] of fields) {
+    const field = card.querySelector(selector);
+    if (field && typed) field.value = typed;
+  }
+}
 
 // Marks the words from one to another, and takes them as the anchor.
 function take(card, excerpt, first, last) {
   const pieces = piecesOf(excerpt);
-  const [from, to] = [pieces.indexOf(first), pieces.indexOf(last)];
-  pieces.forEach((piece, at) => piece.classList.toggle("is-anchor", from <= at && at <= to));
-  anchorField(card).value = pieces.slice(from, to + 1).map((piece) => piece.textContent).join("");
+  mark(excerpt, first, last);
+  anchorField(card).value = pieces.slice(pieces.indexOf(first), pieces.indexOf(last) + 1).map((piece) => piece.textContent).join("");
   card.querySelector("[data-start]").value = first.dataset.from;
   card.querySelector("[data-end]").value = last.dataset.to;
   for (const radio of card.querySelectorAll("[data-pick]")) radio.checked = false;
+  putAt(card, "text");
+  check(card);
+}
+
+const placeOf = (card) => card.querySelector("[data-where]:checked");
+
+// The button says what it will do, and of a link without words in the text is said what holds where it goes.
+export function sayWhere(card) {
+  const where = placeOf(card);
+  for (const said of card.querySelectorAll("[data-when]")) if (where) said.hidden = where.value !== said.dataset.when;
+  const button = card.querySelector("[data-do=accept]");
+  if (!where || !button) return;
+  button.querySelector(".edge__does").textContent = `${where.dataset.where}, ${button.dataset.rel}`;
+}
+
+// Where the words go by themselves, unless the editor has said where; without a value, where the card had them.
+function putAt(card, value = "") {
+  if (card.dataset.placed) return;
+  const place = [...card.querySelectorAll("[data-where]")].find((radio) => (value ? radio.value === value : radio.defaultChecked));
+  if (place) place.checked = true;
+  sayWhere(card);
+}
+
+// The editor says where: that holds until the card is as it came.
+export function place(card) {
+  card.dataset.placed = "1";
+  sayWhere(card);
   check(card);
 }
 
@@ -53,6 +90,7 @@ export function takeSelection(card) {
 // Shows where words that were offered stand, and takes them as the anchor.
 export function pick(card, radio) {
   radio.checked = true;
+  forgetFound(card);
   anchorField(card).value = radio.value;
   card.querySelector("[data-start]").value = radio.dataset.from || "";
   card.querySelector("[data-end]").value = radio.dataset.to || "";
@@ -60,17 +98,33 @@ export function pick(card, radio) {
   for (const excerpt of card.querySelectorAll("[data-excerpt]")) excerpt.hidden = excerpt !== (own || card.querySelector('[data-excerpt=""]'));
   const excerpt = shownExcerpt(card);
   if (excerpt) {
-    for (const piece of piecesOf(excerpt)) piece.classList.remove("is-anchor");
     const words = wordsOf(excerpt).filter((word) => Number(word.dataset.from) >= Number(radio.dataset.from) && Number(word.dataset.to) <= Number(radio.dataset.to));
-    const pieces = piecesOf(excerpt);
-    if (words.length) pieces.slice(pieces.indexOf(words[0]), pieces.indexOf(words.at(-1)) + 1).forEach((piece) => piece.classList.add("is-anchor"));
+    mark(excerpt, words[0], words.at(-1));
   }
+  putAt(card, radio.dataset.from ? "text" : "");
+  check(card);
+}
+
+// What is typed is marked where it stands, and is looked at as it changes.
+export function type(card) {
+  const place = markTyped(card, shownExcerpt(card), anchorField(card).value);
+  card.querySelector("[data-start]").value = place?.from || "";
+  card.querySelector("[data-end]").value = place?.to || "";
+  for (const radio of card.querySelectorAll("[data-pick]")) radio.checked = false;
+  putAt(card, place ? "text" : "");
   check(card);
 }
 
 // The card as it came.
 export function reset(card) {
-  card.querySelector("[data-accept]")?.reset();
+  const form = card.querySelector("[data-accept]");
+  if (!form) return;
+  clearTimeout(form.timer);
+  form.reset();
+  if (cameWith.has(card)) showDoubt(card, cameWith.get(card));
+  delete card.dataset.placed;
+  sayWhere(card);
+  forgetFound(card);
   for (const field of card.querySelectorAll("[data-start], [data-end]")) field.value = "";
   for (const excerpt of card.querySelectorAll("[data-excerpt]")) {
     excerpt.hidden = excerpt.dataset.excerpt !== "";
@@ -78,35 +132,56 @@ export function reset(card) {
   }
 }
 
-// Whether somebody has begun to change the card, or to reject it.
+// Whether somebody has begun to change the card, to reject it, or to write about it.
 export function isTouched(card) {
-  const fields = [...card.querySelectorAll("[data-anchor], [name=note]")];
-  const radios = [...card.querySelectorAll("[type=radio]")];
+  const fields = [...card.querySelectorAll("[data-anchor], [name=note], .edge__says")];
+  const radios = [...card.querySelectorAll("[type=radio]:not([name=reach])")]; // that one is remembered from card to card
   return fields.some((field) => field.value !== field.defaultValue) || radios.some((radio) => radio.checked !== radio.defaultChecked)
-    || card.querySelector("[data-reject][open]") !== null || card.contains(document.activeElement) && document.activeElement.matches("input");
+    || card.querySelector("[data-reject][open], [data-ask][open]") !== null || card.contains(document.activeElement) && document.activeElement.matches("input, select");
 }
 
 // Asks what is to be said against the words, once they have not changed for a moment.
 export function check(card) {
   const form = card.querySelector("[data-accept]");
-  const words = anchorField(card).value;
+  const asked = () => new URLSearchParams({
+    anchor: anchorField(card).value, start: form.elements.start.value, end: form.elements.end.value,
+    where: card.dataset.placed ? placeOf(card).value : "",
+  }).toString();
   clearTimeout(form.timer);
   form.timer = setTimeout(async () => {
-    const answer = await fetch(`${form.dataset.words}?${new URLSearchParams({ anchor: words })}`).catch(() => null);
-    if (!answer?.ok || answer.redirected || anchorField(card).value !== words) return;
-    show(card, words, await answer.json());
+    const query = asked();
+    const answer = await fetch(`${form.dataset.words}?${query}`).catch(() => null);
+    if (!answer?.ok || answer.redirected) return;
+    const said = await answer.json();
+    if (asked() !== query) return; // it has changed meanwhile
+    if (said.where) putAt(card, said.where);
+    if (said.excerpt) {
+      showFound(card, said.excerpt);
+      const [first, last] = marked(shownExcerpt(card)) || [];
+      if (first) Object.assign(form.elements.start, { value: first.dataset.from });
+      if (last) Object.assign(form.elements.end, { value: last.dataset.to });
+    }
+    show(card, anchorField(card).value, said);
   }, PAUSE_MS);
 }
 
-function show(card, words, { warnings, error = "" }) {
-  const lines = (error ? [{ text: error }] : warnings).map(({ text }) => {
+function show(card, words, { warnings, error = "", note = "" }) {
+  const doubt = card.querySelector("[data-doubt]");
+  const list = card.querySelector("[data-warnings]");
+  const [codes, of, anyway] = ["[data-warned-codes]", "[data-warned-of]", "[data-do=anyway]"].map((selector) => card.querySelector(selector));
+  if (!cameWith.has(card)) cameWith.set(card, { said: [...doubt.children], lines: [...list.children], codes: codes.value, of: of.value, isHidden: anyway.hidden });
+  const lines = (error ? [{ text: error }] : [...(note ? [{ text: note }] : []), ...warnings]).map(({ text }) => {
     const line = document.createElement("li");
     line.textContent = text;
     return line;
   });
-  card.querySelector("[data-doubt]").replaceChildren(card.querySelector("[data-warnings]"));
+  showDoubt(card, { said: [list], lines, codes: warnings.map(({ code }) => code).join(" "), of: warnings.length ? words : "", isHidden: !warnings.length });
+}
+
+function showDoubt(card, { said, lines, codes, of, isHidden }) {
   card.querySelector("[data-warnings]").replaceChildren(...lines);
-  card.querySelector("[data-warned-codes]").value = warnings.map(({ code }) => code).join(" ");
-  card.querySelector("[data-warned-of]").value = warnings.length ? words : "";
-  card.querySelector("[data-do=anyway]").hidden = !warnings.length;
+  card.querySelector("[data-doubt]").replaceChildren(...said);
+  card.querySelector("[data-warned-codes]").value = codes;
+  card.querySelector("[data-warned-of]").value = of;
+  card.querySelector("[data-do=anyway]").hidden = isHidden;
 }

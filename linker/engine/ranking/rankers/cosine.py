@@ -14,8 +14,9 @@ import numpy as np
 from linker.engine.arrays.vectors import any_values, slices
 from linker.engine.candidates.allowed import may_be_linked
 from linker.engine.candidates.block_search import Pairs, Side, search
+from linker.engine.messages import gettext_noop
 from linker.engine.ranking.rankers.base import Ranker
-from linker.engine.ranking.reasons import Why
+from linker.engine.ranking.reasons import BY_COSINE, Why
 from linker.engine.text.languages import apart
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class RankedByCosine:
 
     def why(self, place: int) -> Why:
         numbers = {"cosine": float(self.pairs.similarity[place]), "level": float(self.pairs.levels[place])}
-        return Why("The two pages are alike in meaning.", numbers)
+        return Why(BY_COSINE.text, numbers)
 
     def anchor_choices(self, places: NDArray[np.int64]) -> list[list[AnchorChoice]]:
         return [[] for _ in places]
@@ -68,10 +69,10 @@ class RankedByCosine:
 
 class Cosine(Ranker):
     name: ClassVar = "cosine"
-    label: ClassVar = "By similarity, within category blocks"
+    label: ClassVar = gettext_noop("By similarity, within category blocks")
     help: ClassVar = "by similarity within category blocks"
-    by: ClassVar = "similarity within category blocks"
-    short: ClassVar = "similarity, within category blocks"
+    by: ClassVar = gettext_noop("similarity within category blocks")
+    short: ClassVar = gettext_noop("similarity, within category blocks")
     ranked_by: ClassVar = "cosine"
     threshold: ClassVar = 0.5
     whole_site: ClassVar = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from linker.engine.messages import gettext_noop
 from linker.engine.ranking.rankers.base import CandidateRanker
 
 if TYPE_CHECKING:
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
 
 class Formula(CandidateRanker):
     name: ClassVar = "formula"
-    label: ClassVar = "By the formula, with the weights of the settings"
+    label: ClassVar = gettext_noop("By the formula, with the weights of the settings")
     help: ClassVar = "by the project's weights"
-    by: ClassVar = "the formula"
-    short: ClassVar = "formula"
+    by: ClassVar = gettext_noop("the formula")
+    short: ClassVar = gettext_noop("formula")
     ranked_by: ClassVar = "formula"
 
     def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> None:

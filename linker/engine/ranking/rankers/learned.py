@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from linker.engine.messages import gettext_noop
 from linker.engine.ranking.rankers.base import CandidateRanker
 
 if TYPE_CHECKING:
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
 class Learned(CandidateRanker):
     name: ClassVar = "learned"
-    label: ClassVar = "Learned from the site’s own links"
+    label: ClassVar = gettext_noop("Learned from the site’s own links")
     help: ClassVar = "by a ranker trained on the site's own links"
-    by: ClassVar = "a ranker that learned from the site’s own links"
-    short: ClassVar = "learned from links"
+    by: ClassVar = gettext_noop("a ranker that learned from the site’s own links")
+    short: ClassVar = gettext_noop("learned from links")
     learns: ClassVar = True
 
     def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> TrainedScorer | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from linker.engine.messages import gettext_noop
 from linker.engine.ranking.rankers.base import CandidateRanker
 
 if TYPE_CHECKING:
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
 class Shipped(CandidateRanker):
     name: ClassVar = "shipped"
-    label: ClassVar = "Learned from the links of other sites"
+    label: ClassVar = gettext_noop("Learned from the links of other sites")
     help: ClassVar = "by one that learned from other sites"
-    by: ClassVar = "the built-in ranker (learned from the links of other sites)"
-    short: ClassVar = "learned from the links of other sites"
+    by: ClassVar = gettext_noop("the built-in ranker (learned from the links of other sites)")
+    short: ClassVar = gettext_noop("learned from the links of other sites")
 
     def fit(self, index: SiteIndex, options: EngineOptions, progress: Progress) -> OtherSitesScorer:
         from linker.engine.ranking.other_sites import other_sites_scorer  # heavy: LightGBM

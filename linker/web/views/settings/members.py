@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from linker.errors import UserError
 from linker.models import Membership, Role
-from linker.projects import access, members
-from linker.web.forms.members import MemberForm, RoleForm
+from linker.projects import access, invitations, members
+from linker.web.forms.members import InvitationForm, MemberForm, RoleForm
 from linker.web.views.settings.tab import FORM, render_tab, sent
 
 if TYPE_CHECKING:
@@ -30,14 +31,43 @@ def member_list(request: HttpRequest, slug: str) -> HttpResponse:
         except UserError as error:
             form.add_error("username", str(error))
         else:
-            messages.success(request, f"{form.cleaned_data['username']} is {_a_role(added)} now.")
+            messages.success(request, _role_now(added))
             return redirect("settings_members", slug)
-    rows = Membership.objects.filter(project=membership.project).select_related("user").order_by("user__username")
-    return render_tab(request, membership, "settings_members", form=form, rows=rows, roles=Role.choices)
+    return members_page(request, membership, form=form)
 
 
-def _a_role(membership: Membership) -> str:
-    return f"{'an' if membership.role == Role.EDITOR else 'a'} {membership.get_role_display().lower()}"
+def members_page(
+    request: HttpRequest,
+    membership: Membership,
+    form: MemberForm | None = None,
+    invite_form: InvitationForm | None = None,
+    link: str = "",
+) -> HttpResponse:
+    """`link` is that of an invitation which has just been made."""
+    project = membership.project
+    rows = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
+    return render_tab(
+        request,
+        membership,
+        "settings_members",
+        form=form or MemberForm(),
+        invite_form=invite_form or InvitationForm(prefix="invite"),
+        link=link,
+        rows=rows.prefetch_related("sections__category"),
+        roles=Role.choices,
+        invitations=invitations.open_invitations(project),
+        past_invitations=invitations.past_invitations(project),
+    )
+
+
+def _role_now(membership: Membership) -> str:
+    said = {
+        Role.VIEWER: _("%(user)s is a viewer now."),
+        Role.EDITOR: _("%(user)s is an editor now."),
+        Role.EXPERT: _("%(user)s is an expert now."),
+        Role.MANAGER: _("%(user)s is a manager now."),
+    }
+    return said[Role(membership.role)] % {"user": membership.user}
 
 
 @access.posts("settings_members")
@@ -45,7 +75,7 @@ def member_change(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = RoleForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Choose one of the roles.")
+        messages.error(request, _("Choose one of the roles."))
         return redirect("settings_members", slug)
     try:
         changed = members.change_role(
@@ -55,11 +85,13 @@ def member_change(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
         messages.error(request, str(error))
         return redirect("settings_members", slug)
     if changed is None:
-        messages.warning(request, "That member had already been removed.")
+        messages.warning(request, _("That member had already been removed."))
         return redirect("settings_members", slug)
-    messages.success(request, f"{changed.user} is {_a_role(changed)} now.")
+    messages.success(request, _role_now(changed))
     if changed.pk == membership.pk and changed.role != Role.MANAGER:
         return redirect("project", slug)
+    if changed.role == Role.EXPERT and not changed.sections.exists():
+        return redirect("member_sections", slug, changed.pk)
     return redirect("settings_members", slug)
 
 
@@ -72,9 +104,9 @@ def member_remove(request: HttpRequest, slug: str, membership_id: int) -> HttpRe
         messages.error(request, str(error))
         return redirect("settings_members", slug)
     if removed is None:
-        messages.warning(request, "That member had already been removed.")
+        messages.warning(request, _("That member had already been removed."))
         return redirect("settings_members", slug)
-    messages.success(request, f"{removed.user} is no longer a member.")
+    messages.success(request, _("%(user)s is no longer a member.") % {"user": removed.user})
     if removed.pk == membership.pk:
         return redirect("projects")
     return redirect("settings_members", slug)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from linker.models import Membership, Role, RoleRule, RunKind
@@ -31,9 +32,9 @@ def roles(request: HttpRequest, slug: str) -> HttpResponse:
         if "check" not in request.POST:
             run = add_role_rule(form.save(commit=False), request.user)
             if run is not None:
-                messages.success(request, "Saved. A run that assigns the roles to the pages has started.")
+                messages.success(request, _("Saved. A run that assigns the roles to the pages has started."))
                 return redirect("run", slug, run.pk)
-            messages.success(request, "Saved. The pages have their new roles, which apply from the next match run.")
+            messages.success(request, _("Saved. The pages have their new roles, which apply from the next match run."))
             return redirect("settings_roles", slug)
         preview = pattern_matches(project, [form.cleaned_data["pattern"]])[0]
     return _roles_page(request, membership, form, RoleLinksForm(changed=project.role_links), matches=preview)
@@ -64,13 +65,13 @@ def role_links(request: HttpRequest, slug: str) -> HttpResponse:
     project = membership.project
     if "reset" in request.POST:
         reset_role_links(project, request.user)
-        messages.success(request, "The default settings apply again from the next match run.")
+        messages.success(request, _("The default settings apply again from the next match run."))
         return redirect("settings_roles", slug)
     links_form = RoleLinksForm(request.POST, changed=project.role_links)
     if not links_form.is_valid():
         return _roles_page(request, membership, RoleRuleForm(project=project), links_form)
     set_role_links(project, links_form.chosen(), request.user)
-    messages.success(request, "Saved. This applies from the next match run.")
+    messages.success(request, _("Saved. This applies from the next match run."))
     return redirect("settings_roles", slug)
 
 
@@ -78,9 +79,9 @@ def role_links(request: HttpRequest, slug: str) -> HttpResponse:
 def role_rule_remove(request: HttpRequest, slug: str, rule_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     if remove_role_rule(membership.project, rule_id, request.user):
-        messages.success(request, "Removed. The rule no longer applies from the next match run.")
+        messages.success(request, _("Removed. The rule no longer applies from the next match run."))
     else:
-        messages.warning(request, "That rule had already been removed.")
+        messages.warning(request, _("That rule had already been removed."))
     return redirect("settings_roles", slug)
 
 

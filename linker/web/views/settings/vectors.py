@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.shortcuts import redirect
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from linker.embedding import vector_sets
@@ -14,7 +15,9 @@ from linker.errors import UserError
 from linker.models import Role
 from linker.pages.languages import model_advice
 from linker.projects import access
+from linker.storage.site_figures import site_figures
 from linker.web.views.settings.tab import render_tab
+from linker.wording import number
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -32,7 +35,7 @@ def vector_list(request: HttpRequest, slug: str) -> HttpResponse:
         "settings_vectors",
         sets=sets,
         recipe=RECIPES[project.text_recipe],
-        advice=model_advice(project),
+        advice=model_advice(project, site_figures(project).languages),
     )
 
 
@@ -44,6 +47,10 @@ def vectors_drop(request: HttpRequest, slug: str, model_id: int) -> HttpResponse
     except UserError as error:
         messages.error(request, str(error))
     else:
-        pages = f"{dropped.pages:,} page{'' if dropped.pages == 1 else 's'}"
-        messages.success(request, f"Dropped the vectors of {pages}: {dropped.model}.")
+        said = ngettext(
+            "Dropped the vectors of %(pages)s page: %(model)s.",
+            "Dropped the vectors of %(pages)s pages: %(model)s.",
+            dropped.pages,
+        )
+        messages.success(request, said % {"pages": number(dropped.pages), "model": dropped.model})
     return redirect("settings_vectors", slug)

@@ -1,0 +1,95 @@
+"""The run that brings the queue in line with safety classes and gates, after a change of theirs or an import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import connection, transaction
+
+from linker.matching.safety import bar, bring_back
+from linker.matching.suppressions import hide
+from linker.matching.tiers import retier
+from linker.models import BarredPair, CandidateEdge, Change, ChangeKind, Gate, Project, Run, RunKind, RunStatus
+from linker.models.querysets import ACCEPTED, WAITING, sql
+from linker.pages.gates import IS_GATED, write_gated
+from linker.runs import lifecycle
+from linker.runs.reports import Report
+
+if TYPE_CHECKING:
+    from linker.runs.lifecycle import Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class SafetyReport(Report):
+    """Suggestions that left the queue, those that came back, and accepted links that wait for a second person."""
+
+    taken_out: int = 0
+    back: int = 0
+    waiting: int | None = None
+
+
+def run_apply_safety(run: Run, progress: Progress = lifecycle.no_progress) -> SafetyReport:
+    """The work of the run. May run twice."""
+    project = run.project
+    progress(0, 2, "Bringing back what may be linked again")
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        back = bring_back(project)
+        if back:
+            retier(project, back)
+            hide(project, edges=back)
+    progress(1, 2, "Taking out what may not be linked")
+    taken_out = bar(project)
+    return SafetyReport(taken_out=taken_out, back=len(back), waiting=mark_waiting(project))
+
+
+_OF_ACCEPTED = "SELECT unnest(ARRAY[l.source_id, l.target_id]) FROM linker_candidateedge l WHERE {accepted}"
+_MARK = """
+WITH changed AS (
+    SELECT l.id, {waits} AS waits FROM linker_candidateedge l WHERE {accepted} AND l.waits <> ({waits})
+    ORDER BY l.id FOR NO KEY UPDATE OF l
+)
+UPDATE linker_candidateedge e SET waits = changed.waits FROM changed WHERE e.id = changed.id
+"""
+
+
+def mark_waiting(project: Project) -> int:
+    """Writes on accepted links whether they wait for a second person, as the gates are now. How many do."""
+    accepted = f"l.project_id = %(project)s AND {sql(ACCEPTED, 'l')}"
+    with transaction.atomic(), connection.cursor() as cursor:
+        is_any = write_gated(project, _OF_ACCEPTED.format(accepted=accepted))
+        waits = f"(l.second_by_id IS NULL AND {IS_GATED})" if is_any else "false"
+        cursor.execute(_MARK.format(accepted=accepted, waits=waits), {"project": project.pk})
+    return CandidateEdge.objects.filter(WAITING, project=project).count()
+
+
+def start_if_due(run: Run) -> Run | None:
+    """Starts another where classes were changed, or pages imported, after the newest of its kind began.
+
+    Called as an import of pages or traffic ends, and as a run of this kind does.
+    """
+    project = run.project
+    newest = Run.objects.filter(project=project, kind=RunKind.SAFETY).order_by("-pk").first()
+    since = newest.started_at or newest.created_at if newest is not None else None
+    changes = Change.objects.filter(project=project, kind__in=[ChangeKind.SAFETY, ChangeKind.GATES])
+    imports = Run.objects.filter(
+        project=project, kind__in=[RunKind.IMPORT_PAGES, RunKind.IMPORT_TRAFFIC], status=RunStatus.SUCCEEDED
+    )
+    if since is not None:
+        changes, imports = changes.filter(at__gt=since), imports.filter(finished_at__gt=since)
+    if not changes.exists() and not (imports.exists() and _has_rules(project)):
+        return None
+    return start(project, run.created_by)
+
+
+def _has_rules(project: Project) -> bool:
+    return any(rules.filter(project=project).exists() for rules in (BarredPair.objects, Gate.objects))
+
+
+def start(project: Project, user: object) -> Run | None:
+    """Starts a run; None where one is under way, which starts another as it ends if it has not seen what changed."""
+    try:
+        return lifecycle.start_run(project, RunKind.SAFETY, {}, user)  # type: ignore[arg-type]
+    except lifecycle.RunIsActive:
+        return None

@@ -1,0 +1,58 @@
+"""Taking back the last change of a tab: a form that sends what was there before, to the address that takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from linker.models import Change, ChangeKind
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from linker.models import Project
+
+Fields = Sequence[tuple[str, str]]
+KINDS = {
+    "settings_tiers": ChangeKind.TIERS,
+    "settings_ranking": ChangeKind.RANKING,
+    "settings_sensitive": ChangeKind.SENSITIVE,
+    "settings_exclusions": ChangeKind.EXCLUSIONS,
+    "settings_safety": ChangeKind.SAFETY,
+    "settings_rollout": ChangeKind.RELEASE,
+}
+
+
+@dataclass(frozen=True)
+class Undo:
+    """A form: where it is sent, and its fields."""
+
+    action: str
+    fields: Fields
+
+
+def offer_undo(
+    request: HttpRequest, project: Project, tab: str, action: str, fields: Sequence[tuple[str, str]]
+) -> None:
+    """Offers the tab's last change to be undone, until somebody makes another."""
+    request.session[_key(project, tab)] = {
+        "change": _newest(project, tab), "action": action, "fields": [list(field) for field in fields]
+    }  # fmt: skip
+
+
+def offered_undo(request: HttpRequest, project: Project, tab: str) -> Undo | None:
+    """What was offered in this session, where nothing was changed since."""
+    known = request.session.get(_key(project, tab))
+    if tab not in KINDS or known is None or known["change"] != _newest(project, tab):
+        return None
+    return Undo(known["action"], [(name, value) for name, value in known["fields"]])
+
+
+def _key(project: Project, tab: str) -> str:
+    return f"undo-{tab}-{project.pk}"
+
+
+def _newest(project: Project, tab: str) -> int | None:
+    changes = Change.objects.filter(project=project, kind=KINDS[tab]).order_by("-pk")
+    return changes.values_list("pk", flat=True).first()

@@ -1,0 +1,339 @@
+"""A report that a client can be given: what the links have done for the site, as one page.
+
+It is counted by a run of its own and kept with it, so that it says next month what it said when it was handed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from linker.matching.kept_runs import standing_run
+from linker.models import EdgeStatus
+from linker.models.edge_counts import kept_counts, total
+from linker.models.querysets import ACCEPTED, HELD, LINKABLE, OPEN, ORPHAN, PRESENT, TO_REVIEW, sql
+from linker.projects import overview
+from linker.reports.table import Table
+from linker.runs import lifecycle
+from linker.runs.reports import Report, ReportKind
+from linker.storage.site_figures import keep_figures
+from linker.wording import in_english
+from review.models import Drawn, Held, Release
+from review.quality.rates import rates
+from review.queue.known_rates import wilson
+from review.releases import held_back
+
+if TYPE_CHECKING:
+    from linker.models import Project, Run
+    from linker.runs.lifecycle import Progress
+
+STEPS = 4
+AUDITED = timedelta(days=91)
+DEEP = 3  # clicks from the home page; what lies deeper is seldom crawled
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteFigures:
+    """The site's pages and the links in their texts, before the links that were released and with them.
+
+    `nearer`: pages to which a released link is a shorter way from the home page; depths are None where no import told
+    them.
+    """
+
+    pages: int = 0
+    indexable: int = 0
+    orphans: int = 0
+    orphans_after: int = 0
+    text_links: int = 0
+    text_links_after: int = 0
+    beside_after: int = 0
+    deep: int | None = None
+    deep_after: int | None = None
+    depth: float | None = None
+    depth_after: float | None = None
+    nearer: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkFigures:
+    """Suggestions, and what became of them. `out`: released, and not withdrawn; `live` of them are on the site, None
+    where no import of links has looked for them yet."""
+
+    to_review: int = 0
+    held: int = 0
+    accepted: int = 0
+    exported: int = 0
+    rejected: int = 0
+    withdrawn: int = 0
+    out: int = 0
+    live: int | None = None
+
+    @property
+    def decided(self) -> int:
+        return self.accepted + self.exported + self.rejected + self.withdrawn
+
+    @property
+    def share(self) -> float | None:
+        """Of the decided ones, those that were approved."""
+        return (self.decided - self.rejected) / self.decided if self.decided else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """A rate of an audit: so many `good` of `looked_at`, with the bounds of its interval of 95%."""
+
+    label: str
+    good: int
+    looked_at: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        return self.good / self.looked_at if self.looked_at else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldLinks:
+    """Links that the newest release held back for a reason."""
+
+    reason: Held
+    links: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Risks:
+    """What may go wrong: of the links that are out, `targets_gone` lead to a page that may not be linked any more,
+    `missing` were looked for and not found, and `lost` were live and have disappeared."""
+
+    sensitive_open: int = 0
+    sensitive_out: int = 0
+    targets_gone: int = 0
+    missing: int = 0
+    lost: int = 0
+    held: tuple[HeldLinks, ...] = ()
+
+    @property
+    def are_known(self) -> bool:
+        return bool(
+            self.held or self.sensitive_open or self.sensitive_out or self.targets_gone or self.missing or self.lost
+        )
+
+
+class NextStep(StrEnum):
+    """What to do next, the most pressing first."""
+
+    RELEASE = "release"
+    REPAIR = "repair"
+    HELD = "held"
+    REVIEW = "review"
+    ORPHANS = "orphans"
+    CHECK = "check"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFacts:
+    """The newest release."""
+
+    number: int
+    day: str
+    links: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientReport(Report):
+    """All of a report. `match` is the match run that stands, `ended` its last day; `audits` are empty, and left out of
+    the page, where nobody has audited."""
+
+    match: int | None = None
+    ended: str | None = None
+    release: ReleaseFacts | None = None
+    site: SiteFigures | None = None
+    work: WorkFigures | None = None
+    audits: tuple[Rate, ...] = ()
+    risks: Risks | None = None
+    steps: tuple[NextStep, ...] = ()
+
+
+def audit_rates(project: Project) -> tuple[Rate, ...]:
+    """What the audits of the last three months found, by how the links were approved."""
+    found = rates(project, timezone.now() - AUDITED).by_origin
+    return tuple(
+        Rate(
+            label=in_english(Drawn(drawn).label),
+            good=round(rate.good),
+            looked_at=rate.links,
+            low=wilson(rate.good, rate.links)[0],
+            high=wilson(rate.good, rate.links)[1],
+        )
+        for drawn, rate in found.items()
+    )
+
+
+def write_report(run: Run, progress: Progress = lifecycle.no_progress) -> ClientReport:
+    """The work of a run that writes a report. It only reads."""
+    project = run.project
+    standing, release = standing_run(project), Release.objects.filter(project=project).first()
+    progress(0, STEPS, "Counting pages and links")
+    out = _links_out(project)
+    site = _site(project, out)
+    progress(1, STEPS, "Counting suggestions")
+    work = _work(project, out)
+    progress(2, STEPS, "Looking for risks")
+    risks = _risks(project, release, out)
+    progress(3, STEPS, "Writing")
+    return ClientReport(
+        match=standing.pk if standing else None,
+        ended=f"{standing.finished_at:%Y-%m-%d}" if standing and standing.finished_at else None,
+        release=_facts(release) if release else None,
+        site=site,
+        work=work,
+        audits=audit_rates(project),
+        risks=risks,
+        steps=tuple(_steps(site, work, risks)),
+    )
+
+
+def _facts(release: Release) -> ReleaseFacts:
+    return ReleaseFacts(
+        number=release.number,
+        day=f"{release.created_at:%Y-%m-%d}",
+        links=release.links,
+        sha256=release.sha256,
+    )
+
+
+class _LinksOut(NamedTuple):
+    """The links that are out: how many, how many of them an import has found, how many it has not that are in a text or
+    beside one, and the risks."""
+
+    links: int
+    live: int
+    looked_for: int
+    in_text: int
+    beside: int
+    missing: int
+    lost: int
+    targets_gone: int
+    sensitive: int
+
+
+def _links_out(project: Project) -> _LinksOut:
+    is_there = "l.state IN ('live', 'different', 'moved')"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT count(*), count(*) FILTER (WHERE {is_there}), count(l.looked_at),
+                count(*) FILTER (WHERE NOT {is_there} AND e.placement = 'inline'),
+                count(*) FILTER (WHERE NOT {is_there} AND e.placement <> 'inline'),
+                count(*) FILTER (WHERE l.state = 'missing'), count(*) FILTER (WHERE l.state = 'lost'),
+                count(*) FILTER (WHERE NOT ({sql(LINKABLE, "t")})), count(*) FILTER (WHERE e.sensitive <> '')
+            FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id
+                JOIN linker_page t ON t.id = e.target_id
+            WHERE l.project_id = %s AND l.is_out
+            """,
+            [project.pk],
+        )
+        return _LinksOut(*cursor.fetchone())
+
+
+# Orphans, and how far pages are from the home page: of those to which a released link leads from a text, with it.
+_AFTER = f"""
+WITH reached AS (
+    SELECT e.target_id AS page, min(s.crawl_depth) + 1 AS depth
+    FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id JOIN linker_page s ON s.id = e.source_id
+    WHERE l.project_id = %(project)s AND l.is_out AND e.placement = 'inline' AND {sql(PRESENT, "s")}
+    GROUP BY 1
+)
+SELECT count(*) FILTER (WHERE {sql(ORPHAN, "p")} AND r.page IS NULL),
+    count(p.crawl_depth),
+    avg(p.crawl_depth)::float8, avg(least(p.crawl_depth, r.depth)) FILTER (WHERE p.crawl_depth IS NOT NULL)::float8,
+    count(*) FILTER (WHERE p.crawl_depth > {DEEP}),
+    count(*) FILTER (WHERE p.crawl_depth > {DEEP} AND least(p.crawl_depth, r.depth) > {DEEP}),
+    count(*) FILTER (WHERE r.depth < p.crawl_depth)
+FROM linker_page p LEFT JOIN reached r ON r.page = p.id WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
+"""
+
+
+def _site(project: Project, out: _LinksOut) -> SiteFigures:
+    figures = overview.site_figures(project, keep_figures(project))
+    with connection.cursor() as cursor:
+        cursor.execute(_AFTER, {"project": project.pk})
+        orphans, known, depth, depth_after, deep, deep_after, nearer = cursor.fetchone()
+    depths: dict[str, Any] = (
+        {
+            "depth": round(depth, 4),
+            "depth_after": round(depth_after, 4),
+            "deep": deep,
+            "deep_after": deep_after,
+            "nearer": nearer,
+        }
+        if known
+        else {}
+    )
+    return SiteFigures(
+        pages=figures.pages,
+        indexable=figures.indexable,
+        orphans=figures.orphans,
+        orphans_after=orphans,
+        text_links=figures.body_links,
+        text_links_after=figures.body_links + out.in_text,
+        beside_after=out.beside,
+        **depths,
+    )
+
+
+def _work(project: Project, out: _LinksOut) -> WorkFigures:
+    return WorkFigures(
+        **kept_counts(project).aggregate(
+            to_review=total(TO_REVIEW),
+            held=total(HELD),
+            accepted=total(ACCEPTED),
+            exported=total(Q(status=EdgeStatus.EXPORTED)),
+            rejected=total(Q(status=EdgeStatus.REJECTED)),
+            withdrawn=total(Q(status=EdgeStatus.WITHDRAWN)),
+        ),
+        out=out.links,
+        live=out.live if out.looked_for else None,
+    )
+
+
+def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
+    sensitive = kept_counts(project).filter(is_sensitive=True).aggregate(opened=total(OPEN))
+    groups = held_back.groups(held_back.of_release(release)) if release else []
+    return Risks(
+        sensitive_open=sensitive["opened"],
+        sensitive_out=out.sensitive,
+        targets_gone=out.targets_gone,
+        missing=out.missing,
+        lost=out.lost,
+        held=tuple(HeldLinks(reason=Held(group.reason), links=group.links) for group in groups),
+    )
+
+
+def _steps(site: SiteFigures, work: WorkFigures, risks: Risks) -> list[NextStep]:
+    wanted = {
+        NextStep.RELEASE: work.accepted > 0,
+        NextStep.REPAIR: risks.targets_gone + risks.missing + risks.lost > 0,
+        NextStep.HELD: bool(risks.held),
+        NextStep.REVIEW: work.to_review > 0,
+        NextStep.ORPHANS: site.orphans_after > 0,
+        NextStep.CHECK: work.out > (work.live or 0),
+    }
+    return [step for step, is_due in wanted.items() if is_due]
+
+
+def sentences(report: ClientReport) -> list[str]:
+    return [_("The report has been written.")] if report.site else []
+
+
+# The page of the report says the rest.
+CLIENT_REPORT = ReportKind(ClientReport, sentences, Table(only=("match", "ended")).rows)

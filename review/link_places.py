@@ -1,0 +1,135 @@
+"""Where a link goes: on which words of the donor's text, beside it, or into copy that is still to be written."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+
+from linker.engine.anchors.placement import LinkableText
+from linker.engine.anchors.source_labels import EDITOR
+from linker.engine.text.sentences import find_phrase, reads_as, sentence_and_heading
+from linker.models import CandidateEdge, EdgeStatus, ExistingLink, Placement
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import APPROVED
+from review.models import Decision, Verb, Where
+from review.rulings import AnchorError, Ruling
+
+if TYPE_CHECKING:
+    pass
+
+PLACEMENT_OF = {Where.TEXT: Placement.INLINE, Where.BESIDE: Placement.RELATED, Where.GAP: Placement.RELATED}
+
+
+def make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, ruling: Ruling) -> None:
+    before = where_of(edge)
+    edge.status, edge.reviewed = EdgeStatus.ACCEPTED, True
+    edge.rel = ruling.rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
+    decision.verb = Verb.ACCEPT
+    if anchor != edge.anchor:
+        edge.anchor, edge.anchor_source, edge.edited, decision.verb = anchor, EDITOR, True, Verb.EDIT
+        edge.span_start, edge.span_end = _place(edge, ruling.span) or (None, None)
+        read_around(edge)
+        if edge.content_gap and edge.span_start is not None:
+            edge.content_gap, edge.placement = False, Placement.INLINE
+    where = ruling.where or by_itself(edge, ruling.proposed)
+    if where != where_of(edge) or ruling.where not in (None, before):
+        _move(edge, where, ruling.span)
+        decision.moved_to = where
+    elif decision.verb == Verb.ACCEPT and ruling.span is not None and _stand_there(edge, ruling.span):
+        decision.moved_to = Where.TEXT
+
+
+def _stand_there(edge: CandidateEdge, span: tuple[int, int]) -> bool:
+    """Puts a link in the text on its own words at another place; False where it has that place, or may not have it."""
+    if where_of(edge) != Where.TEXT or span == (edge.span_start, edge.span_end) or _place(edge, span) != span:
+        return False
+    edge.span_start, edge.span_end = span
+    read_around(edge)
+    return True
+
+
+def where_of(edge: CandidateEdge) -> Where:
+    """Where the link goes as the edge is now."""
+    if edge.content_gap:
+        return Where.GAP
+    return Where.TEXT if edge.placement == Placement.INLINE else Where.BESIDE
+
+
+def by_itself(edge: CandidateEdge, said: Where | None = None) -> Where:
+    """Where an accept puts the link unless the editor says otherwise: one whose words the text does not hold goes where
+    the project has such links go, or where the card `said`, should that have changed since."""
+    where = where_of(edge)
+    if where != Where.GAP:
+        return where
+    return said if said in (Where.BESIDE, Where.GAP) else Where(edge.project.gap_links)
+
+
+def why_not_there(edge: CandidateEdge, anchor: str) -> str:
+    """What is to be said where the text holds the words and the link cannot go there; else empty."""
+    trial = copy(edge)
+    trial.anchor = anchor
+    if find_phrase(edge.source.body, anchor) is None or _place(trial) is not None:
+        return ""
+    return _("The text holds these words only in a link, in a heading, or where no link may stand.")
+
+
+def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None) -> None:
+    """Puts the link elsewhere. Raises AnchorError where the text does not hold its words."""
+    place = _place(edge, span) if where == Where.TEXT else None
+    if where == Where.TEXT and place is None:
+        raise AnchorError(
+            _(
+                "The text does not hold “%(anchor)s” where a link may stand. Pick words of the text, or put the link "
+                "beside it."
+            )
+            % {"anchor": edge.anchor}
+        )
+    edge.span_start, edge.span_end = place or (None, None)
+    edge.placement = PLACEMENT_OF[where]
+    edge.content_gap = where == Where.GAP
+    read_around(edge)
+
+
+def _place(edge: CandidateEdge, span: tuple[int, int] | None = None) -> tuple[int, int] | None:
+    """Where the edge's anchor may stand in the donor's text, by the rules of a match run, or None.
+
+    The span that an editor picked comes first, then the place it has, then those of its alternatives, where they read
+    as the anchor.
+    """
+    body = edge.source.body
+    approved = CandidateEdge.objects.filter(APPROVED, source=edge.source_id, span_start__isnull=False)
+    rows = approved.exclude(pk=edge.pk).values_list("span_start", "span_end", "anchor")
+    taken = [
+        (start, end)
+        for start, end, anchor in rows
+        if start is not None and end is not None and reads_as(body, start, end, anchor)
+    ]
+    links = ExistingLink.objects.filter(TEXT_LINK, source=edge.source_id).exclude(anchor="")
+    if edge.is_known:
+        links = links.exclude(target=edge.target_id)
+    headings = [edge.source.h1, *edge.source.headings]
+    page = LinkableText(body, links.values_list("anchor", flat=True), taken, headings)
+    known: list[tuple[int | None, int | None]] = [span] if span is not None else []
+    known += [(edge.span_start, edge.span_end)]
+    known += [(item.get("start"), item.get("end")) for item in edge.anchor_alternatives]
+    for start, end in known:
+        if start is None or end is None or not reads_as(body, start, end, edge.anchor):
+            continue
+        if page.suits((start, end)) and not any(start < stop and first < end for first, stop in taken):
+            return start, end
+    found = page.take([(edge.anchor, "", 1.0)], (edge.anchor, "")).place
+    return (found.start, found.end) if found else None
+
+
+def read_around(edge: CandidateEdge) -> None:
+    """Sentence and heading of the edge's place, if its text still reads so there."""
+    edge.sentence, edge.section_heading, edge.body_hash = "", "", None
+    start, end = edge.span_start, edge.span_end
+    if start is None or end is None:
+        return
+    body = edge.source.body
+    if reads_as(body, start, end, edge.anchor):
+        edge.sentence, edge.section_heading = sentence_and_heading(body, start, end)
+        edge.body_hash = edge.source.body_hash

@@ -1,0 +1,193 @@
+"""From proposed to live: how many links are at each step, how long a step takes, and which need somebody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from heapq import merge
+from itertools import islice
+from statistics import median
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlencode
+
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from linker.models.edge_counts import kept_counts, total
+from linker.models.querysets import ONCE_APPROVED
+from linker.models.subtrees import categories_below
+from linker.query_strings import is_id, unknown_fields
+from review.live.seeing import AT_REST
+from review.models import Decision, LiveState, PublishedLink, Verb
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.db.models import QuerySet
+
+    from linker.models import Project
+
+PAGE_SIZE = 50
+STUCK_DAYS = 30
+SAMPLED = 1000  # newest links, of which the length of a step is the median
+MOST = 5000  # links that are counted for a filter
+ON_THE_SITE = (LiveState.LIVE, LiveState.DIFFERENT, LiveState.MOVED)
+TO_SEE_TO = tuple(state for state in LiveState if state not in AT_REST)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the funnel: how many links have come so far, and their share of those of the step before."""
+
+    name: str
+    links: int
+    share: float | None
+
+
+@dataclass(frozen=True)
+class Funnel:
+    """`states` counts released links that nobody has closed; `stuck` those that have needed somebody for more than
+    STUCK_DAYS, as far as MOST;
+    `to_release` and `to_live` are medians in days, None where no link has come so far."""
+
+    steps: list[Step]
+    lost: int
+    states: dict[LiveState, int]
+    stuck: int
+    to_release: float | None
+    to_live: float | None
+    looked_at: datetime | None
+
+
+def funnel(project: Project) -> Funnel:
+    kept = kept_counts(project)
+    proposed, approved = (int(kept.aggregate(links=total(rule))["links"]) for rule in (None, ONCE_APPROVED))
+    links = PublishedLink.objects.filter(project=project).order_by().values_list("state")
+    states = {LiveState(state): number for state, number in links.annotate(links=Count("pk"))}
+    closed = dict(links.filter(closed_at__isnull=False).annotate(links=Count("pk")))
+    released = sum(states.values())
+    live = sum(states.get(state, 0) for state in ON_THE_SITE)
+    lost = states.get(LiveState.LOST, 0)
+    to_release, to_live = _days_a_step(project)
+    return Funnel(
+        steps=[
+            Step(_("Proposed"), proposed, None),
+            Step(_("Approved"), approved, _share(approved, proposed)),
+            Step(_("Released"), released, _share(released, approved)),
+            Step(_("Live"), live, _share(live, released)),
+            Step(_("Lost"), lost, _share(lost, released)),
+        ],
+        lost=lost,
+        states={state: states[state] - closed.get(state, 0) for state in LiveState if state in states},
+        stuck=LiveFilter(days=STUCK_DAYS).links(project)[: MOST + 1].count(),
+        to_release=to_release,
+        to_live=to_live,
+        looked_at=_looked_at(project),
+    )
+
+
+def _share(links: int, base: int) -> float | None:
+    return links / base if base else None
+
+
+def _looked_at(project: Project) -> datetime | None:
+    newest = PublishedLink.objects.filter(project=project).order_by("-release", "edge")
+    return newest.values_list("looked_at", flat=True).first()
+
+
+def _days_a_step(project: Project) -> tuple[float | None, float | None]:
+    """Median days from the decision to the release, and from there to the first sight on the site."""
+    decisions = Decision.objects.filter(edge=OuterRef("edge"), verb__in=[Verb.ACCEPT, Verb.EDIT]).order_by("-pk")
+    links = PublishedLink.objects.filter(project=project).annotate(decided_at=Subquery(decisions.values("at")[:1]))
+    rows = list(links.order_by("-edge").values_list("decided_at", "released_at", "first_live_at")[:SAMPLED])
+    return (
+        _median_days([(decided, sent) for decided, sent, _ in rows]),
+        _median_days([(sent, live) for _, sent, live in rows]),
+    )
+
+
+def _median_days(pairs: list[tuple[datetime | None, datetime | None]]) -> float | None:
+    waits = [end - start for start, end in pairs if start is not None and end is not None and start <= end]
+    return median(wait / timedelta(days=1) for wait in waits) if waits else None
+
+
+@dataclass(frozen=True)
+class LiveFilter:
+    """Which released links are listed, those that are so the longest first. Empty fields do not restrict, but that only
+    links are listed which somebody has to see to.
+
+    `days`: for at least so many days. `owner`: the id of who has them, 0 for nobody. `category`: the donor's, with all
+    below it. `closed`: those that a person took as they are.
+    """
+
+    state: str = ""
+    days: int | None = None
+    owner: int | None = None
+    category: int | None = None
+    closed: bool = False
+    ignored: tuple[str, ...] = ()
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Self:
+        """Reads a QueryDict; what is not understood is left out and named in `ignored`."""
+        ignored = unknown_fields(query, {"state", "days", "owner", "category", "closed", "after"})
+        state = query.get("state", "")
+        if state and state not in LiveState.values:
+            ignored, state = (*ignored, "state"), ""
+        numbers: dict[str, int | None] = {}
+        for name in ("days", "owner", "category"):
+            text = query.get(name, "").strip()
+            numbers[name] = int(text) if text == "0" or is_id(text) else None
+            if text and numbers[name] is None:
+                ignored = (*ignored, name)
+        days = numbers["days"]
+        if days is not None and days > timedelta.max.days // 1000:
+            ignored, numbers["days"] = (*ignored, "days"), None
+        return cls(state, **numbers, closed=query.get("closed", "") == "on", ignored=tuple(ignored))
+
+    def to_query(self, **more: Any) -> str:
+        """The inverse of from_query, without what does not restrict."""
+        values = {"state": self.state, "days": self.days, "owner": self.owner, "category": self.category}
+        values |= {"closed": "on" if self.closed else "", **more}
+        return urlencode({name: value for name, value in values.items() if value not in ("", None)})
+
+    def links(self, project: Project) -> QuerySet[PublishedLink]:
+        links = PublishedLink.objects.filter(project=project)
+        links = links.filter(state__in=[self.state] if self.state else TO_SEE_TO)
+        links = links.filter(closed_at__isnull=not self.closed)
+        if self.days is not None:
+            links = links.filter(since__lte=timezone.now() - timedelta(days=self.days))
+        if self.owner is not None:
+            links = links.filter(owner=self.owner or None)
+        if self.category is not None:
+            links = links.filter(edge__source__category__in=categories_below(project, [self.category]))
+        return links.order_by("since", "edge")
+
+
+def page(project: Project, chosen: LiveFilter, after: str) -> tuple[list[PublishedLink], str]:
+    """One screen of links with their pages and owners, and the cursor of the next one, empty at the end. A cursor that
+    cannot be read is the beginning.
+
+    A query a state, each on its range of the index: however many links there are, few are read and none are sorted.
+    """
+    links = chosen.links(project).select_related(
+        "edge__source", "edge__target", "owner", "release", "closed_by", "edge__pending"
+    )
+    links = links.defer("edge__source__body", "edge__target__body")
+    since, _sign, edge = after.rpartition("~")
+    if is_id(edge) and (moment := _moment(since)) is not None:
+        links = links.filter(Q(since__gt=moment) | Q(since=moment, edge__gt=int(edge)), since__gte=moment)
+    states = [chosen.state] if chosen.state else TO_SEE_TO
+    ranges = [list(links.filter(state=state)[: PAGE_SIZE + 1]) for state in states]
+    found = list(islice(merge(*ranges, key=lambda link: (link.since, link.edge_id)), PAGE_SIZE + 1))
+    last = found[PAGE_SIZE - 1] if len(found) > PAGE_SIZE else None
+    return found[:PAGE_SIZE], f"{last.since.isoformat()}~{last.edge_id}" if last else ""
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None

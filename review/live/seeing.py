@@ -1,0 +1,90 @@
+"""What people do about released links that are not as they were released: each change is told in the link's life."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from linker.errors import UserError
+from linker.models import CandidateEdge, EdgeStatus, Membership
+from review.models import LinkEvent, LiveState, PublishedLink
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.contrib.auth.models import User
+
+    from linker.models import Project
+
+# States in which nobody has to do anything, or not yet.
+AT_REST = (LiveState.SENT, LiveState.LIVE, LiveState.REMOVED)
+NOTE_LENGTH = 500
+
+
+@transaction.atomic
+def close(project: Project, edge_ids: Sequence[int], user: User, note: str) -> int:
+    """Takes links as the site shows them, until that changes. Raises UserError without a word why."""
+    note = note.strip()[:NOTE_LENGTH]
+    if not note:
+        raise UserError(_("Nothing was closed: write in the note why these links may stay as they are."))
+    links = [link for link in _locked(project, edge_ids) if link.closed_at is None and link.state not in AT_REST]
+    for link in links:
+        link.closed_at, link.closed_by, link.closed_note = timezone.now(), user, note
+    PublishedLink.objects.bulk_update(links, ["closed_at", "closed_by", "closed_note"])
+    _tell(links, user, note)
+    return len(links)
+
+
+@transaction.atomic
+def give(project: Project, edge_ids: Sequence[int], user: User, to: int | None) -> int:
+    """Gives links to a member of the project to see to, or to nobody. Raises UserError where `to` is no member."""
+    member = Membership.objects.select_related("user").filter(project=project, user=to).first()
+    if to is not None and member is None:
+        raise UserError(_("Nothing was changed: this person is not a member of the project."))
+    links = [link for link in _locked(project, edge_ids) if link.owner_id != to]
+    for link in links:
+        link.owner_id = to
+    PublishedLink.objects.bulk_update(links, ["owner"])
+    who = member.user.get_username() if member else ""
+    _tell(links, user, _("Given to %(who)s") % {"who": who} if who else _("Given to nobody"))
+    return len(links)
+
+
+@transaction.atomic
+def reopen(project: Project, edge_ids: Sequence[int], user: User, note: str) -> int:
+    """Puts links back into the queue, to be decided on again: those that are out, that nothing is pending for, and that
+    are not live as they were released."""
+    edges = CandidateEdge.objects.filter(project=project, pk__in=edge_ids, status=EdgeStatus.EXPORTED)
+    edges = edges.filter(pending__isnull=True, published__is_out=True).exclude(published__state__in=AT_REST)
+    ids = list(edges.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+    CandidateEdge.objects.filter(pk__in=ids).update(
+        status=EdgeStatus.SUGGESTED, stale=False, regressed=True, updated_at=timezone.now()
+    )
+    said = note.strip()[:NOTE_LENGTH]
+    _tell(_locked(project, ids), user, said or _("Back to the queue"))
+    return len(ids)
+
+
+def _locked(project: Project, edge_ids: Sequence[int]) -> list[PublishedLink]:
+    links = PublishedLink.objects.filter(project=project, edge__in=edge_ids)
+    return list(links.select_for_update(of=("self",)).order_by("edge"))
+
+
+def _tell(links: Sequence[PublishedLink], user: User, note: str) -> None:
+    now = timezone.now()
+    LinkEvent.objects.bulk_create(
+        LinkEvent(
+            project_id=link.project_id,
+            edge_id=link.edge_id,
+            at=now,
+            before=link.state,
+            after=link.state,
+            user=user,
+            seen_anchor=link.seen_anchor,
+            note=note,
+        )
+        for link in links
+    )

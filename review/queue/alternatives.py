@@ -1,0 +1,91 @@
+"""The other words that a card offers for its link, each with where it came from and where in the text it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext as _
+
+from linker.engine.text.clean import clean
+from linker.engine.text.generic import bare
+from linker.engine.text.headings import looks_like_heading
+from linker.engine.text.sentences import find_phrase, reads_as
+from review.queue.card_words import source_in_words
+from review.queue.excerpt import Excerpt, excerpt_around
+
+if TYPE_CHECKING:
+    from linker.models import CandidateEdge
+    from review.queue.text_links import LinkPlaces
+
+MOST = 5
+AROUND = 24  # characters on each side of words that stand elsewhere
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another anchor: `origin` says in words where it came from; `span` is its place in the donor's text, None where
+    the text does not hold it, and `place` says where that is; `excerpt` is the paragraph around it where the card's own
+    excerpt ends before."""
+
+    text: str
+    origin: str
+    span: tuple[int, int] | None
+    place: str = ""
+    excerpt: Excerpt | None = None
+
+
+def alternatives_of(
+    body: str, edge: CandidateEdge, shown: Excerpt | None, links: LinkPlaces
+) -> tuple[Alternative, ...]:
+    """In the order of the run, those that the text holds first. Of those that say the same with other marks, the
+    shortest alone."""
+    items: dict[str, dict[str, Any]] = {}
+    for item in edge.anchor_alternatives:
+        words = bare(item["text"])
+        if item["text"] != edge.anchor and (words not in items or len(item["text"]) < len(items[words]["text"])):
+            items[words] = item
+    others = [_alternative(body, item, shown, links) for item in items.values()]
+    others.sort(key=lambda other: other.span is None)
+    return tuple(others[:MOST])
+
+
+def _alternative(body: str, item: dict[str, Any], shown: Excerpt | None, links: LinkPlaces) -> Alternative:
+    text, origin = item["text"], source_in_words(item["source"], item.get("impressions"))
+    span = place_of(body, text, item.get("start"), item.get("end"))
+    if span is None or (item.get("start") is None and not _is_free(body, span, links)):
+        return Alternative(text, origin, None)
+    if shown is not None and shown.holds(*span):
+        return Alternative(text, origin, span, _("in this paragraph"))
+    excerpt = excerpt_around(body, *span, links.anchors, links.places)
+    return Alternative(text, origin, span, _("in the text: %(words)s") % {"words": _around(body, *span)}, excerpt)
+
+
+def place_of(body: str, phrase: str, start: int | None, end: int | None) -> tuple[int, int] | None:
+    """The place that is known, or where an import has moved it to."""
+    if start is not None and end is not None and reads_as(body, start, end, phrase):
+        return start, end
+    return find_phrase(body, phrase)
+
+
+def _is_free(body: str, span: tuple[int, int], links: LinkPlaces) -> bool:
+    """Whether words that no run has placed seem to stand in prose and in no link. The rules of a run are asked once
+    they are picked."""
+    start, end = span
+    line = body[body.rfind("\n", 0, start) + 1 : (body.find("\n", end) + 1 or len(body) + 1) - 1]
+    taken = any(find_phrase(anchor, body[start:end]) for anchor in links.anchors)
+    return (
+        not looks_like_heading(line) and not taken and not any(low < end and start < high for low, high in links.places)
+    )
+
+
+def _around(body: str, start: int, end: int) -> str:
+    """The words with a few before and after them, of the same line."""
+    line_start, line_end = body.rfind("\n", 0, start) + 1, body.find("\n", end)
+    line_end = len(body) if line_end < 0 else line_end
+    before, after = body[max(line_start, start - AROUND) : start], body[end : min(line_end, end + AROUND)]
+    if start - AROUND > line_start:
+        before = "…" + before.partition(" ")[2]
+    if end + AROUND < line_end:
+        after = after.rpartition(" ")[0] + "…"
+    return clean(before + body[start:end] + after)

@@ -1,0 +1,116 @@
+"""The words on a card of the queue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from linker import wording
+from linker.engine.anchors.source_labels import WORDS
+from linker.engine.text.names import page_name
+from review.models import Where
+
+if TYPE_CHECKING:
+    from linker.models import CandidateEdge, Page
+
+WARNING_NAMES = {
+    "address": _("Address as anchor"),
+    "banned": _("Banned words"),
+    "generic": _("Generic words"),
+    "misleading": _("Another page's name"),
+    "unrelated": _("Unrelated words"),
+    "too_long": _("Long anchor"),
+    "identical": _("Anchor used %(times)d times"),
+}
+# From which share of the run's links on a link is called what. Words are read off the run and never off a fixed score:
+# another model, or another way to rank, spreads its scores elsewhere.
+QUANTILE_WORDS = (
+    (0.9, _("Among the best 10% of this run’s suggestions")),
+    (0.75, _("Among the best 25% of this run’s suggestions")),
+    (0.5, _("In the upper half of this run’s suggestions")),
+    (0.0, _("In the lower half of this run’s suggestions")),
+)
+# Where a link goes, in the middle of a sentence; Where has the words that stand alone.
+GOES = {
+    Where.TEXT: _("in the text"),
+    Where.BESIDE: _("beside the text"),
+    Where.GAP: _("as a content gap"),
+}
+HINTS = {
+    "beside": _(
+        "The text has no words that fit well. This project puts such a link beside the text; “Where” below puts this "
+        "one elsewhere."
+    ),
+    "gap": _("Write the sentence and edit the anchor to its words, or put the link beside the text."),
+    "copy": _("Write the sentence, or take an anchor that stands in the text."),
+}
+# What the numbers behind a suggestion are called; any other is called as its feature.
+MEASURES = {
+    "cosine": _("alike by meaning"),
+    "similarity": _("alike by meaning"),
+    "words": _("alike by words"),
+    "share": _("of the phrase's links lead here"),
+    "keyness": _("of the phrase's mentions are links"),
+    "named": _("how wholly it is named"),
+    "times": _("mentions in the text"),
+    "neighbour_links": _("of the nearest pages link to it"),
+    "similar_linkers": _("of similar linkers link to it"),
+    "cocited": _("linked together with it"),
+    "category_links": _("of its category link to it"),
+    "links_back": _("links back"),
+    "level": _("levels up the tree"),
+    "stated": _("probability before this project’s decisions"),
+}
+
+
+def source_in_words(source: str, impressions: int | None = None) -> str:
+    """ "Search query, 1,200 impressions", "H1" ...; a source without words of its own is said as it is stored."""
+    words = gettext(WORDS[source]) if source in WORDS else source
+    if impressions is None:
+        return words
+    said = {"source": words, "impressions": wording.number(impressions)}
+    return (
+        ngettext("%(source)s, %(impressions)s impression", "%(source)s, %(impressions)s impressions", impressions)
+        % said
+    )
+
+
+def name_of(page: Page) -> str:
+    """What a reader would call a page; without a title its address."""
+    return page_name(page.title, page.h1) or page.url
+
+
+def level_in_words(edge: CandidateEdge) -> str:
+    """How far up the tree the pair was found."""
+    if edge.level == 0:
+        return gettext("same category")
+    if edge.block is None:
+        return gettext("whole site")
+    return ngettext("%(levels)d level up", "%(levels)d levels up", edge.level) % {"levels": edge.level}
+
+
+def authority_in_words(edge: CandidateEdge) -> str:
+    """How the donor ranks among the site's pages by authority, with the number of the import where one gave it."""
+    if edge.authority is None:
+        return ""
+    imported = edge.source.authority
+    number = gettext("authority by PageRank")
+    if imported is not None:
+        places = len(f"{imported:.2f}".rstrip("0").partition(".")[2])
+        number = gettext("authority %(number)s") % {"number": wording.decimal(imported, places)}
+    if edge.authority >= 0.5:
+        said, share = gettext("%(authority)s, in the top %(percent)d%%"), 1 - edge.authority
+    else:
+        said, share = gettext("%(authority)s, in the lower %(percent)d%%"), edge.authority
+    return said % {"authority": number, "percent": max(1, round(100 * share))}
+
+
+def percent(share: float) -> str:
+    """In whole percent; what is neither impossible nor certain is not rounded to it."""
+    if 0.0 < share < 0.01:
+        return "<" + wording.percent(0.01)
+    if 0.99 < share < 1.0:
+        return ">" + wording.percent(0.99)
+    return wording.percent(share)

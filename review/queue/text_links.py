@@ -1,0 +1,76 @@
+"""Which words of a donor's text are links: those of the site, and those that were accepted and are to come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from linker.engine.text.sentences import reads_as
+from linker.models import CandidateEdge, ExistingLink, Placement
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import APPROVED
+from linker.pages.posed_links import without_posed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from linker.models import Project
+
+MOST = 200  # links of a donor that are looked for, of each kind
+
+
+@dataclass(frozen=True)
+class AcceptedLink:
+    """A link that is to come, and where in the text it was placed; None where nobody knows."""
+
+    edge: int
+    anchor: str
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True)
+class LinkPlaces:
+    """Where a text is linked: at `places`, and on the words of `anchors` wherever these stand."""
+
+    anchors: tuple[str, ...]
+    places: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class TextLinks:
+    """The links in the text of one donor: the anchors of those that it has, and those that are to come."""
+
+    there: list[str] = field(default_factory=list)
+    accepted: list[AcceptedLink] = field(default_factory=list)
+
+    def places_in(self, body: str, edge: CandidateEdge) -> LinkPlaces:
+        """Where they are in the donor's text, as the card of the edge shows it: without its own link. A link that an
+        import has moved is known by its words."""
+        anchors = [*self.there]
+        places = []
+        for link in self.accepted:
+            if link.edge == edge.pk:
+                continue
+            if link.start is not None and link.end is not None and reads_as(body, link.start, link.end, link.anchor):
+                places.append((link.start, link.end))
+            else:
+                anchors.append(link.anchor)
+        return LinkPlaces(tuple(anchors), tuple(places))
+
+
+def links_of(project: Project, donors: Collection[int]) -> dict[int, TextLinks]:
+    """The links in the text of each donor, without those that are shown as suggestions. Two queries, however many
+    donors."""
+    found = {donor: TextLinks() for donor in donors}
+    links = ExistingLink.objects.filter(TEXT_LINK, source__in=donors).exclude(anchor="")
+    there = without_posed(project, links).order_by("pk")
+    for donor, anchor in there.values_list("source", "anchor"):
+        if len(found[donor].there) < MOST:
+            found[donor].there.append(anchor)
+    to_come = CandidateEdge.objects.filter(APPROVED, project=project, source__in=donors, placement=Placement.INLINE)
+    rows = to_come.order_by("pk").values_list("source", "pk", "anchor", "span_start", "span_end")
+    for donor, edge, anchor, start, end in rows:
+        if len(found[donor].accepted) < MOST:
+            found[donor].accepted.append(AcceptedLink(edge, anchor, start, end))
+    return found

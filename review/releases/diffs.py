@@ -1,0 +1,94 @@
+"""What differs between two releases: links that are out after the one and not, or otherwise, after the other.
+
+Only links that a release in between names can differ, so only these are looked at, however many are out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import connection
+
+from linker.models import CandidateEdge
+from review.models import Operation, Release, ReleaseLink
+from review.releases.roll_backs import STATE_AT
+
+if TYPE_CHECKING:
+    from linker.models import Project
+
+PAGE_SIZE = 50
+MOST = 20_000  # links that are counted while somebody waits
+
+_DIFFERENCE = f"""
+SELECT t.edge_id,
+    CASE WHEN a.rel IS NULL THEN 'add' WHEN b.rel IS NULL THEN 'remove' ELSE 'change' END AS operation,
+    coalesce(a.anchor, '') AS anchor_before, coalesce(a.rel, '') AS rel_before,
+    coalesce(b.anchor, '') AS anchor_after, coalesce(b.rel, '') AS rel_after
+FROM (
+    SELECT DISTINCT l.edge_id FROM review_releaselink l JOIN review_release r ON r.id = l.release_id
+    WHERE r.project_id = %(project)s AND r.id > %(older)s AND r.id <= %(newer)s AND l.edge_id > %(after)s
+    ORDER BY l.edge_id
+) t
+{STATE_AT.format(edge="t.edge_id", release="%(older)s", name="a")}
+{STATE_AT.format(edge="t.edge_id", release="%(newer)s", name="b")}
+WHERE (a.anchor, a.rel) IS DISTINCT FROM (b.anchor, b.rel)
+ORDER BY t.edge_id LIMIT %(limit)s
+"""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A link and how it is out before and after; empty where it is not."""
+
+    edge: CandidateEdge
+    operation: Operation
+    anchor_before: str
+    rel_before: str
+    anchor_after: str
+    rel_after: str
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Links by what came about; `is_all` is false where there are more than were counted."""
+
+    added: int
+    changed: int
+    removed: int
+    is_all: bool
+
+
+def page(project: Project, older: int, newer: int, after: int) -> tuple[list[Difference], int]:
+    """One screen of differences by edge, after the edge `after`, and the last edge where there are more, else 0. The
+    releases are given by number, 0 before the first."""
+    found = _fetch(_DIFFERENCE, project, older, newer, after=after, limit=PAGE_SIZE + 1)
+    screen = found[:PAGE_SIZE]
+    edges = (
+        CandidateEdge.objects.select_related("source", "target")
+        .defer("source__body", "target__body")
+        .in_bulk([row[0] for row in screen])
+    )
+    shown = [Difference(edges[edge], Operation(operation), *words) for edge, operation, *words in screen]
+    return shown, screen[-1][0] if len(found) > PAGE_SIZE else 0
+
+
+def counts(project: Project, older: int, newer: int) -> Counts:
+    statement = f"SELECT operation, count(*) FROM ({_DIFFERENCE}) difference GROUP BY 1"
+    by_operation = dict(_fetch(statement, project, older, newer, after=0, limit=MOST))
+    added, changed, removed = (by_operation.get(operation.value, 0) for operation in Operation)
+    return Counts(added, changed, removed, is_all=added + changed + removed < MOST)
+
+
+def named_after(release: Release, most: int) -> int:
+    """How many rows of releases came after this one, `most` at most."""
+    later = ReleaseLink.objects.filter(release__project=release.project_id, release__gt=release)
+    return later.order_by()[:most].count()
+
+
+def _fetch(statement: str, project: Project, older: int, newer: int, *, after: int, limit: int) -> list[tuple]:
+    ids = dict(Release.objects.filter(project=project, number__in=[older, newer]).values_list("number", "pk"))
+    values = {"project": project.pk, "older": ids.get(older, 0), "newer": ids[newer], "after": after, "limit": limit}
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchall()

@@ -1,0 +1,195 @@
+"""Drafts of releases: made, looked through, discarded. Publishing one is a release, see review.releases.create.
+
+A draft keeps its links as they were when it was made. Whatever was decided since stays behind when it is published.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection, transaction
+from django.db.models import Count
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from linker.errors import UserError
+from linker.models import CandidateEdge, RunKind
+from linker.runs import lifecycle
+from review.models import Decision, DraftLink, Held, Operation, ReleaseDraft, ReleaseFormat, Verb
+from review.queue.filters import ExportFilter
+from review.releases import checks, roll_backs
+from review.releases.report import DraftReport
+from review.releases.rows import SQL_ORDER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from linker.models import Project, Run
+    from linker.runs.lifecycle import Progress
+    from review.models import Release
+
+PAGE_SIZE = 50
+# A file of three columns has no word for a change or a removal; these wait for a full file.
+OPERATIONS = {ReleaseFormat.FULL: tuple(Operation), ReleaseFormat.JOIL: (Operation.ADD,)}
+
+_KEEP = f"""
+INSERT INTO review_draftlink (draft_id, edge_id, operation, anchor, rel, anchor_out, rel_out, reason, detail)
+SELECT %(draft)s, e.id, l.operation, e.anchor, e.rel, coalesce(p.anchor, ''), coalesce(p.rel, ''), l.reason, l.detail
+FROM leaving l JOIN linker_candidateedge e ON e.id = l.edge
+LEFT JOIN review_publishedlink p ON p.edge_id = e.id AND p.is_out
+ORDER BY {SQL_ORDER}
+"""
+# What was decided, written or released since the draft was made.
+_CHANGED = """
+UPDATE leaving SET reason = %(changed)s FROM review_draftlink d
+JOIN linker_candidateedge e ON e.id = d.edge_id
+LEFT JOIN review_publishedlink p ON p.edge_id = d.edge_id AND p.is_out
+WHERE d.draft_id = %(draft)s AND d.edge_id = leaving.edge AND (
+    (d.operation, d.anchor_out, d.rel_out) <> (leaving.operation, coalesce(p.anchor, ''), coalesce(p.rel, ''))
+    OR NOT %(back)s AND (d.anchor, d.rel) <> (e.anchor, e.rel)
+)
+"""
+_NO_LONGER = """
+INSERT INTO leaving (edge, source_id, target_id, decided, placement, score, operation, reason)
+SELECT e.id, e.source_id, e.target_id, true, e.placement, e.score, d.operation, %(changed)s
+FROM review_draftlink d JOIN linker_candidateedge e ON e.id = d.edge_id
+WHERE d.draft_id = %(draft)s AND d.reason = '' AND NOT EXISTS (SELECT FROM leaving l WHERE l.edge = d.edge_id)
+"""
+
+
+class NoOpenDraft(UserError):
+    """The draft was published or discarded, or is still being made."""
+
+
+def make_draft(
+    project: Project, user: User | None, filters: Mapping[str, Any], fmt: ReleaseFormat, *, bom: bool = False
+) -> ReleaseDraft:
+    """An empty draft of the links that the filters choose; see fill."""
+    return ReleaseDraft.objects.create(project=project, created_by=user, filters=filters, format=fmt, bom=bom)
+
+
+def make_roll_back(release: Release, user: User | None) -> ReleaseDraft:
+    """An empty draft of what undoes all that was released after the release; see fill."""
+    return ReleaseDraft.objects.create(project=release.project, created_by=user, back_to=release)
+
+
+def edges_of(draft: ReleaseDraft) -> QuerySet[CandidateEdge]:
+    """The edges that the draft's filters choose now. Raises UserError where they are no longer understood."""
+    chosen = ExportFilter.from_query({name: str(value) for name, value in draft.filters.items()})
+    if chosen.ignored:
+        said = _("Nothing was released: the filter has an unknown field or value (%(unknown)s). Export again.")
+        raise UserError(said % {"unknown": ", ".join(chosen.ignored)})
+    return chosen.edges(draft.project)
+
+
+@transaction.atomic
+def fill(draft: ReleaseDraft) -> None:
+    """Collects the links of a draft as they are now; those that would be held back as well, with the reason. Locks and
+    changes nothing else. A second time changes nothing."""
+    draft = ReleaseDraft.objects.select_for_update().get(pk=draft.pk)
+    if draft.filled_at is not None:
+        return
+    if draft.back_to is not None:
+        roll_backs.collect(draft.back_to, draft)
+        roll_backs.gather(draft, lock=False)
+        roll_backs.hold_back(draft.project)
+        _note_reasons(draft)
+    else:
+        checks.gather(draft.project, edges_of(draft), OPERATIONS[ReleaseFormat(draft.format)], lock=False)
+        checks.hold_back(draft.project, read_sensitive=False)
+        with connection.cursor() as cursor:
+            cursor.execute(_KEEP, {"draft": draft.pk})
+    counts = count(draft)
+    draft.added, draft.changed, draft.removed = (counts.get((one, ""), 0) for one in Operation)
+    draft.held = sum(links for (_, reason), links in counts.items() if reason)
+    draft.filled_at = timezone.now()
+    draft.save()
+
+
+def run_draft(run: Run, progress: Progress = lifecycle.no_progress) -> DraftReport:
+    """Fills the draft of the run's parameters in the background."""
+    draft = ReleaseDraft.objects.get(pk=run.params["draft"])
+    progress(0, 1, _("Looking at each link"))
+    fill(draft)
+    draft.refresh_from_db()
+    return DraftReport(draft=draft.pk, links=draft.links, held=draft.held)
+
+
+def start_filling(draft: ReleaseDraft, user: User | None) -> Run:
+    """Raises RunIsActive where another draft of the project is being made."""
+    return lifecycle.start_run(draft.project, RunKind.DRAFT, {"draft": draft.pk}, user)
+
+
+def count(draft: ReleaseDraft) -> dict[tuple[str, str], int]:
+    """Links by operation and reason."""
+    rows = DraftLink.objects.filter(draft=draft).order_by().values_list("operation", "reason")
+    return {(operation, reason): links for operation, reason, links in rows.annotate(links=Count("pk"))}
+
+
+@transaction.atomic
+def discard(draft: ReleaseDraft) -> None:
+    """Gives the draft up; its links stay what they are. Raises NoOpenDraft."""
+    draft = open_draft(draft)
+    draft.discarded_at = timezone.now()
+    draft.save()
+    DraftLink.objects.filter(draft=draft)._raw_delete(using="default")  # rows that nothing refers to
+
+
+def open_draft(draft: ReleaseDraft) -> ReleaseDraft:
+    """The draft, locked. Raises NoOpenDraft where it can no longer, or not yet, be published."""
+    draft = ReleaseDraft.objects.select_for_update().get(pk=draft.pk)
+    if not draft.is_open:
+        raise NoOpenDraft(_("Nothing was done: the draft was published or discarded since you looked."))
+    if draft.filled_at is None:
+        raise NoOpenDraft(_("Nothing was done: the draft is still being made. Wait until it is complete."))
+    return draft
+
+
+def hold_changed(draft: ReleaseDraft) -> None:
+    """Holds back those links of the draft that are no longer what it shows, or no longer to leave at all."""
+    values: dict[str, Any] = {"draft": draft.pk, "changed": Held.CHANGED.value, "back": draft.back_to_id is not None}
+    with connection.cursor() as cursor:
+        cursor.execute(_CHANGED, values)
+        cursor.execute(_NO_LONGER, values)
+
+
+def close(draft: ReleaseDraft, release: Release) -> None:
+    """Notes what the draft was published as."""
+    draft.release = release
+    draft.save(update_fields=["release"])
+    DraftLink.objects.filter(draft=draft)._raw_delete(using="default")
+
+
+def page(draft: ReleaseDraft, operation: str, reason: str, after: int) -> tuple[list[DraftLink], int]:
+    """One screen of the draft's links in the order of the file, after the row `after`; and the last row where there are
+    more, else 0."""
+    rows = DraftLink.objects.filter(draft=draft, reason=reason, pk__gt=after)
+    rows = rows.filter(operation=operation) if operation else rows
+    found = list(
+        rows.select_related("edge__source", "edge__target", "edge__tier")
+        .defer("edge__source__body", "edge__target__body")
+        .order_by("pk")[: PAGE_SIZE + 1]
+    )
+    return found[:PAGE_SIZE], found[PAGE_SIZE - 1].pk if len(found) > PAGE_SIZE else 0
+
+
+def with_approval(links: Sequence[DraftLink]) -> list[DraftLink]:
+    """The links, each with `approval`, the decision that let it leave; None where its tier did. One query."""
+    edges = [link.edge_id for link in links]
+    made = Decision.objects.filter(edge__in=edges, undone_by__isnull=True).exclude(verb=Verb.UNDO)
+    newest = {decision.edge_id: decision for decision in made.select_related("user").order_by("pk")}
+    for link in links:
+        link.approval = newest.get(link.edge_id)  # type: ignore[attr-defined]
+    return list(links)
+
+
+def _note_reasons(draft: ReleaseDraft) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE review_draftlink d SET reason = l.reason, detail = l.detail FROM leaving l "
+            "WHERE d.draft_id = %s AND d.edge_id = l.edge AND l.reason <> ''",
+            [draft.pk],
+        )

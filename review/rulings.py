@@ -1,0 +1,145 @@
+"""What an editor says of suggestions, what was shown, and what becomes of it; what is said where it cannot be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+
+from linker.engine.text.clean import collapse, has_word, visible
+from linker.errors import UserError
+from linker.models import CandidateEdge, EdgeStatus, Reach, Rel
+from linker.wording import within
+from review.anchor_warnings import AnchorWarning
+from review.models import Decision, Verb, Where
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+
+MAX_ANCHOR = 200  # characters, whatever an editor overrules: no project may allow more
+
+
+class AnchorError(UserError):
+    """The anchor an editor wrote cannot be used."""
+
+
+class NotInProject(UserError):
+    """There is no such suggestion in the project."""
+
+
+class NothingToUndo(UserError):
+    """There is no decision to take back, or it can no longer be taken back."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An edge that was not changed, as it is now. `by` is the decision that came first; None where a run did.
+
+    `reworded`: its words changed since they were looked at. `is_own`: who decided first is who decides now; `is_saved`:
+    and decided just this, as where a form was sent twice.
+    """
+
+    edge: CandidateEdge
+    by: Decision | None
+    reworded: bool = False
+    is_own: bool = False
+    is_saved: bool = False
+
+    @property
+    def message(self) -> str:
+        if self.reworded:
+            return _(
+                "The words have changed since you looked, because too many links to the page would have said the same. "
+                "Look again, then decide."
+            )
+        if self.by is None:
+            return _("A newer match run has refreshed this suggestion since you looked. Look again, then decide.")
+        who = self.by.user.get_username()
+        if self.by.verb == Verb.UNDO:
+            if self.is_own:
+                return _("You took an earlier decision back since. Nothing new was saved. Look again, then decide.")
+            return _("%(who)s took an earlier decision back before you. Nothing of yours was saved.") % {"who": who}
+        reason = f" ({self.by.get_reason_display()})" if self.by.reason else ""
+        said = {"who": who, "decision": f"{within(self.by.get_verb_display())}{reason}"}
+        if not self.is_own:
+            return _("%(who)s decided first: %(decision)s. Nothing of yours was saved.") % said
+        if self.is_saved:
+            return _("You decided this already: %(decision)s. That decision is saved.") % said
+        return _("You decided this already: %(decision)s. That decision stands, and nothing new was saved.") % said
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """An edge that was not accepted: there is something to be said against its words that was not overruled."""
+
+    edge: CandidateEdge
+    anchor: str
+    warnings: tuple[AnchorWarning, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`decided` holds the decisions written, by edge id; `conflicts` the edges that others changed before; `doubts`
+    those that wait for a word of the editor."""
+
+    decided: tuple[Decision, ...]
+    conflicts: tuple[Conflict, ...]
+    doubts: tuple[Doubt, ...] = ()
+
+
+def clean_anchor(text: str) -> str:
+    """The anchor with white space collapsed and control and formatting characters taken out.
+
+    Raises AnchorError where no link could have it: it is empty, or longer than any project may allow.
+    """
+    anchor = collapse(visible(text))
+    if not has_word(anchor):
+        raise AnchorError(_("The anchor is empty. Write the words that the link will stand on."))
+    if len(anchor) > MAX_ANCHOR:
+        said = {"length": len(anchor), "limit": MAX_ANCHOR}
+        raise AnchorError(_("The anchor has %(length)d characters; no link may have more than %(limit)d.") % said)
+    return anchor
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What the editor says beside the verb. `anchor`: the words of an edit, and `span` the characters of the donor's
+    text that they were picked from, if any. `rel`: the editor's choice; without one an accepted link takes its tier's
+    confirmed rel. `where`: where the link shall go, if not where it goes by itself; `proposed`: where the card said
+    that it goes by itself. `reach`: for how long a rejection rules out what its reason says. `overrules`: by edge,
+    codes of the warnings that the editor accepts the words in spite of."""
+
+    anchor: str | None = None
+    span: tuple[int, int] | None = None
+    where: Where | None = None
+    proposed: Where | None = None
+    rel: Rel | None = None
+    reason: str = ""
+    reach: Reach = Reach.GOOD
+    note: str = ""
+    overrules: Mapping[int, Collection[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the editor saw: edges of this `status`, which run made each suggestion (`runs`), with which words
+    (`anchors`), and the `position` in the list, from 1. An edge that is not named may be of any run and say anything.
+    """
+
+    status: EdgeStatus = EdgeStatus.SUGGESTED
+    runs: Mapping[int, int] = field(default_factory=dict)
+    anchors: Mapping[int, str] = field(default_factory=dict)
+    position: int | None = None
+
+    def is_same(self, edge: CandidateEdge) -> bool:
+        """Whether the edge still has the status and is of the run that was shown."""
+        return edge.status == self.status and self.runs.get(edge.pk, edge.run_id) == edge.run_id
+
+    def reads_same(self, edge: CandidateEdge) -> bool:
+        return same_words(self.anchors.get(edge.pk, edge.anchor), edge.anchor)
+
+
+def same_words(one: str, other: str) -> bool:
+    return collapse(visible(one)) == collapse(visible(other))

@@ -1,0 +1,66 @@
+"""Links of pages that have a gate: somebody else approves what one person has accepted, or rejects it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from linker.errors import UserError
+from linker.models import EdgeStatus
+from linker.models.querysets import WAITING, holds
+from linker.projects.experts import may_approve_for
+from review.decisions import decide_edges, decision_on, locked, with_outcome, write_decisions, write_edges
+from review.models import Verb
+from review.rulings import Ruling, Shown
+from review.undoing import decisions_in_force
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from linker.models import CandidateEdge, Membership
+    from review.models import Decision
+
+
+class NotTheSecond(UserError):
+    """Who asks may not be the second person for this link."""
+
+
+def why_not_second(edge: CandidateEdge, membership: Membership, accepted: Decision | None) -> str:
+    """Why the member may not be the second person for the link, in a sentence; empty where they may. `accepted`: the
+    decision in force."""
+    if not holds(WAITING, edge):
+        return _("This link does not wait for a second person any more.")
+    if not may_approve_for(membership, [edge.source, edge.target]):
+        return _("This link needs a manager, or an expert who is named for the sections of both pages.")
+    if accepted is not None and accepted.user_id == membership.user_id:
+        return _("You accepted this link yourself, so somebody else has to approve it.")
+    return ""
+
+
+@transaction.atomic
+def approve(membership: Membership, edge_id: int, user: User, note: str = "") -> Decision:
+    """Approves an accepted link that waits, so that the next release takes it. Raises NotTheSecond."""
+    edge = _waiting(membership, edge_id)
+    decision = decision_on(edge, Verb.APPROVE, user, note=note)
+    edge.waits, edge.second_by = False, user
+    write_edges([edge])
+    write_decisions([with_outcome(decision)])
+    return decision
+
+
+@transaction.atomic
+def reject(membership: Membership, edge_id: int, user: User, note: str = "") -> Decision:
+    """Rejects an accepted link that waits. Raises NotTheSecond."""
+    _waiting(membership, edge_id)
+    ruling, shown = Ruling(note=note), Shown(EdgeStatus.ACCEPTED)
+    return decide_edges(membership.project, [edge_id], Verb.REJECT, user, ruling, shown).decided[0]
+
+
+def _waiting(membership: Membership, edge_id: int) -> CandidateEdge:
+    [edge] = locked(membership.project, [edge_id])
+    accepted = decisions_in_force(membership.project).filter(edge=edge).first()
+    if said := why_not_second(edge, membership, accepted):
+        raise NotTheSecond(said)
+    return edge

@@ -1,0 +1,59 @@
+"""How a file of links is asked for."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy
+
+from linker.query_strings import MAX_ID
+from review.models import ReleaseFormat
+from review.releases.rows import Choice
+
+
+class FileForm(forms.Form):
+    """How a file is written."""
+
+    format = forms.ChoiceField(
+        label=gettext_lazy("Format"),
+        choices=ReleaseFormat.choices,
+        initial=ReleaseFormat.FULL,
+        help_text=gettext_lazy(
+            "The JOIL file holds the donor, anchor and acceptor of new links. It has no rel, and no changes or "
+            "removals: those wait for a full file."
+        ),
+    )
+    bom = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Byte-order mark"),
+        help_text=gettext_lazy("Excel needs it to read accents and other scripts."),
+    )
+
+
+class ReleaseForm(FileForm):
+    """A release to be made. `links`: how many the page said would leave; without, it said that they are too many to
+    count."""
+
+    links = forms.IntegerField(required=False, min_value=1, max_value=MAX_ID)
+
+
+class DownloadForm(FileForm):
+    """A file that marks nothing: without parameters, the open suggestions in full. Accepted links leave by a release
+    alone."""
+
+    format = forms.ChoiceField(
+        label=gettext_lazy("Format"), choices=ReleaseFormat.choices, initial=ReleaseFormat.FULL, required=False
+    )
+    status = forms.ChoiceField(
+        choices=[
+            (Choice.SUGGESTED, gettext_lazy("Open suggestions, highest score first")),
+            (Choice.EXPORTED, gettext_lazy("All links exported so far")),
+            (Choice.ALL, gettext_lazy("Suggested, accepted and exported together")),
+        ],
+        initial=Choice.SUGGESTED,
+        required=False,
+        label=gettext_lazy("Links"),
+    )
+
+    def chosen(self) -> tuple[Choice, ReleaseFormat]:
+        values = self.cleaned_data
+        return Choice(values["status"] or Choice.SUGGESTED), ReleaseFormat(values["format"] or ReleaseFormat.FULL)

@@ -1,0 +1,152 @@
+"""Calibrations: started, followed, read as curves, and applied to a tier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET, require_http_methods
+
+from linker.errors import UserError
+from linker.models import Basis, Role, RunKind
+from linker.projects.access import member, posts
+from linker.runs.lifecycle import RunIsActive, start_run
+from linker.web.forms.tiers import former_values
+from linker.web.page_context import shell
+from linker.web.views.settings.undo import offer_undo
+from linker.wording import percent
+from review.models import Sample, SampleKind, SampleLink
+from review.quality import calibrations
+from review.quality.curves import bound_for
+from review.quality.rates import agreement_of
+from review.web.curve_drawing import drawing
+from review.web.views.queue import user_of
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse, QueryDict
+
+    from linker.models import Membership
+
+MOST_LISTED = 20
+
+
+class StartForm(forms.Form):
+    """How a sample is drawn."""
+
+    size = forms.IntegerField(
+        label=gettext_lazy("Links to judge"), initial=calibrations.SIZES, min_value=calibrations.LEAST,
+        max_value=calibrations.MOST, help_text=gettext_lazy("As many from each band."),
+    )  # fmt: skip
+    bands = forms.TypedChoiceField(
+        label=gettext_lazy("Bands of probability"), coerce=int, choices=[(one, one) for one in calibrations.BANDS]
+    )
+    twice = forms.BooleanField(label=gettext_lazy("Two people judge each link"), required=False)
+
+
+class ChoiceForm(forms.Form):
+    """Which precision a manager wants, and of which tier."""
+
+    wanted = forms.IntegerField(label=gettext_lazy("Wanted precision, %"), min_value=1, max_value=100, initial=80)
+    tier = forms.TypedChoiceField(label=gettext_lazy("Tier"), coerce=int)
+    lenient = forms.BooleanField(label=gettext_lazy("Borderline counts as good"), required=False)
+    sure = forms.BooleanField(label=gettext_lazy("The lower end of the interval reaches it"), required=False)
+
+    def __init__(self, sample: Sample, data: QueryDict | None = None) -> None:
+        super().__init__(data, auto_id="c-%s")
+        self.tiers = {tier.pk: tier for tier in calibrations.tiers_of(sample.project)}
+        self.fields["tier"].choices = [(pk, tier.name) for pk, tier in self.tiers.items()]  # type: ignore[attr-defined]
+
+
+@require_http_methods(["GET", "POST"])
+def calibration_list(request: HttpRequest, slug: str) -> HttpResponse:
+    """All calibrations, and the form that starts one."""
+    membership = member(request, slug, needs=Role.MANAGER)
+    project = membership.project
+    form = StartForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            run = start_run(project, RunKind.CALIBRATE, form.cleaned_data, request.user)
+        except RunIsActive as active:
+            run = active.run
+        return redirect("run", slug, run.pk)
+    samples = project.samples.filter(kind=SampleKind.CALIBRATION).select_related("run")[:MOST_LISTED]
+    context = shell(membership, "quality", tab="calibrations", form=form, samples=samples)
+    return render(request, "review/calibrations.html", context, status=422 if form.is_bound else 200)
+
+
+@require_GET
+def calibration(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The curves of a calibration, and what a wanted precision would do: `?wanted=`, `?tier=`."""
+    membership = member(request, slug, needs=Role.MANAGER)
+    sample = _sample(membership, pk)
+    form = ChoiceForm(sample, request.GET) if "wanted" in request.GET else ChoiceForm(sample)
+    return _page(request, membership, sample, form)
+
+
+@posts("project")
+def calibration_apply(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Lets a tier begin where the wanted precision does."""
+    membership = member(request, slug, needs=Role.MANAGER)
+    project, sample = membership.project, _sample(membership, pk)
+    form = ChoiceForm(sample, request.POST)
+    if not form.is_valid():
+        return _page(request, membership, sample, form, status=422)
+    said = form.cleaned_data
+    tier, former = form.tiers[said["tier"]], calibrations.tiers_of(project)
+    try:
+        point, _change = calibrations.apply(
+            sample, tier, said["wanted"] / 100, user_of(request), lenient=said["lenient"], sure=said["sure"]
+        )
+    except UserError as error:
+        form.add_error(None, str(error))
+        return _page(request, membership, sample, form, status=422)
+    address = f"{reverse('settings_tiers', args=[slug])}?basis={Basis.PROBABILITY}"
+    offer_undo(request, project, "settings_tiers", address, former_values(project, Basis.PROBABILITY, former))
+    begins = _("“%(tier)s” begins at %(bound)s from now on.")
+    messages.success(request, begins % {"tier": tier.name, "bound": percent(point.bound)})
+    return HttpResponseRedirect(address)
+
+
+def _sample(membership: Membership, pk: int) -> Sample:
+    samples = Sample.objects.filter(project=membership.project, kind=SampleKind.CALIBRATION)
+    return get_object_or_404(samples.select_related("project", "run"), pk=pk)
+
+
+def _page(
+    request: HttpRequest, membership: Membership, sample: Sample, form: ChoiceForm, status: int = 200
+) -> HttpResponse:
+    is_asked = form.is_bound and form.is_valid()
+    said = form.cleaned_data if is_asked else {"lenient": False, "sure": False}
+    points = calibrations.points_of(sample, lenient=said["lenient"])
+    found = bound_for(points, said["wanted"] / 100, sure=said["sure"]) if is_asked else None
+    effect = calibrations.effect_of(membership.project, form.tiers[said["tier"]], found.bound) if found else None
+    context = shell(
+        membership,
+        "quality",
+        tab="calibrations",
+        sample=sample,
+        form=form,
+        is_asked=is_asked,
+        points=points,
+        chosen=found,
+        drawing=drawing(points, found),
+        effect=effect,
+        is_in_use=membership.project.tier_basis == Basis.PROBABILITY,
+        people=calibrations.labelled_by(sample),
+        left=calibrations.left_to_label(sample),
+        kappa=agreement_of(SampleLink.objects.filter(sample=sample)),
+    )
+    return render(request, "review/calibration.html", context, status=status)
+
+
+calibration_urls = [
+    path("quality/calibrations/", calibration_list, name="calibrations"),
+    path("quality/calibrations/<int:pk>/", calibration, name="calibration"),
+    path("quality/calibrations/<int:pk>/apply/", calibration_apply, name="calibration_apply"),
+]

@@ -1,0 +1,196 @@
+"""Drafts of releases: made, looked through, published or discarded; roll-backs; and what differs between releases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET
+
+from linker.errors import UserError
+from linker.models import Membership, Project, Role, RunKind
+from linker.projects.access import has_role, member, posts
+from linker.query_strings import is_id
+from linker.runs import lifecycle
+from linker.runs.lifecycle import RunIsActive
+from linker.web.page_context import shell
+from review.models import Held, Operation, Release, ReleaseDraft, ReleaseFormat
+from review.queue.filters import ExportFilter
+from review.releases import create, diffs, drafts
+from review.releases.preview import count_approved
+from review.web.release_forms import ReleaseForm
+from review.web.release_words import in_words
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.http import HttpRequest, HttpResponse
+
+
+@posts("releases")
+def draft_make(request: HttpRequest, slug: str) -> HttpResponse:
+    """A draft of the links that the query string chooses; a large one is made in the background."""
+    membership = member(request, slug, needs=Role.EDITOR)
+    project, chosen, form = membership.project, ExportFilter.from_query(request.GET), ReleaseForm(request.POST)
+    if chosen.ignored or not form.is_valid():
+        messages.error(request, _("No draft was made: the filter or the file's form is not understood."))
+        return redirect("releases", slug)
+    fmt, bom = ReleaseFormat(form.cleaned_data["format"]), form.cleaned_data["bom"]
+    most = create.MAX_IN_REQUEST
+    is_large = count_approved(project, chosen.edges(project), most + 1) > most
+    with transaction.atomic():
+        draft = drafts.make_draft(project, cast("User", request.user), chosen.to_dict(), fmt, bom=bom)
+        return _filled(request, membership, draft, is_large=is_large)
+
+
+@posts("releases")
+def roll_back_make(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """A draft of what undoes all that was released after a release."""
+    membership = member(request, slug, needs=Role.MANAGER)
+    release = get_object_or_404(Release, project=membership.project, number=number)
+    is_large = diffs.named_after(release, create.MAX_IN_REQUEST + 1) > create.MAX_IN_REQUEST
+    with transaction.atomic():
+        draft = drafts.make_roll_back(release, cast("User", request.user))
+        return _filled(request, membership, draft, is_large=is_large)
+
+
+def _filled(request: HttpRequest, membership: Membership, draft: ReleaseDraft, *, is_large: bool) -> HttpResponse:
+    if not is_large:
+        drafts.fill(draft)
+        return redirect("draft", membership.project.slug, draft.pk)
+    try:
+        drafts.start_filling(draft, cast("User", request.user))
+    except RunIsActive as error:
+        draft.delete()
+        messages.warning(request, str(error))
+        return redirect("run", membership.project.slug, error.run.pk)
+    return redirect("draft", membership.project.slug, draft.pk)
+
+
+@require_GET
+def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
+    """What a draft adds, changes and removes, and what it holds back, one screen at a time."""
+    membership = member(request, slug)
+    draft = _draft(membership, draft_id)
+    operation, reason = request.GET.get("operation", ""), request.GET.get("reason", "")
+    operation = operation if operation in Operation.values else ""
+    reason = reason if reason in Held.values else ""
+    after = request.GET.get("after", "")
+    links, more = drafts.page(draft, operation, reason, int(after) if is_id(after) else 0)
+    counts = drafts.count(draft) if draft.is_open else {}
+    context = shell(
+        membership,
+        "releases",
+        draft=draft,
+        only=in_words(ExportFilter.from_query(draft.filters), membership.project),
+        links=drafts.with_approval(links),
+        operation=operation,
+        reason=Held(reason) if reason else None,
+        operations=[(one, counts.get((one.value, ""), 0)) for one in Operation],
+        held=[(one, sum(links for (_op, why), links in counts.items() if why == one)) for one in Held],
+        more=more,
+        is_first=not after,
+        run=_run_of(draft),
+        may_publish=has_role(membership, Role.MANAGER if draft.back_to_id else Role.EDITOR),
+    )
+    return render(request, "review/draft.html", context)
+
+
+def _run_of(draft: ReleaseDraft) -> object:
+    """The run that makes or publishes the draft, if one does."""
+    kinds = [RunKind.DRAFT, RunKind.RELEASE]
+    return draft.project.runs.filter(kind__in=kinds, params__draft=draft.pk).order_by("-pk").first()
+
+
+@posts("releases")
+def draft_publish(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
+    """Publishes a draft; a large one in the background."""
+    draft = _draft(member(request, slug, needs=Role.EDITOR), draft_id)
+    if draft.back_to_id is not None:
+        member(request, slug, needs=Role.MANAGER)
+    user = cast("User", request.user)
+    try:
+        if draft.links > create.MAX_IN_REQUEST:
+            run = lifecycle.start_run(draft.project, RunKind.RELEASE, {"draft": draft.pk}, user)
+            return redirect("run", slug, run.pk)
+        release = create.publish(draft, user)
+    except RunIsActive as error:
+        messages.warning(request, str(error))
+        return redirect("run", slug, error.run.pk)
+    except UserError as error:
+        messages.warning(request, str(error))
+        return redirect("draft", slug, draft_id)
+    said = ngettext(
+        "Release %(release)d holds %(links)d link.", "Release %(release)d holds %(links)d links.", release.links
+    )
+    messages.success(request, said % {"release": release.number, "links": release.links})
+    return redirect("release", slug, release.number)
+
+
+@posts("releases")
+def draft_discard(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
+    """Gives a draft up."""
+    membership = member(request, slug, needs=Role.EDITOR)
+    try:
+        drafts.discard(_draft(membership, draft_id))
+    except UserError as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, _("The draft was discarded. Its links stay what they are."))
+    return redirect("releases", slug)
+
+
+def _draft(membership: Membership, draft_id: int) -> ReleaseDraft:
+    made = ReleaseDraft.objects.select_related("project", "created_by", "back_to", "release")
+    return get_object_or_404(made, project=membership.project, pk=draft_id)
+
+
+class DiffForm(forms.Form):
+    """Which two releases are compared; 0 is before the first."""
+
+    older = forms.IntegerField(min_value=0, max_value=10**6)
+    newer = forms.IntegerField(min_value=1, max_value=10**6)
+
+
+@require_GET
+def release_diff(request: HttpRequest, slug: str) -> HttpResponse:
+    """What is out after one release and was not, or was otherwise, after another."""
+    membership = member(request, slug)
+    project: Project = membership.project
+    form = DiffForm(request.GET)
+    numbers = sorted((form.cleaned_data["older"], form.cleaned_data["newer"])) if form.is_valid() else None
+    known = set(project.releases.filter(number__in=numbers or []).values_list("number", flat=True)) | {0}
+    if numbers is None or not known.issuperset(numbers):
+        messages.error(request, _("Choose two releases of this project to compare."))
+        return HttpResponseRedirect(reverse("releases", args=[slug]))
+    older, newer = numbers
+    after = request.GET.get("after", "")
+    rows, more = diffs.page(project, older, newer, int(after) if is_id(after) else 0)
+    context = shell(
+        membership,
+        "releases",
+        older=older,
+        newer=newer,
+        counts=diffs.counts(project, older, newer),
+        rows=rows,
+        more=more,
+        is_first=not after,
+        numbers=list(project.releases.order_by("-number").values_list("number", flat=True)[:200]),
+    )
+    return render(request, "review/release_diff.html", context)
+
+
+draft_urls = [
+    path("export/drafts/", draft_make, name="draft_make"),
+    path("export/drafts/<int:draft_id>/", draft_page, name="draft"),
+    path("export/drafts/<int:draft_id>/publish/", draft_publish, name="draft_publish"),
+    path("export/drafts/<int:draft_id>/discard/", draft_discard, name="draft_discard"),
+    path("export/<int:number>/roll-back/", roll_back_make, name="roll_back_make"),
+    path("export/diff/", release_diff, name="release_diff"),
+]

@@ -1,0 +1,125 @@
+// What the queue shows: the open card with the head of its group, the lines below it, the counts, and what is said.
+
+import * as reach from "./reach.js";
+import * as words from "./words.js";
+import { counted, saying } from "../sayings.js";
+
+const SHOWN_MS = 8000; // for which it is shown that a key did nothing
+const TROUBLE = ["offline", "signed out"];
+const number = new Intl.NumberFormat(document.documentElement.lang);
+const find = (selector) => document.querySelector(selector);
+
+export function addScreen(desk) {
+  const { root, place, donorPlace, next, look, accepted, heads, counts, deck, outbox } = desk;
+
+  function paint() {
+    const item = deck.current;
+    if (item) {
+      if (place.firstElementChild !== item.node) {
+        const hadFocus = document.activeElement === document.body || place.contains(document.activeElement);
+        place.replaceChildren(item.node);
+        if (desk.shownEdge !== item.edge) turnTo(item);
+        item.node.classList.add("is-current");
+        reach.recall(item.node);
+        if (hadFocus) item.node.focus({ preventScroll: true });
+        words.sayWhere(item.node);
+      }
+      if (donorPlace.dataset.ofGroup !== String(item.group)) {
+        donorPlace.dataset.ofGroup = item.group;
+        if (item.head && !heads.has(item.group)) heads.set(item.group, item.head);
+        if (heads.has(item.group)) { donorPlace.innerHTML = heads.get(item.group); htmx.process(donorPlace); }
+      }
+      const shown = donorPlace.querySelector("[data-accepted]");
+      if (shown) {
+        shown.dataset.first ??= shown.textContent;
+        shown.textContent = Number(shown.dataset.first) + (accepted.get(item.group) || 0);
+      }
+    } else if (deck.waits) {
+      place.replaceChildren(note(saying("fetching")));
+    } else if (place.querySelector("[data-edge]") || place.querySelector(".review__wait")) {
+      place.replaceChildren(...document.importNode(root.querySelector("template[data-end]").content, true).children);
+      donorPlace.replaceChildren();
+      delete donorPlace.dataset.ofGroup;
+    }
+    let above = item?.source;
+    const lines = deck.following().map((other) => {
+      other.line.classList.toggle("is-same-donor", other.source === above);
+      above = other.source;
+      return other.line;
+    });
+    // Until their cards have come, the lines of the page are left.
+    const isPast = ({ dataset }) => deck.gone.has(Number(dataset.line)) || Number(dataset.line) === item?.edge;
+    if (lines.length || !deck.waits) next.replaceChildren(...lines);
+    else for (const line of [...next.children].filter(isPast)) line.remove();
+    for (const [name, value] of Object.entries(counts)) {
+      const shown = find(`[data-${name}]`);
+      if (shown) shown.textContent = number.format(Math.max(0, value)) + (name === "left" && desk.isBound ? "+" : "");
+    }
+  }
+
+  // Another card: its top is in sight, and what was beside the one before goes.
+  function turnTo(item) {
+    desk.shownEdge = item.edge;
+    const text = find("[data-page-text-place]");
+    if (text.dataset.showing) {
+      Object.assign(text, { hidden: true }).replaceChildren();
+      text.dataset.showing = "";
+    }
+    if (window.scrollY && place.getBoundingClientRect().top < donorPlace.getBoundingClientRect().bottom) place.scrollIntoView();
+  }
+
+  function note(text) {
+    const line = document.createElement("p");
+    line.className = "review__wait muted";
+    line.textContent = text;
+    return line;
+  }
+
+  function paintState(state) {
+    const sign = find("[data-saved]");
+    if (!sign || !outbox) return;
+    const text = saying(state, { count: outbox.size });
+    if (sign.dataset.text === text) return;
+    // Who listens hears that nothing is saved, and that all is again, and not of each decision that it is being saved.
+    if (TROUBLE.includes(state) ? sign.dataset.trouble !== state : state === "saved" && sign.dataset.trouble) say(text);
+    if (state !== "saving") sign.dataset.trouble = TROUBLE.includes(state) ? state : "";
+    Object.assign(sign.dataset, { text, state });
+    sign.textContent = text;
+    if (state === "signed out") {
+      const link = document.createElement("a");
+      link.href = location.href;
+      link.textContent = saying("sign-in");
+      sign.append(" ", link);
+    }
+  }
+
+  function paintLook() {
+    const button = find("[data-look]");
+    if (!button) return;
+    button.hidden = look.size === 0;
+    button.querySelector("[data-look-count]").textContent = counted("look", look.size);
+  }
+
+  // `isShown`: a key did nothing, or waits, which all must learn, and not only who listens.
+  function say(text, isShown = false) {
+    const said = root.querySelector("[data-said]");
+    said.textContent = text;
+    said.classList.toggle("visually-hidden", !isShown);
+    clearTimeout(said.timer);
+    if (isShown) said.timer = setTimeout(() => said.classList.add("visually-hidden"), SHOWN_MS);
+  }
+
+  // Those of the page's beginning, which speak of what was done before.
+  function forgetMessages() { find("#messages")?.replaceChildren(); }
+
+  function countAccepted(item, verb, step) {
+    if (verb === "accept" || verb === "anyway") accepted.set(item.group, (accepted.get(item.group) || 0) + step);
+  }
+
+  const nameOf = (card) => ({
+    name: card.querySelector("[data-anchor]")?.value || "",
+    target: card.querySelector(".edge__title")?.textContent.trim() || "",
+  });
+
+  Object.assign(desk, { paint, paintState, paintLook, say, forgetMessages, countAccepted, nameOf });
+}

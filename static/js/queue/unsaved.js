@@ -1,0 +1,52 @@
+// What was left unsaved: by this tab before it was loaded again, and by windows that are gone.
+
+import { TAKEN_BACK_BY } from "./undoing.js";
+import { counted } from "../sayings.js";
+
+const OFFER_MS = 2000; // how often is looked for what other windows have left
+const KEEP_THE_CARD = ["undo", "comment", "unask"]; // operations after which it is still in the list
+
+export function addUnsaved(desk) {
+  const { root, recent, done, counts, deck, outbox, refused } = desk;
+
+  // What the server's page shows as open, and what this tab had decided before it was loaded again, and not taken back.
+  function dropFromDeck(operations) {
+    const takesBack = (later, earlier) => later.of === earlier.key || (later.edge === earlier.edge && later.kind === TAKEN_BACK_BY[earlier.kind]);
+    const isVain = (operation, at) => operations.slice(at + 1).some((later) => takesBack(later, operation))
+      || operations.slice(0, at).some((earlier) => takesBack(operation, earlier));
+    for (const { key, edge, kind, do: verb = kind, label = {} } of operations.filter((operation, at) => !KEEP_THE_CARD.includes(operation.kind) && !isVain(operation, at))) {
+      const item = deck.items.find((other) => other.edge === edge) || null;
+      done.push({ key, edge, item, verb: verb.split(":")[0], label });
+      recent.add({ key, edge, label });
+      counts.left -= 1;
+      if (item) desk.countAccepted(item, verb.split(":")[0], 1);
+      deck.gone.add(edge);
+      if (item) deck.remove(item);
+    }
+    if (done.length) desk.paint();
+  }
+
+  // What other windows have left unsaved; one that has crashed is known to be gone only after a while.
+  function offer() {
+    const unsaved = outbox.leftByOthers().length + refused.leftByOthers().length;
+    const notice = root.querySelector("[data-offer]");
+    notice.hidden = !unsaved;
+    if (!unsaved) return;
+    const says = counted("left", unsaved);
+    const place = notice.querySelector("[data-offer-says]");
+    if (place.textContent !== says) place.textContent = says;
+  }
+
+  function onOffer(selector, act) {
+    root.querySelector(selector).addEventListener("click", () => { act(); offer(); });
+  }
+
+  function offerWhatOthersLeft() {
+    offer();
+    setInterval(offer, OFFER_MS);
+    onOffer("[data-offer-save]", () => { dropFromDeck(outbox.takeOver()); desk.offerAgain(refused.takeOver()); });
+    onOffer("[data-offer-discard]", () => { outbox.discardOthers(); refused.discardOthers(); });
+  }
+
+  Object.assign(desk, { dropFromDeck, offerWhatOthersLeft });
+}
