@@ -265,6 +265,12 @@ def test_a_card_that_is_fetched_by_itself_shows_no_decision_either(edge, ada, bo
     assert not names(card["card"], ada)
 
 
+def test_an_address_that_names_the_card_opens_it_as_if_nobody_had_decided(edge, ada, bo, client_for):
+    page = client_for(bo).get(f"{PAGE}?at={edge.pk}").content.decode()
+    assert f'data-edge="{edge.pk}"' in page
+    assert not names(page, ada)
+
+
 def test_who_decides_on_a_card_that_another_has_decided_meanwhile_has_read_it_too(project, ada, bo, client_for):
     edge = shared(project)
     decide_edges(project, [edge.pk], Verb.ACCEPT, ada)

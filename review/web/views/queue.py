@@ -72,8 +72,10 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
         if is_fragment(request):
             return render(request, "review/_lines.html", context)
     else:
-        first, following = _open_line(membership, chosen, user, request.GET.get("at", ""))
-        context |= open_context(membership, chosen, first, following)
+        at = request.GET.get("at", "")
+        named = _line_at(membership, chosen, int(at)) if is_id(at) else None
+        first, following = _open_line(membership, chosen, user, named)
+        context |= open_context(membership, chosen, first, following) | {"not_here": bool(at) and named is None}
     return render(request, "review/queue.html", context | _filter_context(membership, chosen, request, user))
 
 
@@ -112,11 +114,9 @@ def edge_view(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One card, by itself; to who is to read it as the second, as it was before the decision."""
     membership = member(request, slug, needs=Role.VIEWER)
     chosen = QueueFilter.from_query(request.GET, membership.project.queue_order)
-    line = known_cards.line_at(membership.project, chosen, pk, user_of(request))
+    line = _line_at(membership, chosen, pk)
     if line is None:
         get_object_or_404(membership.project.edges, pk=pk)
-    if line is not None and line.decision is not None and has_role(membership, Role.EDITOR):
-        line = second_readings.due_line(membership.project, chosen, user_of(request), pk) or line
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"cards": cards_as_json(membership, chosen, [line] if line else [])})
     context = queue_context(membership, chosen) | open_context(membership, chosen, line, ())
@@ -213,12 +213,22 @@ def open_context(
     }
 
 
-def _open_line(membership: Membership, chosen: QueueFilter, user: User, at: str) -> tuple[Line | None, Sequence[Line]]:
+def _line_at(membership: Membership, chosen: QueueFilter, pk: int) -> Line | None:
+    """A suggestion or a known card, whether or not the filter lists it; to its second reader, as it was before."""
+    line = known_cards.line_at(membership.project, chosen, pk, membership.user)
+    if line is None or line.decision is None or not has_role(membership, Role.EDITOR):
+        return line
+    return second_readings.due_line(membership.project, chosen, membership.user, pk) or line
+
+
+def _open_line(
+    membership: Membership, chosen: QueueFilter, user: User, named: Line | None
+) -> tuple[Line | None, Sequence[Line]]:
+    """The card that was asked for, open or decided, or the first of the list, and the lines below it."""
     project = membership.project
     is_editor = has_role(membership, Role.EDITOR)
-    line = known_cards.line_at(project, chosen, int(at), user) if is_id(at) else None
-    if line is not None and line.edge.status == chosen.status:
-        found = (line, *selectors.lines(project, chosen, user, line.cursor, FOLLOWING).lines)
+    if named is not None:
+        found = (named, *selectors.lines(project, chosen, user, named.cursor, FOLLOWING).lines)
     else:
         listed = selectors.lines(project, chosen, user, size=FOLLOWING + 1)
         if not listed.lines and is_editor:

@@ -225,3 +225,21 @@ def test_a_line_that_is_opened_while_its_card_is_fetched_takes_the_keys(page, qu
     expect(recent(page)).to_have_count(1)
     expect_saved(page)
     assert statuses(edges) == ["suggested", "suggested", "accepted", "suggested"]
+
+
+def test_an_address_of_a_decided_card_opens_that_card_and_no_key_decides_another(at_queue, queue_url, edges, project):
+    decide_edges(project, [edges[0].pk], Verb.REJECT, make_member(project, username="maria"))
+    at_queue.goto(f"{queue_url}?at={edges[0].pk}")
+    expect_open(at_queue, edges[0])
+    expect(card(at_queue)).to_contain_text("Rejected")
+    press(at_queue, "a")
+    expect(said(at_queue)).not_to_be_empty()
+    press(at_queue, "j")
+    expect_open(at_queue, edges[1])
+    assert statuses(edges) == ["rejected", "suggested", "suggested", "suggested"]
+
+
+def test_an_address_of_a_card_that_is_gone_says_so_above_the_first_of_the_list(at_queue, queue_url, edges):
+    at_queue.goto(f"{queue_url}?at={edges[3].pk + 1000}")
+    expect(at_queue.get_by_role("alert")).to_contain_text("not here any more")
+    expect_open(at_queue, edges[0])
