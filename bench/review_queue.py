@@ -4,9 +4,10 @@
 
 gunicorn serves the app, two processes of five threads; ten clients, each signed in as an editor of its own, ask for the
 same page for so many seconds. The empty view is the list of pages of a project without any, measured in turn with the
-page that is asked for, so that whatever else the machine does weighs on both. One row compares the median,
-and one the 99th percentile, with those of the empty view; a third the median with that of the same page in a project of
-`--small` suggestions, in the same database, both in empty views. A decision is a request that accepts one suggestion.
+page that is asked for in the small project and in the large one, so that whatever else the machine does weighs on all
+of them. One row compares the median, and one the 99th percentile, with those of the empty view; a third the median with
+that of the same page in a project of `--small` suggestions, in the same database, both in empty views. A decision is a
+request that accepts one suggestion.
 """
 
 from __future__ import annotations
@@ -195,23 +196,35 @@ class Measured:
         return self.page.median / self.empty.median, self.page.high / self.empty.high
 
 
-def measure(editors: list[Editor], project: Project, seconds: float, only: list[str]) -> dict[str, Measured]:
-    found: dict[str, Measured] = {}
-    works: dict[str, Callable[[Editor], float]] = {
+def works_of(project: Project) -> dict[str, Callable[[Editor], float]]:
+    asked: dict[str, Callable[[Editor], float]] = {
         name: lambda editor, path=path: editor.ask(path) for name, path in pages(project).items()
     }
-    works["decision"] = Deciding(project, 20_000)
-    for name, work in works.items():
+    return asked | {"decision": Deciding(project, 20_000)}
+
+
+def measure(
+    editors: list[Editor], small: Project, large: Project, seconds: float, only: list[str]
+) -> dict[str, tuple[Measured, Measured]]:
+    """By what is asked for, the times in the small project and in the large one."""
+    found: dict[str, tuple[Measured, Measured]] = {}
+    of_large = works_of(large)
+    for name, of_small in works_of(small).items():
         if only and not any(name.startswith(part) for part in only):
             continue
-        work(editors[0])
-        page, empty = Times([]), Times([])
+        works = (of_small, of_large[name])
+        measured = (Measured(Times([]), Times([])), Measured(Times([]), Times([])))
+        for work in works:
+            work(editors[0])
         for _ in range(ROUNDS):
-            empty.seconds.extend(at_once(editors, lambda editor: editor.ask(EMPTY), seconds / ROUNDS / 3).seconds)
-            page.seconds.extend(at_once(editors, work, seconds / ROUNDS).seconds)
-        found[name] = Measured(page, empty)
-        note(f"{project.slug}, {name}: {1000 * page.median:.1f} ms, p99 {1000 * page.high:.1f} ms, "
-             f"{len(page.seconds)} requests; empty {1000 * empty.median:.1f} ms")  # fmt: skip
+            for work, times in zip(works, measured, strict=True):
+                empty = at_once(editors, lambda editor: editor.ask(EMPTY), seconds / ROUNDS / 3)
+                times.empty.seconds.extend(empty.seconds)
+                times.page.seconds.extend(at_once(editors, work, seconds / ROUNDS).seconds)
+        found[name] = measured
+        for project, times in zip((small, large), measured, strict=True):
+            note(f"{project.slug}, {name}: {1000 * times.page.median:.1f} ms, p99 {1000 * times.page.high:.1f} ms, "
+                 f"{len(times.page.seconds)} requests; empty {1000 * times.empty.median:.1f} ms")  # fmt: skip
     return found
 
 
@@ -236,9 +249,9 @@ def main() -> None:
         Membership.objects.get_or_create(project=empty, user=user)
     with served() as port:
         editors = [Editor(port, user) for user in users]
-        small, large = (measure(editors, project, options.seconds, only) for project in projects)
+        measured = measure(editors, *projects, options.seconds, only)
     head()
-    for name, found in large.items():
+    for name, (small, found) in measured.items():
         medians, highs = (4, 15) if name == "decision" else (10, 30)
         median, high = found.ratios
         size = f"{options.edges:,} suggestions"
@@ -246,7 +259,7 @@ def main() -> None:
         row(f"{name}, median", size, in_ms(page.median), in_ms(empty.median), median, medians)
         row(f"{name}, p99", size, in_ms(page.high), in_ms(empty.high), high, highs)
         row(f"{name}, against {options.small:,}", size, f"{median:.1f} times empty",
-            f"{small[name].ratios[0]:.1f} times empty", median / small[name].ratios[0], 1.3)  # fmt: skip
+            f"{small.ratios[0]:.1f} times empty", median / small.ratios[0], 1.3)  # fmt: skip
 
 
 if __name__ == "__main__":
