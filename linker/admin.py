@@ -15,16 +15,25 @@ from django.db import transaction
 
 from linker import audit
 from linker.models import (
+    BarredPair,
     Category,
+    Change,
     ChangeKind,
     ExclusionRule,
+    Gate,
     Identity,
+    KeptBounds,
+    KeptRun,
     Membership,
+    Notification,
     Page,
     Project,
     RoleRule,
     Run,
+    RunComparison,
+    SafetyClass,
     SensitiveRule,
+    Suppression,
     Tier,
 )
 from linker.projects.create import SETTINGS, create_project, save_project
@@ -290,3 +299,70 @@ class RunAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "project", "status", "created_by", "created_at", "finished_at"]
     list_select_related = ["project", "created_by"]
     list_filter = ["project", "kind", "status"]
+
+
+@admin.register(KeptRun)
+class KeptRunAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "links", "donors", "pinned_by", "pinned_at"]
+    list_select_related = ["run__project", "pinned_by"]
+    list_filter = ["run__project"]
+
+
+@admin.register(RunComparison)
+class RunComparisonAdmin(ReadOnlyAdmin):
+    list_display = ["id", "run", "before", "made_at"]
+    list_select_related = ["run__run", "before__run"]
+    list_filter = ["run__run__project"]
+
+
+@admin.register(KeptBounds)
+class KeptBoundsAdmin(ReadOnlyAdmin):
+    list_display = ["id", "project", "run", "before", "user", "at"]
+    list_select_related = ["project", "run", "before", "user"]
+    list_filter = ["project"]
+
+
+@admin.register(SafetyClass)
+class SafetyClassAdmin(ReadOnlyAdmin):
+    list_display = ["name", "project", "category", "url_pattern", "page_list", "ended_at"]
+    list_select_related = ["project", "category", "page_list"]
+    list_filter = ["project"]
+
+
+@admin.register(BarredPair)
+class BarredPairAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "project", "reason", "made_by", "made_at", "ended_at"]
+    list_select_related = ["project", "source", "target", "made_by"]
+    list_filter = ["project"]
+
+
+@admin.register(Gate)
+class GateAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "project", "made_by", "made_at", "ended_at"]
+    list_select_related = ["project", "page_list", "category", "safety_class", "made_by"]
+    list_filter = ["project"]
+
+
+@admin.register(Suppression)
+class SuppressionAdmin(ReadOnlyAdmin):
+    list_display = ["id", "project", "kind", "reach", "made_by", "made_at", "lifted_by", "lifted_at"]
+    list_select_related = ["project", "made_by", "lifted_by"]
+    list_filter = ["project", "kind", "reach"]
+
+
+@admin.register(Notification)
+class NotificationAdmin(ReadOnlyAdmin):
+    list_display = ["id", "user", "kind", "subject", "made_at", "due_at", "sent_at", "tries"]
+    list_select_related = ["user"]
+    list_filter = ["kind"]
+    search_fields = ["user__username", "subject"]
+
+
+@admin.register(Change)
+class ChangeAdmin(ReadOnlyAdmin):
+    """The log of changes."""
+
+    list_display = ["id", "project", "at", "user", "kind", "subject"]
+    list_select_related = ["project", "user"]
+    list_filter = ["project", "kind"]
+    search_fields = ["subject"]

@@ -1,4 +1,4 @@
-"""Django's administration of people, decisions and releases. Decisions and releases are only shown."""
+"""Django's administration of people, and of what they decided, released and judged, which is only shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,22 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 
 from linker.admin import ReadOnlyAdmin
-from review.models import Assignment, Comment, Decision, KnownReading, Release, SecondReading
+from review.models import (
+    Alert,
+    AlertClosing,
+    Assignment,
+    Comment,
+    Decision,
+    Judgement,
+    KnownReading,
+    PublishedLink,
+    Release,
+    ReleaseDraft,
+    RolloutRule,
+    Sample,
+    SampleLink,
+    SecondReading,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -59,3 +74,60 @@ class ReleaseAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "project", "created_at", "created_by", "format", "links", "bytes", "sha256"]
     list_select_related = ["project", "created_by"]
     list_filter = ["project", "format"]
+
+
+@admin.register(ReleaseDraft)
+class ReleaseDraftAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "project", "created_at", "created_by", "back_to", "release", "discarded_at"]
+    list_select_related = ["project", "created_by", "back_to", "release"]
+    list_filter = ["project"]
+
+
+@admin.register(PublishedLink)
+class PublishedLinkAdmin(ReadOnlyAdmin):
+    list_display = ["edge_id", "project", "release", "is_out", "anchor", "rel", "state", "since", "owner", "closed_at"]
+    list_select_related = ["project", "release", "owner"]
+    list_filter = ["project", "state", "is_out"]
+
+
+@admin.register(RolloutRule)
+class RolloutRuleAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "project", "stage", "share"]
+    list_select_related = ["project", "category"]
+    list_filter = ["project", "stage"]
+
+
+@admin.register(Sample)
+class SampleAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "project", "run", "seed", "since", "until"]
+    list_select_related = ["project", "run"]
+    list_filter = ["project", "kind"]
+
+
+@admin.register(SampleLink)
+class SampleLinkAdmin(ReadOnlyAdmin):
+    list_display = ["id", "project", "sample", "edge_id", "place", "turn", "reader", "drawn_from", "tier", "grade"]
+    list_select_related = ["project", "sample", "reader"]
+    list_filter = ["project", "drawn_from", "grade"]
+
+
+@admin.register(Judgement)
+class JudgementAdmin(ReadOnlyAdmin):
+    list_display = ["id", "link_id", "judge", "at", "grade", "reason", "note", "undoes_id"]
+    list_select_related = ["judge"]
+    list_filter = ["link__project", "grade"]
+    search_fields = ["judge__username", "note"]
+
+
+@admin.register(Alert)
+class AlertAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "project", "raised_at", "closed_at"]
+    list_select_related = ["project"]
+    list_filter = ["project", "kind"]
+
+
+@admin.register(AlertClosing)
+class AlertClosingAdmin(ReadOnlyAdmin):
+    list_display = ["alert", "user", "at", "note"]
+    list_select_related = ["alert", "user"]
+    list_filter = ["alert__project"]

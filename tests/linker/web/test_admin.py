@@ -5,15 +5,52 @@ from __future__ import annotations
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from linker.models import ExclusionRule, Membership, Page, Project, RoleRule, Run, SensitiveRule, Tier
-from review.models import Decision, Release, Verb
+from linker.models import (
+    BarredPair,
+    Change,
+    ExclusionRule,
+    Gate,
+    KeptBounds,
+    KeptRun,
+    Membership,
+    Notification,
+    Page,
+    Project,
+    RoleRule,
+    Run,
+    RunComparison,
+    SafetyClass,
+    SensitiveRule,
+    Suppression,
+    Tier,
+)
+from review.models import (
+    Alert,
+    AlertClosing,
+    Decision,
+    Judgement,
+    PublishedLink,
+    Release,
+    ReleaseDraft,
+    RolloutRule,
+    Sample,
+    SampleLink,
+    Verb,
+)
 from review.releases.create import create_release
-from tests.factories import make_category, make_edge, make_page, make_user
+from tests.factories import make_category, make_edge, make_page, make_project, make_run, make_user
 
-SHOWN_ONLY = [Page, Run, Decision, Release]
+GOVERNANCE = [
+    Alert, AlertClosing, BarredPair, Change, Gate, Judgement, KeptBounds, KeptRun, Notification, PublishedLink,
+    ReleaseDraft, RolloutRule, RunComparison, SafetyClass, Sample, SampleLink, Suppression,
+]  # fmt: skip
+SHOWN_ONLY = [Page, Run, Decision, Release, *GOVERNANCE]
 
 
 @pytest.fixture
@@ -49,7 +86,32 @@ def decided(project, root):
         seen_placement=edge.placement,
     )
     create_release(project, project.edges.all())
+    _govern(project, root, edge)
     return edge
+
+
+def _govern(project, root, edge) -> None:
+    """A row of what managers set and of what audits found."""
+    now = timezone.now()
+    drug, shop = (SafetyClass.objects.create(project=project, name=name) for name in ("Drugs", "Shop"))
+    BarredPair.objects.create(project=project, source=drug, target=shop, reason="The law", made_by=root)
+    Gate.objects.create(project=project, min_clicks=100, made_by=root)
+    RolloutRule.objects.create(project=project, pattern="/tag/")
+    ReleaseDraft.objects.create(project=project, created_by=root)
+    Notification.objects.create(user=root, kind="alert", subject="Something to look at", due_at=now)
+    Suppression.objects.create(
+        project=project, kind="pair", reach="good", edge=edge, source=edge.source, target=edge.target, made_by=root
+    )
+    older, newer = (KeptRun.objects.create(run=make_run(project), links=1, donors=1) for _ in range(2))
+    RunComparison.objects.create(run=newer, before=older, report={})
+    KeptBounds.objects.create(project=project, run=newer.run, before=older.run, user=root)
+    alert = Alert.objects.create(project=project, kind="lost", closed_at=now)
+    AlertClosing.objects.create(alert=alert, user=root, note="Known")
+    sample = Sample.objects.create(project=project, kind="audit", run=make_run(project, "audit"), seed=1, until=now)
+    link = SampleLink.objects.create(
+        sample=sample, project=project, edge=edge, place=0, drawn_from="approved", generators=["nearest"]
+    )
+    Judgement.objects.create(link=link, judge=root, grade="good")
 
 
 def address(model: type, what: str = "changelist", *args: object) -> str:
@@ -90,6 +152,22 @@ def test_a_list_costs_the_same_queries_however_long_it_is(staff, project, django
 
     with django_assert_max_num_queries(12):
         staff.get(address(Page))
+
+
+@pytest.mark.parametrize("model", GOVERNANCE)
+def test_a_list_of_what_managers_set_costs_the_same_queries_however_long_it_is(
+    staff, root, project, decided, model, django_assert_max_num_queries
+):
+    with CaptureQueriesContext(connection) as few:
+        staff.get(address(model))
+    for number in range(3):
+        other = make_project(f"other-{number}")
+        edge = make_edge(other, status="accepted")
+        create_release(other, other.edges.all())
+        _govern(other, root, edge)
+
+    with django_assert_max_num_queries(len(few)):
+        staff.get(address(model))
 
 
 def test_a_project_starts_with_its_tiers_and_members(staff, root):
@@ -232,5 +310,6 @@ def test_every_model_of_the_administration_is_one_we_mean_to_show():
         "auth.User",
         "auth.Group",
     }
+    ours |= {model._meta.label for model in GOVERNANCE}
 
     assert shown == ours
