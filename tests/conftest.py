@@ -50,8 +50,11 @@ def pytest_sessionstart() -> None:
 
     emptying.use()
     # Nothing is timed here: a machine with other work to do takes seconds over an example that takes microseconds.
-    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.load_profile("untimed")
+    untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("untimed", untimed)
+    # CI says whether a change broke something, so it tries the same examples each time; people try new ones.
+    settings.register_profile("repeated", untimed, derandomize=True, database=None)
+    settings.load_profile("repeated" if "CI" in os.environ else "untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
