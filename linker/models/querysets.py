@@ -39,6 +39,7 @@ UNDECIDED = Q(status="suggested")
 APPROVED = Q(status__in=APPROVED_STATUSES)
 ACCEPTED = Q(status="accepted")  # approved, and not exported yet
 WAITING = ACCEPTED & Q(waits=True)  # for a second person, see linker.pages.gates
+SEEN_ONCE = ACCEPTED & Q(waits=False, second_by_id__isnull=True)  # no second person has approved it, nor has to
 REFUSED = Q(status__in=("rejected", "withdrawn"))  # not proposed again, see linker.models.suppression
 DECIDED = ~UNDECIDED
 ONCE_APPROVED = Q(status__in=(*APPROVED_STATUSES, "withdrawn"))

@@ -13,9 +13,17 @@ from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from linker.models import CandidateEdge, Page, Project
+
+
+# What gates name without a pattern: those pages are found however many the project has.
+_NAMED = """
+SELECT n.id FROM linker_page n WHERE n.project_id = %(project)s AND (
+    n.clicks >= %(clicks)s OR n.category_id = ANY(%(categories)s::bigint[]) OR n.id = ANY(%(listed)s::bigint[])
+)
+"""
 
 
 def gates_in_force(project: Project) -> list[Gate]:
@@ -24,11 +32,11 @@ def gates_in_force(project: Project) -> list[Gate]:
 
 
 class Gates:
-    """A project's gates, read once and asked about page after page."""
+    """A project's gates, or those that are given, read once and asked about page after page."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, gates: Sequence[Gate] | None = None) -> None:
         self.project = project
-        gates = gates_in_force(project)
+        gates = gates_in_force(project) if gates is None else gates
         self.clicks = min((gate.min_clicks for gate in gates if gate.min_clicks is not None), default=None)
         self.holds: list[Holds] = [
             holds_of(
@@ -56,6 +64,20 @@ class Gates:
         for row in stream("gates", query, {"project": self.project.pk}):
             if self._has(*row):
                 yield (row[0],)
+
+    def first_pages(self, most: int, sample: int) -> list[int]:
+        """Pages with a gate, at most so many. Those of a pattern are looked for among the first `sample` pages."""
+        query = f"SELECT p.id, p.category_id, p.url, p.clicks FROM linker_page p WHERE p.id IN ({_NAMED})"
+        if any(one.matches is not None for one in self.holds):
+            first = f"SELECT f.id FROM linker_page f WHERE f.project_id = %(project)s ORDER BY f.id LIMIT {int(sample)}"
+            query += f" OR p.id IN ({first})"
+        named = {
+            "project": self.project.pk,
+            "clicks": self.clicks,
+            "categories": sorted(one for holds in self.holds for one in holds.categories),
+            "listed": sorted(one for holds in self.holds for one in holds.listed),
+        }
+        return [row[0] for row in islice((row for row in stream("gates", query, named) if self._has(*row)), most)]
 
     def _has(self, page: int, category: int | None, url: str, clicks: int | None) -> bool:
         if self.clicks is not None and (clicks or 0) >= self.clicks:

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from django.db import connection
+from django.db.models import Q
 
 from linker.engine.patterns import compile_pattern
 from linker.models import CandidateEdge, Page
@@ -31,7 +32,7 @@ EXAMPLES = 10
 
 @dataclass(frozen=True)
 class Touched:
-    """Open suggestions that a rule would take: how many, at least where `is_more`, and the best of them."""
+    """Links that a rule would take: how many, at least where `is_more`, and the best of them."""
 
     number: int
     is_more: bool
@@ -43,7 +44,7 @@ def excluded(project: Project, pattern: str, side: str) -> Touched:
     compiled = compile_pattern(pattern)
     rows = Page.objects.filter(PRESENT, project=project).order_by("pk").values_list("pk", "url")[:SAMPLE]
     found = (pk for pk, url in rows.iterator(chunk_size=5000) if compiled.search(url))
-    return _touched(project, list(islice(found, MOST_PAGES + 1)), side)
+    return links_of(project, list(islice(found, MOST_PAGES + 1)), OPEN, side)
 
 
 def newly_sensitive(rule: SensitiveRule) -> Touched:
@@ -53,15 +54,16 @@ def newly_sensitive(rule: SensitiveRule) -> Touched:
         taken = list(pages.order_by("pk").values_list("pk", flat=True)[: MOST_PAGES + 1])
     else:
         taken = list(islice(pages_taken(rule, SAMPLE), MOST_PAGES + 1))
-    return _touched(rule.project, taken, Side.BOTH, "AND sensitive = ''")
+    return links_of(rule.project, taken, OPEN & Q(sensitive=""))
 
 
-def _touched(project: Project, pages: Sequence[int], side: str, condition: str = "") -> Touched:
+def links_of(project: Project, pages: Sequence[int], kind: Q, side: str = Side.BOTH) -> Touched:
+    """The links of a kind from these pages, to them, or both."""
     sides = [
         name for name, one in (("source_id", Side.DONOR), ("target_id", Side.ACCEPTOR)) if side in (one, Side.BOTH)
     ]
     parts = " UNION ".join(
-        f"(SELECT id, score FROM linker_candidateedge WHERE project_id = %(project)s AND {sql(OPEN)} {condition} "
+        f"(SELECT id, score FROM linker_candidateedge WHERE project_id = %(project)s AND {sql(kind)} "
         f"AND {name} = ANY(%(pages)s::bigint[]) LIMIT {MOST + 1})"
         for name in sides
     )

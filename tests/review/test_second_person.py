@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from linker.errors import UserError
 from linker.matching.safety_run import run_apply_safety
-from linker.models import Change, ExpertSection, Gate, Membership, RunKind, SafetyClass
+from linker.models import Change, ExpertSection, Gate, Membership, PageList, RunKind, SafetyClass
+from linker.projects import rule_preview
+from linker.projects.gate_preview import effect_of
 from linker.projects.policies.gates import add_gate, end_gate
+from linker.projects.policies.safety import end_class, save_class
 from review import second_person
 from review.decisions import decide_edges
 from review.models import Decision, Held, Verb
@@ -15,6 +22,7 @@ from review.queue.filters import QueueFilter
 from review.second_person import NotTheSecond
 from review.undoing import undo
 from tests.factories import lenient_tiers, make_category, make_edge, make_member, make_page, make_run
+from tests.linker.projects.test_rule_preview import undo_form
 from tests.review.test_checks import held_of
 
 pytestmark = pytest.mark.django_db
@@ -155,3 +163,86 @@ def test_a_manager_makes_and_ends_gates_by_form(project, client_for, manager, re
     assert Gate.objects.get().ended_at is not None
     said = Change.objects.filter(kind="gates").order_by("pk")
     assert [(one.user, one.subject) for one in said] == [(manager, "pages with 1,000 clicks or more")] * 2
+
+
+def test_before_a_gate_is_saved_its_links_are_counted_and_saving_it_makes_that_come_true(
+    project, editor, manager, redis_server, client_for
+):
+    section, loud = make_category(project, "Law", "Inheritance"), make_page(project, "/loud", clicks=100)
+    quiet = [make_page(project, f"/law/{n}", category=section, clicks=n) for n in range(3)]
+    lists = PageList.objects.create(
+        project=project, name="l", pages=np.array([quiet[1].pk], "<i8").tobytes(), size=1, lines=1
+    )
+    named = SafetyClass.objects.create(project=project, name="Law", url_pattern="/law/[01]$")
+    add_gate(Gate(project=project, min_clicks=100), manager)
+    far = [make_page(project) for _ in range(4)]
+    pairs = [(loud, quiet[0]), (quiet[0], quiet[1]), (quiet[1], far[0]), (far[1], quiet[2]), (far[2], far[3])]
+    links = [make_edge(project, *pair) for pair in (*pairs, (quiet[2], quiet[0]))]
+    decide_edges(project, [one.pk for one in links[:4]], Verb.ACCEPT, editor)
+    client, page = client_for(manager), "/p/shop/settings/safety/"
+    for values, accepted, still_open, waiting in [
+        ({"category": make_category(project, "Law")}, 3, 1, 1),
+        ({"page_list": lists}, 2, 0, 0),
+        ({"safety_class": named}, 2, 1, 1),
+        ({"min_clicks": 2}, 1, 1, 1),
+    ]:
+        gate = Gate(project=project, **values)
+        effect = effect_of(gate)
+        assert (effect.accepted.number, effect.open.number, effect.waiting.number) == (accepted, still_open, waiting)
+        assert (len(effect.examples), effect.is_more) == (accepted + still_open + waiting, False)
+        [(name, value)] = values.items()
+        sent = {f"gate-{name}": getattr(value, "pk", value)}
+        shown = client.post(f"{page}gate/", {**sent, "check": "1"}).content.decode()
+        assert f"wait for a second person: <strong>{accepted}</strong>" in shown
+        assert Gate.objects.filter(ended_at=None).count() == 1
+        before = applied(project).waiting
+        client.post(f"{page}gate/", sent)
+        assert applied(project).waiting == before + accepted
+        client.post(f"{page}gate/{Gate.objects.latest('pk').pk}/end/")
+        assert applied(project).waiting == before
+
+
+def test_what_a_gate_would_hold_takes_as_many_queries_however_many_links_there_are(project, monkeypatch):
+    law = make_category(project, "Law")
+    page = make_page(project, category=law)
+    make_edge(project, page)
+    make_edge(project, page, status="accepted")
+    with CaptureQueriesContext(connection) as few:
+        effect_of(Gate(project=project, category=law))
+    for _ in range(15):
+        make_edge(project, make_page(project, category=law), status="accepted")
+    monkeypatch.setattr(rule_preview, "MOST", 12)
+    with CaptureQueriesContext(connection) as many:
+        effect = effect_of(Gate(project=project, category=law))
+    assert (effect.accepted.number, effect.open.number, len(effect.examples), effect.is_more) == (12, 1, 10, True)
+    assert len(many) == len(few)
+
+
+def test_a_gate_that_was_made_or_removed_can_be_taken_back_until_something_else_changes(
+    project, manager, redis_server, client_for
+):
+    client, page = client_for(manager), "/p/shop/settings/safety/"
+    client.post(f"{page}gate/", {"gate-min_clicks": "1000"})
+    client.post(*undo_form(client.get(page).content.decode()))
+    assert not Gate.objects.filter(ended_at=None).exists()
+    client.post(*undo_form(client.get(page).content.decode()))
+    assert Gate.objects.get(ended_at=None).min_clicks == 1000
+    client.post(f"{page}class/", {"class-name": "Law", "class-url_pattern": "/law/"})
+    action, _ = undo_form(client.get(page).content.decode())
+    assert "/class/" in action
+
+
+def test_a_class_whose_links_need_a_second_person_is_not_removed_and_its_change_reaches_the_links(
+    project, editor, manager, redis_server
+):
+    one = SafetyClass.objects.create(project=project, name="Law", url_pattern="/law$")
+    edge = make_edge(project, make_page(project), make_page(project, "/medicine"))
+    accept(edge, editor)
+    add_gate(Gate(project=project, safety_class=one), manager)
+    assert applied(project).waiting == 0
+    with pytest.raises(UserError, match="need a second person"):
+        end_class(project, one.pk, manager)
+    one.url_pattern = "/medicine$"
+    save_class(one, manager)
+    assert project.runs.filter(kind=RunKind.SAFETY, status="queued").exists()
+    assert applied(project).waiting == 1

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from linker import audit
 from linker.errors import UserError
 from linker.matching.safety_run import start
-from linker.models import BarredPair, ChangeKind, Project, SafetyClass
+from linker.models import BarredPair, ChangeKind, Gate, Project, SafetyClass
 from linker.pages.safety import barred_pairs
 from linker.projects.policies.shared import wait_for_others
 
@@ -46,13 +46,13 @@ def save_class(one: SafetyClass, user: Actor) -> None:
     one.save()
     after = audit.values(one, CLASS_FIELDS)
     audit.record(project, ChangeKind.SAFETY, user=user, subject=one.name, before=before, after=after)
-    if barred_pairs(project):
+    if barred_pairs(project) or Gate.objects.filter(safety_class=one, ended_at=None).exists():
         start(project, user)
 
 
 @transaction.atomic
 def end_class(project: Project, class_id: int, user: Actor) -> SafetyClass | None:
-    """None where it is gone already. Raises UserError while a pair names it."""
+    """None where it is gone already. Raises UserError while a pair or a gate names it."""
     wait_for_others(project)
     one = SafetyClass.objects.filter(project=project, pk=class_id, ended_at=None).first()
     if one is None:
@@ -62,6 +62,9 @@ def end_class(project: Project, class_id: int, user: Actor) -> SafetyClass | Non
         raise UserError(
             _("“%(name)s” is part of a pair that may not be linked. Remove the pair first.") % {"name": one.name}
         )
+    if Gate.objects.filter(safety_class=one, ended_at=None).exists():
+        said = _("Links of “%(name)s” need a second person. Remove that rule under “Second person” first.")
+        raise UserError(said % {"name": one.name})
     one.ended_at = timezone.now()
     one.save(update_fields=["ended_at"])
     audit.record(project, ChangeKind.SAFETY, user=user, subject=one.name, before=audit.values(one, CLASS_FIELDS))

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 Fields = Sequence[tuple[str, str]]
 KINDS = {
-    "settings_tiers": ChangeKind.TIERS,
-    "settings_ranking": ChangeKind.RANKING,
-    "settings_sensitive": ChangeKind.SENSITIVE,
-    "settings_exclusions": ChangeKind.EXCLUSIONS,
-    "settings_safety": ChangeKind.SAFETY,
-    "settings_rollout": ChangeKind.RELEASE,
+    "settings_tiers": (ChangeKind.TIERS,),
+    "settings_ranking": (ChangeKind.RANKING,),
+    "settings_sensitive": (ChangeKind.SENSITIVE,),
+    "settings_exclusions": (ChangeKind.EXCLUSIONS,),
+    "settings_safety": (ChangeKind.SAFETY, ChangeKind.GATES),
+    "settings_rollout": (ChangeKind.RELEASE,),
 }
 
 
@@ -54,5 +54,5 @@ def _key(project: Project, tab: str) -> str:
 
 
 def _newest(project: Project, tab: str) -> int | None:
-    changes = Change.objects.filter(project=project, kind=KINDS[tab]).order_by("-pk")
+    changes = Change.objects.filter(project=project, kind__in=KINDS[tab]).order_by("-pk")
     return changes.values_list("pk", flat=True).first()
