@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from linker.errors import UserError
 from linker.explain.findings import Link
 from linker.explain.wording import links_text
 from linker.matching.eligibility import eligibility_of
+from linker.matching.kept_runs import standing_run
 from linker.matching.report_types import MatchReport
 from linker.matching.room import Room, rooms_of
 from linker.models import (
@@ -42,14 +44,13 @@ if TYPE_CHECKING:
 
 
 class WhyNotContext:
-    """The newest run, what the rules say of the pages, and the room they have: see the module. `user`: who asks, and
-    learns no more of a suggestion than the queue tells; None for who may know all."""
+    """The match run that stands, what the rules say of the pages, and the room they have: see the module. `user`: who
+    asks, and learns no more of a suggestion than the queue tells; None for who may know all."""
 
     def __init__(self, project: Project, pages: Sequence[Page], user: User | None = None) -> None:
         self.project, self.user = project, user
         ids = [page.pk for page in pages]
-        runs = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED)
-        self.run = runs.select_related("model").order_by("-pk").first()
+        self.run = standing_run(project)
         self.params = MatchParams.from_dict(self.run.params) if self.run else MatchParams()
         self.rooms: dict[int, Room] = {}
         self.no_vectors = ""
@@ -68,6 +69,18 @@ class WhyNotContext:
         self.sensitive = why_sensitive(project, ids)
         twins = PageTwin.objects.filter(page__in=ids).select_related("group")
         self.twins = {twin.page_id: twin for twin in twins}
+
+    @cached_property
+    def is_newest(self) -> bool:
+        """Whether no match run came after the one that stands, which may have been taken again."""
+        runs = Run.objects.filter(project=self.project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED)
+        return self.run is None or not runs.filter(pk__gt=self.run.pk).exists()
+
+    @property
+    def run_name(self) -> str:
+        """What the run is called in the middle of a sentence, after "the"."""
+        number = self.run.pk if self.run else 0
+        return f"newest match run ({number})" if self.is_newest else f"match run that stands ({number})"
 
     def edge(self, donor: Page, acceptor: Page) -> CandidateEdge | None:
         """The suggestion of the pair; to the user, also the link of the site that the queue shows as one."""
@@ -93,7 +106,7 @@ class WhyNotContext:
         )
 
     def room(self, page: Page) -> Room:
-        """New links that the page may give under the newest run's caps."""
+        """New links that the page may give under the run's caps."""
         if page.pk not in self.rooms:
             usual = Room(self.params.inline_per_donor, self.params.related_per_donor)
             self.rooms[page.pk] = rooms_of(self.project, self.params, [page.pk]).get(page.pk, usual)
@@ -117,6 +130,6 @@ class WhyNotContext:
 
     @property
     def target_cap(self) -> int:
-        """Most links an acceptor received in the newest run, 0 for no cap."""
+        """Most links an acceptor received in the run, 0 for no cap."""
         allocation = MatchReport.from_json(self.run.report).allocation if self.run else None
         return allocation.target_cap if allocation else 0

@@ -1,4 +1,4 @@
-"""Reads: why a pair that the newest match run found, or could have found, was not proposed."""
+"""Reads: why a pair that the match run found, or could have found, was not proposed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class RunPair:
-    """A pair and what the newest run saw in it: `score` is the run's, `compared` is missing where a vector is."""
+    """A pair and what the run saw in it: `score` is the run's, `compared` is missing where a vector is."""
 
     context: WhyNotContext
     run: Run
@@ -51,7 +51,7 @@ class RunPair:
 
     @property
     def scored(self) -> str:
-        return f"It scored {score_text(self.score)} in the newest match run ({self.run.pk})"
+        return f"It scored {score_text(self.score)} in the {self.context.run_name}"
 
     @property
     def room(self) -> Room:
@@ -135,9 +135,9 @@ def not_kept(pair: RunPair, sum_text: str) -> Finding:
         return left_out(pair, Reason.RELATED_FULL)
     return Finding(
         "not-found",
-        f"{sum_text}, above the minimum of {score_text(context.params.floor(Ranking.COSINE))} in the newest match run "
-        f"({pair.run.pk}), and both pages have room. It was not among the donor’s best {context.params.pool} then, or "
-        "a page has changed since.",
+        f"{sum_text}, above the minimum of {score_text(context.params.floor(Ranking.COSINE))} in the "
+        f"{context.run_name}, and both pages have room. It was not among the donor’s best {context.params.pool} then, "
+        "or a page has changed since.",
         "Match again.",
         context.match_again(),
     )
@@ -147,7 +147,7 @@ def below_floor(pair: RunPair, floor: float, scored: str) -> Finding:
     lowest = score_text(np.floor(pair.score * 10_000) / 10_000)
     return Finding(
         "below-floor",
-        f"{scored}. The newest match run ({pair.run.pk}) kept {score_text(floor)} and above.",
+        f"{scored}. The {pair.context.run_name} kept {score_text(floor)} and above.",
         f"Match again with a lowest score of {lowest} or less to include it.",
         pair.context.match_again(),
     )

@@ -209,7 +209,7 @@ def _copies(context: WhyNotContext, page: Page) -> Link:
 
 
 def outside_run(context: WhyNotContext, page: Page, side: Side | None = None) -> Iterator[Finding]:
-    """The newest run's filters that left the page out."""
+    """The run's filters that left the page out."""
     run = context.run
     if run is None:
         return
@@ -222,7 +222,7 @@ def outside_run(context: WhyNotContext, page: Page, side: Side | None = None) ->
         for name in names:
             yield Finding(
                 "outside-run",
-                f"The newest match run ({run.pk}) took {filter_text(context.project, wanted, name)} only as {one}s.",
+                f"The {context.run_name} took {filter_text(context.project, wanted, name)} only as {one}s.",
                 "Match again with a wider filter.",
                 context.this_run(),
                 one,
@@ -230,7 +230,7 @@ def outside_run(context: WhyNotContext, page: Page, side: Side | None = None) ->
         if one == Side.DONOR and not names and context.drawn is not None and page.pk not in context.drawn:
             yield Finding(
                 "outside-run",
-                f"The newest match run ({run.pk}) is a pilot over {len(context.drawn):,} donors, and this page is not "
+                f"The {context.run_name} is a pilot over {len(context.drawn):,} donors, and this page is not "
                 "one of them.",
                 "Match the whole site with the pilot’s settings.",
                 context.this_run(),
@@ -239,7 +239,7 @@ def outside_run(context: WhyNotContext, page: Page, side: Side | None = None) ->
 
 
 def after_run(context: WhyNotContext, page: Page, side: Side | None = None) -> Iterator[Finding]:
-    """What came after the newest run had begun."""
+    """What came after the run had begun."""
     run = context.run
     begun = (run.started_at or run.created_at) if run else None
     about = side or BOTH
@@ -248,7 +248,7 @@ def after_run(context: WhyNotContext, page: Page, side: Side | None = None) -> I
     if page.first_seen_at > begun:
         yield Finding(
             "newer",
-            f"It was first imported on {day_text(page.first_seen_at)}, after the newest match run ({run.pk}) began.",
+            f"It was first imported on {day_text(page.first_seen_at)}, after the {context.run_name} began.",
             "Match again.",
             context.match_again(),
             about,
@@ -256,7 +256,7 @@ def after_run(context: WhyNotContext, page: Page, side: Side | None = None) -> I
     elif page.pk in context.embedded and context.embedded[page.pk] > begun:
         yield Finding(
             "text-newer",
-            f"Its vector was made on {day_text(context.embedded[page.pk])}, after the newest match run ({run.pk}).",
+            f"Its vector was made on {day_text(context.embedded[page.pk])}, after the {context.run_name}.",
             "Match again.",
             context.match_again(),
             about,

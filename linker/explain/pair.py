@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from linker.explain.barred import barred
 from linker.explain.context import WhyNotContext
 from linker.explain.findings import Finding, PairAnswer, blocking_first
-from linker.explain.newest_run import made_of_pair
 from linker.explain.page import after_run, findings_of, no_run, outside_run
+from linker.explain.standing_run import made_of_pair
 from linker.explain.suppressed import ended, suppressed_pair, until_text
 from linker.explain.wording import TWIN, day_text, places_text, score_text
 from linker.models import CandidateEdge, EdgeStatus, ExistingLink, PageTwin, Placement, Side
@@ -112,7 +112,7 @@ def _settled_by_twin(context: WhyNotContext, donor: Page, acceptor: Page) -> Ite
 
 
 def _linked(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Finding]:
-    """The links that the donor has to the acceptor, or had when the newest run began."""
+    """The links that the donor has to the acceptor, or had when the run began."""
     links = list(ExistingLink.objects.filter(source=donor, target=acceptor).order_by("pk"))
     there = [link for link in links if holds(PRESENT, link)]
     body = [link for link in there if holds(TEXT_LINK, link)]
@@ -148,7 +148,7 @@ def _linked(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Fin
     if run is not None and gone and not body and max(_when(link) for link in gone) > (run.started_at or run.created_at):
         yield Finding(
             "link-gone",
-            f"The donor’s text still had the link when the newest match run ({run.pk}) began; an import has missed it "
+            f"The donor’s text still had the link when the {context.run_name} began; an import has missed it "
             f"since {day_text(max(_when(link) for link in gone))}.",
             "Match again.",
             context.match_again(),
@@ -182,9 +182,12 @@ def _rejected(context: WhyNotContext, edge: CandidateEdge) -> Finding:
 
 
 def _stale(context: WhyNotContext, edge: CandidateEdge) -> Finding:
+    now = "the newest run no longer does" if context.is_newest else f"the {context.run_name} does not"
+    if context.run is not None and edge.run_id == context.run.pk:
+        now = "it has left the queue since"
     return Finding(
         "stale",
-        f"Run {edge.run_id} suggested it with a score of {score_text(edge.score)}; the newest run no longer does.",
+        f"Run {edge.run_id} suggested it with a score of {score_text(edge.score)}; {now}.",
         link=context.link("The card", "edge", edge.pk),
         blocking=False,
     )

@@ -10,7 +10,7 @@ from linker.engine.text.sentences import beginning_and_end
 from linker.models import CandidateEdge
 from review.anchor_warnings import CODES
 from review.decisions import decide_edges
-from review.models import Verb
+from review.models import Verb, Where
 from review.queue import card_words
 from review.queue.selectors import card_of
 from review.rulings import Ruling
@@ -199,8 +199,13 @@ def gap(project, paragraph: str, body: str = SOCKS, **fields: object) -> Candida
 
 def test_a_content_gap_shows_the_paragraph_that_a_sentence_could_follow(project, as_editor):
     gap(project, "Warm socks help.", paragraph_heading="Boots")
-    page = text(as_editor.get(PAGE))
-    assert "A sentence about blisters could follow this paragraph: Boots Warm socks help." in page
+    page = as_editor.get(PAGE)
+    assert "A sentence about blisters could follow this paragraph: Boots Warm socks help." in text(page)
+    hidden = '<div data-when="gap" hidden>'  # until the editor puts the link into the text
+    assert hidden in page.content.decode()
+    project.gap_links = Where.GAP
+    project.save()
+    assert hidden not in as_editor.get(PAGE).content.decode()
 
 
 def test_links_in_the_paragraph_of_a_gap_are_marked(project, as_editor):

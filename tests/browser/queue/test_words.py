@@ -202,9 +202,10 @@ def test_the_button_says_where_the_words_will_go_and_the_paragraph_is_shown_once
     expect_open(at_queue, gap)
     button = card(at_queue).locator("[data-do=accept]")
     expect(button).to_contain_text("beside the text")
+    follows = card(at_queue).get_by_text("could follow this paragraph")
+    expect(follows).to_be_hidden()
     press(at_queue, "w")
     expect(button).to_contain_text("content gap")
-    follows = card(at_queue).get_by_text("could follow this paragraph")
     says_gap = card(at_queue).get_by_text("Content gap: no words of the text fit well")
     expect(follows).to_be_visible()
     expect(says_gap).to_be_visible()
@@ -216,6 +217,7 @@ def test_the_button_says_where_the_words_will_go_and_the_paragraph_is_shown_once
     assert chosen_place(at_queue) == "text"
     press(at_queue, "b")  # what the editor says holds, whatever words follow
     assert chosen_place(at_queue) == "beside"
+    expect(follows).to_be_hidden()
     press(at_queue, "1")
     assert chosen_place(at_queue) == "beside"
     press(at_queue, ("e", "Escape", "2"))

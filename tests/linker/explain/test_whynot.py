@@ -377,6 +377,36 @@ def test_a_suggestion_of_an_earlier_run_is_mentioned(pair, project):
     assert blocking(found) == ["below-floor"]
 
 
+def taken_again(project: Project, run: Run) -> None:
+    make_run(project, RunKind.STAND, params={"run": run.pk}, finished_at=timezone.now())
+
+
+def test_where_an_earlier_run_was_taken_again_the_answer_is_about_that_run(pair, project):
+    earlier = run_of(project, threshold=0.7)
+    newer = run_of(project, threshold=0.1, donors=PageFilter(url_pattern="/nowhere"))
+    make_edge(project, *pair, score=0.61, stale=True, run=newer)
+    assert blocking(ask(*pair).findings) == ["outside-run"]
+    taken_again(project, earlier)
+    found = ask(*pair).findings
+    assert blocking(found) == ["below-floor"]
+    assert f"The match run that stands ({earlier.pk}) kept 0.700 and above." in finding(found, "below-floor").text
+    assert f"the match run that stands ({earlier.pk}) does not" in finding(found, "stale").text
+    assert blocking(why_not_page(project, pair[0])) == []
+
+
+def test_what_a_run_left_out_is_not_made_up_once_a_newer_run_has_come(pair, project):
+    earlier = run_of(project, "formula", threshold=0.2)
+    newer = run_of(project, "formula", threshold=0.2)
+    row = {"targets": [pair[1].pk], "scores": [0.12], "reasons": [Reason.BELOW_FLOOR]}
+    UnallocatedPairs.objects.create(run=newer, source=pair[0].pk, **row)
+    taken_again(project, earlier)
+    found = ask(*pair).findings
+    assert blocking(found) == ["not-kept"]
+    assert "is not kept, since a newer run has come after it" in finding(found, "not-kept").text
+    taken_again(project, newer)
+    assert blocking(ask(*pair).findings) == ["below-floor"]
+
+
 LEFT = [
     (Reason.BELOW_FLOOR, "below-floor", ["0.120", "kept 0.200"]),
     (Reason.SOURCE_FULL, "donor-full", ["0.120", "gives at most 2 new links", "of the 2 it has", "scored 0.310"]),
@@ -712,7 +742,7 @@ def test_a_question_costs_the_same_on_a_large_site_as_on_a_small_one(pair, proje
         ExclusionRule.objects.create(project=project, pattern=f"/x{number}")
         SensitiveRule.objects.create(project=project, url_pattern=f"/y{number}")
     assert (cost(address), cost(alone)) == before
-    assert max(before) <= 25
+    assert max(before) <= 26
 
 
 def test_the_lists_of_pages_lead_there(pair, project, viewer, client_for):

@@ -1,4 +1,4 @@
-"""Reads: what the newest match run made of a pair that it does not propose."""
+"""Reads: what the match run that stands made of a pair that it does not propose."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FURTHEST = 20  # levels up that a run may look, linker.engine.params
 
 
 def made_of_pair(context: WhyNotContext, run: Run, donor: Page, acceptor: Page, *, final: bool) -> Iterator[Finding]:
-    """What the newest run made of the pair.
+    """What the run made of the pair.
 
     `final`: nothing else keeps the suggestion away, so that the run must have a reason; else only what it recorded,
     or what follows from the vectors, is said.
@@ -55,12 +55,20 @@ def made_of_pair(context: WhyNotContext, run: Run, donor: Page, acceptor: Page, 
 def _not_a_candidate(
     context: WhyNotContext, run: Run, donor: Page, recorded: UnallocatedPairs | None, compared: Compared | None
 ) -> Finding:
+    alike = f" Their similarity is {score_text(compared.similarity)}." if compared is not None else ""
+    if not context.is_newest:
+        return Finding(
+            "not-kept",
+            f"The {context.run_name} did not propose it. What it found and left out is not kept, since a newer run has "
+            f"come after it.{alike}",
+            "Take the newest run again to see what it made of the pair, or match again.",
+            context.link("Match runs", "kept_runs", manager=True),
+        )
     found = CandidateEdge.objects.filter(run=run, source=donor).count()
     found += len(recorded.targets) if recorded is not None else 0
-    alike = f" Their similarity is {score_text(compared.similarity)}." if compared is not None else ""
     return Finding(
         "not-a-candidate",
-        f"It was not among the {found} candidates of this donor that the newest match run ({run.pk}) kept.{alike}",
+        f"It was not among the {found} candidates of this donor that the {context.run_name} kept.{alike}",
         "To make it one, add a sentence that names the acceptor to the donor’s text, or allow more links a page.",
         context.match_again(),
     )
@@ -78,7 +86,7 @@ def _imports_since(context: WhyNotContext, run: Run) -> Iterator[Finding]:
     if last is not None:
         yield Finding(
             "imported-since",
-            f"“{last.get_kind_display()}” (run {last.pk}) finished after the newest match run began, so its results "
+            f"“{last.get_kind_display()}” (run {last.pk}) finished after the {context.run_name} began, so its results "
             "are not in the suggestions yet.",
             "Match again.",
             context.match_again(),
@@ -87,7 +95,7 @@ def _imports_since(context: WhyNotContext, run: Run) -> Iterator[Finding]:
 
 
 def _compared(context: WhyNotContext, donor: Page, acceptor: Page) -> Compared | None:
-    """The pair through the very search of a run, under the newest run's model; None where a vector is missing."""
+    """The pair through the very search of a run, under the run's model; None where a vector is missing."""
     model = context.run.model if context.run else None
     if model is None:
         return None
@@ -127,8 +135,8 @@ def _too_far(context: WhyNotContext, run: Run, compared: Compared) -> Finding:
     looked = levels_up(levels) if levels else f"at {levels_up(levels)}"
     return Finding(
         "too-far",
-        f"It is outside the run’s scope: the acceptor is {far} from the donor’s category, and the newest match run "
-        f"({run.pk}) looked {looked}. Their similarity is {score_text(compared.similarity)}.",
+        f"It is outside the run’s scope: the acceptor is {far} from the donor’s category, and the "
+        f"{context.run_name} looked {looked}. Their similarity is {score_text(compared.similarity)}.",
         "Match again with more levels, or with the whole site as scope.",
         context.match_again(),
     )
