@@ -10,6 +10,7 @@ from linker.matching.run_comparison import compare_runs
 from linker.matching.safety_run import run_apply_safety
 from linker.matching.standing import take_again
 from linker.matching.start import start_match
+from linker.matching.tiers import catch_up
 from linker.models import Run, RunStatus
 from linker.operations import outages
 from linker.pages.roles import run_find_roles
@@ -28,6 +29,7 @@ def find_sensitive(run_id: int) -> None:
 
 def find_roles(run_id: int) -> None:
     lifecycle.execute(run_id, run_find_roles)
+    catch_up(Run.objects.select_related("project").get(pk=run_id).project)
 
 
 def apply_safety(run_id: int) -> None:

@@ -13,6 +13,7 @@ from linker.engine.params import MatchParams, Ranking
 from linker.engine.tiers import read_tiers
 from linker.explain.findings import Finding, Link
 from linker.explain.wording import links_text, new_links_text, places_text, score_text
+from linker.matching.cohorts import read_by
 from linker.matching.pair_rules import MAX_ALTERNATIVE_PRODUCTS, MAX_COMPLEMENTARY_PRODUCTS
 from linker.matching.report_types import MatchReport
 from linker.models import Basis, CandidateEdge, ExistingLink, Placement, Run
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from linker.explain.context import WhyNotContext
+    from linker.matching.cohorts import ReadBy
     from linker.matching.room import Room
     from linker.models import Page
 
@@ -192,7 +194,8 @@ def _text_alone(pair: RunPair) -> Finding:
     inline = pair.given().filter(placement=Placement.INLINE).count()
     room = pair.room.inline
     if _wanted(pair) != Placement.INLINE:
-        why, todo = "the tier for that score places links beside the text", "Change the placement of that tier."
+        tier = f"the tier for that score{_by_own_bounds(pair)}{',' if _by_own_bounds(pair) else ''}"
+        why, todo = f"{tier} places links beside the text", "Change the placement of that tier."
     elif pair.donor.pk not in pair.context.with_text:
         why, todo = "the import has no text for the donor", "Import a crawl that extracts the main text."
     elif inline >= room:
@@ -227,7 +230,7 @@ def _no_room(pair: RunPair, *, was_placed: bool = True) -> Finding:
     room, again = pair.room, pair.context.match_again()
     beside = f"the block beside the text already has its {new_links_text(room.related)}"
     if _wanted(pair) != Placement.INLINE:
-        tier = f"Its tier places it beside the text, but {beside}."
+        tier = f"Its tier places it beside the text{_by_own_bounds(pair)}, but {beside}."
         return Finding("related-full", f"{pair.scored}. {tier}", MORE_LINKS, again)
     if pair.given().filter(placement=Placement.INLINE).count() >= room.inline:
         full = f"The donor’s text already has its {new_links_text(room.inline)}, and {beside}."
@@ -257,9 +260,24 @@ def _wanted(pair: RunPair) -> str:
             all=Count("pk"), lower=Count("pk", filter=Q(score__lte=pair.score))
         )
         value = edges["lower"] / max(edges["all"], 1)
+    own = _read_by(pair)
     tiers = list(pair.context.project.tiers.filter(basis=basis))
-    place = int(read_tiers(np.array([value]), np.array([tier.lower_bound for tier in tiers]))[0])
-    return tiers[place].placement if place >= 0 else ""
+    bounds = {tier.pk: tier.lower_bound for tier in tiers} if own is None else own.bounds
+    read = [tier for tier in tiers if tier.pk in bounds]
+    place = int(read_tiers(np.array([value]), np.array([bounds[tier.pk] for tier in read]))[0])
+    return read[place].placement if place >= 0 else ""
+
+
+def _read_by(pair: RunPair) -> ReadBy | None:
+    """Whose bounds the run read the pair by; None for the project's."""
+    basis = MatchReport.from_json(pair.run.report).basis or Basis.COSINE
+    return read_by(pair.context.project, basis, [(pair.donor.pk, pair.acceptor.pk)])[0]
+
+
+def _by_own_bounds(pair: RunPair) -> str:
+    """Whose bounds decided, with a comma before; empty where they are the project's."""
+    own = _read_by(pair)
+    return f", by the bounds of links {own.cohort}" if own is not None else ""
 
 
 def _lowest(edges: QuerySet[CandidateEdge], who: str, cap: int, score: float) -> str:

@@ -11,6 +11,7 @@ from linker.explain.page import after_run, findings_of, no_run, outside_run
 from linker.explain.standing_run import made_of_pair
 from linker.explain.suppressed import ended, suppressed_pair, until_text
 from linker.explain.wording import TWIN, day_text, places_text, score_text
+from linker.matching.cohorts import readers
 from linker.models import CandidateEdge, EdgeStatus, ExistingLink, PageTwin, Placement, Side
 from linker.models.linked import BESIDE_LINK, LINKED_IN, TEXT_LINK
 from linker.models.querysets import DECIDED, MISSING, PRESENT, PROPOSED, REFUSED, UNDECIDED, holds
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
+    from linker.matching.cohorts import ReadBy
     from linker.models import Page, Project
 
 
@@ -201,6 +203,19 @@ _STATES = {
 }
 
 
+def _own_bounds(context: WhyNotContext, edge: CandidateEdge, own: ReadBy) -> Finding:
+    """That other bounds than the project's decide on its tier."""
+    begins = own.bounds.get(edge.tier_id or 0)
+    tier = "It is below every tier there" if edge.tier is None else f"Its tier there is {edge.tier.name}"
+    return Finding(
+        "own-bounds",
+        f"Links {own.cohort} have bounds of their own. {tier}{'' if begins is None else f', from {begins:g}'}.",
+        "Change those bounds.",
+        context.link("Tiers", "settings_tiers", manager=True),
+        blocking=False,
+    )
+
+
 def _suggested(context: WhyNotContext, edge: CandidateEdge, reasons: list[Finding]) -> PairAnswer:
     headline, findings = _STATES[EdgeStatus(edge.status)], list(reasons)
     if holds(UNDECIDED, edge):
@@ -217,6 +232,9 @@ def _suggested(context: WhyNotContext, edge: CandidateEdge, reasons: list[Findin
                     blocking=False,
                 )
             )
+        own = readers(context.project, [edge]).get(edge.pk)
+        if own is not None:
+            findings.append(_own_bounds(context, edge, own))
     if edge.content_gap:
         findings.append(
             Finding(

@@ -121,7 +121,7 @@ def _wanted(
         best = np.sort(np.partition(rows["score"], len(rows) - links)[len(rows) - links :])
         quantile = np.searchsorted(best, quantile, side="right") / links
     is_shown = np.array([False, *(not tier.held for tier in tiers.tiers)])
-    wanted[wanted] = is_shown[tiers.places(tiers.values(found, quantile)) + 1]
+    wanted[wanted] = is_shown[tiers.places(tiers.values(found, quantile), tiers.cohorts(found)) + 1]
     return wanted
 
 

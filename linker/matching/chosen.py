@@ -30,6 +30,7 @@ class PairFacts(NamedTuple):
     donor_best: float
     quantile: float
     tier: int
+    cohort: int
     text_alone: bool
     has_kept_room: bool
     place: int
@@ -45,8 +46,9 @@ class ChosenPairs:
 
     `rows`: all that could become links, of which `positions` did. `donor_best`: the best score of the pair's donor;
     `quantile`: the share of the run's links that score no higher; `value`: what `tiers` read, and `tier`: the place
-    among them, -1 below every tier. `text_alone`: it may be in the donor's text alone; `has_kept_room`: room beside
-    the text is kept for it, since its target chose first and no words of the text mean it. `worth`: see WORTH.
+    among them, -1 below every tier; `cohort`: whose bounds read it. `text_alone`: it may be in the donor's text alone;
+    `has_kept_room`: room beside the text is kept for it, since its target chose first and no words of the text mean it.
+    `worth`: see WORTH.
     """
 
     rows: NDArray[Any]
@@ -56,6 +58,7 @@ class ChosenPairs:
     tiers: RunTiers
     value: NDArray[np.float64]
     tier: NDArray[np.int64]
+    cohort: NDArray[np.int64]
     text_alone: NDArray[np.bool_]
     has_kept_room: NDArray[np.bool_]
     worth: NDArray[Any]
@@ -83,7 +86,7 @@ class ChosenPairs:
 
     def facts(self, part: slice) -> Iterator[PairFacts]:
         """What is known of each pair of a slice, as Python's numbers."""
-        columns = (self.donor_best, self.quantile, self.tier, self.text_alone, self.has_kept_room)
+        columns = (self.donor_best, self.quantile, self.tier, self.cohort, self.text_alone, self.has_kept_room)
         rows = zip(*(column[part].tolist() for column in columns), self.worth[part].tolist(), strict=True)
         for *numbers, of_worth in rows:
             yield PairFacts(*numbers, *of_worth)
@@ -95,7 +98,7 @@ def chosen_pairs(project: Project, allocated: AllocatedLinks, needs: Needs) -> C
     chosen = rows[positions]
     quantile = _quantiles(chosen["score"])
     tiers = RunTiers(project, chosen["probability"])
-    value = tiers.values(chosen, quantile)
+    value, cohort = tiers.values(chosen, quantile), tiers.cohorts(chosen)
     chose_first = np.zeros(len(rows), dtype=np.bool_)
     chose_first[allocation.for_need] = True
     return ChosenPairs(
@@ -105,7 +108,8 @@ def chosen_pairs(project: Project, allocated: AllocatedLinks, needs: Needs) -> C
         quantile=quantile,
         tiers=tiers,
         value=value,
-        tier=tiers.places(value),
+        tier=tiers.places(value, cohort),
+        cohort=cohort,
         text_alone=allocated.text_alone[positions],
         has_kept_room=chose_first[positions] & ~(chosen["probability"] > chosen["beside"]),
         worth=_worth(needs, chosen),

@@ -178,6 +178,7 @@ class _Answers:
         self.run, self.project, self.known, self.ranked_by = run, run.project, known, ranked_by
         self.scores, self.tiers, self.needs = scores, tiers, needs
         rows = known.rows
+        self.cohorts = tiers.cohorts(rows).tolist()
         self.pairs = list(zip(rows["source"].tolist(), rows["target"].tolist(), strict=True))
         self.texts = _texts(self.project, [source for source, _ in self.pairs])
         self.words = linked_words(self.project, self.pairs, self.texts)
@@ -235,7 +236,7 @@ class _Answers:
             body_hash=donor.body_hash,
             **self._worth(pair, probability),
         )
-        _read_tier(answer, self.tiers)
+        _read_tier(answer, self.tiers, self.cohorts[place])
         return answer
 
     def _others(
@@ -262,17 +263,21 @@ class _Answers:
         }
 
 
-def _read_tier(answer: KnownAnswer, tiers: RunTiers) -> None:
+def _read_tier(answer: KnownAnswer, tiers: RunTiers, cohort: int) -> None:
     tier: Tier | None = tiers.read(
         {
             Basis.PROBABILITY: answer.probability or 0.0,
             Basis.QUANTILE: answer.quantile,
             Basis.COSINE: answer.similarity,
-        }[tiers.basis]
+        }[tiers.basis],
+        cohort,
     )
     answer.tier = tier
     answer.placement = tier.placement if tier else "related"
     answer.rel = tier.rel if tier else "nofollow"
+
+
+_PAIR = np.dtype([("source", "i8"), ("target", "i8")])
 
 
 def retier_known(project: Project) -> None:
@@ -281,6 +286,7 @@ def retier_known(project: Project) -> None:
     if not answers:
         return
     tiers = RunTiers(project, np.array([answer.probability for answer in answers], dtype=np.float64))
-    for answer in answers:
-        _read_tier(answer, tiers)
+    pairs = np.array([(answer.source_id, answer.target_id) for answer in answers], dtype=_PAIR)
+    for answer, cohort in zip(answers, tiers.cohorts(pairs).tolist(), strict=True):
+        _read_tier(answer, tiers, cohort)
     KnownAnswer.objects.bulk_update(answers, ["tier", "placement", "rel"])

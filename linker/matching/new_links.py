@@ -55,9 +55,8 @@ class LinkMaker:
     ) -> None:
         self.tiers = chosen.tiers
         self.reads_probability = self.tiers.basis == Basis.PROBABILITY
-        bounds = [tier.lower_bound for tier in self.tiers.tiers if tier.placement == Placement.INLINE]
-        # How probable a link has to be for a tier that places it in the text.
-        self.inline_bound = min(bounds) if self.reads_probability and bounds else 0.0
+        # How probable a link of each cohort has to be for a tier that places it in the text.
+        self.inline_bounds = self.tiers.lowest(Placement.INLINE)
         self.placer = Placer(project, chosen.targets, phrases)
         self.caps = _caps(project, params, allocated)
         self.caps.keep_room(chosen.sources[chosen.has_kept_room].tolist())
@@ -68,14 +67,14 @@ class LinkMaker:
         """The link of a row of FOUND whose donor was read; None where there is no place for it."""
         source, target, score = row["source"], row["target"], row["score"]
         tier = self.tiers.tiers[facts.tier] if facts.tier >= 0 else None
-        placed = self._placed(row, tier)
+        placed = self._placed(row, tier, facts.cohort)
         if (source, target) not in self.placer.human_anchors and not self.placer.names.may_say(target, placed.anchor):
             self._leave_out(row, Reason.WORDS_RULED_OUT, score)
             return None
         probability = _probability_as_placed(row, placed)
         if probability < row["probability"] and self.reads_probability:
             score = round(score * probability / row["probability"], 6)
-            tier = self.tiers.read(probability)
+            tier = self.tiers.read(probability, facts.cohort)
         wanted = _wanted(tier)
         has_place = placed.span is not None
         if (source, target) in self.placer.human_anchors:
@@ -95,10 +94,11 @@ class LinkMaker:
         self.unplaced.pairs[row["source"], row["target"]] = reason
         self.unplaced.score += score
 
-    def _placed(self, row: dict[str, Any], tier: Tier | None) -> Placed:
+    def _placed(self, row: dict[str, Any], tier: Tier | None, cohort: int) -> Placed:
         source, beside = row["source"], row["beside"]
         # How well words have to fit for a link on them to be in a tier that places it in the text.
-        least = self.inline_bound / beside if self.inline_bound and beside > 0 else 0.0
+        bound = self.inline_bounds[cohort] if self.reads_probability else 0.0
+        least = bound / beside if bound and beside > 0 else 0.0
         in_text = _wanted(tier) == "inline" and self.caps.has_room_in_text(source)
         is_shown = tier is not None and not tier.held
         return self.placer.place(source, row["target"], counts=is_shown, inline=in_text, least=least)

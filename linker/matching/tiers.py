@@ -9,9 +9,10 @@ from django.db import connection, transaction
 
 from linker.engine.params import MatchParams
 from linker.matching.anchor_variety import STORED, reworded
+from linker.matching.cohorts import cohorts_of, stage_bounds, stage_cohorts
 from linker.matching.known_answers import retier_known
 from linker.matching.room import has_prose_sql, silent_roles, text_room_sql
-from linker.models import CandidateEdge, Project, Tier
+from linker.models import Basis, CandidateEdge, Project, Tier
 from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import linked_sql
 from linker.models.querysets import APPROVED, DECIDED, OPEN, PROPOSED, UNDECIDED, sql
@@ -19,6 +20,8 @@ from linker.storage.copy import copy_rows_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from linker.matching.cohorts import OwnBounds
 
 
 def _of_run(name: str) -> str:
@@ -32,7 +35,7 @@ _STORED, _ASKED = "linker_tier", "tiers_asked"  # tables of tiers: those of the 
 _READINGS = f"""
 CREATE TEMP TABLE readings ON COMMIT DROP AS
 WITH value AS (
-    SELECT o.id, o.source_id, o.target_id, o.score, o.stale, {sql(DECIDED, "o")} AS decided,
+    SELECT o.id, o.source_id, o.target_id, s.category_id, o.score, o.stale, {sql(DECIDED, "o")} AS decided,
         o.placement, o.span_start IS NOT NULL AS has_place,
         {TEXT_ROOM} AS room, {has_prose_sql("s", "%(silent)s")} AS has_prose,
         CASE WHEN %(basis)s = 'probability' AND o.probability IS NULL THEN 'cosine' ELSE %(basis)s END AS basis,
@@ -44,13 +47,13 @@ WITH value AS (
         AND (%(ids)s::bigint[] IS NULL OR o.source_id IN (
             SELECT source_id FROM linker_candidateedge WHERE id = ANY(%(ids)s::bigint[])))
 )
-SELECT value.*, t.id AS tier, coalesce(t.rel, 'nofollow') AS rel,
+SELECT value.*, {{cohort}} AS cohort, t.id AS tier, coalesce(t.rel, 'nofollow') AS rel,
     coalesce(t.placement, 'related') = 'inline' AS wanted,
     %(ids)s::bigint[] IS NULL OR value.id = ANY(%(ids)s::bigint[]) AS asked
-FROM value LEFT JOIN LATERAL (
-    SELECT * FROM {{tiers}} WHERE project_id = %(project)s AND basis = value.basis
+FROM value {{cohorts}} LEFT JOIN LATERAL (
+    SELECT tier FROM bounds WHERE cohort = {{cohort}} AND basis = value.basis
         AND lower_bound <= value.value ORDER BY lower_bound DESC LIMIT 1
-) t ON true
+) b ON true LEFT JOIN {{tiers}} t ON t.id = b.tier
 """
 _NEW_TIERS = (
     "LEFT JOIN readings ON readings.id = e.id AND readings.asked "
@@ -103,20 +106,30 @@ _LINKED_THEN = f"""
         CASE WHEN p.wanted AND p.placed AND p.turn <= p.room THEN 'inline' ELSE 'related' END AS placement
     FROM turns p WHERE NOT p.decided
 )
-SELECT o.tier_id, p.tier, o.probability IS NOT NULL, {linked_sql("p")}, count(*)
-FROM placed_then p JOIN linker_candidateedge o ON o.id = p.id, standing
+SELECT o.tier_id, p.tier, o.probability IS NOT NULL, {{shown}}, {linked_sql("p")}, count(*)
+FROM placed_then p JOIN linker_candidateedge o ON o.id = p.id JOIN linker_page s ON s.id = o.source_id {{cohorts}},
+    standing
 WHERE {_MAY_BE_MARKED} AND o.stale <> {linked_sql("p")}
-GROUP BY 1, 2, 3, 4
+GROUP BY 1, 2, 3, 4, 5
 """
+# Donors with a suggestion that the bounds read otherwise now, with all that is undecided of theirs.
+_BEHIND = f"""
+SELECT id FROM readings WHERE NOT decided AND source_id IN (
+    SELECT r.source_id FROM readings r JOIN linker_candidateedge o ON o.id = r.id
+    WHERE {sql(UNDECIDED, "o")} AND o.tier_id IS DISTINCT FROM r.tier
+) ORDER BY source_id, id
+"""
+AT_A_TIME = 2_000  # suggestions that are locked together: no editor waits longer than for these
 
 
 class Turned(NamedTuple):
     """Open suggestions that leave the lists, or come to them, with the ids of the tiers that they have and would
-    have, and whether they have a probability."""
+    have, and whether they have a probability. `is_shown`: they are in the cohort that was asked about."""
 
     now: int | None
     then: int | None
     by_probability: bool
+    is_shown: bool
     leaves: bool
     number: int
 
@@ -132,7 +145,7 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
     """
     ids = None if edge_ids is None else list(edge_ids)
     with transaction.atomic(), connection.cursor() as cursor:
-        _read_tiers(cursor, project, ids, _STORED, project.tier_basis)
+        _read_tiers(cursor, project, ids, _STORED, project.tier_basis, cohorts_of(project))
         _choose_other_words(cursor, project, ids, _STORED)
         cursor.execute(_WRITTEN)
         _mark_linked(cursor, project, ids)
@@ -141,29 +154,67 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
         return _undecided_by_tier(cursor, project, ids)
 
 
-def links_that_turn(project: Project, tiers: Iterable[Tier], basis: str) -> list[Turned]:
+def catch_up(project: Project) -> int:
+    """Reads suggestions again whose source has come into another category, or whose target into another role, where
+    that makes other bounds count for them; returns how many were looked at.
+
+    For after the commit of what moved them, and may run twice: some donors at a time, each lot in a transaction of its
+    own, so that editors need not wait.
+    """
+    cohorts = cohorts_of(project)
+    if not cohorts:
+        return 0
+    with transaction.atomic(), connection.cursor() as cursor:
+        _read_tiers(cursor, project, None, _STORED, project.tier_basis, cohorts)
+        cursor.execute(_BEHIND)
+        behind = [pk for (pk,) in cursor.fetchall()]
+    for start in range(0, len(behind), AT_A_TIME):
+        retier(project, behind[start : start + AT_A_TIME])
+    retier_known(project)
+    return len(behind)
+
+
+def links_that_turn(
+    project: Project,
+    tiers: Iterable[Tier],
+    basis: str,
+    cohorts: Sequence[OwnBounds],
+    shown: tuple[OwnBounds, Sequence[OwnBounds]] | None = None,
+) -> list[Turned]:
     """How many open suggestions would leave because the site has them already where they would stand, and how many
-    would come, if `retier` read all by these tiers, and by this basis. Writes nothing.
+    would come, if `retier` read all by these tiers and cohorts, and by this basis. Writes nothing.
 
     `tiers`: every one of the project, those of other bases too, none saved or changed; each has an id of its own.
+    `shown`: the cohort that is asked about, among all that there are with it.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"DROP TABLE IF EXISTS {_ASKED}")
         cursor.execute(f"CREATE TEMP TABLE {_ASKED} (LIKE linker_tier) ON COMMIT DROP")
         columns = [column.attname for column in Tier._meta.concrete_fields]
         copy_rows_in(_ASKED, columns, ([getattr(tier, name) for name in columns] for tier in tiers))
-        _read_tiers(cursor, project, None, _ASKED, basis)
+        _read_tiers(cursor, project, None, _ASKED, basis, cohorts)
         _choose_other_words(cursor, project, None, _ASKED)
-        cursor.execute(_LINKED_THEN, {"project": project.pk})
+        joins, is_shown = "", "true"
+        if shown is not None:
+            cohort, among = shown
+            staged = stage_cohorts(cursor, "shown", project, among)
+            joins, is_shown = staged.joins("s", "o.target_id", f"'{Basis(cohort.basis)}'"), staged.reads(cohort)
+        query = _LINKED_THEN.format(cohorts=joins, shown=f"coalesce({is_shown}, false)")
+        cursor.execute(query, {"project": project.pk})
         return [Turned(*row) for row in cursor.fetchall()]
 
 
-def _read_tiers(cursor: Any, project: Project, ids: list[int] | None, tiers: str, basis: str) -> None:
-    """Fills the temporary table `readings` with what the tiers of a table say of each edge and of its donor's
-    others."""
+def _read_tiers(
+    cursor: Any, project: Project, ids: list[int] | None, tiers: str, basis: str, cohorts: Sequence[OwnBounds]
+) -> None:
+    """Fills the temporary table `readings` with what the tiers of a table, and cohorts with bounds of their own, say of
+    each edge and of its donor's others."""
+    stage_bounds(cursor, project, tiers, cohorts)
+    staged = stage_cohorts(cursor, "own", project, cohorts)
+    joins = staged.joins("value", "value.target_id", "value.basis")
     cursor.execute("DROP TABLE IF EXISTS readings")
     asked = {"project": project.pk, "ids": ids, "basis": basis, "silent": silent_roles(project)}
-    cursor.execute(_READINGS.format(tiers=tiers), asked)
+    cursor.execute(_READINGS.format(tiers=tiers, cohort=staged.cohort, cohorts=joins), asked)
     cursor.execute("ALTER TABLE readings ADD PRIMARY KEY (id)")
     cursor.execute("ANALYZE readings")
 

@@ -1,6 +1,7 @@
 """The core's tables, one module a noun."""
 
 from linker.models.change import Change, ChangeKind
+from linker.models.cohort import Cohort, CohortBound
 from linker.models.copies import ApartPage, NotTheSame, PageGroup, PageTwin, TwinKind
 from linker.models.edge import CandidateEdge, EdgeStatus, RankedBy, RunCandidate, UnallocatedPairs
 from linker.models.edge_bands import EdgeBand, Outcome
@@ -52,6 +53,8 @@ __all__ = [
     "Change",
     "ChangeKind",
     "ChangedDonors",
+    "Cohort",
+    "CohortBound",
     "EdgeBand",
     "EdgeCount",
     "EdgeStatus",

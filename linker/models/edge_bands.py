@@ -9,6 +9,7 @@ from django.db.models import Sum
 
 from linker.models.policy import Tier
 from linker.models.project import Basis, Project
+from linker.models.querysets import APPROVED, OPEN, sql
 
 BANDS = 100  # of the values from 0 to 1; a similarity may lie below 0, in as many bands again
 
@@ -19,6 +20,14 @@ class Outcome(models.TextChoices):
     OPEN = "open"
     ACCEPTED = "accepted"  # by a person
     REJECTED = "rejected"
+
+
+def outcome_sql(row: str) -> str:
+    """SQL: what became of the edge of that alias; null where no bound catches it."""
+    return (
+        f"CASE WHEN {sql(OPEN, row)} THEN 'open' WHEN {sql(APPROVED, row)} AND {row}.reviewed THEN 'accepted' "
+        f"WHEN {row}.status = 'rejected' THEN 'rejected' END"
+    )
 
 
 class EdgeBand(models.Model):

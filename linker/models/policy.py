@@ -50,6 +50,8 @@ class Tier(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "basis", "name"], name="tier_name_once"),
             models.UniqueConstraint(fields=["project", "basis", "lower_bound"], name="tier_bound_once"),
+            # What the bounds of a cohort refer to: linker/migrations/0025_cohorts.py.
+            models.UniqueConstraint(fields=["id", "project", "basis"], name="tier_of_basis"),
             models.CheckConstraint(condition=models.Q(basis__in=Basis.values), name="tier_basis_known"),
             models.CheckConstraint(
                 condition=models.Q(basis="cosine", lower_bound__gte=-1.0, lower_bound__lte=1.0)

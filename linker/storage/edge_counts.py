@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.db import connection
 
-from linker.models.querysets import APPROVED, OPEN, sql
+from linker.models.edge_bands import outcome_sql
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -86,8 +86,7 @@ _BANDS = _Counts(
     f"""
     SELECT e.project_id, e.tier_id, e.outcome, e.probability IS NOT NULL, v.basis, anchorline_band(v.value), count(*)
     FROM (
-        SELECT e.*, CASE WHEN {sql(OPEN, "e")} THEN 'open' WHEN {sql(APPROVED, "e")} AND e.reviewed THEN 'accepted'
-            WHEN e.status = 'rejected' THEN 'rejected' END AS outcome
+        SELECT e.*, {outcome_sql("e")} AS outcome
         FROM linker_candidateedge e WHERE e.project_id = %(project)s
     ) e CROSS JOIN LATERAL
         (VALUES ('probability', e.probability), ('quantile', e.quantile), ('cosine', e.similarity)) v (basis, value)

@@ -5,6 +5,7 @@ from linker.web.look import change_look
 from linker.web.views import copies, health, join, kept_runs, mail, match, openid, pages, projects, runs, whynot
 from linker.web.views.settings import (
     change_log,
+    cohorts,
     exclusions,
     gates,
     general,
@@ -59,6 +60,7 @@ urlpatterns = [
     path("p/<slug:slug>/settings/vectors/", vectors.vector_list, name="settings_vectors"),
     path("p/<slug:slug>/settings/vectors/<int:model_id>/drop/", vectors.vectors_drop, name="vectors_drop"),
     path("p/<slug:slug>/settings/tiers/", tiers.tiers, name="settings_tiers"),
+    path("p/<slug:slug>/settings/tiers/own/", cohorts.cohort, name="settings_cohort"),
     path("p/<slug:slug>/settings/tiers/keep/", tiers.bounds_keep, name="bounds_keep"),
     path("p/<slug:slug>/settings/ranking/", ranking.ranking, name="settings_ranking"),
     path("p/<slug:slug>/settings/sensitive/", sensitive.sensitive, name="settings_sensitive"),

@@ -13,6 +13,7 @@ from linker import wording
 from linker.engine.candidates.registry import label_of
 from linker.engine.text.clean import clean, visible
 from linker.engine.text.sentences import beginning_and_end
+from linker.matching.cohorts import readers
 from linker.models import Basis, Block, CandidateEdge, EdgeStatus, ExistingLink, Page, Placement, Project, Rel
 from linker.models.linked import IN_BLOCK, links_in_place
 from linker.models.querysets import DECIDED, MISSING, UNDECIDED, WAITING, holds
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
+    from linker.matching.cohorts import ReadBy
     from review.anchor_warnings import AnchorWarning
     from review.queue.text_links import LinkPlaces
 
@@ -81,7 +83,8 @@ class Card:
     list. `rels` are the rel values an accept can give, the tier's first. `linked` warns where the site has the link
     already. `warnings` are what an accept with these words would be asked about. `paragraph` is where a sentence about
     the acceptor would fit that has no words in the donor's text yet. `requests` are those for an opinion that are open.
-    `barred` says why the link may not be made; `disclaimers` are what the classes of its pages ask for.
+    `barred` says why the link may not be made; `disclaimers` are what the classes of its pages ask for. `read_by`:
+    whose bounds its tier goes by, None for the project's.
     """
 
     edge: CandidateEdge
@@ -99,6 +102,7 @@ class Card:
     requests: tuple[OpinionRequest, ...] = ()
     barred: str = ""
     disclaimers: tuple[Sign, ...] = ()
+    read_by: ReadBy | None = None
 
     @property
     def is_open(self) -> bool:
@@ -198,7 +202,14 @@ class Card:
             Basis.QUANTILE: self.edge.quantile,
             Basis.COSINE: self.edge.similarity,
         }[Basis(tier.basis)]
-        return read is not None and 0 <= read - tier.lower_bound < NEAR
+        return read is not None and 0 <= read - self.tier_begins < NEAR
+
+    @property
+    def tier_begins(self) -> float:
+        """Where its tier begins, for links like this one."""
+        tier = self.edge.tier
+        assert tier is not None
+        return tier.lower_bound if self.read_by is None else self.read_by.bounds.get(tier.pk, tier.lower_bound)
 
     @property
     def hints(self) -> list[tuple[str, str]]:
@@ -272,6 +283,7 @@ def cards_for(
     bodies = dict(Page.objects.filter(pk__in=donors).values_list("pk", "body"))
     openings = _openings({edge.target_id for edge in edges})
     last = decisions_of(project, edges)
+    own = readers(project, edges)
     warned = anchor_warnings.beforehand(project, [edge for edge in edges if holds(UNDECIDED, edge)])
     open_or_accepted = [edge for edge in edges if edge.status in (EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED)]
     there = links_in_place(edge for edge in open_or_accepted if not edge.is_known)
@@ -300,6 +312,7 @@ def cards_for(
                 requests=tuple(requests.get(edge.pk, ())),
                 barred=barred.get(edge.pk, ""),
                 disclaimers=disclaimers.get(edge.pk, ()),
+                read_by=own.get(edge.pk),
             )
         )
     return cards

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from django.db import transaction
 
 from ingest.kinds.base import SHRINK_FROM, SHRINK_TO, Counts, shrinks
 from ingest.kinds.links import merge
@@ -13,6 +14,7 @@ from ingest.kinds.links.stage import LinkStage, count_staged_links, drop_link_st
 from ingest.kinds.project_pages import find_pages
 from ingest.kinds.sql import lock
 from ingest.kinds.staging import stage_rows
+from linker.matching.tiers import catch_up
 from linker.pages.roles import find_roles
 from linker.storage.copy import analyze
 
@@ -48,6 +50,7 @@ def load_links(task: ImportTask) -> Counts:
     stage.count_page_links()
     drop_link_stage()
     report |= find_roles(project, task.note_substage)
+    transaction.on_commit(lambda: catch_up(project))
     task.note_done()
     return report | task.skipped.report() | {"mapping": rows.mapping}
 

@@ -20,6 +20,7 @@ from ingest.kinds.project_pages import leading_pages, page_ids
 from ingest.kinds.sql import lock
 from ingest.kinds.traffic.merge import merge_traffic
 from ingest.kinds.traffic.stage import drop_traffic_stage, sum_crawled_traffic
+from linker.matching.tiers import catch_up
 from linker.models import TrafficSource
 from linker.pages.languages import detect_all, read_languages
 from linker.pages.roles import find_roles
@@ -134,6 +135,7 @@ class PagesLoad:
         # Whoever wrote suggestions meanwhile may have counted them under the category that a page had before.
         transaction.on_commit(lambda: recount(self.project))
         transaction.on_commit(lambda: settle(self.project))
+        transaction.on_commit(lambda: catch_up(self.project))
         self.task.note_done()
 
     @property

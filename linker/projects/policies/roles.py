@@ -8,6 +8,7 @@ from django.db import transaction
 
 from linker import audit
 from linker.engine.roles.policy import LABELS, USUAL, differing, role_links
+from linker.matching.tiers import catch_up
 from linker.models import ChangeKind, Page, Project, RoleRule, RunKind
 from linker.pages.roles import apply_role_rules
 from linker.projects.policies.shared import wait_for_others
@@ -57,6 +58,7 @@ def _apply_role_rules(project: Project, user: Actor) -> Run | None:
         except lifecycle.RunIsActive:
             pass  # it may have read the rules before this one was there
     apply_role_rules(project)
+    transaction.on_commit(lambda: catch_up(project))
     return None
 
 
@@ -75,6 +77,7 @@ def set_page_role(page: Page, role: PageRole | None, user: Actor) -> None:
         before={"role by hand": before},
         after={"role by hand": chosen},
     )
+    transaction.on_commit(lambda: catch_up(page.project))
 
 
 @transaction.atomic

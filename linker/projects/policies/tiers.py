@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext as _
 
 from linker import audit
+from linker.errors import UserError
 from linker.matching.report_types import RetierReport, TierCount
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
-from linker.models import Basis, CandidateEdge, ChangeKind, KeptBounds, Project, RunKind, Tier
+from linker.models import Basis, CandidateEdge, ChangeKind, Cohort, CohortBound, KeptBounds, Project, RunKind, Tier
 from linker.models.querysets import UNDECIDED
 from linker.projects.overview import tier_counts
 from linker.projects.policies.shared import wait_for_others
@@ -60,6 +62,7 @@ def change_tiers(
     changed = {tier.basis for tier in (*kept, *deleted)} | ({basis} if basis else set())
     bounds, rows = _bounds(project, changed), _tiers(project, changed, project.tier_basis)
     if deleted:
+        _need_no(project, deleted)
         _lock_edges(project, deleted)
     Tier.objects.filter(project=project, pk__in=[tier.pk for tier in deleted]).delete()
     _step_aside(project, kept)
@@ -88,9 +91,9 @@ def change_tiers(
             **({"read_by": read_by} if use is not None else {}),
         },
         report=RetierReport(
-            before=_tier_counts(change.before),
+            before=counts_for_report(change.before),
             below_before=change.before.get(""),
-            after=_tier_counts(change.after),
+            after=counts_for_report(change.after),
             below_after=change.after.get(""),
         ),
         user=user,
@@ -107,6 +110,20 @@ def keep_bounds(project: Project, run: Run, before: Run, user: User) -> None:
     for_run = "bounds hold for run"
     values = {"before": {for_run: before.pk}, "after": {for_run: run.pk}}
     audit.record(project, ChangeKind.TIERS, user=user, subject="Bounds kept", **values)
+
+
+def only_tier_of(project: Project, deleted: Sequence[Tier]) -> Cohort | None:
+    """A cohort that has bounds for none but these tiers."""
+    others = CohortBound.objects.filter(cohort=OuterRef("pk")).exclude(tier__in=[tier.pk for tier in deleted])
+    return Cohort.objects.filter(~Exists(others), project=project).select_related("category").first()
+
+
+def _need_no(project: Project, deleted: Sequence[Tier]) -> None:
+    """Raises UserError where a cohort would have no tier left: other bounds would read its suggestions unasked."""
+    cohort = only_tier_of(project, deleted)
+    if cohort is not None:
+        said = _("The bounds of links %(cohort)s name no tier but what you are deleting. Change or remove them first.")
+        raise UserError(said % {"cohort": cohort.said})
 
 
 def _lock_edges(project: Project, tiers: Sequence[Tier]) -> None:
@@ -131,7 +148,7 @@ def _tiers(project: Project, bases: Iterable[str], in_use: str) -> dict[str, Any
     }
 
 
-def _tier_counts(counts: dict[str, int]) -> tuple[TierCount, ...]:
+def counts_for_report(counts: dict[str, int]) -> tuple[TierCount, ...]:
     return tuple(TierCount(name=name, links=links) for name, links in counts.items() if name)
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
+from linker.errors import UserError
 from linker.models import Basis, Membership, Project, Role
 from linker.projects import access, overview
 from linker.projects.policies.tiers import TierChange, change_tiers, keep_bounds
@@ -18,6 +19,7 @@ from linker.projects.tier_preview import Spread
 from linker.query_strings import unknown_fields
 from linker.reports import tier_notice
 from linker.web.forms.tiers import TierFormSetBase, former_values, tier_formset
+from linker.web.views.settings.cohorts import cohort_list
 from linker.web.views.settings.histogram import histogram
 from linker.web.views.settings.tab import FORM, render_tab, sent
 from linker.web.views.settings.undo import offer_undo
@@ -55,7 +57,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
     project = membership.project
     asked = request.GET.get("basis", "")
     basis = Basis(asked if asked in Basis.values else project.tier_basis)
-    ignored = unknown_fields(request.GET, {"basis"})
+    ignored = unknown_fields(request.GET, {"basis", "category", "role"})
     formset = tier_formset(project, basis, sent(request))
     is_checked = "check" in request.POST
     if request.method == "POST" and not is_checked and formset.is_valid():
@@ -85,6 +87,7 @@ def tiers(request: HttpRequest, slug: str) -> HttpResponse:
         is_chosen=basis == project.tier_basis,
         without_probability=project.tier_basis == Basis.PROBABILITY and Basis.COSINE in in_use,
         ignored=ignored if asked in ("", *Basis.values) else ("basis", *ignored),
+        **cohort_list(project, basis, request.GET.get("category", "")),
         **shown,
     )
 
@@ -100,7 +103,11 @@ def _save(request: HttpRequest, project: Project, basis: Basis, formset: TierFor
     changed = [*(tier for tier, _changes in formset.changed_objects), *formset.new_objects]
     asked = request.POST.get("use", "")
     use = Basis(asked) if asked in Basis.values else None
-    change = change_tiers(project, changed, formset.deleted_objects, request.user, basis=basis, use=use)
+    try:
+        change = change_tiers(project, changed, formset.deleted_objects, request.user, basis=basis, use=use)
+    except UserError as error:
+        messages.error(request, str(error))
+        return redirect(f"{reverse('settings_tiers', args=[project.slug])}?basis={basis}")
     messages.success(request, _moves(change))
     address = reverse("settings_tiers", args=[project.slug])
     back = former_values(project, basis, former)
