@@ -120,6 +120,7 @@ NEEDS = {
     "settings_vectors": ("manager", None),
     "vectors_drop": ("viewer", "manager"),
     "settings_tiers": ("manager", "manager"),
+    "settings_cohort": ("manager", "manager"),
     "settings_ranking": ("manager", "manager"),
     "settings_sensitive": ("manager", "manager"),
     "sensitive_remove": ("viewer", "manager"),

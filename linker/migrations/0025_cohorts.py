@@ -37,6 +37,7 @@ class Migration(migrations.Migration):
                 ('basis', models.CharField(choices=_BASES, max_length=12)),
                 ('role', models.CharField(blank=True, choices=_ROLES, db_default='', default='', max_length=8)),
                 ('looked_at', models.DateTimeField(help_text='When a manager last saved its bounds')),
+                ('run', models.ForeignKey(blank=True, db_index=False, help_text='The match run that stood then', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='linker.run')),
                 ('category', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='linker.category')),
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='cohorts', to='linker.project')),
             ],

@@ -11,6 +11,7 @@ from linker.engine.roles.policy import CHOICES, LABELS, PageRole
 from linker.models.page import Category
 from linker.models.policy import Tier
 from linker.models.project import Basis, Project
+from linker.models.run import Run
 
 
 class Cohort(models.Model):
@@ -26,6 +27,15 @@ class Cohort(models.Model):
     category = models.ForeignKey(Category, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     role = models.CharField(max_length=8, choices=CHOICES, blank=True, default="", db_default="")
     looked_at = models.DateTimeField(help_text="When a manager last saved its bounds")
+    run = models.ForeignKey(
+        Run,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The match run that stood then",
+    )
 
     class Meta:
         constraints = [

@@ -9,23 +9,28 @@ from django.utils.translation import gettext as _
 
 from linker.matching.kept_runs import standing_run
 from linker.matching.report_types import CompareReport
-from linker.models import KeptBounds, Run, RunComparison, RunKind, RunStatus
+from linker.models import Cohort, KeptBounds, Run, RunComparison, RunKind, RunStatus
 from linker.reports.ranking import basis_of, finished_matches, ranked_by, ranking_of
 from linker.wording import within
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from linker.models import Project
 
 
 @dataclass(frozen=True)
 class TierNotice:
     """That tiers read another thing now than when their bounds were last looked at, in `run` and `before`. `moved`: how
-    far the order of the links moved, where the two runs were compared."""
+    far the order of the links moved, where the two runs were compared. `cohorts`: those with bounds of their own that
+    nobody has looked at since either; `of_project`: nobody has looked at the project's."""
 
     run: Run
     before: Run
     said: str
     moved: CompareReport | None
+    cohorts: tuple[Cohort, ...] = ()
+    of_project: bool = True
 
 
 def tier_notice(project: Project) -> TierNotice | None:
@@ -34,19 +39,38 @@ def tier_notice(project: Project) -> TierNotice | None:
     run = standing_run(project)
     if run is None:
         return None
-    before = _looked_at(project, basis_of(run).value) or finished_matches(project).last() or run
-    said = changes(run, before)
-    return TierNotice(run, before, said, _moved(run, before)) if said else None
-
-
-def _looked_at(project: Project, basis: str) -> Run | None:
-    """The run that stood when a manager last saved the bounds of the basis, or that they were last kept for."""
+    basis = basis_of(run).value
+    kept = KeptBounds.objects.filter(project=project).select_related("run__model").order_by("-pk").first()
     saves = Run.objects.filter(project=project, kind=RunKind.RETIER, status=RunStatus.SUCCEEDED)
     saved_at = saves.filter(params__basis__contains=basis).values_list("finished_at", flat=True).first()
-    kept = KeptBounds.objects.filter(project=project).select_related("run__model").order_by("-pk").first()
+    before = _looked_at(project, saved_at, kept) or run
+    said = changes(run, before)
+    cohorts, earlier = _cohorts_not_looked_at(project, basis, run, kept)
+    if not said and cohorts:
+        return TierNotice(run, earlier, changes(run, earlier), _moved(run, earlier), cohorts, of_project=False)
+    return TierNotice(run, before, said, _moved(run, before), cohorts) if said else None
+
+
+def _looked_at(project: Project, saved_at: datetime | None, kept: KeptBounds | None) -> Run | None:
+    """The run that a manager last saved or kept bounds for; without either, the first."""
     if kept is not None and (saved_at is None or kept.at > saved_at):
         return kept.run
-    return standing_run(project, at=saved_at) if saved_at is not None else None
+    found = standing_run(project, at=saved_at) if saved_at is not None else None
+    return found or finished_matches(project).last()
+
+
+def _cohorts_not_looked_at(
+    project: Project, basis: str, run: Run, kept: KeptBounds | None
+) -> tuple[tuple[Cohort, ...], Run]:
+    """The cohorts whose bounds were last looked at for a run that differs in what tiers read, and the first such run.
+    One query, or two where a cohort is older than the first run."""
+    found: dict[Cohort, Run] = {}
+    for one in Cohort.objects.filter(project=project, basis=basis).select_related("category", "run__model"):
+        before = kept.run if kept is not None and kept.at > one.looked_at else one.run
+        before = before or finished_matches(project).last() or run
+        if changes(run, before):
+            found[one] = before
+    return tuple(found), min(found.values(), key=lambda before: before.pk, default=run)
 
 
 def _moved(run: Run, before: Run) -> CompareReport | None:

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from linker import audit
+from linker.matching.kept_runs import standing_run
 from linker.matching.report_types import RetierReport
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
@@ -52,7 +53,7 @@ def set_bounds(project: Project, name: CohortName, bounds: Mapping[int, float], 
     if tiers:
         if cohort is None:
             cohort = Cohort(project=project, basis=name.basis, category=name.category, role=name.role)
-        cohort.looked_at = timezone.now()
+        cohort.looked_at, cohort.run = timezone.now(), standing_run(project)
         cohort.save()
         CohortBound.objects.bulk_create(
             CohortBound(cohort=cohort, project=project, basis=name.basis, tier=tier, lower_bound=bounds[tier.pk])

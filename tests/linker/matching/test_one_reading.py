@@ -13,7 +13,8 @@ from linker.engine.params import Ranking
 from linker.engine.tiers import read_tiers
 from linker.matching.tiers import retier
 from linker.models import Basis, Placement, Project, Tier
-from tests.factories import embed, make_model, make_page
+from linker.projects.policies.cohorts import CohortName, set_bounds
+from tests.factories import embed, make_category, make_model, make_page
 from tests.linker.matching.test_match import match
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +56,32 @@ def test_reading_the_tiers_again_changes_nothing_that_a_run_has_just_read(texts,
     retier(texts)
     assert read(texts) == before
     assert before
+
+
+@pytest.mark.parametrize("ranking", [Ranking.COSINE, Ranking.FORMULA])
+@pytest.mark.parametrize("basis", Basis.values)
+def test_nor_where_links_of_a_category_or_to_a_role_have_bounds_of_their_own(texts, ranking, basis):
+    if ranking == Ranking.COSINE and basis == Basis.PROBABILITY:
+        basis = Basis.COSINE
+    Project.objects.filter(pk=texts.pk).update(tier_basis=basis)
+    texts.refresh_from_db()
+    part, whole = make_category(texts, "Gear", "Tents"), make_category(texts, "Gear")
+    for place, page in enumerate(texts.pages.order_by("pk")):
+        page.category = [None, part, whole][place % 3]
+        page.role_by_hand = ["", "hub"][place % 2]
+        page.save()
+    high, low = texts.tiers.filter(basis=basis).order_by("-lower_bound")[:2]
+    for name, bounds in (
+        (CohortName(basis, category=part), {high.pk: 0.05}),
+        (CohortName(basis, category=whole), {high.pk: 0.9, low.pk: 0.1}),
+        (CohortName(basis, role="hub"), {low.pk: 0.02}),
+    ):
+        set_bounds(texts, name, bounds, None)
+    match(texts, ranking=ranking)
+    before = read(texts)
+    retier(texts)
+    assert read(texts) == before
+    assert len({tier for _, _, tier, *_ in before}) > 1
 
 
 def test_the_site_of_these_tests_has_links_of_each_placement(texts):

@@ -20,7 +20,7 @@ from linker.projects.policies.tiers import change_tiers
 from linker.projects.tier_effect import NOT_USED, Bound
 from linker.projects.tier_preview import Spread
 from linker.web.views.settings.cohorts import _as_read
-from tests.factories import make_category, make_edge, make_link, make_member, make_page, make_project, make_run
+from tests.factories import make_category, make_edge, make_link, make_page, make_project, make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -184,3 +184,90 @@ def test_the_preview_of_the_project_s_bounds_is_right_where_others_have_their_ow
         then, queue = held_now(project, edges)
         assert {tier.key: tier.then for tier in effect.tiers} == {tier.pk: then[tier.pk] for tier in tiers_of(project)}
         assert (effect.below.then, effect.queue.then) == (then[None], queue)
+
+
+def test_links_that_the_site_has_where_they_would_stand_leave_and_come_back_in_these_tests(project):
+    site, lengths = a_site(project), set()
+    for lower in ((0.9, 0.5, 0.1), (0.1, 0.05, 0.01), (0.99, 0.98, 0.97)):
+        set_bounds(project, CohortName(BASIS, role="hub"), bounds_of(project, *lower), None)
+        set_bounds(project, CohortName(BASIS, category=site["categories"][0]), bounds_of(project, *lower), None)
+        lengths.add(CandidateEdge.objects.filter(OPEN, project=project).count())
+    assert len(lengths) > 1, "else the previews above were never asked about them"
+
+
+def test_a_page_that_moves_or_gets_another_role_is_read_by_other_bounds(project):
+    site = a_site(project)
+    set_bounds(project, CohortName(BASIS, category=site["categories"][0]), bounds_of(project, 0.9, 0.8, None), None)
+    set_bounds(project, CohortName(BASIS, role="product"), bounds_of(project, 0.3, 0.2, 0.1), None)
+    before = tiers_now(project)
+    project.pages.filter(category=None).update(category=site["categories"][2])
+    project.pages.filter(role="article").update(role="product")
+    assert tiers_now(project) == before != tiers_by_rule(project)
+    assert catch_up(project)
+    assert tiers_now(project) == tiers_by_rule(project)
+    assert catch_up(project) == 0, "a second time there is nothing to do"
+
+
+def test_without_own_bounds_nothing_is_looked_at_after_an_import(project):
+    a_site(project, 2)
+    with CaptureQueriesContext(connection) as queries:
+        assert catch_up(project) == 0
+    assert len(queries) == 1
+
+
+def test_a_change_is_logged_and_stands_among_the_runs(project, manager):
+    site = a_site(project, 4)
+    name = CohortName(BASIS, category=site["categories"][1])
+    set_bounds(project, name, bounds_of(project, 0.9, 0.5, None), manager)
+    change = Change.objects.get(kind=ChangeKind.TIERS)
+    assert (change.user, change.subject) == (manager, "Bounds of links from A › B")
+    assert change.after == {"Probability, Inline": "from 0.9", "Probability, Related": "from 0.5"}
+    set_bounds(project, name, bounds_of(project, 0.9, 0.5, None), manager)
+    assert Change.objects.filter(kind=ChangeKind.TIERS).count() == 1, "nothing was changed"
+    assert project.runs.filter(kind=RunKind.RETIER).count() == 1
+
+
+def at_once(write) -> None:
+    """Writes, and asks the database for what it would see only at the end."""
+    with transaction.atomic():
+        write()
+        connection.check_constraints()
+
+
+def test_the_database_takes_no_bounds_of_another_basis_or_project_nor_two_of_one_kind(project):
+    a_site(project, 1)
+    set_bounds(project, CohortName(BASIS, role="hub"), bounds_of(project, 0.9, 0.5, None), None)
+    cohort, low = Cohort.objects.get(), tiers_of(project)[-1]
+    other = make_project("other").tiers.filter(basis=BASIS).first()
+    by_similarity = project.tiers.filter(basis=Basis.COSINE).first()
+    values = {"project": project, "basis": BASIS, "cohort": cohort}
+    wrong = [
+        lambda: CohortBound.objects.create(tier=other, lower_bound=0.1, **values),
+        lambda: CohortBound.objects.create(tier=by_similarity, lower_bound=0.1, **values),
+        lambda: CohortBound.objects.create(tier=low, lower_bound=0.5, **values),
+        lambda: CohortBound.objects.create(tier=low, lower_bound=1.5, **values),
+        lambda: Cohort.objects.create(project=project, basis=BASIS, role="hub", looked_at=cohort.looked_at),
+        lambda: Cohort.objects.create(project=project, basis=BASIS, looked_at=cohort.looked_at),
+    ]
+    for write in wrong:
+        with pytest.raises(IntegrityError):
+            at_once(write)
+
+
+def test_a_tier_that_alone_reads_some_links_cannot_be_deleted(project):
+    a_site(project, 1)
+    set_bounds(project, CohortName(BASIS, role="hub"), bounds_of(project, 0.9, None, None), None)
+    first, *others = tiers_of(project)
+    with pytest.raises(UserError, match="The bounds of links to pages with the role “Hub” name no tier but"):
+        change_tiers(project, others, [first])
+    change_tiers(project, [], others)
+    assert Cohort.objects.get().bounds.count() == 1
+
+
+def test_why_not_names_the_bounds_that_decided(project):
+    site = a_site(project)
+    set_bounds(project, CohortName(BASIS, category=site["categories"][0]), bounds_of(project, 0.02, None, None), None)
+    edge = project.edges.filter(OPEN, source__category=site["categories"][0], probability__gte=0.02).first()
+    answer = why_not_pair(project, edge.source, edge.target)
+    said = [finding.text for finding in answer.findings]
+    assert "Links from A have bounds of their own. Its tier there is Inline, from 0.02." in said
