@@ -53,6 +53,11 @@ def cohorts_of(project: Project, basis: str | None = None) -> list[OwnBounds]:
     return [OwnBounds(*row, bounds[row[0]]) for row in rows]
 
 
+def saved_cohort(project: Project, pk: int) -> OwnBounds | None:
+    """A cohort of the project by its id, as it is."""
+    return next((one for one in cohorts_of(project) if one.id == pk), None)
+
+
 _SECTIONS = f"""
 SELECT DISTINCT ON (c.id, asked.basis) c.id, asked.basis, asked.cohort
 FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) asked (cohort, category, basis)

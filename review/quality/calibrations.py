@@ -12,8 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from linker.errors import UserError
-from linker.models import Basis, Project, Tier
+from linker.matching.cohorts import cohorts_of, saved_cohort, stage_cohorts
+from linker.models import Basis, Cohort, Project, Tier
 from linker.models.querysets import PROPOSED, sql
+from linker.projects.policies.cohorts import name_of, set_bounds
 from linker.projects.policies.tiers import TierChange, change_tiers
 from linker.projects.tier_preview import Bound, Effect, Spread
 from linker.runs import lifecycle
@@ -26,6 +28,7 @@ from review.quality.samples import Chosen, give
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from linker.matching.cohorts import OwnBounds
     from linker.models import Run
     from linker.runs.lifecycle import Progress
 
@@ -40,8 +43,8 @@ _DRAW = f"""
         FROM (
             SELECT e.id, least(floor(e.probability * %(bands)s)::int, %(bands)s - 1) AS band,
                    hashint8extended(e.id, %(seed)s) AS drawn
-            FROM linker_candidateedge e
-            WHERE e.project_id = %(project)s AND {sql(PROPOSED, "e")} AND e.probability IS NOT NULL
+            FROM linker_candidateedge e {{joins}}
+            WHERE {{asked}} AND e.project_id = %(project)s AND {sql(PROPOSED, "e")} AND e.probability IS NOT NULL
         ) one
     ) placed WHERE place <= %(each)s ORDER BY band, place
 """
@@ -63,6 +66,7 @@ def run_calibration(run: Run, progress: Progress = lifecycle.no_progress) -> Cal
 
 def _draw(run: Run, progress: Progress) -> Sample:
     progress(0, 2, "Drawing links")
+    cohort = cohort_of(run)
     sample = Sample(
         project=run.project,
         kind=SampleKind.CALIBRATION,
@@ -70,7 +74,7 @@ def _draw(run: Run, progress: Progress) -> Sample:
         seed=int(run.params.get("seed", secrets.randbelow(2**31))),
         until=timezone.now(),
     )
-    drawn, sample.strata = drawn_links(run.project, run.params["bands"], run.params["size"], sample.seed)
+    drawn, sample.strata = drawn_links(run.project, run.params["bands"], run.params["size"], sample.seed, cohort)
     if not drawn:
         raise UserError(
             _("No suggestion has a probability. Match with a ranker that states one, then start the calibration again.")
@@ -81,11 +85,19 @@ def _draw(run: Run, progress: Progress) -> Sample:
     return sample
 
 
-def drawn_links(project: Project, bands: int, size: int, seed: int) -> tuple[list[Chosen], list[dict[str, Any]]]:
-    """What the seed draws of the links that are proposed, as many of each band, and the bands, lowest first."""
+def drawn_links(
+    project: Project, bands: int, size: int, seed: int, cohort: OwnBounds | None = None
+) -> tuple[list[Chosen], list[dict[str, Any]]]:
+    """What the seed draws of the links that are proposed, as many of each band, and the bands, lowest first. `cohort`:
+    of its links alone."""
     fields = {"bands": bands, "seed": seed, "project": project.pk, "each": max(1, size // bands)}
-    with connection.cursor() as cursor:
-        cursor.execute(_DRAW, fields)
+    with transaction.atomic(), connection.cursor() as cursor:
+        joins, asked = "", "true"
+        if cohort is not None:
+            own = stage_cohorts(cursor, "own", project, cohorts_of(project, cohort.basis))
+            of_pages = own.joins("s", "e.target_id", f"'{cohort.basis}'")
+            joins, asked = f"JOIN linker_page s ON s.id = e.source_id {of_pages}", own.reads(cohort)
+        cursor.execute(_DRAW.format(joins=joins, asked=asked), fields)
         rows = cursor.fetchall()
     strata = [{"low": band / bands, "high": (band + 1) / bands, "links": 0, "drawn": 0} for band in range(bands)]
     for band, total, _edge in rows:
@@ -120,9 +132,20 @@ def tiers_of(project: Project) -> list[Tier]:
     return list(Tier.objects.filter(project=project, basis=Basis.PROBABILITY).order_by("-lower_bound"))
 
 
-def effect_of(project: Project, tier: Tier, bound: float) -> Effect:
-    """What it would do if the tier began there."""
-    spread = Spread(project, Basis.PROBABILITY)
+def cohort_of(run: Run) -> OwnBounds | None:
+    """The cohort whose links were drawn; None where all were. Raises UserError where it has no bounds any more."""
+    asked = run.params.get("cohort")
+    if not asked:
+        return None
+    found = saved_cohort(run.project, int(asked))
+    if found is None or found.basis != Basis.PROBABILITY:
+        raise UserError(_("These links have no bounds of their own any more. Set some, or calibrate every link."))
+    return found
+
+
+def effect_of(project: Project, tier: Tier, bound: float, cohort: OwnBounds | None = None) -> Effect:
+    """What it would do if the tier began there, for all links or for those of a cohort."""
+    spread = Spread(project, Basis.PROBABILITY, cohort)
     bounds = [
         Bound(one.tier, one.name, bound if one.tier == tier.pk else one.lower, one.held) for one in spread.bounds()
     ]
@@ -140,13 +163,19 @@ def apply(
     point = bound_for(points_of(sample, lenient=lenient), wanted, sure=sure)
     if point is None:
         raise UserError(_("No bound reaches this precision. Ask for less, or label more links."))
-    others = Tier.objects.filter(project=sample.project, basis=Basis.PROBABILITY).exclude(pk=tier.pk)
-    if same := others.filter(lower_bound=point.bound).first():
+    cohort = cohort_of(sample.run)
+    bounds = {one.pk: one.lower_bound for one in tiers_of(sample.project)} if cohort is None else dict(cohort.bounds)
+    at = [one for one, lower in bounds.items() if lower == point.bound and one != tier.pk]
+    if same := Tier.objects.filter(pk__in=at).first():
         said = _("The tier “%(tier)s” begins at %(bound)s already. Move that one first, or choose it.")
         raise UserError(said % {"tier": same.name, "bound": f"{point.bound:g}"})
-    before = tier.lower_bound
-    tier.lower_bound = point.bound
-    change = change_tiers(sample.project, [tier], user=user, basis=Basis.PROBABILITY)
+    before = bounds.get(tier.pk)
+    if cohort is None:
+        tier.lower_bound = point.bound
+        change = change_tiers(sample.project, [tier], user=user, basis=Basis.PROBABILITY)
+    else:
+        name = name_of(Cohort.objects.get(pk=cohort.id))
+        change = set_bounds(sample.project, name, bounds | {tier.pk: point.bound}, user)
     sample.choice = {
         "wanted": wanted, "lenient": lenient, "sure": sure, "tier": tier.name, "before": before, "bound": point.bound,
         "precision": point.precision, "recall": point.recall, "by": user.get_username(),

@@ -39,6 +39,10 @@ class CohortName:
         return found.select_related("category").first()
 
 
+def name_of(cohort: Cohort) -> CohortName:
+    return CohortName(cohort.basis, cohort.category, cohort.role)
+
+
 @transaction.atomic
 def set_bounds(project: Project, name: CohortName, bounds: Mapping[int, float], user: Actor) -> TierChange:
     """Lets tiers begin where the bounds say, by the tiers' ids, for the suggestions of a cohort, and reads the tier of

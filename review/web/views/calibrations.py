@@ -14,11 +14,14 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from linker.errors import UserError
-from linker.models import Basis, Role, RunKind
+from linker.models import Basis, Cohort, Role, RunKind
 from linker.projects.access import member, posts
+from linker.projects.policies.cohorts import name_of
 from linker.runs.lifecycle import RunIsActive, start_run
+from linker.web.forms.cohorts import former_bounds
 from linker.web.forms.tiers import former_values
 from linker.web.page_context import shell
+from linker.web.views.settings.cohorts import address_of
 from linker.web.views.settings.undo import offer_undo
 from linker.wording import percent
 from review.models import Sample, SampleKind, SampleLink
@@ -31,7 +34,8 @@ from review.web.views.queue import user_of
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse, QueryDict
 
-    from linker.models import Membership
+    from linker.models import Membership, Project, Tier
+    from linker.projects.tier_effect import Effect
 
 MOST_LISTED = 20
 
@@ -46,7 +50,18 @@ class StartForm(forms.Form):
     bands = forms.TypedChoiceField(
         label=gettext_lazy("Bands of probability"), coerce=int, choices=[(one, one) for one in calibrations.BANDS]
     )
+    cohort = forms.TypedChoiceField(
+        label=gettext_lazy("Calibrate the links"), coerce=int, empty_value="", required=False
+    )
     twice = forms.BooleanField(label=gettext_lazy("Two people judge each link"), required=False)
+
+    def __init__(self, project: Project, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        cohorts = Cohort.objects.filter(project=project, basis=Basis.PROBABILITY).select_related("category")
+        choices = [(one.pk, one.said) for one in cohorts.order_by("pk")]
+        self.fields["cohort"].choices = [("", _("Every link")), *choices]  # type: ignore[attr-defined]
+        if not choices:
+            del self.fields["cohort"]
 
 
 class ChoiceForm(forms.Form):
@@ -68,7 +83,7 @@ def calibration_list(request: HttpRequest, slug: str) -> HttpResponse:
     """All calibrations, and the form that starts one."""
     membership = member(request, slug, needs=Role.MANAGER)
     project = membership.project
-    form = StartForm(request.POST if request.method == "POST" else None)
+    form = StartForm(project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             run = start_run(project, RunKind.CALIBRATE, form.cleaned_data, request.user)
@@ -100,6 +115,7 @@ def calibration_apply(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     said = form.cleaned_data
     tier, former = form.tiers[said["tier"]], calibrations.tiers_of(project)
     try:
+        own = calibrations.cohort_of(sample.run)
         point, _change = calibrations.apply(
             sample, tier, said["wanted"] / 100, user_of(request), lenient=said["lenient"], sure=said["sure"]
         )
@@ -107,7 +123,11 @@ def calibration_apply(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         form.add_error(None, str(error))
         return _page(request, membership, sample, form, status=422)
     address = f"{reverse('settings_tiers', args=[slug])}?basis={Basis.PROBABILITY}"
-    offer_undo(request, project, "settings_tiers", address, former_values(project, Basis.PROBABILITY, former))
+    if own is None:
+        offer_undo(request, project, "settings_tiers", address, former_values(project, Basis.PROBABILITY, former))
+    else:
+        of_cohort = address_of(project, name_of(Cohort.objects.get(pk=own.id)))
+        offer_undo(request, project, "settings_tiers", of_cohort, former_bounds(own.bounds))
     begins = _("“%(tier)s” begins at %(bound)s from now on.")
     messages.success(request, begins % {"tier": tier.name, "bound": percent(point.bound)})
     return HttpResponseRedirect(address)
@@ -125,7 +145,7 @@ def _page(
     said = form.cleaned_data if is_asked else {"lenient": False, "sure": False}
     points = calibrations.points_of(sample, lenient=said["lenient"])
     found = bound_for(points, said["wanted"] / 100, sure=said["sure"]) if is_asked else None
-    effect = calibrations.effect_of(membership.project, form.tiers[said["tier"]], found.bound) if found else None
+    effect = _effect(membership.project, sample, form.tiers[said["tier"]], found.bound) if found else None
     context = shell(
         membership,
         "quality",
@@ -137,12 +157,27 @@ def _page(
         chosen=found,
         drawing=drawing(points, found),
         effect=effect,
+        cohort=_cohort(sample),
         is_in_use=membership.project.tier_basis == Basis.PROBABILITY,
         people=calibrations.labelled_by(sample),
         left=calibrations.left_to_label(sample),
         kappa=agreement_of(SampleLink.objects.filter(sample=sample)),
     )
     return render(request, "review/calibration.html", context, status=status)
+
+
+def _effect(project: Project, sample: Sample, tier: Tier, bound: float) -> Effect | None:
+    """What the bound would do; None where the links have no bounds of their own any more, which applying it says."""
+    try:
+        return calibrations.effect_of(project, tier, bound, calibrations.cohort_of(sample.run))
+    except UserError:
+        return None
+
+
+def _cohort(sample: Sample) -> Cohort | None:
+    """The cohort whose links were drawn, while there is one."""
+    asked = sample.run.params.get("cohort")
+    return Cohort.objects.select_related("category").filter(pk=asked).first() if asked else None
 
 
 calibration_urls = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from linker.models import Basis, Change, ChangeKind, RunKind, RunStatus, Tier
+from linker.models import Basis, Change, ChangeKind, Cohort, RunKind, RunStatus, Tier
+from linker.projects.policies.cohorts import CohortName, set_bounds
 from linker.runs.lifecycle import start_run
 from review.models import Grade, Sample
 from review.quality import calibrations, judging
@@ -126,3 +127,23 @@ def test_the_form_starts_a_run_and_says_what_is_wrong(site, ada, client_for, man
     client.post(PAGE, {"size": "100", "bands": "10", "twice": "on"})
     assert site.runs.get(kind=RunKind.CALIBRATE).params == {"size": 100, "bands": 10, "twice": True}
     assert client_for(outsider).get(PAGE).status_code == 404
+
+
+def test_links_with_bounds_of_their_own_are_calibrated_alone(site, manager, ada, client_for):
+    others, tier = make_page(site), site.tiers.get(basis=Basis.PROBABILITY)
+    for number in range(20):
+        make_edge(site, others, make_page(site, role="hub"), probability=number / 20 + 0.01, score=0.9)
+    set_bounds(site, CohortName(Basis.PROBABILITY, role="hub"), {tier.pk: 0.9}, manager)
+    cohort = Cohort.objects.get()
+    sample = calibration(site, cohort=cohort.pk)
+    assert [one["links"] for one in sample.strata] == [4] * 5, "of the hubs alone"
+    label(site, ada, 0.4)
+    client = client_for(manager)
+    asked = {"wanted": "100", "tier": str(tier.pk)}
+    assert "Only links to pages with the role “Hub” were drawn" in compact(client.get(f"{PAGE}{sample.pk}/", asked))
+    client.post(f"{PAGE}{sample.pk}/apply/", asked)
+    assert cohort.bounds.get().lower_bound == 0.4
+    assert site.tiers.get(basis=Basis.PROBABILITY).lower_bound == 0.9, "the project's stays"
+    set_bounds(site, CohortName(Basis.PROBABILITY, role="hub"), {}, manager)
+    answer = client.post(f"{PAGE}{sample.pk}/apply/", asked)
+    assert "no bounds of their own any more" in compact(answer)

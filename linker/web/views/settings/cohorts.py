@@ -15,7 +15,7 @@ from linker.matching.cohorts import ASKED, OwnBounds, cohorts_of
 from linker.models import Basis, Category, Cohort, Project, Role
 from linker.models.subtrees import nearby
 from linker.projects import access, overview
-from linker.projects.policies.cohorts import CohortName, set_bounds
+from linker.projects.policies.cohorts import CohortName, name_of, set_bounds
 from linker.projects.tier_effect import NOT_USED
 from linker.projects.tier_preview import Spread
 from linker.query_strings import is_id, unknown_fields
@@ -139,7 +139,7 @@ def cohort_list(project: Project, basis: str, asked: str) -> dict[str, Any]:
     rows = [
         (
             one,
-            address_of(project, CohortName(basis, one.category, one.role)),
+            address_of(project, name_of(one)),
             [(tier.name, bounds[one.pk].get(tier.pk)) for tier in tiers],
         )
         for one in cohorts
