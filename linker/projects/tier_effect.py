@@ -32,6 +32,10 @@ class Bound:
     placement: str = ""
 
     @property
+    def is_used(self) -> bool:
+        return self.lower != NOT_USED
+
+    @property
     def key(self) -> int | str:
         """What it is known by: its id, or its name while it has none."""
         return self.name if self.tier is None else self.tier
@@ -119,10 +123,8 @@ def by_bound(bounds: Iterable[Bound]) -> list[Bound]:
 
 def nothing_yet(bounds: Iterable[Bound]) -> Effect:
     """No effect on these tiers, the highest first and those that are not used last."""
-    order = sorted(bounds, key=lambda bound: inf if bound.lower == NOT_USED else -bound.lower)
-    return Effect(
-        [TierMoves(key=one.key, name=one.name, lower=None if one.lower == NOT_USED else one.lower) for one in order]
-    )
+    order = sorted(bounds, key=lambda bound: -bound.lower if bound.is_used else inf)
+    return Effect([TierMoves(key=one.key, name=one.name, lower=one.lower if one.is_used else None) for one in order])
 
 
 class ReadAlike:

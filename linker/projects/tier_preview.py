@@ -171,7 +171,7 @@ class Spread:
             kept = {bound.tier for bound in wanted}
             cohorts = [self._without(one, kept) for one in self._everywhere]
             return self._with_turned(effect, wanted, cohorts, in_use=in_use)
-        own = {one.tier: one.lower for one in wanted if one.tier is not None and one.lower != NOT_USED}
+        own = {one.tier: one.lower for one in wanted if one.tier is not None and one.is_used}
         return self._with_turned(effect, wanted, [*self._apart(), replace(self.shown, bounds=own)], in_use=in_use)
 
     def effect_of_removing(self, *, in_use: bool) -> Effect:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from linker.models import Tier
-from tests.factories import make_edge, make_run
+from tests.factories import make_category, make_edge, make_page, make_run
 
 AXE = (Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js").read_text()
 FINDINGS = """async () => {
@@ -72,3 +72,48 @@ def test_a_bound_is_moved_by_keys_and_pointer_its_figures_follow_and_saving_can_
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate(FINDINGS) == []
     assert complaints == []
+
+
+def test_bounds_of_their_own_are_handles_too_and_their_figures_follow(project, manager, sign_in, live_server, page):
+    run, target = make_run(project), make_page(project, role="product")
+    tiers = list(Tier.objects.filter(project=project, basis="probability").order_by("-lower_bound"))
+    for place in range(20):
+        value = place / 20 + 0.01
+        tier = next((tier for tier in tiers if tier.lower_bound <= value), None)
+        donor = make_page(project, category=make_category(project, "Magazine", "Tents"))
+        make_edge(project, donor, target, run=run, probability=value, ranked_by="learned", tier=tier)
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    sign_in(manager)
+    page.goto(f"{live_server.url}/p/{project.slug}/settings/tiers/?basis=probability")
+    page.get_by_label("Links from a category, with all below it").select_option(label="Magazine")
+    page.get_by_role("button", name="Set bounds for these links").click()
+    page.get_by_role("heading", name="Bounds of links from Magazine").wait_for()
+    fields = page.locator("fieldset.tier input[type=number]")
+    for field in fields.all():
+        field.fill("")
+    fields.first.fill("0.5")
+    page.locator("#tier-effect").get_by_text("The queue would hold").wait_for()
+    assert page.get_by_role("slider").count() == 1, "a tier that is not used has none"
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowLeft")
+    assert fields.first.input_value() == "0.49"
+    _has_no_fault(page)
+    page.get_by_role("button", name="Save these bounds").click()
+    page.get_by_role("link", name="Change the bounds of links from Magazine").wait_for()
+    _has_no_fault(page)
+    page.get_by_role("link", name="Change the bounds of links from Magazine").click()
+    page.get_by_role("button", name="Show what removing them would do").click()
+    page.get_by_text("if these links had no bounds of their own").wait_for()
+    page.get_by_role("button", name="Remove these bounds").click()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("link", name="Change the bounds of links from Magazine").wait_for()
+    assert not complaints
+
+
+def _has_no_fault(page) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate(AXE)
+        assert page.evaluate(FINDINGS) == []

@@ -32,7 +32,7 @@ class CohortBoundsForm(forms.Form):
                 required=False,
                 min_value=lowest,
                 max_value=1.0,
-                initial=None if tier.lower == NOT_USED else tier.lower,
+                initial=tier.lower if tier.is_used else None,
                 widget=forms.NumberInput(attrs={"step": "0.01", "min": lowest, "max": 1}),
             )
 

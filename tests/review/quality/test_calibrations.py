@@ -140,10 +140,12 @@ def test_links_with_bounds_of_their_own_are_calibrated_alone(site, manager, ada,
     label(site, ada, 0.4)
     client = client_for(manager)
     asked = {"wanted": "100", "tier": str(tier.pk)}
-    assert "Only links to pages with the role “Hub” were drawn" in compact(client.get(f"{PAGE}{sample.pk}/", asked))
+    assert "Only links to pages with the role “Hub” were drawn" in compact(
+        client.get(f"{PAGE}{sample.pk}/", asked).content.decode()
+    )
     client.post(f"{PAGE}{sample.pk}/apply/", asked)
     assert cohort.bounds.get().lower_bound == 0.4
     assert site.tiers.get(basis=Basis.PROBABILITY).lower_bound == 0.9, "the project's stays"
     set_bounds(site, CohortName(Basis.PROBABILITY, role="hub"), {}, manager)
     answer = client.post(f"{PAGE}{sample.pk}/apply/", asked)
-    assert "no bounds of their own any more" in compact(answer)
+    assert "no bounds of their own any more" in compact(answer.content.decode())

@@ -37,10 +37,10 @@ class Histogram:
 
 
 def histogram(spread: Spread) -> Histogram:
-    bars = spread.bars()
+    bars, bounds = spread.bars(), [bound for bound in spread.bounds() if bound.is_used]
     most = max(bar.open for bar in bars) or 1
     most_decided = max(bar.accepted + bar.rejected for bar in bars) or 1
-    low = min([bars[0].low, *(int(100 * bound.lower) for bound in spread.bounds())])
+    low = min([bars[0].low, *(int(100 * bound.lower) for bound in bounds)])
     drawn = []
     for bar in bars:
         tall = _height(bar.open, most, OPEN)
@@ -55,7 +55,7 @@ def histogram(spread: Spread) -> Histogram:
         bars=[bar for bar in drawn if bar.open or bar.accepted or bar.rejected],
         low=low,
         width=(100 - low) * BAR,
-        marks=[(round((100 * bound.lower - low) * BAR), bound.name) for bound in spread.bounds()],
+        marks=[(round((100 * bound.lower - low) * BAR), bound.name) for bound in bounds],
         open=sum(bar.open for bar in bars),
         decided=sum(bar.accepted + bar.rejected for bar in bars),
     )
