@@ -47,12 +47,13 @@ class Verb(models.TextChoices):
     REJECT = "reject", _("Rejected")
     UNDO = "undo", _("Undone")
     CONFIRM = "confirm", _("Confirmed")
+    ASK = "ask", _("Asked for again")
     WITHDRAW = "withdraw", _("Withdrawn")
     ROLL_BACK = "rollback", _("Rolled back")
     APPROVE = "approve", _("Approved as the second person")
 
 
-AFTER_RELEASE = (Verb.CONFIRM, Verb.WITHDRAW, Verb.ROLL_BACK)  # decisions on links that have left
+AFTER_RELEASE = (Verb.CONFIRM, Verb.ASK, Verb.WITHDRAW, Verb.ROLL_BACK)  # decisions on links that have left
 
 
 class Reason(models.TextChoices):

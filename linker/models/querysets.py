@@ -43,6 +43,11 @@ SEEN_ONCE = ACCEPTED & Q(waits=False, second_by_id__isnull=True)  # no second pe
 REFUSED = Q(status__in=("rejected", "withdrawn"))  # not proposed again, see linker.models.suppression
 DECIDED = ~UNDECIDED
 ONCE_APPROVED = Q(status__in=(*APPROVED_STATUSES, "withdrawn"))
+# Those that a release has put on the site and none has taken off: what has left, and what came back to the queue from
+# there. review.models.PublishedLink.is_out says the same of the same edges; this says it where its table is not known,
+# and in words of the indexes.
+REOPENED = Q(regressed=True)
+OUT = Q(status="exported") | REOPENED
 
 # Edges, by whether the newest run still proposes them.
 PROPOSED = Q(stale=False)

@@ -33,7 +33,7 @@ from linker.models import (
 from linker.models.edge_counts import kept_counts, total
 from linker.models.policy import Sensitivity
 from linker.models.project import VectorSource
-from linker.models.querysets import ACCEPTED, HELD, OPEN, PRESENT, TO_REVIEW
+from linker.models.querysets import ACCEPTED, HELD, OPEN, PRESENT, REOPENED, TO_REVIEW
 from linker.models.run import IMPORT_PREFIX
 from linker.runs import sensitivity_checks
 from linker.runs.reports import report_of
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SiteFigures:
-    """Counts of a project. Pages are those the newest import still held; `missing` are the others."""
+    """Counts of a project. Pages are those the newest import still held; `missing` are the others. `out`: released, and
+    not taken off the site since, also where the link is back in the queue."""
 
     pages: int
     missing: int
@@ -62,6 +63,7 @@ class SiteFigures:
     accepted: int
     rejected: int
     exported: int
+    out: int
 
     @property
     def suggestions(self) -> int:
@@ -85,6 +87,7 @@ def site_figures(project: Project, kept: KeptFigures | None = None) -> SiteFigur
         orphans=sum(part[3] for part in kept.by_category),
         body_links=kept.body_links,
         with_vectors=_with_vectors(project, kept),
+        out=edges["exported"] + CandidateEdge.objects.filter(REOPENED, project=project).count(),
         **edges,
     )
 
@@ -319,7 +322,7 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
             else _("Export the accepted links for the developers."),
             "releases",
             False,
-            figures.exported > 0 and figures.accepted == 0,
+            figures.out > 0 and figures.accepted == 0,
             waits=figures.accepted > 0,
         ),
     ]

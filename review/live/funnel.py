@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from linker.models.edge_counts import kept_counts, total
-from linker.models.querysets import ONCE_APPROVED
+from linker.models.querysets import ACCEPTED
 from linker.models.subtrees import categories_below
 from linker.query_strings import is_id, unknown_fields
 from review.live.seeing import AT_REST
@@ -47,7 +47,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Funnel:
-    """`states` counts released links that nobody has closed; `stuck` those that have needed somebody for more than
+    """Whatever became of it since, a link that was released was approved: by a person or by the rules of its tier.
+
+    `states` counts released links that nobody has closed; `stuck` those that have needed somebody for more than
     STUCK_DAYS, as far as MOST;
     `to_release` and `to_live` are medians in days, None where no link has come so far."""
 
@@ -61,12 +63,12 @@ class Funnel:
 
 
 def funnel(project: Project) -> Funnel:
-    kept = kept_counts(project)
-    proposed, approved = (int(kept.aggregate(links=total(rule))["links"]) for rule in (None, ONCE_APPROVED))
+    proposed = int(kept_counts(project).aggregate(links=total())["links"])
     links = PublishedLink.objects.filter(project=project).order_by().values_list("state")
     states = {LiveState(state): number for state, number in links.annotate(links=Count("pk"))}
     closed = dict(links.filter(closed_at__isnull=False).annotate(links=Count("pk")))
     released = sum(states.values())
+    approved = released + project.edges.filter(ACCEPTED, published__isnull=True).count()
     live = sum(states.get(state, 0) for state in ON_THE_SITE)
     lost = states.get(LiveState.LOST, 0)
     to_release, to_live = _days_a_step(project)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from linker.errors import UserError
 from linker.models import CandidateEdge, EdgeStatus, Membership
+from review.live import sayings
 from review.models import LinkEvent, LiveState, PublishedLink
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def close(project: Project, edge_ids: Sequence[int], user: User, note: str) -> i
     for link in links:
         link.closed_at, link.closed_by, link.closed_note = timezone.now(), user, note
     PublishedLink.objects.bulk_update(links, ["closed_at", "closed_by", "closed_note"])
-    _tell(links, user, note)
+    _tell(links, user, sayings.CLOSED.said(note=note)[:NOTE_LENGTH])
     return len(links)
 
 
@@ -49,7 +50,7 @@ def give(project: Project, edge_ids: Sequence[int], user: User, to: int | None) 
         link.owner_id = to
     PublishedLink.objects.bulk_update(links, ["owner"])
     who = member.user.get_username() if member else ""
-    _tell(links, user, _("Given to %(who)s") % {"who": who} if who else _("Given to nobody"))
+    _tell(links, user, sayings.GIVEN.said(who=who) if who else sayings.GIVEN_TO_NOBODY.said())
     return len(links)
 
 
@@ -63,8 +64,9 @@ def reopen(project: Project, edge_ids: Sequence[int], user: User, note: str) -> 
     CandidateEdge.objects.filter(pk__in=ids).update(
         status=EdgeStatus.SUGGESTED, stale=False, regressed=True, updated_at=timezone.now()
     )
-    said = note.strip()[:NOTE_LENGTH]
-    _tell(_locked(project, ids), user, said or _("Back to the queue"))
+    note = note.strip()
+    said = sayings.REOPENED_WHY.said(note=note) if note else sayings.REOPENED.said()
+    _tell(_locked(project, ids), user, said[:NOTE_LENGTH])
     return len(ids)
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from linker import wording
 from linker.models import EdgeStatus, Project, Tier
 from linker.models.querysets import ACCEPTED, PROPOSED, STALE, UNDECIDED, holds, of
-from review.models import Decision, KnownReading, SecondReading, SetAside, Verb
+from review.models import AFTER_RELEASE, Decision, KnownReading, SecondReading, SetAside, Verb
 from review.overlap import newest_due
 from review.queue import opinions
 from review.queue.filters import ALL, QueueFilter
@@ -46,9 +46,10 @@ def in_words(number: int) -> str:
 
 @dataclass(frozen=True)
 class Counts:
-    """Edges under a filter's scope, by what can be done with them; `today` is what the user has decided or read. What
-    the user has set aside is in `later` alone, and what else the user waits for an opinion on in `waiting` alone.
-    `asked` are those to be reviewed that others ask the user about. Where not all were counted, each is an AtLeast.
+    """Edges under a filter's scope, by what can be done with them; `today` is what the user has decided or read,
+    without decisions on released links. What the user has set aside is in `later` alone, and what else the user waits
+    for an opinion on in `waiting` alone. `asked` are those to be reviewed that others ask the user about. Where not all
+    were counted, each is an AtLeast.
     """
 
     to_review: int
@@ -221,7 +222,7 @@ def _today(project: Project, user: User) -> int:
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     decided = Decision.objects.filter(project=project, user=user, at__gte=midnight, undone_by__isnull=True)
     read = SecondReading.objects.filter(project=project, reader=user, at__gte=midnight, undone_by__isnull=True)
-    today = decided.exclude(verb=Verb.UNDO).count() + read.exclude(verb=Verb.UNDO).count()
+    today = decided.exclude(verb__in=[Verb.UNDO, *AFTER_RELEASE]).count() + read.exclude(verb=Verb.UNDO).count()
     if project.known_share:
         known = KnownReading.objects.filter(project=project, reader=user, at__gte=midnight, undone_by__isnull=True)
         today += known.filter(verb__in=DECIDES).count()

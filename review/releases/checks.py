@@ -29,7 +29,18 @@ from linker.matching.eligibility import IneligibleReason, ineligible_pages
 from linker.matching.room import text_room_sql
 from linker.models import CandidateEdge, EdgeStatus, Placement
 from linker.models.linked import ASIDE_LINK, linked_sql
-from linker.models.querysets import ACCEPTED, DECIDED, LIVE_STATUS, MISSING, OPEN, PRESENT, REFUSED, TO_REVIEW, sql
+from linker.models.querysets import (
+    ACCEPTED,
+    DECIDED,
+    LIVE_STATUS,
+    MISSING,
+    OPEN,
+    PRESENT,
+    REFUSED,
+    REOPENED,
+    TO_REVIEW,
+    sql,
+)
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import sensitivity_checks
 from linker.storage.copy import analyze, copy_rows_in
@@ -56,8 +67,8 @@ AT_A_TIME = 5000  # rows that are written
 
 # What a release exports, as far as nothing below holds it back: what was accepted, and what a tier lets go unreviewed.
 READY = ACCEPTED | TO_REVIEW & Q(tier__export_unreviewed=True)
-# It was live, has gone, came back to the queue and was rejected there.
-REJECTED_AND_OUT = REFUSED & Q(regressed=True, published__is_out=True)
+# It came back to the queue and was rejected there.
+REJECTED_AND_OUT = REFUSED & REOPENED
 
 
 def ready_in(project: Project) -> Q:

@@ -18,7 +18,7 @@ from linker.errors import UserError
 from linker.models import CandidateEdge, ChangeKind, Project
 from linker.runs import lifecycle
 from linker.wording import number
-from review.models import DraftLink, Operation, Release, ReleaseChunk, ReleaseDraft, ReleaseFormat
+from review.models import Operation, Release, ReleaseChunk, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
 from review.releases import checks, drafts, published, roll_backs
 from review.releases.drafts import OPERATIONS
@@ -130,15 +130,12 @@ def publish(draft: ReleaseDraft, user: User | None, progress: Progress = lifecyc
     draft = drafts.open_draft(draft)
     project, fmt = draft.project, ReleaseFormat(draft.format)
     progress(0, STEPS, "Looking at each link again")
+    drafts.gather_again(draft, lock=True)
+    drafts.hold_changed(draft)
     if draft.back_to_id is not None:
-        roll_backs.gather(draft, lock=True)
         roll_backs.hold_back(project)
-        drafts.hold_changed(draft)
         roll_backs.apply(draft, cast("User", user))
     else:
-        edges = project.edges.filter(pk__in=DraftLink.objects.filter(draft=draft, reason="").values("edge"))
-        checks.gather(project, edges, OPERATIONS[fmt], lock=True)
-        drafts.hold_changed(draft)
         checks.hold_back(project, read_sensitive=True)
     release = Release(project=project, format=fmt, filters=draft.filters, back_to_id=draft.back_to_id)
     release.created_by_id = user.pk if user is not None else None

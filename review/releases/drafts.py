@@ -22,7 +22,7 @@ from review.releases.report import DraftReport
 from review.releases.rows import SQL_ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
@@ -148,6 +148,26 @@ def open_draft(draft: ReleaseDraft) -> ReleaseDraft:
     return draft
 
 
+def gather_again(draft: ReleaseDraft, *, lock: bool) -> None:
+    """Fills `leaving` with the draft's links as they would leave now."""
+    if draft.back_to_id is not None:
+        roll_backs.gather(draft, lock=lock)
+    else:
+        edges = draft.project.edges.filter(pk__in=DraftLink.objects.filter(draft=draft, reason="").values("edge"))
+        checks.gather(draft.project, edges, OPERATIONS[ReleaseFormat(draft.format)], lock=lock)
+
+
+@transaction.atomic
+def changed_since(draft: ReleaseDraft) -> frozenset[int]:
+    """The edges of an open draft that publishing it now would leave behind, because they are no longer what it shows.
+    Locks and changes nothing."""
+    gather_again(draft, lock=False)
+    hold_changed(draft)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT edge FROM leaving WHERE reason = %s", [Held.CHANGED.value])
+        return frozenset(edge for (edge,) in cursor.fetchall())
+
+
 def hold_changed(draft: ReleaseDraft) -> None:
     """Holds back those links of the draft that are no longer what it shows, or no longer to leave at all."""
     values: dict[str, Any] = {"draft": draft.pk, "changed": Held.CHANGED.value, "back": draft.back_to_id is not None}
@@ -163,10 +183,13 @@ def close(draft: ReleaseDraft, release: Release) -> None:
     DraftLink.objects.filter(draft=draft)._raw_delete(using="default")
 
 
-def page(draft: ReleaseDraft, operation: str, reason: str, after: int) -> tuple[list[DraftLink], int]:
+def page(
+    draft: ReleaseDraft, operation: str, reason: str, after: int, changed: Collection[int] = ()
+) -> tuple[list[DraftLink], int]:
     """One screen of the draft's links in the order of the file, after the row `after`; and the last row where there are
-    more, else 0."""
-    rows = DraftLink.objects.filter(draft=draft, reason=reason, pk__gt=after)
+    more, else 0. `changed` are those that were changed since, which have a reason of their own."""
+    rows = DraftLink.objects.filter(draft=draft, pk__gt=after)
+    rows = rows.filter(reason="", edge__in=changed) if reason == Held.CHANGED else rows.filter(reason=reason)
     rows = rows.filter(operation=operation) if operation else rows
     found = list(
         rows.select_related("edge__source", "edge__target", "edge__tier")

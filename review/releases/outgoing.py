@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from heapq import merge
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -20,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 
 from linker import audit
 from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Project, Rel
+from linker.models.querysets import DECIDED, REOPENED
 from linker.query_strings import is_id, unknown_fields
 from review.decisions import decision_on, with_outcome
 from review.models import Decision, LiveState, Operation, Pending, PublishedLink, ReleaseLink, Verb
@@ -78,7 +81,7 @@ def ask_again(project: Project, edges: QuerySet[CandidateEdge], user: User, note
         )
         for operation in (Operation.CHANGE, Operation.ADD):
             some = [edge for edge in part if (edge.pk in shown) == (operation == Operation.CHANGE)]
-            done += _decide(some, user, Verb.CONFIRM, sent, sent, operation, note=note, always=True)
+            done += _decide(some, user, Verb.ASK, sent, sent, operation, note=note, always=True)
     return done
 
 
@@ -185,7 +188,7 @@ class State(TextChoices):
 class LinkFilter:
     """Which links that have left are listed, donor by donor as in the queue. Empty fields do not restrict.
 
-    `release` is the number of the release that added the link, `rel` what it has or is to have.
+    `release` is the number of a release that names the link, `rel` what it has or is to have.
     """
 
     state: State = State.OUT
@@ -222,45 +225,54 @@ class LinkFilter:
         values |= {"release": "" if self.release is None else str(self.release), "text": self.text, **more}
         return urlencode({name: value for name, value in values.items() if value})
 
-    def links(self, project: Project) -> QuerySet[CandidateEdge]:
-        """The links, unsorted."""
-        status = EdgeStatus.WITHDRAWN if self.state == State.WITHDRAWN else EdgeStatus.EXPORTED
-        edges = QueueFilter(text=self.text).scope(project).filter(status=status)
-        if self.state == State.WAITING:
-            edges = edges.filter(pending__isnull=False)
+    def ranges(self, project: Project) -> list[QuerySet[CandidateEdge]]:
+        """The links, unsorted, in parts that have nothing in common: each has an index of its own in the list's
+        order, or is small."""
+        edges = QueueFilter(text=self.text).scope(project)
         if self.rel:
             edges = edges.filter(rel=self.rel)
         if self.release is not None:
-            edges = edges.filter(pk__in=added_by(project, self.release))
-        return edges
+            edges = edges.filter(pk__in=named_by(project, self.release).values("edge"))
+        left = edges.filter(status=EdgeStatus.EXPORTED)
+        if self.state == State.WITHDRAWN:
+            return [edges.filter(status=EdgeStatus.WITHDRAWN)]
+        if self.state == State.WAITING:
+            return [left.filter(pending__isnull=False), edges.filter(REOPENED, DECIDED)]
+        return [left, edges.filter(REOPENED)]
 
 
-def added_by(project: Project, number: int) -> QuerySet[ReleaseLink, Any]:
-    """Ids of the edges that a release added."""
-    rows = ReleaseLink.objects.filter(release__project=project, release__number=number, operation=Operation.ADD)
-    return rows.values("edge")
+def named_by(project: Project, number: int, *operations: Operation) -> QuerySet[ReleaseLink]:
+    """The rows of a release, of some operations or all."""
+    rows = ReleaseLink.objects.filter(release__project=project, release__number=number)
+    return rows.filter(operation__in=operations) if operations else rows
 
 
 def left_with(project: Project, number: int) -> QuerySet[CandidateEdge]:
-    """Those of the links that a release added which have left and not been withdrawn since."""
-    return CandidateEdge.objects.filter(project=project, pk__in=added_by(project, number), status=EdgeStatus.EXPORTED)
+    """Those of the links that a release added which have left and not been withdrawn since, nor come back to the
+    queue."""
+    added = named_by(project, number, Operation.ADD).values("edge")
+    return CandidateEdge.objects.filter(project=project, pk__in=added, status=EdgeStatus.EXPORTED)
 
 
 def links_page(project: Project, chosen: LinkFilter, after: str) -> tuple[list[Any], str]:
     """One screen of links, edges with both pages, what is pending, and `release_number`: the last release of
     each; and the cursor of the next screen, empty at the end."""
-    listed = QueueFilter()
-    edges = chosen.links(project)
     cursor = Cursor.parse(after, Order.DONOR)
-    if cursor is not None:
-        edges = edges.filter(listed.after(cursor))
     last = ReleaseLink.objects.filter(edge=OuterRef("pk")).order_by("-pk").values("release__number")[:1]
-    found = list(
-        edges.select_related("source", "target", "pending__decision__user")
-        .defer("source__body", "target__body")
-        .annotate(release_number=Subquery(last))
-        .order_by(*Order.DONOR.fields)[: PAGE_SIZE + 1]
-    )
+    screens = []
+    for edges in chosen.ranges(project):
+        rest = edges if cursor is None else edges.filter(QueueFilter().after(cursor))
+        whole = rest.select_related("source", "target", "pending__decision__user").defer("source__body", "target__body")
+        screen = whole.annotate(release_number=Subquery(last)).order_by(*Order.DONOR.fields)[: PAGE_SIZE + 1]
+        screens.append(list(screen))
+    found = list(islice(merge(*screens, key=_in_order), PAGE_SIZE + 1))
     place = cursor.position if cursor else 0
     more = len(found) > PAGE_SIZE
     return found[:PAGE_SIZE], str(Cursor.of(found[PAGE_SIZE - 1], Order.DONOR, place + PAGE_SIZE)) if more else ""
+
+
+def _in_order(edge: CandidateEdge) -> tuple[float, ...]:
+    """Where the edge stands in the order of the list."""
+    return tuple(
+        -getattr(edge, name[1:]) if name.startswith("-") else getattr(edge, name) for name in Order.DONOR.fields
+    )

@@ -31,7 +31,7 @@ class PreviewGroup:
 class Preview:
     """What would leave now. Groups of additions: reviewed before unreviewed, then by tier from the top, rel and
     placement. `held`: the most final reason first. `sample`: the first rows of the file, each
-    with what is `to_do`."""
+    with what is `to_do` and how it is `out` now, None where it is not."""
 
     groups: tuple[PreviewGroup, ...]
     changed: int
@@ -89,13 +89,16 @@ def preview(project: Project, edges: QuerySet[CandidateEdge]) -> Preview:
             PreviewGroup(unreviewed, tier, rel, Placement(placement), links)
             for unreviewed, tier, rel, placement, links in cursor.fetchall()
         )
-    joined = leaving_edges().select_related("source", "target", "tier", "pending").defer("source__body", "target__body")
+    joined = leaving_edges().select_related("source", "target", "tier", "published")
+    joined = joined.defer("source__body", "target__body")
     sample = list(joined.order_by(*ORDER)[:SAMPLE])
     with connection.cursor() as cursor:
         cursor.execute("SELECT edge, operation FROM leaving WHERE edge = ANY(%s)", [[edge.pk for edge in sample]])
         to_do = dict(cursor.fetchall())
     for edge in sample:
         edge.to_do = Operation(to_do[edge.pk])  # type: ignore[attr-defined]
+        published = getattr(edge, "published", None)
+        edge.out = published if published is not None and published.is_out else None  # type: ignore[attr-defined]
     return Preview(
         groups=groups,
         changed=counts.get((Operation.CHANGE, ""), 0),

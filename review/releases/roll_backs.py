@@ -69,8 +69,8 @@ _DECISIONS = f"""
 INSERT INTO review_decision (edge_id, project_id, user_id, at, verb, reason, note, batch, status_before, status_after,
     anchor_before, anchor_after, source_before, rel_before, rel_after, edited_before, seen_tier,
     {", ".join(f"seen_{name}" for name in SEEN_COLUMNS)})
-SELECT e.id, e.project_id, %(user)s, now(), %(verb)s, '', %(note)s, %(batch)s, e.status, '{EdgeStatus.WITHDRAWN}',
-    e.anchor, e.anchor, e.anchor_source, e.rel, e.rel, e.edited,
+SELECT e.id, e.project_id, %(user)s, statement_timestamp(), %(verb)s, '', %(note)s, %(batch)s, e.status,
+    '{EdgeStatus.WITHDRAWN}', e.anchor, e.anchor, e.anchor_source, e.rel, e.rel, e.edited,
     coalesce((SELECT t.name FROM linker_tier t WHERE t.id = e.tier_id), ''),
     {", ".join(f"e.{name}" for name in SEEN_COLUMNS)}
 {_LEAVING} AND {_IS_PLAIN} ORDER BY e.id

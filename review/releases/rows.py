@@ -12,14 +12,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
-from linker.models import CandidateEdge, EdgeStatus
+from linker.models import CandidateEdge
 from linker.models.edge_columns import EDGE_COLUMNS, Form
-from linker.models.querysets import ACTIVE, DECIDED, OPEN, sql
+from linker.models.querysets import ACTIVE, DECIDED, OPEN, OUT, REOPENED, UNDECIDED, sql
 from review.models import ReleaseFormat
 from review.releases import checks
-from review.releases.checks import sql_of
+from review.releases.checks import REJECTED_AND_OUT, sql_of
 from review.releases.columns import CELLS, COLUMNS, MOVED_PLACE, time_cell
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Choice(StrEnum):
     accepted   what leaves next: accepted links, suggestions of tiers that may be exported unreviewed, and the changes
                and removals that were asked for, as far as review.releases.checks holds nothing back
     suggested  every open suggestion of the newest run, held tiers included
-    exported   what has left so far
-    all        suggested, accepted and exported together; never what was rejected
+    exported   what is out: released, and not taken off the site since, also where it is back in the queue
+    all        suggested, accepted and exported together; of what was rejected only what is still out
     """
 
     ACCEPTED = "accepted"
@@ -48,8 +48,8 @@ class Choice(StrEnum):
 _CHOSEN = {
     Choice.ACCEPTED: checks.READY,
     Choice.SUGGESTED: OPEN,
-    Choice.EXPORTED: Q(status=EdgeStatus.EXPORTED),
-    Choice.ALL: ACTIVE,
+    Choice.EXPORTED: OUT,
+    Choice.ALL: ACTIVE | OUT,
 }
 ORDER = ("-donor_best", "source", "-score", "pk")
 
@@ -62,7 +62,7 @@ def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[Candidate
 
 SQL_ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
 # What the order, the joins and the columns read of an edge, in addition to the columns of the file.
-_LOOKED_AT = {"donor_best", "source_id", "target_id", "tier_id", "status", "body_hash", "paragraph_hash"}
+_LOOKED_AT = {"donor_best", "source_id", "target_id", "tier_id", "status", "regressed", "body_hash", "paragraph_hash"}
 
 
 def _edge_columns() -> list[str]:
@@ -115,10 +115,12 @@ _ROWS = {
     ),
     ReleaseFormat.JOIL: (_URLS, _BOTH_PAGES),
 }
-# What is to be done with a link: for a release what it says, else what a release would say now.
-_NOW = """
+# What is to be done with a link: for a release what it says, else what a release would say now. Of a link that is out
+# and back in the queue, nobody has said it yet.
+_NOW = f"""
 LEFT JOIN LATERAL (
-    SELECT CASE WHEN e.status IN ('suggested', 'accepted') THEN 'add' ELSE (
+    SELECT CASE WHEN {sql(UNDECIDED & REOPENED, "e")} THEN NULL WHEN e.status IN ('suggested', 'accepted') THEN 'add'
+    WHEN {sql(REJECTED_AND_OUT, "e")} THEN 'remove' ELSE (
         SELECT p.operation FROM review_pending p WHERE p.edge_id = e.id
     ) END AS operation
 ) to_do ON true

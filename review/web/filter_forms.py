@@ -109,7 +109,7 @@ class LinkFilterForm(forms.Form):
     state = forms.ChoiceField(label=_("Show"), choices=State.choices)
     rel = forms.ChoiceField(label="rel", choices=[("", _("Any")), *Rel.choices])
     release = forms.CharField(
-        label=_("Added by release"), widget=forms.TextInput(attrs={"inputmode": "numeric", "size": 6})
+        label=_("Named by release"), widget=forms.TextInput(attrs={"inputmode": "numeric", "size": 6})
     )
 
     def __init__(self, chosen: LinkFilter) -> None:

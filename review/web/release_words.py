@@ -77,6 +77,8 @@ def in_words(chosen: ExportFilter, project: Project) -> list[str]:
 
 def to_do(operation: str, before: tuple[str, str], after: tuple[str, str]) -> str:
     """What is to be done with a link, by its words and rel before and after."""
+    if operation == Operation.ADD and before[1]:  # it is out already, and was asked for once more
+        return _("Add again")
     if operation != Operation.CHANGE:
         return str(Operation(operation).label)
     words, rel = (old != new for old, new in zip(before, after, strict=True))

@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from linker.models import EdgeStatus, ExistingLink, Page, Rel
+from linker.models.querysets import OUT
 from review import decisions
+from review.live import seeing
 from review.live.verify import verify
 from review.models import (
     Decision,
@@ -102,6 +104,34 @@ def test_what_was_changed_since_the_draft_stays_behind_and_is_written_down(proje
 
     assert set(out(project)) == {same.pk}
     assert [(row.edge, row.reason) for row in HeldBack.objects.filter(release=release)] == [(accepted, Held.CHANGED)]
+
+
+def test_a_draft_knows_which_of_its_links_publishing_would_leave_behind(project, accepted, editor):
+    other, same = (make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True) for _ in range(2))
+    draft = draft_of(project, editor)
+    before = drafts.changed_since(draft)
+    accepted.anchor = "thick socks"
+    accepted.save()
+    decisions.decide_edges(project, [other.pk], Verb.REJECT, editor, shown=decisions.Shown(EdgeStatus.ACCEPTED))
+
+    changed = drafts.changed_since(draft)
+    listed, _more = drafts.page(draft, "", Held.CHANGED, 0, changed)
+    create.publish(draft, editor)
+
+    assert (before, changed) == (frozenset(), {accepted.pk, other.pk})
+    assert {link.edge_id for link in listed} == changed
+    assert set(out(project)) == {same.pk}
+
+
+def test_a_roll_back_knows_which_of_its_links_were_released_since(project, accepted, editor):
+    first = release_of(project)
+    late = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
+    release_of(project)
+    draft = back_to(first, editor)
+    outgoing.confirm(project, project.edges.filter(pk=late.pk), editor, Rel.UGC)
+    release_of(project)
+
+    assert drafts.changed_since(draft) == {late.pk}
 
 
 def test_a_draft_of_which_everything_was_taken_back_is_not_published(project, accepted, editor):
@@ -231,7 +261,9 @@ def test_what_was_released_while_a_roll_back_was_looked_through_stays_behind(pro
 # What happens to a site over the weeks; each step acts on some of five links.
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["accept", "reject", "nofollow", "follow", "withdraw", "keep", "release", "back", "import"]),
+        st.sampled_from(
+            ["accept", "reject", "nofollow", "follow", "withdraw", "keep", "release", "back", "import", "reopen"]
+        ),
         st.integers(min_value=0, max_value=31),
     ),
     max_size=14,
@@ -253,6 +285,7 @@ def test_what_is_out_is_the_sum_of_what_was_published_whatever_happens(project, 
             chosen = project.edges.filter(pk__in=[edge.pk for n, edge in enumerate(edges) if number & 1 << n])
             _act(project, editor, step, chosen, number, after)
             assert out(project) == _sum(project)
+            assert set(project.edges.filter(OUT).values_list("pk", flat=True)) == set(out(project))
         transaction.set_rollback(True)  # the next example begins with an empty project
 
 
@@ -270,6 +303,8 @@ def _act(project, editor, step, chosen, number, after) -> None:
         outgoing.withdraw(project, chosen, editor)
     elif step == "keep":
         outgoing.take_back(project, chosen, editor)
+    elif step == "reopen":
+        seeing.reopen(project, list(chosen.values_list("pk", flat=True)), editor, "")
     elif step == "import":
         _crawl(project, chosen)
     elif step in ("accept", "reject"):

@@ -8,9 +8,11 @@ import pytest
 from django.utils import timezone
 
 from linker.models import EdgeStatus, Placement
+from review.decisions import decide_edges
 from review.live.verify import verify
-from review.models import LinkEvent, LiveState, Operation, Pending, PublishedLink, Release, ReleaseDraft
+from review.models import LinkEvent, LiveState, Operation, Pending, PublishedLink, Release, ReleaseDraft, Verb
 from review.releases import create
+from review.rulings import Shown
 from tests.factories import make_edge, make_link, make_member, make_project
 from tests.markup import compact
 from tests.review.test_release import release_of
@@ -102,7 +104,7 @@ def test_a_link_is_closed_with_a_word_why_and_leaves_the_list(project, left, cli
 
     link = PublishedLink.objects.get()
     assert (without, link.closed_by, link.closed_note) == (None, editor, "the page is being rewritten")
-    assert LinkEvent.objects.latest("pk").note == "the page is being rewritten"
+    assert LinkEvent.objects.latest("pk").note == "Closed: the page is being rewritten"
     assert client.get(LIVE).context["links"] == []
     assert [one.edge for one in client.get(f"{LIVE}?closed=on").context["links"]] == [left]
 
@@ -177,6 +179,23 @@ def test_a_draft_is_looked_through_and_published(project, client_for, editor):
     assert "warm socks" in page
     assert Release.objects.get().links == 1
     assert "Published as release 1" in text(client, f"{EXPORT}drafts/{draft.pk}/")
+
+
+def test_a_draft_says_what_was_decided_otherwise_since(project, client_for, editor):
+    edges = [make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True) for _ in range(3)]
+    client = client_for(editor)
+    client.post(f"{EXPORT}drafts/", {"format": "full"})
+    page = f"{EXPORT}drafts/{ReleaseDraft.objects.get().pk}/"
+    before = text(client, page)
+    decide_edges(project, [edges[0].pk], Verb.REJECT, editor, shown=Shown(EdgeStatus.ACCEPTED))
+
+    after = text(client, page)
+
+    assert "Publish 3 links" in before
+    assert "otherwise since the draft" not in before
+    assert "1 of these links was changed or decided otherwise since the draft was made." in after
+    assert "Publish 2 links" in after
+    assert [link.edge for link in client.get(f"{page}?reason=changed").context["links"]] == [edges[0]]
 
 
 def test_a_large_draft_is_made_and_published_in_the_background(

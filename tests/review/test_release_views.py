@@ -12,7 +12,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from linker.models import CandidateEdge, EdgeStatus, SensitiveRule
+from linker.models import CandidateEdge, EdgeStatus, Rel, SensitiveRule
 from linker.projects.policies.sensitive import add_sensitive
 from review.models import Release
 from review.releases import outgoing
@@ -93,15 +93,22 @@ def test_a_release_downloads_the_same_bytes_every_time(exported, as_editor):
     assert first["Content-Disposition"] == 'attachment; filename="anchorline-shop-release-1.csv"'
 
 
-def test_a_release_says_how_many_of_its_links_stand(project, as_editor):
+def test_a_release_says_how_many_of_its_links_stand(project, as_editor, editor):
     for _ in range(3):
         make_edge(project, status=EdgeStatus.ACCEPTED)
     as_editor.post(PAGE, {"format": "full"})
-    assert "All 3 links it added are still in place." in text(as_editor.get(f"{FILE}links/"))
+    assert "All 3 links are still as this release left them." in text(as_editor.get(f"{FILE}links/"))
 
-    withdrawn = project.edges.first()
-    type(withdrawn).objects.filter(pk=withdrawn.pk).update(status=EdgeStatus.WITHDRAWN)
-    assert "2 of the 3 links it added are still in place." in text(as_editor.get(f"{FILE}links/"))
+    outgoing.withdraw(project, project.edges.filter(pk=project.edges.first().pk), editor)
+    outgoing.confirm(project, project.edges.filter(pk=project.edges.last().pk), editor, Rel.UGC)
+    assert "1 will be removed by the next release." in text(as_editor.get(f"{FILE}links/"))
+    page = text(as_editor.get(PAGE))
+    assert "<strong>2 links</strong> would be exported now. 0 to add, 1 to change, 1 to remove." in page
+    assert "accepted all that are to be added" not in page
+
+    as_editor.post(PAGE, {"format": "full"})
+    assert "1 of 3 links is still as this release left it;" in text(as_editor.get(f"{FILE}links/"))
+    assert "All 2 links are still as this release left them." in text(as_editor.get(f"{PAGE}2/links/"))
 
 
 def test_a_release_of_another_project_is_not_found(exported, client_for, outsider):
@@ -201,7 +208,7 @@ def test_the_page_says_what_leaves_unreviewed_and_what_stays_because_it_is_sensi
     page = text(as_editor.get(PAGE))
 
     assert "<strong>2 links</strong> would be exported now" in page
-    assert "<strong>1</strong> of them not reviewed by an editor" in page
+    assert "<strong>1</strong> of those to add was not reviewed by an editor." in page
     assert "1 link without a decision is held back" in page
     assert "Sensitive, not reviewed" in page
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
@@ -82,8 +83,10 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
     operation = operation if operation in Operation.values else ""
     reason = reason if reason in Held.values else ""
     after = request.GET.get("after", "")
-    links, more = drafts.page(draft, operation, reason, int(after) if is_id(after) else 0)
+    changed = _changed_since(draft)
+    links, more = drafts.page(draft, operation, reason, int(after) if is_id(after) else 0, changed)
     counts = drafts.count(draft) if draft.is_open else {}
+    place = urlencode({"operation": operation, "reason": reason})
     context = shell(
         membership,
         "releases",
@@ -94,12 +97,20 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
         reason=Held(reason) if reason else None,
         operations=[(one, counts.get((one.value, ""), 0)) for one in Operation],
         held=[(one, sum(links for (_op, why), links in counts.items() if why == one)) for one in Held],
-        more=more,
-        is_first=not after,
+        changed=changed,
+        to_publish=draft.links - len(changed),
+        first=place if after else None,
+        more=f"{place}&after={more}" if more else "",
         run=_run_of(draft),
         may_publish=has_role(membership, Role.MANAGER if draft.back_to_id else Role.EDITOR),
     )
     return render(request, "review/draft.html", context)
+
+
+def _changed_since(draft: ReleaseDraft) -> frozenset[int]:
+    """The edges that would be left behind now; none where so many are in the draft that looking takes too long."""
+    is_ready = draft.is_open and draft.filled_at is not None
+    return drafts.changed_since(draft) if is_ready and draft.links <= create.MAX_IN_REQUEST else frozenset()
 
 
 def _run_of(draft: ReleaseDraft) -> object:
@@ -172,6 +183,7 @@ def release_diff(request: HttpRequest, slug: str) -> HttpResponse:
     older, newer = numbers
     after = request.GET.get("after", "")
     rows, more = diffs.page(project, older, newer, int(after) if is_id(after) else 0)
+    place = urlencode({"older": older, "newer": newer})
     context = shell(
         membership,
         "releases",
@@ -179,8 +191,8 @@ def release_diff(request: HttpRequest, slug: str) -> HttpResponse:
         newer=newer,
         counts=diffs.counts(project, older, newer),
         rows=rows,
-        more=more,
-        is_first=not after,
+        first=place if after else None,
+        more=f"{place}&after={more}" if more else "",
         numbers=list(project.releases.order_by("-number").values_list("number", flat=True)[:200]),
     )
     return render(request, "review/release_diff.html", context)

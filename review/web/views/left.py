@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, cast
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Q
 from django.http import HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import path, reverse
@@ -15,6 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from linker.models import EdgeStatus, Rel, Role
+from linker.models.querysets import OUT
 from linker.projects.access import has_role, member, posts
 from linker.query_strings import is_id
 from review.allowed import MayNotLink
@@ -72,9 +72,9 @@ def left_links(request: HttpRequest, slug: str) -> HttpResponse:
         "place": chosen.to_query(after=after),
         "links": links,
         "more": chosen.to_query(after=more) if more else "",
-        "is_first": not after,
+        "first": chosen.to_query() if after else None,
         "filters": LinkFilterForm(chosen),
-        "any_left": bool(links) or project.edges.filter(Q(status=EdgeStatus.EXPORTED)).exists(),
+        "any_left": bool(links) or project.edges.filter(OUT).exists(),
     }
     return render(request, "review/left_links.html", context)
 

@@ -21,7 +21,8 @@ from linker.query_strings import is_id
 from linker.web.page_context import shell
 from review.live import funnel, seeing
 from review.live.funnel import LiveFilter
-from review.models import LinkEvent, LiveState
+from review.live.life import life_of
+from review.models import LiveState
 from review.releases import outgoing
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def live_links(request: HttpRequest, slug: str) -> HttpResponse:
         place=chosen.to_query(after=after),
         links=links,
         more=chosen.to_query(after=more) if more else "",
-        is_first=not after,
+        first=chosen.to_query() if after else None,
         filters=LiveFilterForm(chosen, members, project),
         members=members,
         may_decide=has_role(membership, Role.EDITOR),
@@ -162,14 +163,11 @@ def _in_words(what: str, done: int) -> str:
 
 @require_GET
 def link_life(request: HttpRequest, slug: str, edge_id: int) -> HttpResponse:
-    """The life of one released link, told in order."""
+    """The life of one link, told in order: decisions, releases and what the site showed."""
     membership = member(request, slug)
-    events = LinkEvent.objects.filter(edge=edge_id, project=membership.project).select_related("release", "run", "user")
-    edge = membership.project.edges.select_related("source", "target").defer("source__body", "target__body")
-    context = shell(
-        membership, "releases", edge=get_object_or_404(edge, pk=edge_id), events=events.order_by("pk")[:200]
-    )
-    return render(request, "review/link_life.html", context)
+    edges = membership.project.edges.select_related("source", "target", "published", "pending__decision__user")
+    edge = get_object_or_404(edges.defer("source__body", "target__body"), pk=edge_id)
+    return render(request, "review/link_life.html", shell(membership, "releases", edge=edge, moments=life_of(edge)))
 
 
 live_urls = [

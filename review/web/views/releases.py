@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import messages
 from django.db import transaction
@@ -31,6 +31,7 @@ from review.releases.create import NothingToExport, NumberChanged
 from review.releases.formats.registry import formats_for
 from review.releases.preview import count_approved, preview
 from review.releases.rows import Choice
+from review.releases.since import since
 from review.web.release_forms import DownloadForm, FileForm, ReleaseForm
 from review.web.release_words import in_words, not_understood, nothing, with_words
 
@@ -169,7 +170,7 @@ def next_held(request: HttpRequest, slug: str) -> HttpResponse:
         return cast("HttpResponse", _csv(pieces, f"anchorline-{membership.project.slug}-held-back.csv"))
     with transaction.atomic():
         _look(membership.project, edges)
-        context = _held_context(request, membership, held_back.NEXT, reason)
+        context = _held_context(request, membership, held_back.NEXT, reason, chosen.to_query())
     return render(request, "review/held_back.html", context | said)
 
 
@@ -204,8 +205,7 @@ def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context |= {
         "release": with_words(release),
         "formats": formats_for(release),
-        "in_place": outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE).count(),
-        "leaving": outgoing.left_with(membership.project, number).filter(pending__operation=Operation.REMOVE).count(),
+        "since": since(release),
         "is_manager": has_role(membership, Role.MANAGER),
         "is_newest": not membership.project.releases.filter(number__gt=number).exists(),
         "ignored": (*context["ignored"], *unknown_fields(request.GET, {"reason", "after", "file"})),
@@ -257,8 +257,12 @@ def _unknown_reason(request: HttpRequest) -> tuple[str, ...]:
     return () if request.GET.get("reason", "") in ("", *Held.values) else ("reason",)
 
 
-def _held_context(request: HttpRequest, membership: Membership, source: str, reason: Held | None) -> dict[str, Any]:
+def _held_context(
+    request: HttpRequest, membership: Membership, source: str, reason: Held | None, query: str = ""
+) -> dict[str, Any]:
+    """`query` chose the links; empty for those of a release."""
     after = request.GET.get("after", "")
+    place = "&".join(part for part in (urlencode({"reason": reason}) if reason else "", query) if part)
     rows, more = held_back.rows(source, reason, int(after) if is_id(after) else 0)
     return {
         "project": membership.project,
@@ -269,8 +273,8 @@ def _held_context(request: HttpRequest, membership: Membership, source: str, rea
         "reason": reason,
         "ignored": _unknown_reason(request),
         "rows": rows,
-        "more": more,
-        "is_first": not after,
+        "first": place if after else None,
+        "more": "&".join(part for part in (f"after={more}", place) if part) if more else "",
     }
 
 

@@ -43,6 +43,8 @@ OF_EDGES = {
     "APPROVED": lambda edge: edge.status in ("accepted", "exported"),
     "ACCEPTED": lambda edge: edge.status == "accepted",
     "WAITING": lambda edge: edge.status == "accepted" and edge.waits,
+    "REOPENED": lambda edge: edge.regressed,
+    "OUT": lambda edge: edge.status == "exported" or edge.regressed,
     "ONCE_APPROVED": lambda edge: edge.status in ("accepted", "exported", "withdrawn"),
     "REFUSED": lambda edge: edge.status in ("rejected", "withdrawn"),
     "PROPOSED": lambda edge: not edge.stale,
@@ -98,7 +100,15 @@ def edges(project):
     held, shown = project.tiers.filter(held=True).first(), project.tiers.filter(held=False).first()
     source = make_page(project)
     return [
-        make_edge(project, source, status=status, stale=stale, tier=tier, waits=status == "accepted" and stale)
+        make_edge(
+            project,
+            source,
+            status=status,
+            stale=stale,
+            tier=tier,
+            waits=status == "accepted" and stale,
+            regressed=status in ("suggested", "rejected") and not stale,
+        )
         for status, stale, tier in itertools.product(EdgeStatus.values, [True, False], [None, held, shown])
     ]
 

@@ -42,14 +42,17 @@ def opened(link: str, client: Client | None = None):
 def test_a_manager_makes_a_link_which_is_shown_once_and_kept_as_a_hash(project, manager, client_for):
     client = client_for(manager)
 
-    page = client.post(
-        reverse("invite", args=["shop"]), {"invite-role": "editor", "invite-email": "n@example.com"}
-    ).content.decode()
+    answer = client.post(
+        reverse("invite", args=["shop"]), {"invite-role": "editor", "invite-email": "n@example.com"}, follow=True
+    )
+    page = answer.content.decode()
 
     token = re.search(r"/join/\?token=([\w-]{43})", page)[1]
     invitation = Invitation.objects.get()
     assert token not in str(Invitation.objects.values())
     assert invitations.find(token) == invitation
+    assert answer.redirect_chain, "a page that is loaded again makes no other invitation"
+    assert token not in str(client.session.items())
     listed = client.get(reverse("settings_members", args=["shop"])).content.decode()
     assert "n@example.com" in listed
     assert token not in listed

@@ -13,7 +13,7 @@ from linker.errors import UserError
 from linker.models import Role
 from linker.projects import access, invitations
 from linker.web.forms.members import InvitationForm
-from linker.web.views.settings.members import members_page
+from linker.web.views.settings.members import members_page, show_once
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @access.posts("settings_members")
 def invite(request: HttpRequest, slug: str) -> HttpResponse:
-    """Makes a link and shows it: in this answer alone, because it is not kept."""
+    """Makes a link and leads to the page that shows it once; it is not kept."""
     membership = access.member(request, slug, needs=Role.MANAGER)
     form = InvitationForm(request.POST, prefix="invite")
     if not form.is_valid():
@@ -33,8 +33,8 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
     except UserError as error:
         form.add_error(None, str(error))
         return members_page(request, membership, invite_form=form)
-    link = request.build_absolute_uri(f"{reverse('join')}?token={token}")
-    return members_page(request, membership, link=link)
+    show_once(request, membership.project, request.build_absolute_uri(f"{reverse('join')}?token={token}"))
+    return redirect(reverse("settings_members", args=[slug]) + "#invitations")
 
 
 @access.posts("settings_members")

@@ -18,6 +18,10 @@ from linker.web.views.settings.tab import FORM, render_tab, sent
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
+    from linker.models import Project
+
+INVITATION_LINK = "invitation_link"  # in the session
+
 
 @require_http_methods(FORM)
 def member_list(request: HttpRequest, slug: str) -> HttpResponse:
@@ -41,9 +45,7 @@ def members_page(
     membership: Membership,
     form: MemberForm | None = None,
     invite_form: InvitationForm | None = None,
-    link: str = "",
 ) -> HttpResponse:
-    """`link` is that of an invitation which has just been made."""
     project = membership.project
     rows = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
     return render_tab(
@@ -52,12 +54,26 @@ def members_page(
         "settings_members",
         form=form or MemberForm(),
         invite_form=invite_form or InvitationForm(prefix="invite"),
-        link=link,
+        link=_shown_once(request, project),
         rows=rows.prefetch_related("sections__category"),
         roles=Role.choices,
         invitations=invitations.open_invitations(project),
         past_invitations=invitations.past_invitations(project),
     )
+
+
+def show_once(request: HttpRequest, project: Project, link: str) -> None:
+    """Has the next page of the project's members show the link of an invitation that has just been made."""
+    request.session[INVITATION_LINK] = {"project": project.pk, "link": link}
+
+
+def _shown_once(request: HttpRequest, project: Project) -> str:
+    """The link that is to be shown, which the session forgets."""
+    kept = request.session.get(INVITATION_LINK)
+    if kept is None or kept["project"] != project.pk:
+        return ""
+    link: str = request.session.pop(INVITATION_LINK)["link"]
+    return link
 
 
 def _role_now(membership: Membership) -> str:
