@@ -2,15 +2,17 @@
 
 The counts that are kept (linker.models.edge_bands) know nothing of cohorts, so their edges are counted: of those of one
 alone, where the preview is about one. A count is remembered for a while, and as long as no edge is written and no
-run begins or ends, so that moving a bound counts nothing again.
+run begins or ends, so that moving a bound counts nothing again. One that took long is remembered whatever is written
+meanwhile: where there are millions of suggestions, people decide all the time, and a minute changes little.
 """
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from dataclasses import astuple
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.core.cache import cache
 from django.db import connection, transaction
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from linker.models import Project
 
-REMEMBERED = 60  # seconds
+REMEMBERED, SLOW = 60, 2  # seconds: for how long, and what takes long
 _COLUMNS = {"probability": "probability", "quantile": "quantile", "cosine": "similarity"}
 
 
@@ -50,23 +52,27 @@ def counted(project: Project, basis: str, cohorts: Sequence[OwnBounds], shown: O
     """
     if not cohorts and shown is None:
         return {}
-    key = _key(project, basis, cohorts, shown)
-    found: Counts | None = cache.get(key)
+    exact, slow = (_key(project, basis, cohorts, shown, state) for state in (_state(project), []))
+    found: Counts | None = cache.get(exact) or cache.get(slow)
     if found is None:
+        began = time.monotonic()
         found = _count(project, basis, cohorts, shown)
-        cache.set(key, found, REMEMBERED)
+        cache.set(slow if time.monotonic() - began > SLOW else exact, found, REMEMBERED)
     return found
 
 
-def _key(project: Project, basis: str, cohorts: Sequence[OwnBounds], shown: OwnBounds | None) -> str:
-    """What the counts depend on, but for the bounds."""
-    state = [
+def _state(project: Project) -> list[Any]:
+    """What changes whenever the suggestions of cohorts do."""
+    newest = [
         rows.aggregate(newest=Max("pk"))["newest"]
         for rows in (EdgeBand.objects.filter(project=project), Change.objects.filter(project=project))
     ]
-    runs = Run.objects.filter(project=project).aggregate(started=Max("pk"), ended=Max("finished_at"))
-    asked = [astuple(one)[:4] for one in (*cohorts, *([shown] if shown else []))]
-    says = f"{project.pk} {basis} {state} {runs} {asked} {shown is not None}"
+    return [*newest, Run.objects.filter(project=project).aggregate(started=Max("pk"), ended=Max("finished_at"))]
+
+
+def _key(project: Project, basis: str, cohorts: Sequence[OwnBounds], shown: OwnBounds | None, state: list[Any]) -> str:
+    asked = [astuple(one)[:4] for one in (*cohorts, *([shown] if shown else []))]  # without their bounds
+    says = f"{project.pk} {project.tier_basis} {basis} {state} {asked} {shown is not None}"
     return f"cohort-bands-{sha256(says.encode()).hexdigest()}"
 
 

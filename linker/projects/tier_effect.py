@@ -117,14 +117,13 @@ class Effect:
 
 
 def by_bound(bounds: Iterable[Bound]) -> list[Bound]:
-    """The highest first."""
-    return sorted(bounds, key=lambda bound: -bound.lower)
+    """The highest first, those that are not used last."""
+    return sorted(bounds, key=lambda bound: -bound.lower if bound.is_used else inf)
 
 
 def nothing_yet(bounds: Iterable[Bound]) -> Effect:
-    """No effect on these tiers, the highest first and those that are not used last."""
-    order = sorted(bounds, key=lambda bound: -bound.lower if bound.is_used else inf)
-    return Effect([TierMoves(key=one.key, name=one.name, lower=one.lower if one.is_used else None) for one in order])
+    """No effect on these tiers, in their order."""
+    return Effect([TierMoves(key=one.key, name=one.name, lower=one.lower if one.is_used else None) for one in bounds])
 
 
 class ReadAlike:

@@ -132,7 +132,7 @@ class Spread:
 
     def effect(self, bounds: Iterable[Bound], *, in_use: bool) -> Effect:
         """What the bounds would change, if suggestions were read by them; `in_use`: they are read by this basis now."""
-        wanted = list(bounds)
+        wanted = by_bound(bounds)
         return self._sum(wanted, {reader: self._then(reader, wanted) for reader in self._groups}, in_use=in_use)
 
     def effect_without(self, *, in_use: bool) -> Effect:
