@@ -154,18 +154,23 @@ def retier(project: Project, edge_ids: Sequence[int] | None = None) -> dict[str,
         return _undecided_by_tier(cursor, project, ids)
 
 
-def catch_up(project: Project) -> int:
+def catch_up(project: Project, target: int | None = None) -> int:
     """Reads suggestions again whose source has come into another category, or whose target into another role, where
     that makes other bounds count for them; returns how many were looked at.
 
-    For after the commit of what moved them, and may run twice: some donors at a time, each lot in a transaction of its
-    own, so that editors need not wait.
+    `target`: of suggestions to this page alone. For after the commit of what moved them, and may run twice: some donors
+    at a time, each lot in a transaction of its own, so that editors need not wait.
     """
     cohorts = cohorts_of(project)
     if not cohorts:
         return 0
+    ids = None
+    if target is not None:
+        ids = list(CandidateEdge.objects.filter(UNDECIDED, project=project, target=target).values_list("pk", flat=True))
+        if not ids:
+            return 0
     with transaction.atomic(), connection.cursor() as cursor:
-        _read_tiers(cursor, project, None, _STORED, project.tier_basis, cohorts)
+        _read_tiers(cursor, project, ids, _STORED, project.tier_basis, cohorts)
         cursor.execute(_BEHIND)
         behind = [pk for (pk,) in cursor.fetchall()]
     for start in range(0, len(behind), AT_A_TIME):

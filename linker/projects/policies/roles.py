@@ -77,7 +77,7 @@ def set_page_role(page: Page, role: PageRole | None, user: Actor) -> None:
         before={"role by hand": before},
         after={"role by hand": chosen},
     )
-    transaction.on_commit(lambda: catch_up(page.project))
+    transaction.on_commit(lambda: catch_up(page.project, target=page.pk))
 
 
 @transaction.atomic
