@@ -448,3 +448,11 @@ def test_cards_that_may_show_an_accepted_link_come_back_with_it_and_without_it_o
     assert list(found) == [near.pk]
     assert "is-linked" not in found[near.pk]
     assert changed(decision(decided, "reject")) == {}
+
+
+def test_what_the_page_of_somebody_else_sends_is_refused_as_a_whole(project, client_for, editor):
+    sent = {"by": editor.pk, "operations": [decision(make_edge(project))]}
+    assert post(client_for(make_member(project)), sent) == 409
+    assert not log()
+    assert post(client_for(editor), sent) == 200
+    assert log() == ["accept"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -78,6 +79,8 @@ def operations(request: HttpRequest, slug: str) -> HttpResponse:
     except (ValueError, RecursionError):  # the second where lists hold lists without end
         return HttpResponseBadRequest(BAD_FORM)
     user, project = user_of(request), membership.project
+    if sent.get("by", user.pk) != user.pk:  # somebody else has signed in since the page was loaded
+        return HttpResponse(status=HTTPStatus.CONFLICT)
     place = PlaceForm({"query": str(sent.get("query", ""))})
     if not place.is_valid():
         return HttpResponseBadRequest(BAD_FORM)

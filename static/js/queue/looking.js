@@ -8,7 +8,18 @@ export function addLooking(desk) {
 
   function needsLook(item, operation, { result, message }) {
     look.set(item.edge, { item, key: operation.key });
+    recent.putBack({ key: operation.key, edge: item.edge, label: operation.label }, result, message);
     refused.keep({ operation, label: operation.label, result, message });
+    desk.paintLook();
+  }
+
+  // Another card is shown. One that was looked at and left as it was still needs another look.
+  function lookedAway(edge) {
+    const left = refused?.entries.get(edge);
+    if (!left || look.has(edge)) return;
+    const { operation, label, result, message } = left;
+    look.set(edge, { item: deck.items.find((item) => item.edge === edge) || null, key: operation.key });
+    recent.putBack({ key: operation.key, edge, label }, result, message);
     desk.paintLook();
   }
 
@@ -53,20 +64,26 @@ export function addLooking(desk) {
     held.pump();
   }
 
-  // They are offered again: in the list of the last decisions, and in the bar's count.
+  // They are offered again: in the list of the last decisions, and in the bar's count. The one that the address names
+  // is open.
   function offerAgain(entries) {
+    const asked = Number(new URLSearchParams(location.search).get("at"));
     for (const { operation, label, result, message } of entries) {
       const { key, edge } = operation;
       const item = deck.items.find((other) => other.edge === edge);
+      if (item && edge === asked) {
+        words.write(item.node, operation);
+        desk.say(saying("not-saved", { message }), true);
+        continue;
+      }
       deck.gone.add(edge);
       if (item) deck.remove(item);
-      recent.add({ key, edge, label });
-      recent.mark(key, result, message);
+      recent.putBack({ key, edge, label }, result, message);
       look.set(edge, { item: null, key });
     }
     desk.paintLook();
     if (entries.length) desk.paint();
   }
 
-  Object.assign(desk, { needsLook, settle, lookAgain, offerAgain });
+  Object.assign(desk, { needsLook, lookedAway, settle, lookAgain, offerAgain });
 }

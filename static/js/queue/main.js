@@ -124,6 +124,7 @@ function begin(desk) {
   if (outbox) {
     listenForOpinions({ root, deck, outbox, leave: desk.leave });
     watch(root, outbox.token);
+    if (root.dataset.deck) desk.dropAnswered();
     desk.dropFromDeck(outbox.operations);
     if (root.dataset.deck) desk.offerAgain([...refused.entries.values()]);
     desk.offerWhatOthersLeft();

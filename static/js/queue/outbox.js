@@ -8,6 +8,8 @@ const ALIVE_MS = 2000; // how often a tab says that it is there
 const GONE_MS = 8000; // after which one that has not said so is taken to be gone
 const WAITS = [1000, 2000, 4000, 8000, 15000]; // between attempts to reach the server
 const UNSAVED = "anchorline:unsaved:";
+const ANSWERED = "anchorline:answered"; // when: by edge, of this tab
+const DECIDES = ["decide", "aside"]; // operations after which a card is no longer to review
 const ALIVE = "anchorline:alive:";
 
 // crypto.randomUUID is missing where the site is not served by https.
@@ -26,6 +28,12 @@ export function read(name) {
   } catch {
     return [];
   }
+}
+
+// The edges whose decision the server answered after this page was asked for, which may show them as open.
+export function answeredMeanwhile() {
+  const times = JSON.parse(sessionStorage.getItem(ANSWERED) || "{}");
+  return Object.keys(times).filter((edge) => times[edge] >= performance.timeOrigin).map(Number);
 }
 
 // Who signs in in another window gets another token than the page came with.
@@ -56,9 +64,10 @@ function nameOfTab() {
 export class Outbox {
   // `onAnswer(operation, answer)` is called for each answer, `onCounts(counts)` when nothing is left to send, and
   // `held()` names the cards that the browser holds ready, of which `onChanged(cards)` hears those that are others now, and
-  // `onState(state)` with "saved", "saving", "offline" or "signed out".
+  // `onState(state)` with "saved", "saving", "offline", "signed out", or "another" where somebody else has signed in.
   constructor({ url, query, owner, token, held, onAnswer, onChanged, onCounts, onState }) {
     Object.assign(this, { url, query, token, held, onAnswer, onChanged, onCounts, onState });
+    this.by = Number(owner.split(":")[0]); // the server takes it from nobody else
     this.tab = nameOfTab();
     this.place = `${UNSAVED}${owner}:${this.tab}`;
     this.prefix = `${UNSAVED}${owner}:`;
@@ -163,7 +172,7 @@ export class Outbox {
 
   async post(sent) {
     const operations = sent.map(({ label, tried, ...operation }) => operation);
-    const body = JSON.stringify({ query: this.query, operations, held: this.held() });
+    const body = JSON.stringify({ query: this.query, by: this.by, operations, held: this.held() });
     try {
       const response = await fetch(this.url, {
         method: "POST",
@@ -172,6 +181,7 @@ export class Outbox {
         keepalive: body.length < KEPT_ALIVE, // so that leaving the page does not cut it off
       });
       if (response.redirected || [401, 403].includes(response.status)) return { state: "signed out" };
+      if (response.status === 409) return { state: "another" };
       if (response.status === 400) return { malformed: await response.text() };
       return response.ok ? await response.json() : { state: "offline" };
     } catch {
@@ -190,10 +200,23 @@ export class Outbox {
       for (const later of this.operations) if (decision && later.kind === "undo" && later.of === key) later.decision = decision;
     }
     this.store();
+    this.noteAnswered(known, answers);
     for (const answer of answers) this.onAnswer(known.get(answer.key), answer);
     this.onChanged(changed);
     if (!this.operations.length && counts) this.onCounts(counts);
     this.say();
+  }
+
+  noteAnswered(known, answers) {
+    const times = JSON.parse(sessionStorage.getItem(ANSWERED) || "{}");
+    for (const { key, result } of answers) {
+      const { edge, label, kind } = known.get(key);
+      if (result !== "saved") continue;
+      if (DECIDES.includes(kind)) times[edge] = Date.now();
+      else delete times[edge ?? label?.edge];
+    }
+    const newest = Object.entries(times).sort(([, one], [, other]) => other - one).slice(0, 2 * AT_ONCE);
+    sessionStorage.setItem(ANSWERED, JSON.stringify(Object.fromEntries(newest)));
   }
 
   wait(state) {

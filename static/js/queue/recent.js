@@ -15,8 +15,21 @@ export class Recent {
     this.entries = new Map(); // by key of the operation
   }
 
-  add({ key, edge, label }) {
+  add(done) {
     if (!this.list) return;
+    this.list.prepend(this.itemOf(done));
+    this.trim();
+  }
+
+  // What could not be saved and is no longer in the list, or was done before this page was loaded: behind the others.
+  putBack(done, result, message) {
+    if (!this.list) return;
+    if (!this.entries.has(done.key)) this.list.append(this.itemOf(done));
+    this.mark(done.key, result, message);
+    this.trim();
+  }
+
+  itemOf({ key, edge, label = {} }) {
     const item = this.template.content.firstElementChild.cloneNode(true);
     item.dataset.key = key;
     item.dataset.edgeId = edge;
@@ -25,8 +38,7 @@ export class Recent {
     for (const [name, text] of Object.entries(label)) item.querySelector(`[data-${name}]`).textContent = text;
     item.querySelector("[data-of]").textContent = label.name;
     this.entries.set(key, item);
-    this.list.prepend(item);
-    this.trim();
+    return item;
   }
 
   remove(key) {

@@ -5,7 +5,7 @@ import * as words from "./words.js";
 import { counted, saying } from "../sayings.js";
 
 const SHOWN_MS = 8000; // for which it is shown that a key did nothing
-const TROUBLE = ["offline", "signed out"];
+const TROUBLE = ["offline", "signed out", "another"];
 const number = new Intl.NumberFormat(document.documentElement.lang);
 const find = (selector) => document.querySelector(selector);
 
@@ -59,6 +59,7 @@ export function addScreen(desk) {
 
   // Another card: its top is in sight, and what was beside the one before goes.
   function turnTo(item) {
+    desk.lookedAway(desk.shownEdge);
     desk.shownEdge = item.edge;
     const text = find("[data-page-text-place]");
     if (text.dataset.showing) {

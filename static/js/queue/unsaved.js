@@ -1,5 +1,6 @@
 // What was left unsaved: by this tab before it was loaded again, and by windows that are gone.
 
+import { answeredMeanwhile } from "./outbox.js";
 import { TAKEN_BACK_BY } from "./undoing.js";
 import { counted } from "../sayings.js";
 
@@ -8,6 +9,16 @@ const KEEP_THE_CARD = ["undo", "comment", "unask"]; // operations after which it
 
 export function addUnsaved(desk) {
   const { root, recent, done, counts, deck, outbox, refused } = desk;
+
+  // What the server's page shows as open, and the server was told of while it was made.
+  function dropAnswered() {
+    for (const edge of answeredMeanwhile()) {
+      const item = deck.items.find((other) => other.edge === edge);
+      deck.gone.add(edge);
+      if (item?.node.dataset.state === "suggested") deck.remove(item);
+    }
+    desk.paint();
+  }
 
   // What the server's page shows as open, and what this tab had decided before it was loaded again, and not taken back.
   function dropFromDeck(operations) {
@@ -48,5 +59,5 @@ export function addUnsaved(desk) {
     onOffer("[data-offer-discard]", () => { outbox.discardOthers(); refused.discardOthers(); });
   }
 
-  Object.assign(desk, { dropFromDeck, offerWhatOthersLeft });
+  Object.assign(desk, { dropAnswered, dropFromDeck, offerWhatOthersLeft });
 }

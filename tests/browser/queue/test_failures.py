@@ -280,6 +280,14 @@ def test_u_brings_back_a_card_whose_words_were_asked_about(at_queue, edges, proj
 # The session
 
 
+def sign_in_as(page, live_server, user) -> None:
+    page.goto(f"{live_server.url}/login/")
+    page.get_by_label("Username").fill(user.username)
+    page.get_by_label("Password").fill("correct horse battery")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(re.compile(r"(?<!login)/$"))
+
+
 def test_a_session_that_ends_loses_nothing_and_takes_no_focus(at_queue, edges, live_server, editor, client_for):
     expect_fetched(at_queue)
     at_queue.context.clear_cookies(name="sessionid")
@@ -305,16 +313,33 @@ def test_signing_in_in_another_window_is_enough(at_queue, edges, live_server, ed
     at_queue.context.clear_cookies(name="sessionid")
     press(at_queue, "a")
     expect_state(at_queue, "signed out")
-    other = at_queue.context.new_page()
-    other.goto(f"{live_server.url}/login/")
-    other.get_by_label("Username").fill(editor.username)
-    other.get_by_label("Password").fill("correct horse battery")
-    other.get_by_role("button", name="Sign in").click()
-    other.wait_for_url(re.compile(r"(?<!login)/$"))
+    sign_in_as(at_queue.context.new_page(), live_server, editor)
     expect_saved(at_queue)
     expect_open(at_queue, edges[1])
     assert stored(edges[0])[0] == "accepted"
     expect(recent(at_queue)).to_have_count(1)
+
+
+def test_what_one_person_has_decided_is_not_saved_under_the_name_of_who_signs_in_next(
+    at_queue, edges, live_server, project, editor
+):
+    expect_fetched(at_queue)
+    at_queue.context.clear_cookies(name="sessionid")
+    press(at_queue, "a")
+    expect_state(at_queue, "signed out")
+    other = at_queue.context.new_page()
+    sign_in_as(other, live_server, make_member(project, username="mona"))
+    expect_state(at_queue, "another")
+    expect(at_queue.locator("[data-saved]")).to_contain_text(f"They are kept until {editor.username} signs in again.")
+    press(at_queue, "x1")
+    expect(at_queue.locator("[data-saved]")).to_contain_text("2 not saved")
+    assert not Decision.objects.exists()
+
+    at_queue.context.clear_cookies(name="sessionid")
+    sign_in_as(other, live_server, editor)
+    expect_saved(at_queue)
+    assert set(Decision.objects.values_list("user", flat=True)) == {editor.pk}
+    assert statuses(edges[:2]) == ["accepted", "rejected"]
 
 
 def test_undo_brings_back_the_newest_where_it_could_not_be_saved(at_queue, edges):

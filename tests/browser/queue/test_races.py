@@ -243,3 +243,21 @@ def test_an_address_of_a_card_that_is_gone_says_so_above_the_first_of_the_list(a
     at_queue.goto(f"{queue_url}?at={edges[3].pk + 1000}")
     expect(at_queue.get_by_role("alert")).to_contain_text("not here any more")
     expect_open(at_queue, edges[0])
+
+
+def test_a_page_that_was_made_while_a_decision_was_saved_does_not_show_its_card_as_open(at_queue, queue_url, edges):
+    held = hold(at_queue)
+
+    def overtaken(route) -> None:
+        """The page is made before the decision is saved, and comes after."""
+        page = route.fetch()
+        held[0].continue_()
+        at_queue.wait_for_timeout(1000)
+        route.fulfill(response=page)
+
+    press(at_queue, "a")
+    until(at_queue, lambda: held)
+    at_queue.route(lambda url: url.endswith("/queue/"), overtaken)
+    at_queue.reload()
+    expect_open(at_queue, edges[1])
+    assert stored(edges[0])[0] == "accepted"

@@ -18,9 +18,11 @@ from tests.browser.queue.screen import (
     reload,
     statuses,
     stored,
+    until,
 )
 from tests.browser.queue.test_failures import marked, rewrite
 from tests.browser.queue.test_leaving import GONE
+from tests.browser.queue.test_races import hold
 from tests.factories import make_member
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -95,3 +97,37 @@ def test_what_a_closed_window_had_refused_is_offered_in_the_next(at_queue, edges
     expect_look(other, 1 if button == "Save them" else 0)
     expect(recent(other)).to_have_count(1 if button == "Save them" else 0)
     expect(other.get_by_role("button", name=button)).to_be_hidden()
+
+
+def test_what_is_refused_long_after_it_was_done_is_in_the_list_too(at_many, many, project):
+    held = hold(at_many)
+    decide_edges(project, [many[0].pk], Verb.REJECT, make_member(project, username="maria"))
+    press(at_many, "a" * 12)
+    until(at_many, lambda: held)
+    held[0].continue_()
+    expect_saved(at_many)
+    expect_look(at_many, 1)
+    expect(marked(at_many)).to_have_count(1)
+    assert recent(at_many).first.get_attribute("data-result") == "saved"
+
+
+def test_who_looks_and_goes_on_without_deciding_still_has_it_to_look_at(at_queue, edges):
+    rewrite(at_queue, WORDS)
+    expect_look(at_queue, 1)
+    press(at_queue, "r")
+    expect_open(at_queue, edges[0])
+    press(at_queue, "j")
+    expect_look(at_queue, 1)
+    expect(marked(at_queue)).to_have_count(1)
+    press(at_queue, "r")
+    expect_open(at_queue, edges[0])
+
+
+def test_an_address_that_names_it_opens_it_with_the_words_that_were_refused(at_queue, queue_url, edges):
+    rewrite(at_queue, WORDS)
+    expect_look(at_queue, 1)
+    at_queue.goto(f"{queue_url}?at={edges[0].pk}")
+    expect_open(at_queue, edges[0])
+    press(at_queue, "j")
+    expect_open(at_queue, edges[1])
+    expect_look(at_queue, 1)
