@@ -5,6 +5,7 @@ from __future__ import annotations
 from linker import notifications
 from linker.embedding.service import run_embed
 from linker.matching.batches import batches_left, enqueue_batches, run_batch
+from linker.matching.caps_run import run_apply_caps
 from linker.matching.finish import finish_match
 from linker.matching.run_comparison import compare_runs
 from linker.matching.safety_run import run_apply_safety
@@ -34,6 +35,10 @@ def find_roles(run_id: int) -> None:
 
 def apply_safety(run_id: int) -> None:
     lifecycle.execute(run_id, run_apply_safety)
+
+
+def apply_caps(run_id: int) -> None:
+    lifecycle.execute(run_id, run_apply_caps)
 
 
 def embed(run_id: int) -> None:

@@ -39,7 +39,7 @@ _READ = 200_000  # characters of a body
 _ANCHORS_IN_USE = 500
 
 
-CODES = frozenset({"address", "banned", "generic", "misleading", "unrelated", "too_long", "identical"})
+CODES = frozenset({"address", "banned", "generic", "misleading", "unrelated", "too_long", "identical", "donor_full"})
 
 
 @dataclass(frozen=True)

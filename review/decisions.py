@@ -22,7 +22,7 @@ from linker.matching.tiers import keep_apart
 from linker.models import CandidateEdge, EdgeStatus, Placement, Project, SuppressedKind
 from linker.models.edge_columns import SEEN_COLUMNS
 from linker.pages.gates import Gates
-from review import overlap
+from review import donor_full, overlap
 from review.allowed import refuse_barred
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.link_places import PLACEMENT_OF, make_accepted, where_of
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from linker.engine.anchors.diversity import AnchorUse
+    from linker.matching.donor_caps import DonorCaps
 
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
 _CHANGED = (
@@ -140,9 +141,10 @@ class _Deciding:
             self.decisions = [self._rejected(edge) for edge in edges]
         elif edges:
             use = use_of(self.project, [edge.target_id for edge in edges], without=[edge.pk for edge in edges])
+            caps = donor_full.donor_caps(self.project, edges)
             gates = Gates(self.project)
             for edge in edges:
-                self._accept(edge, use)
+                self._accept(edge, use, caps)
                 edge.waits, edge.second_by = edge.status == EdgeStatus.ACCEPTED and gates.stops(edge), None
 
     def _rejected(self, edge: CandidateEdge) -> Decision:
@@ -151,13 +153,16 @@ class _Deciding:
         edge.waits, edge.second_by = False, None
         return with_outcome(decision)
 
-    def _accept(self, edge: CandidateEdge, use: AnchorUse) -> None:
+    def _accept(self, edge: CandidateEdge, use: AnchorUse, caps: DonorCaps) -> None:
         anchor, wanted = edge.anchor, self.ruling.anchor
         if self.verb == Verb.EDIT and wanted is not None and wanted.strip() != edge.anchor:
             anchor = clean_anchor(wanted)
-        warnings = warnings_about(
-            edge, anchor, use, written=anchor != edge.anchor, placement=lambda: self._placement(edge, anchor)
-        )
+
+        def placement() -> Placement:
+            return self._placement(edge, anchor)
+
+        warnings = warnings_about(edge, anchor, use, written=anchor != edge.anchor, placement=placement)
+        warnings += donor_full.warning_about(edge, caps, placement)
         codes = self.ruling.overrules.get(edge.pk, ())
         if any(warning.code not in codes for warning in warnings):
             self.doubts.append(Doubt(edge, anchor, tuple(warnings)))
@@ -166,6 +171,7 @@ class _Deciding:
         decision.overruled = overruled(warnings)
         make_accepted(edge, decision, anchor, self.ruling)
         use.add(edge.target_id, [edge.anchor])
+        caps.add(edge)
         self.decisions.append(with_outcome(decision))
 
     def _placement(self, edge: CandidateEdge, anchor: str) -> Placement:
@@ -209,7 +215,9 @@ def warnings_about_words(edge: CandidateEdge, anchor: str, where: Where) -> list
     if edge.is_known:  # its own link is not another one
         use.add(edge.target_id, [edge.anchor], -1)
     written = anchor != edge.anchor
-    return warnings_about(edge, anchor, use, written=written, placement=lambda: PLACEMENT_OF[where])
+    warnings = warnings_about(edge, anchor, use, written=written, placement=lambda: PLACEMENT_OF[where])
+    caps = donor_full.donor_caps(edge.project, [edge])
+    return warnings + donor_full.warning_about(edge, caps, lambda: PLACEMENT_OF[where])
 
 
 def where_with(edge: CandidateEdge, ruling: Ruling, user: User) -> Where:
@@ -230,12 +238,16 @@ def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dic
     """What is to be said against the words of some open edges, accepted one after the other, by edge; without those
     that nothing is to be said against."""
     use = use_of(project, [edge.target_id for edge in edges], without=[edge.pk for edge in edges])
+    caps = donor_full.donor_caps(project, edges)
     found = {}
     for edge in edges:
-        if warnings := warnings_about(edge, edge.anchor, use, written=False):
+        warnings = warnings_about(edge, edge.anchor, use, written=False)
+        warnings += donor_full.warning_about(edge, caps, lambda edge=edge: edge.placement)  # type: ignore[misc]
+        if warnings:
             found[edge.pk] = warnings
         else:
             use.add(edge.target_id, [edge.anchor])
+            caps.add(edge)
     return found
 
 

@@ -130,6 +130,8 @@ NEEDS = {
     "settings_exclusions": ("manager", "manager"),
     "exclusion_preview": ("manager", None),
     "exclusion_remove": ("viewer", "manager"),
+    "settings_caps": ("manager", "manager"),
+    "cap_end": ("viewer", "manager"),
     "settings_safety": ("manager", None),
     "safety_class": ("viewer", "manager"),
     "safety_class_end": ("viewer", "manager"),

@@ -1,19 +1,24 @@
-"""How many new links a page has room for, with those that it has already."""
+"""How many new links a page has room for, with those that it has already: the one home of that rule.
+
+A match run asks it for all pages (`rooms_of`), a reading of the tiers for the texts, a decision and a release for the
+donors of some links (`DONOR_CAPS`), and *Why not?* for one page.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from linker.engine.params import MatchParams
 from linker.engine.roles.policy import Gives, PageRole, role_links
+from linker.matching.section_caps import cap_sql, caps_in_force, section_caps_sql
 from linker.models.linked import ASIDE_LINK
 from linker.models.querysets import sql
 from linker.pages.roles import ROLE_NOW, role_now_sql
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from linker.engine.params import MatchParams
     from linker.models import Project
 
 
@@ -43,19 +48,51 @@ class Room(NamedTuple):
     related: int
 
 
-def text_room_sql(page: str, inline: str, in_all: str, per_1000_words: str) -> str:
-    """SQL: new links that the text of a page has room for. `page` is the alias of a row of linker_page, the others are
-    expressions of MatchParams' fields `inline_per_donor`, `inline_in_all` and `per_1000_words`.
+class PlaceSql(NamedTuple):
+    """SQL about the links of a page in one place. `on_site`: those that the site has; `new`: most new ones; `in_all`
+    and `by_length`: most with those on the site, NULL for no such cap."""
 
-    The links that a text has are the distinct pages it links to. Where the crawl did not count its words, six
-    characters are taken for one.
-    """
-    words = f"coalesce({page}.word_count, length({page}.body) / 6)"
+    on_site: str
+    new: str
+    in_all: str
+    by_length: str = "NULL::int"
+
+    @property
+    def room(self) -> str:
+        """New links that there is room for."""
+        left = ", ".join(f"{cap} - {self.on_site}" for cap in (self.in_all, self.by_length))
+        return f"greatest(0, least({self.new}, {left}))"
+
+
+def words_sql(page: str) -> str:
+    """SQL: the words of a page's text. Where the crawl did not count them, six characters are taken for one."""
+    return f"coalesce({page}.word_count, length({page}.body) / 6)"
+
+
+def in_text_sql(page: str, of_run: Callable[[str], str]) -> PlaceSql:
+    """About the text of the page with the alias `page`, beside the row `section` of section_caps_sql. `of_run` gives
+    the expression of a field of MatchParams. The links that a text has are the distinct pages it links to."""
+    density = cap_sql("per_1000_words", of_run)
+    by_length = f"CASE WHEN {density} IS NOT NULL THEN ceil({words_sql(page)} * {density} / 1000.0)::int END"
+    return PlaceSql(f"{page}.outlinks", of_run("inline_per_donor"), cap_sql("inline_in_all", of_run), by_length)
+
+
+def beside_sql(on_site: str, of_run: Callable[[str], str]) -> PlaceSql:
+    """The same about the block beside the text; `on_site`: an expression of the links that stand there."""
+    return PlaceSql(on_site, of_run("related_per_donor"), cap_sql("related_in_all", of_run))
+
+
+def links_beside_sql(page: str) -> str:
+    """SQL: the distinct pages that a page links to beside its text."""
     return (
-        f"greatest(0, least({inline}, CASE WHEN {in_all} > 0 THEN {in_all} - {page}.outlinks ELSE {inline} END, "
-        f"CASE WHEN {per_1000_words} > 0 THEN ceil({words} * {per_1000_words} / 1000.0)::int - {page}.outlinks "
-        f"ELSE {inline} END))"
+        f"(SELECT count(DISTINCT beside.target_id)::int FROM linker_existinglink beside "
+        f"WHERE beside.source_id = {page} AND {sql(ASIDE_LINK, 'beside')})"
     )
+
+
+def of_edges_run(name: str) -> str:
+    """SQL: a parameter of the run that an edge is of, which has the alias `run`."""
+    return f"coalesce((run.params ->> '{name}')::int, {getattr(MatchParams, name)})"
 
 
 def rooms_of(project: Project, params: MatchParams, pages: Sequence[int] | None = None) -> dict[int, Room]:
@@ -63,34 +100,40 @@ def rooms_of(project: Project, params: MatchParams, pages: Sequence[int] | None 
 
     Pages of a role that gives beside its text alone have none in it.
     """
-    text = text_room_sql("p", "%(inline)s::int", "%(inline_in_all)s::int", "%(per_1000_words)s::int")
+    known = ("inline_per_donor", "related_per_donor", "inline_in_all", "related_in_all", "per_1000_words")
+    text = in_text_sql("p", _parameter)
+    beside = beside_sql("coalesce(beside.links, 0)", _parameter)
+    caps = [cap.related_in_all for cap in caps_in_force(project) if cap.related_in_all is not None]
+    caps += [params.related_in_all] if params.related_in_all else []
     rows = stream(
         "rooms",
         f"""
         WITH beside AS (
-            SELECT source_id, count(DISTINCT target_id) AS links FROM linker_existinglink
-            WHERE project_id = %(project)s AND {sql(ASIDE_LINK)}
+            SELECT source_id, count(DISTINCT target_id)::int AS links FROM linker_existinglink
+            WHERE project_id = %(project)s AND {sql(ASIDE_LINK)} AND %(beside_from)s::int IS NOT NULL
                 AND (%(pages)s::bigint[] IS NULL OR source_id = ANY(%(pages)s::bigint[]))
-            GROUP BY source_id HAVING %(related_in_all)s > 0
-                AND count(DISTINCT target_id) > %(related_in_all)s - %(related)s
-        ), room AS (
-            SELECT p.id, CASE WHEN {ROLE_NOW} = ANY(%(beside)s) THEN 0 ELSE {text} END AS inline,
-                greatest(0, %(related)s - coalesce(beside.links - (%(related_in_all)s - %(related)s), 0)) AS related
+            GROUP BY source_id HAVING count(DISTINCT target_id) > %(beside_from)s::int
+        ), section AS MATERIALIZED ({section_caps_sql()}), room AS (
+            SELECT p.id, CASE WHEN {ROLE_NOW} = ANY(%(beside)s) THEN 0 ELSE {text.room} END AS inline,
+                {beside.room} AS related
             FROM linker_page p LEFT JOIN beside ON beside.source_id = p.id
+                LEFT JOIN section ON section.category = coalesce(p.category_id, 0)
             WHERE p.project_id = %(project)s
                 AND (%(pages)s::bigint[] IS NULL OR p.id = ANY(%(pages)s::bigint[]))
         )
-        SELECT * FROM room WHERE inline < %(inline)s OR related < %(related)s ORDER BY id
+        SELECT * FROM room WHERE inline < %(inline_per_donor)s OR related < %(related_per_donor)s ORDER BY id
         """,
         {
             "project": project.pk,
             "pages": None if pages is None else list(pages),
-            "inline": params.inline_per_donor,
-            "related": params.related_per_donor,
-            "inline_in_all": params.inline_in_all,
-            "related_in_all": params.related_in_all,
-            "per_1000_words": params.per_1000_words,
+            # Blocks with fewer links than this have all the room there can be.
+            "beside_from": min(caps) - params.related_per_donor if caps else None,
             "beside": _beside_alone(project),
+            **{name: getattr(params, name) for name in known},
         },
     )
     return {page: Room(inline, related) for page, inline, related in rows}
+
+
+def _parameter(name: str) -> str:
+    return f"%({name})s::int"

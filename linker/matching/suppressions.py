@@ -218,4 +218,9 @@ def settle(project: Project) -> None:
             "AND barred_by_id IS NOT NULL",
             [project.pk],
         )
+        cursor.execute(
+            f"UPDATE linker_candidateedge SET capped_at = NULL WHERE project_id = %s AND {sql(PROPOSED)} "
+            "AND capped_at IS NOT NULL",
+            [project.pk],
+        )
     hide(project)

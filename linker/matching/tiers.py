@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection, transaction
 
-from linker.engine.params import MatchParams
 from linker.matching.anchor_variety import STORED, reworded
 from linker.matching.cohorts import cohorts_of, stage_bounds, stage_cohorts
 from linker.matching.known_answers import retier_known
-from linker.matching.room import has_prose_sql, silent_roles, text_room_sql
+from linker.matching.room import has_prose_sql, in_text_sql, of_edges_run, silent_roles
+from linker.matching.section_caps import section_caps_sql
 from linker.models import Basis, CandidateEdge, Project, Tier
 from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import linked_sql
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from linker.matching.cohorts import OwnBounds
 
 
-def _of_run(name: str) -> str:
-    """SQL: a parameter of the run that an edge is of."""
-    return f"coalesce((run.params ->> '{name}')::int, {getattr(MatchParams, name)})"
-
-
-TEXT_ROOM = text_room_sql("s", *map(_of_run, ("inline_per_donor", "inline_in_all", "per_1000_words")))
+TEXT_ROOM = in_text_sql("s", of_edges_run).room
+# The sections of the edges that are read, as far as they have caps.
+_SECTIONS = section_caps_sql(
+    "(%(ids)s::bigint[] IS NULL "
+    "OR c.id IN (SELECT section FROM linker_candidateedge WHERE id = ANY(%(ids)s::bigint[])))"
+)
 _STORED, _ASKED = "linker_tier", "tiers_asked"  # tables of tiers: those of the project, or those that are asked about
 # Each edge as the tiers read it; `room`: links that may be in the donor's text.
 _READINGS = f"""
 CREATE TEMP TABLE readings ON COMMIT DROP AS
-WITH value AS (
+WITH section AS MATERIALIZED ({_SECTIONS}), value AS (
     SELECT o.id, o.source_id, o.target_id, s.category_id, o.score, o.stale, {sql(DECIDED, "o")} AS decided,
         o.placement, o.span_start IS NOT NULL AS has_place,
         {TEXT_ROOM} AS room, {has_prose_sql("s", "%(silent)s")} AS has_prose,
@@ -42,6 +42,7 @@ WITH value AS (
         CASE %(basis)s WHEN 'quantile' THEN o.quantile WHEN 'cosine' THEN o.similarity
             ELSE coalesce(o.probability, o.similarity) END AS value
     FROM linker_candidateedge o JOIN linker_run run ON run.id = o.run_id JOIN linker_page s ON s.id = o.source_id
+        LEFT JOIN section ON section.category = o.section
     WHERE o.project_id = %(project)s
         AND ({sql(UNDECIDED, "o")} OR {sql(APPROVED, "o")} AND NOT {linked_sql("o")})
         AND (%(ids)s::bigint[] IS NULL OR o.source_id IN (
@@ -98,7 +99,7 @@ FROM r WHERE e.id = r.id AND NOT r.is_reworded
 _STANDING = f"standing AS ({STANDING_RUN})"
 _MAY_BE_MARKED = (
     f"{sql(UNDECIDED, 'o')} AND ({sql(PROPOSED, 'o')} OR o.run_id = standing.run) AND o.suppressed_by_id IS NULL "
-    "AND o.barred_by_id IS NULL"
+    "AND o.barred_by_id IS NULL AND o.capped_at IS NULL"
 )
 _LINKED_THEN = f"""
 {_TURNS}, {_STANDING}, placed_then AS (

@@ -41,6 +41,7 @@ from linker.models.policy import (
 from linker.models.project import Basis, Membership, Project, QueueOrder, Role
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
 from linker.models.safety import BarredPair, SafetyClass
+from linker.models.section_cap import SectionCap
 from linker.models.suppression import Reach, SuppressedKind, Suppression
 
 __all__ = [
@@ -103,6 +104,7 @@ __all__ = [
     "RunStatus",
     "SafetyClass",
     "SearchQuery",
+    "SectionCap",
     "SensitivePage",
     "SensitiveRule",
     "SensitiveState",

@@ -19,6 +19,7 @@ class ChangeKind(models.TextChoices):
     EXCLUSIONS = "exclusions", _("Exclusions")
     SAFETY = "safety", _("Safety classes")
     GATES = "gates", _("Second person")
+    CAPS = "caps", _("Caps")
     ROLES = "roles", _("Page roles")
     COPIES = "copies", _("Copies and variants")
     MEMBERS = "members", _("Members")

@@ -66,6 +66,9 @@ class CandidateEdge(models.Model):
         "linker.BarredPair", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
     )
 
+    # When it left because its donor was full; linker.matching.full_donors writes it.
+    capped_at = models.DateTimeField(null=True, blank=True)
+
     # An accepted link of a page that has a gate: whether it waits for a second person, and who that was.
     waits = models.BooleanField(default=False, db_default=False)
     second_by = models.ForeignKey(
@@ -220,6 +223,7 @@ class CandidateEdge(models.Model):
                 fields=["project", "-donor_best", "source", "-score", "id"], condition=WAITING, name="edge_waiting"
             ),
             models.Index(fields=["barred_by"], condition=models.Q(barred_by__isnull=False), name="edge_barred"),
+            models.Index(fields=["project"], condition=models.Q(capped_at__isnull=False), name="edge_capped"),
             models.Index(
                 fields=["project", "status", "tier"], condition=~models.Q(sensitive=""), name="edge_sensitive"
             ),

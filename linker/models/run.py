@@ -31,6 +31,7 @@ class RunKind(models.TextChoices):
     SAFETY = "safety", _("Apply safety classes")
     CALIBRATE = "calibrate", _("Draw a calibration")
     ALERTS = "alerts", _("Look for alerts")
+    CAPS = "caps", _("Apply caps")
 
 
 IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are

@@ -50,14 +50,16 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.SAFETY: RunType("linker.reports.safety.SAFETY", JobType("linker.jobs.apply_safety", HOUR)),
     RunKind.CALIBRATE: RunType("review.quality.report.CALIBRATION", JobType("review.jobs.calibrate", HOUR)),
     RunKind.ALERTS: RunType("review.quality.report.ALERTS", JobType("review.jobs.alerts", HOUR)),
+    RunKind.CAPS: RunType("linker.reports.caps.CAPS", JobType("linker.jobs.apply_caps", 6 * HOUR)),
 }
 # What is called with a run of the kind when it has succeeded, to start what follows from it.
-FOLLOWED_BY = {
-    RunKind.IMPORT_PAGES: "linker.matching.safety_run.start_if_due",
-    RunKind.IMPORT_TRAFFIC: "linker.matching.safety_run.start_if_due",
-    RunKind.SAFETY: "linker.matching.safety_run.start_if_due",
-    RunKind.IMPORT_LINKS: "review.live.start.start_if_due",
-    RunKind.VERIFY: "review.live.start.start_if_due",
+FOLLOWED_BY: dict[str, tuple[str, ...]] = {
+    RunKind.IMPORT_PAGES: ("linker.matching.safety_run.start_if_due", "linker.matching.caps_run.start_if_due"),
+    RunKind.IMPORT_TRAFFIC: ("linker.matching.safety_run.start_if_due",),
+    RunKind.SAFETY: ("linker.matching.safety_run.start_if_due",),
+    RunKind.IMPORT_LINKS: ("review.live.start.start_if_due", "linker.matching.caps_run.start_if_due"),
+    RunKind.VERIFY: ("review.live.start.start_if_due",),
+    RunKind.CAPS: ("linker.matching.caps_run.start_if_due",),
 }
 # What is called every few seconds, to start runs that are due: each gives the runs that it started.
 STARTED_WHEN_DUE = ("review.quality.start.start_due",)

@@ -24,7 +24,7 @@ from django.utils.translation import override
 
 from linker import audit, notifications
 from linker.errors import RunCancelled, UserError
-from linker.models import ChangeKind, Project, Run, RunKind, RunStatus
+from linker.models import ChangeKind, Project, Run, RunStatus
 from linker.operations import outages
 from linker.operations.logs import scrub
 from linker.operations.version import code_version
@@ -230,8 +230,8 @@ def _write_end(run_id: int, status: RunStatus, error: str, report: Report | dict
         run = Run.objects.select_related("project", "created_by").get(pk=run_id)
         if ended and status == RunStatus.SUCCEEDED:
             _log_import(run)
-            if run.kind in FOLLOWED_BY:
-                import_string(FOLLOWED_BY[RunKind(run.kind)])(run)
+            for path in FOLLOWED_BY.get(run.kind, ()):
+                import_string(path)(run)
         if ended and status == RunStatus.FAILED and run.created_by is not None:
             _tell_of_failure(run, run.created_by)
         if ended and changes_figures(run):

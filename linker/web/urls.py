@@ -4,6 +4,7 @@ from django.urls import path
 from linker.web.look import change_look
 from linker.web.views import copies, health, join, kept_runs, mail, match, openid, pages, projects, runs, whynot
 from linker.web.views.settings import (
+    caps,
     change_log,
     cohorts,
     exclusions,
@@ -73,6 +74,8 @@ urlpatterns = [
     path(
         "p/<slug:slug>/settings/exclusions/<int:rule_id>/remove/", exclusions.exclusion_remove, name="exclusion_remove"
     ),
+    path("p/<slug:slug>/settings/caps/", caps.caps, name="settings_caps"),
+    path("p/<slug:slug>/settings/caps/<int:cap_id>/end/", caps.cap_end, name="cap_end"),
     path("p/<slug:slug>/settings/safety/", safety.safety, name="settings_safety"),
     path("p/<slug:slug>/settings/safety/class/", safety.class_save, name="safety_class"),
     path("p/<slug:slug>/settings/safety/class/<int:class_id>/end/", safety.class_end, name="safety_class_end"),

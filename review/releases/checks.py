@@ -23,12 +23,13 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from linker.engine.anchors.diversity import word_set
-from linker.engine.params import MatchParams
 from linker.matching.anchor_use import carried_query, is_another, may_repeat
+from linker.matching.donor_caps import BESIDE, IN_TEXT, PlaceCaps, SectionNames
 from linker.matching.eligibility import IneligibleReason, ineligible_pages
-from linker.matching.room import text_room_sql
-from linker.models import CandidateEdge, EdgeStatus, Placement
-from linker.models.linked import ASIDE_LINK, linked_sql
+from linker.matching.room import of_edges_run
+from linker.matching.section_caps import section_caps_sql
+from linker.models import CandidateEdge, EdgeStatus
+from linker.models.linked import linked_sql
 from linker.models.querysets import (
     ACCEPTED,
     DECIDED,
@@ -341,13 +342,14 @@ WHERE e.id = leaving.edge AND leaving.operation = 'add' AND leaving.reason = '' 
 
 # The anchors that targets carry when this release has left, then those of the links about to leave. Which count, and
 # which the limit does not hold for, linker.matching.anchor_use says; of the links that have left, here.
+_OVERRULED = """EXISTS (SELECT FROM review_decision d WHERE d.edge_id = e.id AND d.overruled @> '[{{"code": "{code}"}}]'
+            AND NOT EXISTS (SELECT FROM review_decision u WHERE u.undoes_id = d.id))"""
 _ANCHORS = """
 SELECT said.target_id, said.edge, said.anchor, said.settled, said.links, said.overruled, said.placement,
     coalesce(t.title, ''), coalesce(t.h1, '')
 FROM (
     SELECT leaving.target_id, leaving.edge, e.anchor, '' AS settled, 1 AS links,
-        EXISTS (SELECT FROM review_decision d WHERE d.edge_id = e.id AND d.overruled @> '[{{"code": "identical"}}]'
-            AND NOT EXISTS (SELECT FROM review_decision u WHERE u.undoes_id = d.id)) AS overruled, leaving.placement
+        {overruled} AS overruled, leaving.placement
     FROM leaving JOIN linker_candidateedge e ON e.id = leaving.edge
     WHERE leaving.operation = 'add' AND leaving.reason = ''
     UNION ALL
@@ -357,21 +359,11 @@ ORDER BY said.target_id
 """
 _TARGETS, _REMOVED = "SELECT target_id FROM leaving", "SELECT edge FROM leaving WHERE operation = 'remove'"
 
-_ROOMS = ("inline_per_donor", "related_per_donor", "inline_in_all", "related_in_all", "per_1000_words", "per_target")
-_DEFAULT_ROOM = {name: getattr(MatchParams, name) for name in _ROOMS}
 
-
-def _of_run(name: str) -> str:
-    """SQL of a cap of the run that proposed the link."""
-    return f"coalesce((run.params ->> '{name}')::int, %({name})s::int)"
-
-
-_TEXT_ROOM = text_room_sql("donor", *map(_of_run, ("inline_per_donor", "inline_in_all", "per_1000_words")))
 # Links of the project that left and that no crawl has seen there yet, less those that this release removes.
 _STANDING = f"""e.project_id = %(project)s AND e.status = 'exported'
             AND NOT EXISTS (SELECT FROM leaving WHERE leaving.edge = e.id AND leaving.operation = 'remove')
             AND NOT {linked_sql("e")}"""
-_RELATED, _BESIDE = _of_run("related_per_donor"), _of_run("related_in_all")
 _GIVEN = f"""
 SELECT e.source_id, e.placement, count(*) FROM linker_candidateedge e
 WHERE {_STANDING} AND e.source_id IN (SELECT source_id FROM leaving) GROUP BY 1, 2
@@ -381,20 +373,20 @@ SELECT e.target_id, count(*) FROM linker_candidateedge e
 WHERE {_STANDING} AND e.target_id = ANY (ARRAY(SELECT DISTINCT target_id FROM leaving)) GROUP BY 1
 """
 # What each link needs room for, in the order in which links are let through: beside its donor's text or in it, and at
-# its acceptor, under the caps of the run that proposed it; and among the links of its target with the same anchor, if
-# these come near the project's limit. The cap that the run worked with has the largest share of its links in it.
+# its acceptor, under the caps of the run that proposed it and of the donor's section; and among the links of its target
+# with the same anchor, if these come near the project's limit. The cap that the run worked with has the largest share
+# of its links in it. An editor may have overruled that the donor is full.
 _NEEDS = f"""
+WITH section AS MATERIALIZED ({section_caps_sql()})
 SELECT l.edge, l.source_id, l.placement, l.target_id, repeated.words, repeated.said, repeated.is_free,
-    CASE l.placement WHEN 'inline' THEN {_TEXT_ROOM}
-        WHEN 'related' THEN greatest(0, {_RELATED} - CASE WHEN {_BESIDE} > 0 THEN greatest(0, (
-            SELECT count(DISTINCT there.target_id) FROM linker_existinglink there WHERE there.source_id = l.source_id
-            AND {sql(ASIDE_LINK, "there")}
-        ) - ({_BESIDE} - {_RELATED})) ELSE 0 END) END AS room,
-    coalesce((run.report #>> '{{allocation,target_cap}}')::int, {_of_run("per_target")}) AS most
+    {_OVERRULED.format(code="donor_full")} AS may_be_over,
+    coalesce((run.report #>> '{{allocation,target_cap}}')::int, {of_edges_run("per_target")}) AS most,
+    CASE l.placement WHEN 'inline' THEN ARRAY[{IN_TEXT}] ELSE ARRAY[{BESIDE}] END AS caps
 FROM leaving l
 JOIN linker_candidateedge e ON e.id = l.edge
 JOIN linker_run run ON run.id = e.run_id
 JOIN linker_page donor ON donor.id = l.source_id
+LEFT JOIN section ON section.category = coalesce(donor.category_id, 0)
 LEFT JOIN repeated ON repeated.edge = l.edge
 WHERE l.operation = 'add' AND l.reason = ''
 ORDER BY l.decided DESC, l.score DESC, l.edge
@@ -427,7 +419,10 @@ def _repeated(project: Project) -> Iterator[tuple[int, int, int, bool]]:
     limit = project.identical_anchor_limit
     carried, params = carried_query(project, _TARGETS, statuses=[EdgeStatus.EXPORTED], drafts=False, without=_REMOVED)
     number = 0
-    for _same, rows in groupby(stream("anchors", _ANCHORS.format(carried=carried), params), key=itemgetter(0)):
+    for _same, rows in groupby(
+        stream("anchors", _ANCHORS.format(carried=carried, overruled=_OVERRULED.format(code="identical")), params),
+        key=itemgetter(0),
+    ):
         said: Counter[str] = Counter()
         edges: defaultdict[str, list[tuple[int, bool]]] = defaultdict(list)
         for _target, edge, anchor, settled, links, overruled, placement, title, h1 in rows:
@@ -444,19 +439,21 @@ def _repeated(project: Project) -> Iterator[tuple[int, int, int, bool]]:
 
 def _over(project: Project) -> Iterator[tuple[int, str, str]]:
     """Edges that there is no room for, with reason and detail."""
-    limit, params = project.identical_anchor_limit, {"project": project.pk, **_DEFAULT_ROOM}
+    limit, params, sections = project.identical_anchor_limit, {"project": project.pk}, SectionNames(project)
     # Links there are and those let through so far, by donor and placement, and by target; by target and words, those
     # let through.
     giving = Counter({(source, placement): links for source, placement, links in stream("given", _GIVEN, params)})
     receiving = Counter(dict(stream("received", _RECEIVED, params)))
     saying: Counter[int] = Counter()
-    for edge, source, placement, target, words, said, is_free, room, most in stream("needs", _NEEDS, params):
+    needs = stream("needs", _NEEDS, params)
+    for edge, source, placement, target, words, said, is_free, may_be_over, most, numbers in needs:
+        caps, given = PlaceCaps(*numbers), giving[source, placement]
         same = 0 if words is None else said + saying[words]
         if same >= limit and not is_free:
             yield edge, Held.SAME_ANCHOR, held_sayings.SAME_ANCHOR.said(links=same, limit=limit)
-        elif giving[source, placement] >= room:
-            sayings = held_sayings.TEXT_ROOM if placement == Placement.INLINE else held_sayings.BESIDE_ROOM
-            yield edge, Held.DONOR_FULL, room_for(room, sayings)
+        elif given >= caps.room and not may_be_over:
+            full, values = caps.said(placement, given, sections)
+            yield edge, Held.DONOR_FULL, full.said(**values)
         elif 0 < most <= receiving[target]:
             yield edge, Held.ACCEPTOR_FULL, room_for(most, held_sayings.ACCEPTOR_ROOM)
         else:

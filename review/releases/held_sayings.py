@@ -5,6 +5,7 @@ from __future__ import annotations
 from linker.engine.messages import gettext_noop
 from linker.engine.roles.policy import NAMED
 from linker.engine.sayings import NUMBER, Saying, one_of
+from linker.matching import cap_sayings
 from linker.pages import sensitive_sayings
 
 _SIDE = {"side": one_of(gettext_noop("acceptor"), gettext_noop("donor"))}
@@ -42,7 +43,8 @@ _NUMBERS = {"links": NUMBER, "limit": NUMBER}
 SAME_ANCHOR = Saying(
     gettext_noop("The acceptor has %(links)s links with this anchor; the project allows %(limit)s."), _NUMBERS
 )
-# By the number of new links that there is room for: 0, 1, or more.
+# By the number of new links that there is room for: 0, 1, or more. The two about a donor are those of releases from
+# before linker.matching.cap_sayings.
 TEXT_ROOM = (
     Saying(gettext_noop("The donor’s text has room for no new link.")),
     Saying(gettext_noop("The donor’s text has room for 1 new link.")),
@@ -63,7 +65,7 @@ SENTENCES: tuple[Saying, ...] = (
     EXCLUDED, TAKES_NO_MORE, GIVES_NONE, RECEIVES_NONE, OTHER_CANONICAL, NOT_INDEXABLE, NOT_INDEXABLE_AS, MISSING,
     NOT_LIVE, REDIRECTS, ANSWERED, NOT_LOOKED, NOT_ROLLED_OUT, IN_PILOT,
     LINKED, WORDS_GONE, WORDS_RULED_OUT, SECTION_RULED_OUT, SAME_ANCHOR,
-    *TEXT_ROOM, *BESIDE_ROOM, *ACCEPTOR_ROOM, *sensitive_sayings.SENTENCES,
+    *cap_sayings.SENTENCES, *TEXT_ROOM, *BESIDE_ROOM, *ACCEPTOR_ROOM, *sensitive_sayings.SENTENCES,
 )  # fmt: skip
 
 

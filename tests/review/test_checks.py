@@ -270,7 +270,11 @@ def test_what_a_release_takes_away_and_what_is_not_released_yet_leaves_room_for_
 
 
 @pytest.mark.parametrize(
-    ("placement", "words"), [("inline", "text has room for 2"), ("related", "there is room for 2")]
+    ("placement", "words"),
+    [
+        ("inline", "New links in the donor’s text: 2 approved; the match run allows 2."),
+        ("related", "New links beside the donor’s text: 2 approved; the match run allows 2."),
+    ],
 )
 def test_a_donors_links_over_the_runs_cap_stay_the_worst_first(project, placement, words):
     run = make_run(project, params={"inline_per_donor": 2, "related_per_donor": 2})
@@ -283,7 +287,7 @@ def test_a_donors_links_over_the_runs_cap_stay_the_worst_first(project, placemen
     assert release.release_links.get().edge == best
     kept = release.held_back.get()
     assert (kept.edge, kept.reason) == (worst, Held.DONOR_FULL)
-    assert words in kept.detail
+    assert kept.detail == words
 
 
 @pytest.mark.parametrize("placement", ["inline", "related"])
@@ -313,7 +317,9 @@ def test_what_the_donors_text_has_already_takes_room(project):
     for score in (0.9, 0.8):
         accepted(project, donor, run=run, placement="inline", score=score)
 
-    assert held_of(project) == [(Held.DONOR_FULL, "The donor’s text has room for 1 new link.")]
+    assert held_of(project) == [
+        (Held.DONOR_FULL, "Links in the donor’s text: 3 on the site and 1 approved; the cap is 4.")
+    ]
 
 
 @pytest.mark.parametrize(("placement", "stays"), [("inline", False), ("related", True)])

@@ -1,0 +1,71 @@
+"""The run that brings the queue in line with the caps, after a change of theirs or an import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from linker.matching.full_donors import bring_back, take_out
+from linker.matching.section_caps import caps_in_force
+from linker.matching.suppressions import hide
+from linker.matching.tiers import retier
+from linker.models import Change, ChangeKind, Project, Run, RunKind, RunStatus
+from linker.models.querysets import UNDECIDED
+from linker.runs import lifecycle
+from linker.runs.reports import Report
+
+if TYPE_CHECKING:
+    from linker.runs.lifecycle import Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class CapsReport(Report):
+    """Suggestions that left the queue because their donor is full, and those that came back."""
+
+    taken_out: int = 0
+    back: int = 0
+
+
+def run_apply_caps(run: Run, progress: Progress = lifecycle.no_progress) -> CapsReport:
+    """The work of the run. May run twice."""
+    project = run.project
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        progress(0, 3, "Bringing back what there is room for")
+        back = bring_back(project)
+        progress(1, 3, "Reading tiers")
+        retier(project)  # also what the site links by now, and words that too many links say
+        if back:
+            hide(project, edges=sorted(back))
+        progress(2, 3, "Taking out what there is no room for")
+        out = take_out(project)
+    return CapsReport(taken_out=len(out - back), back=len(back - out))
+
+
+def start_if_due(run: Run) -> Run | None:
+    """Starts another where caps were changed, or links or pages imported, after the newest of its kind began.
+
+    Called as an import of links or pages ends, and as a run of this kind does. What pages are imported for matters
+    only to caps of sections, and by the length of texts.
+    """
+    project = run.project
+    newest = Run.objects.filter(project=project, kind=RunKind.CAPS).order_by("-pk").first()
+    since = newest.started_at or newest.created_at if newest is not None else None
+    changes = Change.objects.filter(project=project, kind=ChangeKind.CAPS)
+    kinds = [RunKind.IMPORT_LINKS, *([RunKind.IMPORT_PAGES] if caps_in_force(project) else [])]
+    imports = Run.objects.filter(project=project, kind__in=kinds, status=RunStatus.SUCCEEDED)
+    if since is not None:
+        changes, imports = changes.filter(at__gt=since), imports.filter(finished_at__gt=since)
+    if not (changes.exists() or imports.exists()) or not project.edges.filter(UNDECIDED).exists():
+        return None
+    return start(project, run.created_by)
+
+
+def start(project: Project, user: object) -> Run | None:
+    """Starts a run; None where one is under way, which starts another as it ends if it has not seen what changed."""
+    try:
+        return lifecycle.start_run(project, RunKind.CAPS, {}, user)  # type: ignore[arg-type]
+    except lifecycle.RunIsActive:
+        return None

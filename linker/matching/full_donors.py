@@ -1,0 +1,95 @@
+"""Open suggestions whose donor is full: they leave the queue, and come back to it where there is room again.
+
+A donor is full in its text, or beside it, where the links that the site has and the approved ones meet a cap. What
+counts and what the caps are, linker.matching.room and linker.matching.donor_caps say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import connection
+
+from linker.matching.donor_caps import TAKES_ROOM
+from linker.matching.room import beside_sql, in_text_sql, of_edges_run
+from linker.matching.section_caps import section_caps_sql
+from linker.models.kept_run import STANDING_RUN
+from linker.models.linked import ASIDE_LINK
+from linker.models.querysets import OPEN, UNDECIDED, sql
+
+if TYPE_CHECKING:
+    from linker.models import Project
+
+_TEXT = in_text_sql("donor", of_edges_run).room
+_BESIDE = beside_sql("coalesce(beside.links, 0)", of_edges_run).room
+# How many more links fit into the text of each donor of `asked`, and beside it, under the caps of a run.
+_LEFT = f"""
+WITH section AS MATERIALIZED ({section_caps_sql()}), taken AS MATERIALIZED (
+    SELECT e.source_id, count(*) FILTER (WHERE e.placement = 'inline') AS inline,
+        count(*) FILTER (WHERE e.placement = 'related') AS related
+    FROM linker_candidateedge e WHERE e.project_id = %(project)s AND {TAKES_ROOM} GROUP BY 1
+), beside AS MATERIALIZED (
+    SELECT source_id, count(DISTINCT target_id)::int AS links FROM linker_existinglink
+    WHERE project_id = %(project)s AND {sql(ASIDE_LINK)} GROUP BY 1
+), asked AS MATERIALIZED (
+    SELECT e.id, e.source_id, e.run_id, e.placement, e.capped_at FROM linker_candidateedge e
+    WHERE e.project_id = %(project)s AND {{asked}}
+), room AS MATERIALIZED (
+    SELECT a.source_id, a.run_id, {_TEXT} - coalesce(taken.inline, 0) AS inline,
+        {_BESIDE} - coalesce(taken.related, 0) AS related
+    FROM (SELECT DISTINCT source_id, run_id FROM asked) a
+    JOIN linker_page donor ON donor.id = a.source_id JOIN linker_run run ON run.id = a.run_id
+    LEFT JOIN section ON section.category = coalesce(donor.category_id, 0)
+    LEFT JOIN taken ON taken.source_id = a.source_id LEFT JOIN beside ON beside.source_id = a.source_id
+)
+"""
+# A link that was live and is gone waits for an editor, whatever room there is.
+_TAKE_OUT = (
+    _LEFT.format(asked=f"{sql(OPEN, 'e')} AND NOT e.regressed")
+    + """, locked AS (
+    SELECT e.id FROM linker_candidateedge e JOIN asked a ON a.id = e.id
+    JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id
+    WHERE CASE a.placement WHEN 'inline' THEN r.inline ELSE r.related END <= 0
+    ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED
+)
+UPDATE linker_candidateedge e SET stale = true, capped_at = now() FROM locked WHERE e.id = locked.id RETURNING e.id
+"""
+)
+# Where a run that came after the suggestion left has passed it over, the next one decides.
+_BRING_BACK = (
+    _LEFT.format(asked=f"{sql(UNDECIDED, 'e')} AND e.capped_at IS NOT NULL")
+    + f""", locked AS (
+    SELECT e.id, e.run_id = ({STANDING_RUN}) OR NOT EXISTS (
+        SELECT FROM linker_run later WHERE later.project_id = %(project)s AND later.kind IN ('match', 'stand')
+        AND later.status = 'succeeded' AND later.started_at > a.capped_at
+        AND NOT EXISTS (SELECT FROM linker_pilot p WHERE p.run_id = later.id)
+    ) AS returns FROM linker_candidateedge e JOIN asked a ON a.id = e.id
+    JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id WHERE r.inline > 0 OR r.related > 0
+    ORDER BY e.id FOR NO KEY UPDATE OF e
+)
+UPDATE linker_candidateedge e SET capped_at = NULL, stale = e.stale AND NOT locked.returns
+FROM locked WHERE e.id = locked.id RETURNING e.id, locked.returns
+"""
+)
+
+
+def take_out(project: Project) -> set[int]:
+    """Takes open suggestions out of the queue that there is no room for where they would stand. Returns their ids.
+
+    One that somebody is deciding on just now is left to them, and asked about there.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_OUT, {"project": project.pk})
+        return {pk for (pk,) in cursor.fetchall()}
+
+
+def bring_back(project: Project) -> set[int]:
+    """The suggestions whose donor has room again, in its text or beside it, open again. Returns their ids.
+
+    A reading of the tiers has to put each in its place, and take_out to see whether there is room for it.
+    """
+    if not project.edges.filter(UNDECIDED, capped_at__isnull=False).exists():
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(_BRING_BACK, {"project": project.pk})
+        return {pk for pk, returns in cursor.fetchall() if returns}
