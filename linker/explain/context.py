@@ -15,23 +15,24 @@ from linker.engine.params import MatchParams
 from linker.errors import UserError
 from linker.explain.findings import Link
 from linker.explain.wording import links_text
+from linker.matching.donor_caps import PlaceCaps, SectionNames, place_caps
 from linker.matching.eligibility import eligibility_of
 from linker.matching.kept_runs import standing_run
 from linker.matching.report_types import MatchReport
 from linker.matching.room import Room, rooms_of
 from linker.models import (
     CandidateEdge,
-    ExistingLink,
     Page,
     PageEmbedding,
     PageTwin,
     Pilot,
+    Placement,
     Project,
     Run,
     RunKind,
     RunStatus,
 )
-from linker.models.linked import ASIDE_LINK, already_linked
+from linker.models.linked import already_linked
 from linker.models.querysets import ACTIVE, APPROVED
 from linker.pages.posed_links import as_seen, posed_to
 from linker.pages.sensitivity import why_sensitive
@@ -115,15 +116,22 @@ class WhyNotContext:
     def less_room(self, page: Page) -> str:
         """What leaves the page less room than others, in a sentence with a space before; empty where nothing does."""
         room, params, said = self.room(page), self.params, []
-        if room.inline < params.inline_per_donor:
-            caps = [f"{params.inline_in_all} in total"] if params.inline_in_all else []
-            caps += [f"{params.per_1000_words} for each 1,000 words"] if params.per_1000_words else []
-            said.append(f"its text already has {links_text(page.outlinks)}; the cap is {' and '.join(caps)}")
-        if room.related < params.related_per_donor:
-            aside = ExistingLink.objects.filter(ASIDE_LINK, source=page)
-            links = aside.values("target").distinct().count()
-            said.append(f"beside its text there are already {links}; the cap is {params.related_in_all} in total")
+        places = place_caps(self.project, [(page.pk, self.run.pk)])[page.pk, self.run.pk] if self.run else {}
+        if room.inline < params.inline_per_donor and places:
+            text = places[Placement.INLINE]
+            caps = [self._in_all(text)] if text.in_all is not None else []
+            caps += [f"{text.by_length} for its length"] if text.by_length is not None else []
+            if caps:
+                said.append(f"its text already has {links_text(text.on_site)}; the cap is {' and '.join(caps)}")
+        if room.related < params.related_per_donor and places:
+            beside = places[Placement.RELATED]
+            said.append(f"beside its text there are already {beside.on_site}; the cap is {self._in_all(beside)}")
         return f" There is less room than on other pages: {'; '.join(said)}." if said else ""
+
+    def _in_all(self, caps: PlaceCaps) -> str:
+        """A cap with the links that are there, and the section that has it."""
+        section = SectionNames(self.project).of(caps.section)
+        return f"{caps.in_all} in total" + (f", that of “{section}”" if section else "")
 
     def this_run(self) -> Link | None:
         return self.link(f"Run {self.run.pk}", "run", self.run.pk) if self.run else None

@@ -7,7 +7,7 @@ have been released or not. So a released link counts once, however often the sit
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import connection
 
@@ -109,6 +109,18 @@ class SectionNames:
         return self._names.get(cap, "")
 
 
+def place_caps(project: Project, asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], dict[str, PlaceCaps]]:
+    """The caps of pages under those of runs, by page and run, and by placement. One query."""
+    params = {"project": project.pk, "pages": [page for page, _ in asked], "runs": [run for _, run in asked]}
+    width, found = len(PlaceCaps._fields), {}
+    with connection.cursor() as cursor:
+        cursor.execute(_CAPS, params)
+        for page, run, *values in cursor.fetchall():
+            in_text, beside = PlaceCaps(*values[:width]), PlaceCaps(*values[width:])
+            found[page, run] = {Placement.INLINE.value: in_text, Placement.RELATED.value: beside}
+    return found
+
+
 class DonorCaps:
     """The caps of the donors of some edges, read once, and the links that use them up. Two queries."""
 
@@ -120,16 +132,9 @@ class DonorCaps:
         if not edges:
             return
         asked = sorted({(edge.source_id, edge.run_id) for edge in edges})
-        pages, runs = [page for page, _ in asked], [run for _, run in asked]
-        params: dict[str, Any] = {"project": project.pk, "pages": pages, "runs": runs, "without": list(without)}
-        width = len(PlaceCaps._fields)
+        self._caps = place_caps(project, asked)
+        params = {"project": project.pk, "pages": [page for page, _ in asked], "without": list(without)}
         with connection.cursor() as cursor:
-            cursor.execute(_CAPS, params)
-            for page, run, *values in cursor.fetchall():
-                self._caps[page, run] = {
-                    Placement.INLINE: PlaceCaps(*values[:width]),
-                    Placement.RELATED: PlaceCaps(*values[width:]),
-                }
             cursor.execute(_TAKEN, params)
             self._taken.update({(page, placement): links for page, placement, links in cursor.fetchall()})
 
