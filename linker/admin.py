@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from linker import audit
+from linker.matching.section_caps import CAPS
 from linker.models import (
     BarredPair,
     Category,
@@ -32,6 +33,7 @@ from linker.models import (
     Run,
     RunComparison,
     SafetyClass,
+    SectionCap,
     SensitiveRule,
     Suppression,
     Tier,
@@ -340,6 +342,13 @@ class BarredPairAdmin(ReadOnlyAdmin):
 class GateAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "project", "made_by", "made_at", "ended_at"]
     list_select_related = ["project", "page_list", "category", "safety_class", "made_by"]
+    list_filter = ["project"]
+
+
+@admin.register(SectionCap)
+class SectionCapAdmin(ReadOnlyAdmin):
+    list_display = ["__str__", "project", *CAPS, "made_by", "made_at", "ended_at"]
+    list_select_related = ["project", "category", "made_by"]
     list_filter = ["project"]
 
 

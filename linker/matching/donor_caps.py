@@ -7,7 +7,7 @@ have been released or not. So a released link counts once, however often the sit
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection
 
@@ -111,7 +111,11 @@ class SectionNames:
 
 def place_caps(project: Project, asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], dict[str, PlaceCaps]]:
     """The caps of pages under those of runs, by page and run, and by placement. One query."""
-    params = {"project": project.pk, "pages": [page for page, _ in asked], "runs": [run for _, run in asked]}
+    params: dict[str, Any] = {
+        "project": project.pk,
+        "pages": [page for page, _ in asked],
+        "runs": [run for _, run in asked],
+    }
     width, found = len(PlaceCaps._fields), {}
     with connection.cursor() as cursor:
         cursor.execute(_CAPS, params)
@@ -133,7 +137,7 @@ class DonorCaps:
             return
         asked = sorted({(edge.source_id, edge.run_id) for edge in edges})
         self._caps = place_caps(project, asked)
-        params = {"project": project.pk, "pages": [page for page, _ in asked], "without": list(without)}
+        params: dict[str, Any] = {"project": project.pk, "pages": [page for page, _ in asked], "without": list(without)}
         with connection.cursor() as cursor:
             cursor.execute(_TAKEN, params)
             self._taken.update({(page, placement): links for page, placement, links in cursor.fetchall()})

@@ -26,6 +26,7 @@ from linker.models import (
     Run,
     RunComparison,
     SafetyClass,
+    SectionCap,
     SensitiveRule,
     Suppression,
     Tier,
@@ -48,7 +49,8 @@ from tests.factories import make_category, make_edge, make_page, make_project, m
 
 GOVERNANCE = [
     Alert, AlertClosing, BarredPair, Change, Gate, Judgement, KeptBounds, KeptRun, Notification, PublishedLink,
-    ReleaseDraft, RolloutRule, RunComparison, SafetyClass, Sample, SampleLink, Suppression,
+    ReleaseDraft, RolloutRule, RunComparison, SafetyClass, Sample, SampleLink,
+    SectionCap, Suppression,
 ]  # fmt: skip
 SHOWN_ONLY = [Page, Run, Decision, Release, *GOVERNANCE]
 

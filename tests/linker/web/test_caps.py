@@ -65,7 +65,7 @@ def test_the_preview_counts_what_would_leave_and_come_back_and_saves_nothing(cli
         ("Suggestions that would come back to it", 0),
         ("Accepted links that the next release would hold back", 1),
     ):
-        assert f"<dt>{label}</dt> <dd>{number}</dd>" in page
+        assert f"<li>{label}: <strong>{number}</strong></li>" in page
     assert "the worse" in page
     assert "in the text 1" in page
     assert "the better" not in page
@@ -78,7 +78,7 @@ def test_the_preview_knows_what_would_come_back(client_for, manager, project, se
     edge = make_edge(project, make_page(project, category=section), placement="related", stale=True)
     project.edges.filter(pk=edge.pk).update(capped_at="2026-01-01T00:00Z")
     page = compact(client_for(manager).post(PAGE, fields(category=section.pk, related_in_all=5, check=1)).text)
-    assert "<dt>Suggestions that would come back to it</dt> <dd>1</dd>" in page
+    assert "<li>Suggestions that would come back to it: <strong>1</strong></li>" in page
 
 
 @pytest.mark.parametrize(
