@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('linker', '0024_alerts'),
+        ('linker', '0025_cohorts'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
