@@ -1,7 +1,8 @@
 """The caps of some donors, what uses them up, and which of them is met.
 
 What counts: the links that the site has in a place, and approved ones that it does not have there yet, whether they
-have been released or not. So a released link counts once, however often the site has been crawled since.
+have been released or not. So a released link counts once, however often the site has been crawled since. One that has
+gone from the site and is back in the queue counts no more than any open suggestion.
 """
 
 from __future__ import annotations
