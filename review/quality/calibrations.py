@@ -19,6 +19,7 @@ from linker.projects.policies.cohorts import name_of, set_bounds
 from linker.projects.policies.tiers import TierChange, change_tiers
 from linker.projects.tier_preview import Bound, Effect, Spread
 from linker.runs import lifecycle
+from linker.wording import percent
 from review.models import Drawn, Grade, Sample, SampleKind, SampleLink
 from review.quality.curves import Band, Point, bound_for, curve
 from review.quality.rates import share_of
@@ -154,15 +155,19 @@ def effect_of(project: Project, tier: Tier, bound: float, cohort: OwnBounds | No
 
 @transaction.atomic
 def apply(
-    sample: Sample, tier: Tier, wanted: float, user: User, *, lenient: bool, sure: bool
+    sample: Sample, tier: Tier, wanted: float, user: User, *, lenient: bool, sure: bool, shown: float | None = None
 ) -> tuple[Point, TierChange]:
     """Lets a tier begin where the wanted precision does, and keeps the choice with the sample.
 
-    Raises UserError where no bound reaches it, or another tier begins there.
+    Raises UserError where no bound reaches it, another tier begins there, or it is no longer the bound that was
+    `shown`.
     """
     point = bound_for(points_of(sample, lenient=lenient), wanted, sure=sure)
     if point is None:
         raise UserError(_("No bound reaches this precision. Ask for less, or label more links."))
+    if shown is not None and shown != point.bound:
+        said = _("Links were judged meanwhile, and the bound is %(bound)s now. Look at what it does, then apply it.")
+        raise UserError(said % {"bound": percent(point.bound)})
     cohort = cohort_of(sample.run)
     bounds = {one.pk: one.lower_bound for one in tiers_of(sample.project)} if cohort is None else dict(cohort.bounds)
     at = [one for one, lower in bounds.items() if lower == point.bound and one != tier.pk]

@@ -24,6 +24,16 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 // somebody who has signed out.
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
+// A double click sends a form once. A form whose answer is a file stays on the page, and may be sent again.
+const AGAIN_MS = 1500;
+addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || form.method !== "post") return;
+  if (form.dataset.sent) return event.preventDefault();
+  form.dataset.sent = "1";
+  setTimeout(() => delete form.dataset.sent, AGAIN_MS);
+});
+
 // A short name follows the name until somebody writes one.
 for (const field of document.querySelectorAll("[data-filled-from]")) {
   const source = document.getElementById(field.dataset.filledFrom);

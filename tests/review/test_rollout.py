@@ -14,6 +14,7 @@ from review.releases.rollout import in_share
 from review.releases.rollout_rules import Effect, effect_of
 from review.web.rollout_forms import RolloutForm
 from tests.factories import make_category, make_edge, make_member, make_page
+from tests.linker.projects.test_rule_preview import undo_form
 from tests.review.test_release import donors, release_of
 
 
@@ -132,3 +133,13 @@ def test_a_manager_sees_the_effect_saves_undoes_and_it_is_in_the_log(project, ed
         ("off", "pilot"),
         ("pilot", None),
     ]
+
+
+def test_a_rule_that_was_sent_twice_is_undone_whole(project, edges, manager, client_for):
+    rule(project, Stage.ON, "Shop").save()
+    client, page = client_for(manager), "/p/shop/settings/rollout/"
+    sent = {"category": make_category(project, "Shop").pk, "stage": "pilot", "share": "30"}
+    for _ in range(2):
+        assert client.post(page, sent).status_code == 302
+    client.post(*undo_form(client.get(page).content.decode()))
+    assert RolloutRule.objects.get().stage == Stage.ON

@@ -232,6 +232,18 @@ def test_a_gate_that_was_made_or_removed_can_be_taken_back_until_something_else_
     assert "/class/" in action
 
 
+def test_a_class_that_somebody_removed_meanwhile_is_not_made_anew_unasked(project, manager, redis_server, client_for):
+    client, page = client_for(manager), "/p/shop/settings/safety/class/"
+    sent = {"class-name": "Law", "class-url_pattern": "/law/"}
+    client.post(page, sent)
+    one = SafetyClass.objects.get()
+    end_class(project, one.pk, manager)
+    answer = client.post(page, {**sent, "class": one.pk})
+    assert answer.status_code == 422
+    assert "has been removed meanwhile" in answer.content.decode()
+    assert SafetyClass.objects.filter(ended_at=None).count() == 0
+
+
 def test_a_class_whose_links_need_a_second_person_is_not_removed_and_its_change_reaches_the_links(
     project, editor, manager, redis_server
 ):

@@ -72,6 +72,8 @@ class ChoiceForm(forms.Form):
     lenient = forms.BooleanField(label=gettext_lazy("Borderline counts as good"), required=False)
     sure = forms.BooleanField(label=gettext_lazy("The lower end of the interval reaches it"), required=False)
 
+    shown = forms.FloatField(required=False, widget=forms.HiddenInput)  # the bound that the manager has seen
+
     def __init__(self, sample: Sample, data: QueryDict | None = None) -> None:
         super().__init__(data, auto_id="c-%s")
         self.tiers = {tier.pk: tier for tier in calibrations.tiers_of(sample.project)}
@@ -117,8 +119,9 @@ def calibration_apply(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         own = calibrations.cohort_of(sample.run)
         point, _change = calibrations.apply(
-            sample, tier, said["wanted"] / 100, user_of(request), lenient=said["lenient"], sure=said["sure"]
-        )
+            sample, tier, said["wanted"] / 100, user_of(request),
+            lenient=said["lenient"], sure=said["sure"], shown=said["shown"],
+        )  # fmt: skip
     except UserError as error:
         form.add_error(None, str(error))
         return _page(request, membership, sample, form, status=422)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +9,7 @@ from playwright.sync_api import expect
 
 from review.decisions import Ruling, decide_edges
 from review.models import Reason, Verb
+from tests.browser import axe
 from tests.browser.queue.screen import expect_saved, expect_state, open_queue, press
 from tests.factories import make_member
 
@@ -20,23 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-AXE = (Path(__file__).parent.parent / "vendor" / "axe-core" / "axe.min.js").read_text()
-FINDINGS = """async (rules) => {
-  const { violations } = await axe.run(document, { runOnly: rules });
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
-}"""
-RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
 NARROW = {"width": 390, "height": 1600}  # what the fixed actions cover for a moment is not judged
-
-
-def findings(page: Page) -> list[str]:
-    """In a light theme by all rules, and in a dark one by that of contrast, the only one that it can change."""
-    page.evaluate(f"window.axe || (() => {{ {AXE} }})()")
-    found = []
-    for scheme, rules in (("light", RULES), ("dark", ["color-contrast"])):
-        page.emulate_media(color_scheme=scheme)
-        found += [f"{scheme} {finding}" for finding in page.evaluate(FINDINGS, rules)]
-    return found
 
 
 def states(page: Page, project, edges) -> Iterator[str]:
@@ -90,7 +74,7 @@ def states(page: Page, project, edges) -> Iterator[str]:
 def test_nothing_is_found_in_any_state_of_the_queue(language, at_queue, project, edges):
     at_queue.context.add_cookies([{"name": "django_language", "value": language, "url": at_queue.url}])
     open_queue(at_queue, at_queue.url)
-    found = {state: findings(at_queue) for state in states(at_queue, project, edges)}
+    found = {state: axe.findings(at_queue) for state in states(at_queue, project, edges)}
     assert {state: one for state, one in found.items() if one} == {}
 
 
@@ -105,10 +89,10 @@ def test_nothing_is_found_on_the_pages_around_it(language, page, queue_url, proj
         page.goto(queue_url + path)
         if path == "keys/":
             page.locator("[data-own-keys] input[maxlength]").first.press("u")
-        found[path] = findings(page)
+        found[path] = axe.findings(page)
     page.goto(f"{queue_url}sheet/")
     file = {"name": "x.csv", "mimeType": "text/csv", "buffer": b"suggestion,decision\n1,perhaps\n"}
     page.locator("input[type=file]").set_input_files(file)
     page.locator("form:has(input[type=file]) button").click()
-    found["a file that cannot be read"] = findings(page)
+    found["a file that cannot be read"] = axe.findings(page)
     assert {path: one for path, one in found.items() if one} == {}

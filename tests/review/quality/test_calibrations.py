@@ -11,6 +11,7 @@ from review.models import Grade, Sample
 from review.quality import calibrations, judging
 from review.quality.curves import Band, bound_for, curve
 from tests.factories import make_edge, make_member, make_page, make_run
+from tests.linker.projects.test_rule_preview import undo_form
 from tests.markup import compact
 
 pytestmark = pytest.mark.django_db
@@ -149,3 +150,31 @@ def test_links_with_bounds_of_their_own_are_calibrated_alone(site, manager, ada,
     set_bounds(site, CohortName(Basis.PROBABILITY, role="hub"), {}, manager)
     answer = client.post(f"{PAGE}{sample.pk}/apply/", asked)
     assert "no bounds of their own any more" in compact(answer.content.decode())
+
+
+def test_a_bound_that_has_moved_since_it_was_shown_is_not_applied(site, ada, client_for, manager):
+    sample, tier = calibration(site), site.tiers.get(name="Good ones")
+    for link in [one for one in judging.waiting_for(site, ada) if one.probability > 0.6]:
+        judging.judge(site, ada, link.pk, Grade.GOOD)
+    client, said = client_for(manager), {"wanted": "80", "tier": str(tier.pk)}
+    page = client.get(f"{PAGE}{sample.pk}/", said, headers={"accept-language": "de"}).content.decode()
+    assert 'name="shown" value="0.6"' in page
+    label(site, ada, 0.4)
+    answer = client.post(f"{PAGE}{sample.pk}/apply/", {**said, "shown": "0.6"})
+    assert "the bound is 40% now" in answer.content.decode()
+    tier.refresh_from_db()
+    assert tier.lower_bound == 0.9
+    client.post(f"{PAGE}{sample.pk}/apply/", {**said, "shown": "0.4"})
+    tier.refresh_from_db()
+    assert tier.lower_bound == 0.4
+
+
+def test_a_bound_that_is_applied_twice_is_undone_whole(site, ada, client_for, manager):
+    sample, tier = calibration(site), site.tiers.get(name="Good ones")
+    label(site, ada, 0.4)
+    client = client_for(manager)
+    for _ in range(2):
+        client.post(f"{PAGE}{sample.pk}/apply/", {"wanted": "80", "tier": tier.pk, "shown": "0.4"})
+    client.post(*undo_form(client.get("/p/shop/settings/tiers/").content.decode()))
+    tier.refresh_from_db()
+    assert tier.lower_bound == 0.9

@@ -71,6 +71,8 @@ def class_save(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = _chosen(project, request.POST.get("class", ""))
     before = _class_fields(chosen) if chosen is not None else None
     form = SafetyClassForm(request.POST, project=project, instance=chosen)
+    if chosen is None and request.POST.get("class"):
+        form.add_error(None, _("This class has been removed meanwhile. Save once more to add it anew."))
     if form.is_valid():
         one = form.save(commit=False)
         try:

@@ -36,9 +36,13 @@ class Undo:
 def offer_undo(
     request: HttpRequest, project: Project, tab: str, action: str, fields: Sequence[tuple[str, str]]
 ) -> None:
-    """Offers the tab's last change to be undone, until somebody makes another."""
+    """Offers the tab's last change to be undone, until somebody makes another. What was sent twice has changed nothing
+    the second time: the first offer holds."""
+    newest, known = _newest(project, tab), request.session.get(_key(project, tab))
+    if known is not None and known["change"] == newest:
+        return
     request.session[_key(project, tab)] = {
-        "change": _newest(project, tab), "action": action, "fields": [list(field) for field in fields]
+        "change": newest, "action": action, "fields": [list(field) for field in fields]
     }  # fmt: skip
 
 
