@@ -178,3 +178,10 @@ def test_a_bound_that_is_applied_twice_is_undone_whole(site, ada, client_for, ma
     client.post(*undo_form(client.get("/p/shop/settings/tiers/").content.decode()))
     tier.refresh_from_db()
     assert tier.lower_bound == 0.9
+
+
+def test_who_judges_a_link_is_not_told_how_to_change_it(site, ada, client_for):
+    calibration(site)
+    page = compact(client_for(ada).get("/p/shop/quality/judge/").content.decode())
+    assert "Not in the text: needs a copy change" in page
+    assert "Write the sentence" not in page
