@@ -166,35 +166,44 @@ def states(page: Page, at: Callable[[str], None], full: Project) -> Iterator[str
         yield f"a calibration for {wanted} percent"
     at("settings/safety/")
     page.locator("[name=gate-min_clicks]").fill("100")
-    page.locator("#gate-form [name=check]").click()
+    with page.expect_navigation():
+        page.locator("#gate-form [name=check]").click()
     yield "what a gate would hold"
     page.locator("[name=gate-min_clicks]").fill("")
-    page.locator("#gate-form .button--primary").click()
+    with page.expect_navigation():
+        page.locator("#gate-form .button--primary").click()
     yield "a gate with a mistake"
     at("settings/safety/")
     page.locator("[name=pair-source]").select_option("Alcohol")
     page.locator("[name=pair-target]").select_option("For children")
     page.locator("[name=pair-reason]").fill("Because.")
-    page.locator("#pair-form [name=check]").click()
+    with page.expect_navigation():
+        page.locator("#pair-form [name=check]").click()
     yield "what a pair would touch"
-    page.locator(".actions a").first.click()
+    with page.expect_navigation():
+        page.locator(".actions a").first.click()
     page.locator("[name=class-name]").fill("")
-    page.locator("#class-form").evaluate("(form) => { form.noValidate = true; form.requestSubmit(); }")
+    with page.expect_navigation():
+        page.locator("#class-form").evaluate("(form) => { form.noValidate = true; form.requestSubmit(); }")
     yield "a class with a mistake"
     at("settings/rollout/")
     page.locator("[name=pattern]").fill("/")
-    page.locator("[name=check]").click()
+    with page.expect_navigation():
+        page.locator("[name=check]").click()
     yield "what a roll-out rule does"
     page.locator("[name=pattern]").fill("")
-    page.locator("#rule-form .button--primary").click()
+    with page.expect_navigation():
+        page.locator("#rule-form .button--primary").click()
     yield "a roll-out rule with a mistake"
     at("settings/members/")
-    page.locator("#invitations .button--primary").click()
+    with page.expect_navigation():
+        page.locator("#invitations .button--primary").click()
     yield "an invitation"
     at("quality/alerts/")
     page.locator("details summary").last.click()
     page.locator("[name=near]").fill("0")
-    page.locator(".limits").evaluate("(form) => { form.noValidate = true; form.requestSubmit(); }")
+    with page.expect_navigation():
+        page.locator(".limits").evaluate("(form) => { form.noValidate = true; form.requestSubmit(); }")
     yield "limits with a mistake"
 
 
@@ -221,14 +230,16 @@ def test_nothing_is_found_on_the_way_in_and_on_the_page_of_mails(
     found["sign in"] = looked_at(page)
     page.locator("[name=username]").fill("nobody")
     page.locator("[name=password]").fill("wrong")
-    page.locator("[name=password]").press("Enter")
+    with page.expect_navigation():
+        page.locator("[name=password]").press("Enter")
     found["refused"] = looked_at(page)
     page.goto(f"{live_server.url}/join/?token={token}")
     found["join"] = looked_at(page)
     page.locator("[name=username]").fill("nina")
     page.locator("[name=password1]").fill("short")
     page.locator("[name=password2]").fill("other")
-    page.locator("[name=password2]").press("Enter")
+    with page.expect_navigation():
+        page.locator("[name=password2]").press("Enter")
     found["an account with a mistake"] = looked_at(page)
     page.context.clear_cookies()
     page.context.add_cookies([{"name": "django_language", "value": speaks, "url": live_server.url}])
