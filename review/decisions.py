@@ -7,6 +7,7 @@ saw, changed, and a Decision is appended for each. The second of two editors cha
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -64,6 +65,7 @@ def decide_edges(
     shown: Shown = AS_OPEN,
     key: UUID | None = None,
     batch: UUID | None = None,
+    counted: Counted | None = None,
 ) -> Outcome:
     """Accepts or rejects edges that are still as `shown`; the others come back as conflicts, unchanged.
 
@@ -71,6 +73,9 @@ def decide_edges(
     accept. An edited anchor is looked for in the donor's text again: if it is there, a content gap is closed and the
     link becomes inline; if not, the link has no place until somebody changes the copy. More than one edge share a
     batch; decisions of several calls do if they are given one. `key` is kept with the decision on a single edge.
+
+    `counted`: what the pages have, without any of the edges of a piece of work that takes several calls. Each call adds
+    what it accepts, and whoever makes them calls keep_apart at the end: no call changes the words of the next.
 
     Where there is something to be said against the words of an accepted link (see review.anchor_warnings), it
     comes back as a doubt, unchanged, unless the ruling overrules it; the decision keeps what was overruled. Open
@@ -96,7 +101,7 @@ def decide_edges(
         reworded = {edge.pk for edge in same if verb != Verb.REJECT and not shown.reads_same(edge)}
         if batch is None and len(edge_ids) > 1:
             batch = uuid4()
-        deciding = _Deciding(project, verb, user, ruling, shown, batch, key)
+        deciding = _Deciding(project, verb, user, ruling, shown, batch, key, counted)
         deciding.decide([edge for edge in same if edge.pk not in reworded])
         decisions, doubts = deciding.decisions, deciding.doubts
         changed = [decision.edge for decision in decisions]
@@ -110,11 +115,31 @@ def decide_edges(
                 suppress(changed, RULES_OUT.get(ruling.reason, SuppressedKind.PAIR), ruling.reach, user)
             if batch is None:  # what is decided in bulk is not read one by one
                 overlap.offer_again(project, decisions[0])
-            keep_apart(project, [edge.target_id for edge in changed])
+            if counted is None:
+                keep_apart(project, [edge.target_id for edge in changed])
         answered = {edge.pk for edge in changed} | {doubt.edge.pk for doubt in doubts}
         left = [edge for edge in edges if edge.pk not in answered]
         conflicts = conflicts_of(left, shown.status, reworded, deciding)
     return Outcome(tuple(decisions), conflicts, tuple(doubts))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the pages of some edges have apart from these edges: how often an acceptor is linked with which words, and
+    how much room a donor has."""
+
+    words: AnchorUse
+    caps: DonorCaps
+
+    def add(self, edge: CandidateEdge) -> None:
+        """The edge was accepted."""
+        self.words.add(edge.target_id, [edge.anchor])
+        self.caps.add(edge)
+
+
+def counted_of(project: Project, edges: Sequence[CandidateEdge]) -> Counted:
+    words = use_of(project, sorted({edge.target_id for edge in edges}), without=[edge.pk for edge in edges])
+    return Counted(words, donor_full.donor_caps(project, edges))
 
 
 class _Deciding:
@@ -129,9 +154,11 @@ class _Deciding:
         shown: Shown,
         batch: UUID | None,
         key: UUID | None,
+        counted: Counted | None,
     ) -> None:
         self.project, self.verb, self.user = project, verb, user
         self.ruling, self.shown, self.batch, self.key = ruling, shown, batch, key
+        self.counted = counted
         self.decisions: list[Decision] = []
         self.doubts: list[Doubt] = []
 
@@ -140,11 +167,10 @@ class _Deciding:
         if self.verb == Verb.REJECT:
             self.decisions = [self._rejected(edge) for edge in edges]
         elif edges:
-            use = use_of(self.project, [edge.target_id for edge in edges], without=[edge.pk for edge in edges])
-            caps = donor_full.donor_caps(self.project, edges)
+            counted = self.counted if self.counted is not None else counted_of(self.project, edges)
             gates = Gates(self.project)
             for edge in edges:
-                self._accept(edge, use, caps)
+                self._accept(edge, counted)
                 edge.waits, edge.second_by = edge.status == EdgeStatus.ACCEPTED and gates.stops(edge), None
 
     def _rejected(self, edge: CandidateEdge) -> Decision:
@@ -153,16 +179,8 @@ class _Deciding:
         edge.waits, edge.second_by = False, None
         return with_outcome(decision)
 
-    def _accept(self, edge: CandidateEdge, use: AnchorUse, caps: DonorCaps) -> None:
-        anchor, wanted = edge.anchor, self.ruling.anchor
-        if self.verb == Verb.EDIT and wanted is not None and wanted.strip() != edge.anchor:
-            anchor = clean_anchor(wanted)
-
-        def placement() -> Placement:
-            return self._placement(edge, anchor)
-
-        warnings = warnings_about(edge, anchor, use, written=anchor != edge.anchor, placement=placement)
-        warnings += donor_full.warning_about(edge, caps, placement)
+    def _accept(self, edge: CandidateEdge, counted: Counted) -> None:
+        anchor, warnings = words_and_warnings(edge, self.verb, self.ruling, counted, self.user)
         codes = self.ruling.overrules.get(edge.pk, ())
         if any(warning.code not in codes for warning in warnings):
             self.doubts.append(Doubt(edge, anchor, tuple(warnings)))
@@ -170,17 +188,8 @@ class _Deciding:
         decision = self._decision(edge)
         decision.overruled = overruled(warnings)
         make_accepted(edge, decision, anchor, self.ruling)
-        use.add(edge.target_id, [edge.anchor])
-        caps.add(edge)
+        counted.add(edge)
         self.decisions.append(with_outcome(decision))
-
-    def _placement(self, edge: CandidateEdge, anchor: str) -> Placement:
-        """Where the link goes if it is accepted."""
-        if self.ruling.where is not None:
-            return PLACEMENT_OF[self.ruling.where]
-        if anchor == edge.anchor:
-            return Placement(edge.placement)
-        return PLACEMENT_OF[where_with(edge, self.ruling, self.user)]
 
     def _decision(self, edge: CandidateEdge) -> Decision:
         decision = decision_on(edge, self.verb, self.user, note=self.ruling.note, batch=self.batch, key=self.key)
@@ -188,23 +197,27 @@ class _Deciding:
         decision.position = self.shown.position
         return decision
 
-    def is_by(self, decision: Decision | None) -> bool:
-        """Whether the decision is the same person's."""
-        return decision is not None and decision.user_id == self.user.pk
 
-    def is_done_by(self, decision: Decision | None) -> bool:
-        """Whether the decision is the same person's, and the same."""
-        if decision is None or not self.is_by(decision):
-            return False
-        if self.verb == Verb.REJECT:
-            return decision.verb == Verb.REJECT and decision.reason == self.ruling.reason
-        words = self.ruling.anchor if self.verb == Verb.EDIT else self.shown.anchors.get(decision.edge_id)
-        return (
-            decision.verb in (Verb.ACCEPT, Verb.EDIT)
-            and (words is None or same_words(words, decision.anchor_after))
-            and self.ruling.rel in (None, decision.rel_after)
-            and self.ruling.where in (None, decision.moved_to)
-        )
+def words_and_warnings(
+    edge: CandidateEdge, verb: Verb, ruling: Ruling, counted: Counted, user: User
+) -> tuple[str, list[AnchorWarning]]:
+    """The words that an accept or an edit with this ruling gives the link, and what is to be said against it.
+
+    `counted`: what the pages have apart from this edge. Raises AnchorError where no link could have these words.
+    """
+    anchor, wanted = edge.anchor, ruling.anchor
+    if verb == Verb.EDIT and wanted is not None and wanted.strip() != edge.anchor:
+        anchor = clean_anchor(wanted)
+
+    def placement() -> Placement:
+        if ruling.where is not None:
+            return PLACEMENT_OF[ruling.where]
+        if anchor == edge.anchor:
+            return Placement(edge.placement)
+        return PLACEMENT_OF[where_with(edge, ruling, user)]
+
+    warnings = warnings_about(edge, anchor, counted.words, written=anchor != edge.anchor, placement=placement)
+    return anchor, warnings + donor_full.warning_about(edge, counted.caps, placement)
 
 
 def warnings_about_words(edge: CandidateEdge, anchor: str, where: Where) -> list[AnchorWarning]:
@@ -237,17 +250,15 @@ def accepted_with(edge: CandidateEdge, ruling: Ruling, user: User) -> CandidateE
 def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
     """What is to be said against the words of some open edges, accepted one after the other, by edge; without those
     that nothing is to be said against."""
-    use = use_of(project, [edge.target_id for edge in edges], without=[edge.pk for edge in edges])
-    caps = donor_full.donor_caps(project, edges)
+    counted = counted_of(project, edges)
     found = {}
     for edge in edges:
-        warnings = warnings_about(edge, edge.anchor, use, written=False)
-        warnings += donor_full.warning_about(edge, caps, lambda edge=edge: edge.placement)  # type: ignore[misc]
+        warnings = warnings_about(edge, edge.anchor, counted.words, written=False)
+        warnings += donor_full.warning_about(edge, counted.caps, lambda edge=edge: edge.placement)  # type: ignore[misc]
         if warnings:
             found[edge.pk] = warnings
         else:
-            use.add(edge.target_id, [edge.anchor])
-            caps.add(edge)
+            counted.add(edge)
     return found
 
 
@@ -319,13 +330,38 @@ def conflicts_of(
     deciding: _Deciding | None = None,
 ) -> tuple[Conflict, ...]:
     """Each edge with its newest decision; none is named where the status is as expected and a run came between."""
-    last = {
-        decision.edge_id: decision
-        for decision in Decision.objects.filter(edge__in=edges).select_related("user").order_by("pk")
-    }
+    last = newest_decisions(edges)
     conflicts = []
     for edge in edges:
         by = None if edge.status == expected else last.get(edge.pk)
-        is_own, is_saved = (deciding.is_by(by), deciding.is_done_by(by)) if deciding is not None else (False, False)
-        conflicts.append(Conflict(edge, by, edge.pk in reworded, is_own, is_saved))
+        conflict = Conflict(edge, by, edge.pk in reworded)
+        if deciding is not None:
+            conflict = against(conflict, deciding.verb, deciding.user, deciding.ruling, deciding.shown)
+        conflicts.append(conflict)
     return tuple(conflicts)
+
+
+def newest_decisions(edges: Sequence[CandidateEdge]) -> dict[int, Decision]:
+    """By edge, its newest decision, with who made it."""
+    found = Decision.objects.filter(edge__in=edges).select_related("user").order_by("pk")
+    return {decision.edge_id: decision for decision in found}
+
+
+def against(conflict: Conflict, verb: Verb, user: User, ruling: Ruling, shown: Shown) -> Conflict:
+    """The conflict as it is for who wants to decide this: whether it is their own decision, and just this one."""
+    by = conflict.by
+    if by is None or by.user_id != user.pk:
+        return conflict
+    return replace(conflict, is_own=True, is_saved=_says_the_same(by, verb, ruling, shown))
+
+
+def _says_the_same(decision: Decision, verb: Verb, ruling: Ruling, shown: Shown) -> bool:
+    if verb == Verb.REJECT:
+        return decision.verb == Verb.REJECT and decision.reason == ruling.reason
+    words = ruling.anchor if verb == Verb.EDIT else shown.anchors.get(decision.edge_id)
+    return (
+        decision.verb in (Verb.ACCEPT, Verb.EDIT)
+        and (words is None or same_words(words, decision.anchor_after))
+        and ruling.rel in (None, decision.rel_after)
+        and ruling.where in (None, decision.moved_to)
+    )

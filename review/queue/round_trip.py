@@ -9,114 +9,145 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
-from linker.models import CandidateEdge, Reach
+from linker.errors import UserError
+from linker.matching.tiers import keep_apart
 from linker.wording import number
-from review.decisions import decide_edges
+from review.decisions import counted_of, decide_edges
 from review.models import Verb
-from review.queue.bulk import AT_ONCE
+from review.queue.sheet_check import check, doubted, parts, stands
 from review.queue.sheet_in import Refused
-from review.rulings import AnchorError, Ruling, Shown, clean_anchor
+from review.rulings import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
+    from uuid import UUID
 
     from django.contrib.auth.models import User
 
     from linker.models import Project
+    from review.decisions import Counted
     from review.queue.sheet_in import Wish
-
-NOT_HERE = gettext_lazy("This suggestion is not in this project.")
-MAX_SHOWN = 80  # characters of a cell, in a sentence
+    from review.rulings import Outcome as Decided
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`accepted` and `rejected` count decisions; `refused` says of each other row why nothing was done."""
+    """`accepted` and `rejected` count decisions; `refused` says of other rows why nothing was done; `standing` counts
+    those that say what their editor has decided already."""
 
     accepted: int
     rejected: int
     refused: tuple[Refused, ...]
+    standing: int = 0
 
 
-def foreseen(project: Project, wishes: Sequence[Wish]) -> dict[int, str]:
-    """By row, why it will be refused, of those of which that is known before anything is decided."""
-    asked = CandidateEdge.objects.filter(project=project, pk__in=[wish.edge for wish in wishes])
-    known = asked.only("status", "run", "anchor").in_bulk()
-    first = {wish.edge: wish.row for wish in reversed(wishes)}
-    return {wish.row: text for wish in wishes if (text := _problem(wish, known.get(wish.edge), first[wish.edge]))}
+@dataclass(frozen=True)
+class Preview:
+    """What carrying out the rows would do: `wishes` are those that would be."""
+
+    wishes: tuple[Wish, ...]
+    refused: tuple[Refused, ...]
+    standing: int
+
+    @property
+    def accepts(self) -> int:
+        return sum(wish.verb != Verb.REJECT for wish in self.wishes)
+
+    @property
+    def rejects(self) -> int:
+        return len(self.wishes) - self.accepts
 
 
-def _problem(wish: Wish, edge: CandidateEdge | None, first: int) -> str:
-    if edge is None:
-        return str(NOT_HERE)
-    if first != wish.row:
-        return _("Row %(row)s decides on the same suggestion.") % {"row": number(first)}
-    if wish.verb == Verb.EDIT:
-        try:
-            clean_anchor(wish.anchor)
-        except AnchorError as error:
-            return str(error)
-    shown = Shown(runs={wish.edge: wish.run}, anchors={wish.edge: wish.shown} if wish.shown else {})
-    if wish.verb != Verb.REJECT and shown.is_same(edge) and not shown.reads_same(edge):
-        return _(
-            "The column “anchor” says “%(shown)s”, and the suggestion says “%(anchor)s”: somebody has changed the "
-            "column, or the suggestion has other words by now. Words of your own go into “new_anchor”."
-        ) % {"shown": wish.shown[:MAX_SHOWN], "anchor": edge.anchor}
-    return ""
+def preview(project: Project, user: User, wishes: Sequence[Wish]) -> Preview:
+    """What `apply` would do now."""
+    checked = check(project, user, wishes)
+    refused = {**checked.refused, **doubted(project, user, checked)}
+    kept = tuple(wish for wish in checked.wishes if wish.row not in refused)
+    return Preview(kept, _ordered(refused), len(checked.standing))
 
 
 def apply(project: Project, user: User, wishes: Sequence[Wish]) -> Outcome:
     """Decides on each row; all decisions share a batch, which one undo takes back."""
-    batch = uuid4()
-    refused = foreseen(project, wishes)
-    for alike in _alike([wish for wish in wishes if wish.row not in refused]):
-        refused |= _apply(project, user, alike, batch)
-    done = Counter(wish.verb for wish in wishes if wish.row not in refused)
-    ordered = tuple(Refused(row, text) for row, text in sorted(refused.items()))
-    return Outcome(done[Verb.ACCEPT] + done[Verb.EDIT], done[Verb.REJECT], ordered)
+    checked = check(project, user, wishes)
+    work = _Work(project, user, uuid4(), counted_of(project, [checked.edges[wish.edge] for wish in checked.wishes]))
+    for alike in parts(checked.wishes):
+        work.decide(alike)
+    if work.targets:
+        keep_apart(project, sorted(work.targets))
+    refused = {**checked.refused, **work.refused}
+    standing = checked.standing | work.standing
+    done = Counter(wish.verb for wish in wishes if wish.row not in refused and wish.row not in standing)
+    return Outcome(done[Verb.ACCEPT] + done[Verb.EDIT], done[Verb.REJECT], _ordered(refused), len(standing))
 
 
-def _alike(wishes: Sequence[Wish]) -> Iterator[list[Wish]]:
-    """Rows that say the same of their suggestions, some at a time; one that writes an anchor is by itself."""
-    by_ruling: dict[object, list[Wish]] = {}
-    for wish in wishes:
-        own = wish.row if wish.verb == Verb.EDIT else None
-        by_ruling.setdefault((wish.verb, wish.reason, wish.reach, wish.note, own), []).append(wish)
-    for same in by_ruling.values():
-        for start in range(0, len(same), AT_ONCE):
-            yield same[start : start + AT_ONCE]
+class _Work:
+    """The decisions of a file, made part by part, and what became of the rows that were not carried out."""
+
+    def __init__(self, project: Project, user: User, batch: UUID, counted: Counted) -> None:
+        self.project, self.user, self.batch, self.counted = project, user, batch, counted
+        self.refused: dict[int, str] = {}
+        self.standing: set[int] = set()
+        self.targets: set[int] = set()  # of what was decided
+
+    def decide(self, alike: Sequence[Wish]) -> None:
+        """Decides on suggestions of which rows say the same."""
+        verb, ruling = alike[0].verb, alike[0].ruling
+        shown = Shown(runs={wish.edge: wish.run for wish in alike}, anchors={wish.edge: wish.shown for wish in alike})
+        ids = [wish.edge for wish in alike]
+        try:
+            done = decide_edges(
+                self.project, ids, verb, self.user, ruling, shown, batch=self.batch, counted=self.counted
+            )
+        except UserError as error:
+            self.refused |= {wish.row: str(error) for wish in alike}
+            return
+        self._note(done, {wish.edge: wish for wish in alike})
+
+    def _note(self, done: Decided, wishes: dict[int, Wish]) -> None:
+        self.targets |= {decision.edge.target_id for decision in done.decided}
+        for doubt in done.doubts:
+            self.refused[wishes[doubt.edge.pk].row] = " ".join(warning.text for warning in doubt.warnings)
+        for conflict in done.conflicts:
+            wish = wishes[conflict.edge.pk]
+            if stands(wish, conflict):
+                self.standing.add(wish.row)
+            else:
+                self.refused[wish.row] = conflict.message
 
 
-def _apply(project: Project, user: User, alike: Sequence[Wish], batch: UUID) -> dict[int, str]:
-    """Decides on suggestions of which rows say the same; by row, why nothing was done."""
-    [wish, *_others] = alike
-    ruling = Ruling(anchor=wish.anchor or None, reason=wish.reason, reach=Reach(wish.reach), note=wish.note)
-    shown = Shown(
-        runs={wish.edge: wish.run for wish in alike}, anchors={wish.edge: wish.shown for wish in alike if wish.shown}
-    )
-    rows = {wish.edge: wish.row for wish in alike}
-    try:
-        outcome = decide_edges(project, list(rows), wish.verb, user, ruling, shown, batch=batch)
-    except AnchorError as error:
-        return {wish.row: str(error)}
-    doubted = {rows[one.edge.pk]: " ".join(warning.text for warning in one.warnings) for one in outcome.doubts}
-    return doubted | {rows[one.edge.pk]: one.message for one in outcome.conflicts if not one.is_saved}
+def _ordered(refused: dict[int, str]) -> tuple[Refused, ...]:
+    return tuple(Refused(row, text) for row, text in sorted(refused.items()))
 
 
 def in_words(outcome: Outcome) -> str:
-    """One sentence on what was done."""
-    said = ngettext(
-        "%(accepted)s link accepted, %(rejected)s rejected, undone as one.",
-        "%(accepted)s links accepted, %(rejected)s rejected, undone as one.",
-        outcome.accepted,
-    ) % {"accepted": number(outcome.accepted), "rejected": number(outcome.rejected)}
-    if not outcome.refused:
-        return said
-    rows = len(outcome.refused)
-    refused = ngettext("%(rows)s row was refused.", "%(rows)s rows were refused.", rows) % {"rows": number(rows)}
-    return f"{said} {refused}"
+    """What was done, in a few sentences."""
+    said = [_("Nothing was changed.")]
+    if outcome.accepted or outcome.rejected:
+        counts = {"accepted": number(outcome.accepted), "rejected": number(outcome.rejected)}
+        said = [
+            ngettext(
+                "%(accepted)s link accepted, %(rejected)s rejected, undone as one.",
+                "%(accepted)s links accepted, %(rejected)s rejected, undone as one.",
+                outcome.accepted,
+            )
+            % counts
+        ]
+    if outcome.standing:
+        said.append(standing_in_words(outcome.standing))
+    if rows := len(outcome.refused):
+        said.append(ngettext("%(rows)s row was refused.", "%(rows)s rows were refused.", rows) % {"rows": number(rows)})
+    return " ".join(said)
+
+
+def standing_in_words(rows: int) -> str:
+    """How many rows say what their editor has decided already."""
+    return ngettext(
+        "%(rows)s row says what you have decided already, and stays as it is.",
+        "%(rows)s rows say what you have decided already, and stay as they are.",
+        rows,
+    ) % {"rows": number(rows)}

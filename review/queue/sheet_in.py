@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import codecs
 import csv
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from dataclasses import astuple, dataclass, replace
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -21,12 +21,13 @@ from linker.storage import workbook
 from linker.storage.cells import safe_cell
 from linker.wording import number
 from review.models import Reason, Verb
+from review.rulings import Ruling, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-NEEDED = ("suggestion", "run", "anchor", "decision")
+NEEDED = ("suggestion", "run", "donor", "acceptor", "anchor", "decision")
 USED = (*NEEDED, "new_anchor", "reason", "reach", "note")
 MAX_DECISIONS = 1000  # that are carried out within one request; rows without a decision do not count
 MAX_ROWS = 250_000  # that a file has: more than a workbook of the queue holds
@@ -44,17 +45,39 @@ _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 
 @dataclass(frozen=True)
 class Wish:
-    """A row that decides something. `row` is its place in the file, from 1, the header included."""
+    """A row that decides something. `row` is its place in the file, from 1, the header included; `donor` and `acceptor`
+    are the addresses that it names, and `shown` its anchor."""
 
     row: int
     edge: int
     run: int
+    donor: str
+    acceptor: str
     shown: str
     verb: Verb
     anchor: str = ""
     reason: str = ""
     note: str = ""
     reach: str = Reach.GOOD.value
+
+    @classmethod
+    def unpacked(cls, cells: Sequence[Any]) -> Self:
+        """The inverse of `packed`."""
+        wish = cls(*cells)
+        return replace(wish, verb=Verb(wish.verb))
+
+    @property
+    def packed(self) -> list[str | int]:
+        """As JSON values."""
+        return [str(value) if isinstance(value, Verb) else value for value in astuple(self)]
+
+    @property
+    def ruling(self) -> Ruling:
+        return Ruling(anchor=self.anchor or None, reason=self.reason, reach=Reach(self.reach), note=self.note)
+
+    @property
+    def what_was_shown(self) -> Shown:
+        return Shown(runs={self.edge: self.run}, anchors={self.edge: self.shown})
 
     @property
     def reason_label(self) -> str:
@@ -210,7 +233,7 @@ def _columns(header: list[str]) -> dict[str, int]:
 def _read(cells: dict[str, str], row: int) -> Wish | Refused | None:
     word = cells.get("decision", "").lower()
     if not word:
-        return None
+        return _without_decision(cells, row)
     if problem := _problem(cells, word):
         return Refused(row, problem)
     verb, anchor = WORDS[word], _own(cells.get("new_anchor", ""))
@@ -219,10 +242,20 @@ def _read(cells: dict[str, str], row: int) -> Wish | Refused | None:
     reason = _named(Reason).get(cells.get("reason", "").lower(), "")
     reach = _named(Reach).get(cells.get("reach", "").lower(), Reach.GOOD.value)
     return Wish(
-        row, int(cells["suggestion"]), int(cells["run"]), _own(cells.get("anchor", "")), verb, anchor,
+        row, int(cells["suggestion"]), int(cells["run"]), _own(cells["donor"]), _own(cells["acceptor"]),
+        _own(cells.get("anchor", "")), verb, anchor,
         reason if verb == Verb.REJECT else "", _own(cells.get("note", ""))[:MAX_NOTE],
         reach if verb == Verb.REJECT else Reach.GOOD.value,
     )  # fmt: skip
+
+
+def _without_decision(cells: dict[str, str], row: int) -> Refused | None:
+    """What is said of a row that holds words or a reason and decides nothing; None of one that holds neither."""
+    for name in ("new_anchor", "reason"):
+        if cells.get(name):
+            said = _("The row holds something under “%(column)s” and nothing under “decision”: write accept or reject.")
+            return Refused(row, said % {"column": name})
+    return None
 
 
 def _problem(cells: dict[str, str], word: str) -> str:
@@ -243,6 +276,15 @@ def _problem(cells: dict[str, str], word: str) -> str:
                 "column": name,
                 "text": cells.get(name, "")[:40],
             }
+    for name in ("donor", "acceptor"):
+        if not cells.get(name):
+            return _("The cell under “%(column)s” is empty, so that the row does not say which link it is about.") % {
+                "column": name
+            }
+    if WORDS[word] == Verb.REJECT and cells.get("new_anchor"):
+        return _("The row rejects the link and holds words under “new_anchor”: remove them, or write accept.")
+    if WORDS[word] == Verb.ACCEPT and cells.get("reason"):
+        return _("The row accepts the link and holds something under “reason”: remove it, or write reject.")
     reason, reach = cells.get("reason", "").lower(), cells.get("reach", "").lower()
     if reason and reason not in _named(Reason):
         return _("“%(word)s” under “reason” is no reason. Known are: %(known)s.") % {

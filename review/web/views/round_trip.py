@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.core import signing
@@ -17,9 +17,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from linker.errors import UserError
 from linker.models import Role
 from linker.projects.access import member
-from review.models import Verb
 from review.queue.filters import QueueFilter
-from review.queue.round_trip import apply, foreseen, in_words
+from review.queue.round_trip import apply, in_words, preview, standing_in_words
 from review.queue.sheet_in import Wish, read_sheet
 from review.queue.sheet_out import csv_pieces, workbook
 from review.web.views.queue import queue_context, user_of
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
+    from linker.models import Membership
     from review.queue.sheet_in import Sheet
 
 SHOWN = 50  # rows of the preview, and of what was refused
@@ -70,26 +70,23 @@ def sheet(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return render(request, "review/sheet.html", context)
     if "wishes" in request.POST:
-        return _decide(request, slug)
+        return _decide(request, membership, context)
     try:
         found = _sent(request)
     except UserError as error:
         return render(request, "review/sheet.html", context | {"error": str(error)}, status=422)
-    refused = foreseen(project, found.wishes)
-    wishes = [wish for wish in found.wishes if wish.row not in refused]
-    rows = [(w.row, w.edge, w.run, w.shown, w.verb.value, w.anchor, w.reason, w.note, w.reach) for w in wishes]
+    foreseen = preview(project, user_of(request), found.wishes)
+    rows = [wish.packed for wish in foreseen.wishes]
     return render(
         request,
         "review/sheet.html",
         context
         | {
             "found": found,
-            "accepts": sum(wish.verb != Verb.REJECT for wish in wishes),
-            "rejects": sum(wish.verb == Verb.REJECT for wish in wishes),
-            "shown": wishes[:SHOWN],
-            "unread": found.unread[:SHOWN],
-            "foreseen": list(refused.items())[:SHOWN],
-            "foreseen_rows": len(refused),
+            "preview": foreseen,
+            "standing": standing_in_words(foreseen.standing) if foreseen.standing else "",
+            "shown": foreseen.wishes[:SHOWN],
+            "most": SHOWN,
             "wishes": signing.dumps({"project": project.pk, "rows": rows}, salt=SALT, compress=True),
         },
     )
@@ -105,10 +102,9 @@ def _sent(request: HttpRequest) -> Sheet:
     return read_sheet(Path(file.temporary_file_path()))
 
 
-def _decide(request: HttpRequest, slug: str) -> HttpResponse:
-    membership = member(request, slug, needs=Role.EDITOR)
-    project = membership.project
-    back = HttpResponseRedirect(reverse("queue", args=[slug]))
+def _decide(request: HttpRequest, membership: Membership, context: dict[str, Any]) -> HttpResponse:
+    project, query = membership.project, context["query"]
+    back = HttpResponseRedirect(reverse("queue", args=[project.slug]) + (f"?{query}" if query else ""))
     try:
         signed = signing.loads(request.POST["wishes"], salt=SALT, max_age=VALID_FOR)
     except signing.BadSignature:
@@ -117,13 +113,12 @@ def _decide(request: HttpRequest, slug: str) -> HttpResponse:
     if signed["project"] != project.pk:
         messages.error(request, _("This file belongs to another project."))
         return back
-    wishes = [Wish(row, edge, run, shown, Verb(verb), *rest) for row, edge, run, shown, verb, *rest in signed["rows"]]
-    outcome = apply(project, user_of(request), wishes)
-    messages.add_message(request, messages.WARNING if outcome.refused else messages.SUCCESS, in_words(outcome))
+    outcome = apply(project, user_of(request), [Wish.unpacked(cells) for cells in signed["rows"]])
+    is_whole = not outcome.refused and (outcome.accepted or outcome.rejected)
+    messages.add_message(request, messages.SUCCESS if is_whole else messages.WARNING, in_words(outcome))
     if not outcome.refused:
         return back
-    context = queue_context(membership, QueueFilter(usual=QueueFilter.order))
-    return render(request, "review/sheet.html", context | {"refused": outcome.refused[:SHOWN]})
+    return render(request, "review/sheet.html", context | {"refused": outcome.refused, "most": SHOWN})
 
 
 sheet_urls = [
