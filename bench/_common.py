@@ -71,11 +71,13 @@ class Stopwatch:
 @dataclass
 class Load:
     """What our processes used: `python` and `postgres` are the most bytes that any one process of the kind held
-    (resident; PostgreSQL's with the shared buffers it touched), `total` the most of all together without counting
-    shared memory twice, and `cpu` the seconds of computing of all."""
+    (resident; PostgreSQL's with the shared buffers it touched), `own` and `server` the same without what is shared
+    with other processes, and `cpu` the seconds of computing of all."""
 
     python: int = 0
     postgres: int = 0
+    own: int = 0
+    server: int = 0
     cpu: float = 0.0
     seconds: float = 0.0
     _seen: dict[tuple[int, float], tuple[float, float]] = field(default_factory=dict)
@@ -105,15 +107,16 @@ class _Watch(threading.Thread):
         for process in [psutil.Process(), *psutil.Process().children(recursive=True), *_servers()]:
             try:
                 with process.oneshot():
-                    name, memory, times = process.name(), process.memory_info().rss, process.cpu_times()
+                    name, held, times = process.name(), process.memory_info(), process.cpu_times()
                     key = (process.pid, process.create_time())
             except psutil.Error:
                 continue
-            used = times.user + times.system
+            used, memory = times.user + times.system, held.rss
+            own = memory - getattr(held, "shared", 0)  # Linux tells what is shared
             if name.startswith("postgres"):
-                load.postgres = max(load.postgres, memory)
+                load.postgres, load.server = max(load.postgres, memory), max(load.server, own)
             else:
-                load.python = max(load.python, memory)
+                load.python, load.own = max(load.python, memory), max(load.own, own)
             first, _ = load._seen.get(key, (used if not load._seen or key in self.before else 0.0, 0.0))
             load._seen[key] = (first, used)
         load.cpu = sum(last - first for first, last in load._seen.values())

@@ -58,9 +58,10 @@ SELECT %(project)s, %(first)s + d, %(first)s + (d + 1 + k * 37) %% %(pages)s, st
 FROM (
     SELECT e, e / %(a_donor)s AS d, e %% %(a_donor)s AS k, (e * 48271 %% 2147483647) %% 100 AS kind,
         ((e * 16807 + e / 7 * 69621) %% 1000003) / 1000003.0 AS score,
-        CASE (e * 48271 %% 2147483647) %% 100 WHEN 99 THEN 'accepted' WHEN 98 THEN 'withdrawn' WHEN 97 THEN 'exported'
-            WHEN 96 THEN 'exported' ELSE CASE WHEN (e * 48271 %% 2147483647) %% 100 > 76 THEN 'rejected'
-            ELSE 'suggested' END END AS status
+        CASE WHEN (e * 48271 %% 2147483647) %% 100 = 99 THEN 'accepted'
+            WHEN (e * 48271 %% 2147483647) %% 100 = 98 THEN 'withdrawn'
+            WHEN (e * 48271 %% 2147483647) %% 100 >= 98 - %(exported)s THEN 'exported'
+            WHEN (e * 48271 %% 2147483647) %% 100 > 76 THEN 'rejected' ELSE 'suggested' END AS status
     FROM generate_series(0::bigint, %(edges)s - 1) e
 ) e ORDER BY 2, 3
 """
@@ -69,15 +70,19 @@ INSERT INTO review_decision (edge_id, project_id, user_id, at, verb, reason, not
     anchor_before, source_before, anchor_after, rel_before, rel_after, edited_before, seen_run_id, seen_score,
     seen_similarity, seen_tier, seen_placement, seen_ranked_by, seen_content_gap)
 SELECT e.id, e.project_id, (%(users)s::int[])[1 + e.id %% %(editors)s],
-    now() - CASE WHEN e.id %% 500 = 0 THEN interval '1 minute' ELSE interval '40 days' END,
+    now() - CASE WHEN e.id %% 500 = 0 THEN interval '1 minute' WHEN %(spread)s THEN e.id %% 400 * interval '3 hours'
+        ELSE interval '40 days' END,
     CASE e.status WHEN 'rejected' THEN 'reject' ELSE 'accept' END, '', '', 'suggested', e.status, e.anchor, 'mention',
     e.anchor, 'follow', 'follow', false, e.run_id, e.score, 0.5, '', e.placement, 'learned', false
 FROM linker_candidateedge e WHERE e.project_id = %(project)s AND e.status <> 'suggested' ORDER BY e.id
 """
 
 
-def make_suggestions(edges: int, slug: str) -> Project:
-    """The project, with EDITORS members, made if it is not there."""
+def make_suggestions(
+    edges: int, slug: str, *, a_donor: int = A_DONOR, exported: int = 2, spread: bool = False
+) -> Project:
+    """The project, with EDITORS members, made if it is not there. `exported`: of a hundred suggestions; `spread`: the
+    decisions lie on fifty days, and not on one."""
     known = Project.objects.filter(slug=slug).first()
     if known is not None:
         return known
@@ -86,8 +91,9 @@ def make_suggestions(edges: int, slug: str) -> Project:
     run = Run.objects.create(project=project, kind=RunKind.MATCH, status="succeeded", finished_at=timezone.now())
     tiers = {tier.name.lower(): tier.pk for tier in project.tiers.filter(basis=project.tier_basis)}
     values = {
-        "project": project.pk, "run": run.pk, "edges": edges, "pages": max(edges // A_DONOR, 1000),
-        "categories": CATEGORIES, "a_donor": A_DONOR, "users": users, "editors": EDITORS, **tiers,
+        "project": project.pk, "run": run.pk, "edges": edges, "pages": max(edges // a_donor, 1000),
+        "categories": CATEGORIES, "a_donor": a_donor, "users": users, "editors": EDITORS, "exported": exported,
+        "spread": spread, **tiers,
     }  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute(

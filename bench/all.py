@@ -42,6 +42,7 @@ def commands(share: float) -> dict[str, list[str]]:
         "imports": ["--pages", size(1_000_000, 5_000)],
         "export": ["--links", size(1_000_000, 20_000)],
         "releases": ["--links", size(1_000_000, 20_000)],
+        "governance": ["--edges", size(5_000_000, 100_000)],
         "review_queue": ["--edges", size(5_000_000, 100_000), "--small", size(50_000, 10_000)],
         "queue_in_browser": ["--decisions", size(1000, 100)],
         "full": ["--pages", size(200_000, 4_000), "--small", size(10_000, 2_000)],

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import export
-from _common import head, load_of_ours, migrate, row, timed
+from _common import head, load_of_ours, migrate, note, row, timed
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
@@ -41,8 +41,9 @@ def fill(links: int) -> Project:
     Run.objects.filter(project=project).update(params=params)
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE linker_candidateedge SET status = 'accepted', anchor = 'words of link ' || id, span_start = NULL, "
-            "span_end = NULL, body_hash = NULL, sentence = '', section_heading = '', placement = 'related'"
+            "UPDATE linker_candidateedge SET status = 'accepted', reviewed = true, anchor = 'words of link ' || id, "
+            "span_start = NULL, span_end = NULL, body_hash = NULL, sentence = '', section_heading = '', "
+            "placement = 'related'"
         )
         cursor.execute("VACUUM ANALYZE linker_candidateedge")
     return project
@@ -75,6 +76,7 @@ def step(what: str, links: int, target: float, floor: float, work: Callable[[], 
         what, f"{links:,} links", f"{watch.seconds:.1f} s", f"{floor:.1f} s", watch.seconds / max(floor, 0.1), target,
         load.most, most=2,
     )  # fmt: skip
+    note(f"{what}: {load.own / 2**20:.0f} MiB of Python's own, {load.server / 2**20:.0f} MiB of PostgreSQL's")
     return done
 
 
@@ -98,7 +100,13 @@ def main() -> None:
     step("releases, looked for on the site", links, 10, bare(OUT), lambda: verify(project))
     back = drafts.make_roll_back(before, user)
     step("releases, a roll-back is drafted", links, 30, bare(DRAFT), lambda: drafts.fill(back))
-    step("releases, a roll-back is published", links, 10, bare(LINKS), lambda: create.publish(back, user))
+    emptied = step("releases, a roll-back is published", links, 10, bare(LINKS), lambda: create.publish(back, user))
+    again = drafts.make_roll_back(release, user)
+    step("releases, back again is drafted", links, 30, bare(DRAFT), lambda: drafts.fill(again))
+    last = step("releases, back again is published", links, 10, bare(LINKS), lambda: create.publish(again, user))
+    assert (emptied.removed, last.added) == (links, links)
+    step("releases, two that are alike compared", links, 20, 0.1,
+         lambda: diffs.counts(project, release.number, last.number))  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ def served() -> Iterator[int]:
         yield port
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def at_once(editors: list[Editor], request: Callable[[Editor], float], seconds: float) -> Times:

@@ -40,7 +40,12 @@ class Alert(models.Model):
             ),
             models.CheckConstraint(condition=models.Q(kind__in=AlertKind.values), name="alert_kind_known"),
         ]
-        indexes = [models.Index(fields=["project", "-id"], name="alert_newest")]
+        indexes = [
+            models.Index(fields=["project", "-id"], name="alert_newest"),
+            models.Index(
+                fields=["project", "-closed_at"], condition=models.Q(closed_at__isnull=False), name="alert_closed_last"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.cause}"

@@ -308,7 +308,7 @@ def _work(project: Project, out: _LinksOut) -> WorkFigures:
 
 def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
     sensitive = kept_counts(project).filter(is_sensitive=True).aggregate(opened=total(OPEN))
-    groups = held_back.groups(held_back.of_release(release)) if release else []
+    groups = held_back.groups_of(release) if release else []
     return Risks(
         sensitive_open=sensitive["opened"],
         sensitive_out=out.sensitive,

@@ -13,6 +13,7 @@ from review.alert_models import AlertClosing as AlertClosing
 from review.alert_models import AlertKind as AlertKind
 from review.aside_models import OperationKey as OperationKey
 from review.aside_models import SetAside as SetAside
+from review.count_models import PublishedCount as PublishedCount
 from review.quality_models import UNDONE as UNDONE
 from review.quality_models import Drawn as Drawn
 from review.quality_models import Grade as Grade

@@ -95,6 +95,12 @@ class SampleLink(models.Model):
             models.Index(
                 fields=["project", "sample", "place"], condition=models.Q(grade=""), name="sample_link_waiting"
             ),
+            # What is to be put right, the newest first.
+            models.Index(
+                fields=["project", "-sample", "place", "turn"],
+                condition=models.Q(grade=Grade.BAD),
+                name="sample_link_bad",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -60,6 +60,7 @@ class Release(models.Model):
     changed = models.PositiveIntegerField(default=0)
     removed = models.PositiveIntegerField(default=0)
     held = models.PositiveIntegerField(default=0, help_text="Approved, and kept back")
+    held_for = models.JSONField(default=dict, help_text="By reason: all of them, those not decided, changes")
     bytes = models.BigIntegerField()
     sha256 = models.CharField(max_length=64)
     back_to = models.ForeignKey(
@@ -139,6 +140,7 @@ class HeldBack(models.Model):
             models.UniqueConstraint(fields=["release", "edge"], name="held_back_once"),
             models.CheckConstraint(condition=models.Q(reason__in=Held.values), name="held_back_reason_known"),
         ]
+        indexes = [models.Index(fields=["release", "reason", "edge"], name="held_back_for_reason")]
 
 
 class Pending(models.Model):
@@ -177,6 +179,7 @@ class ReleaseDraft(models.Model):
     changed = models.PositiveIntegerField(default=0)
     removed = models.PositiveIntegerField(default=0)
     held = models.PositiveIntegerField(default=0)
+    held_for = models.JSONField(default=dict, help_text="Links that would be held back, by reason")
     release = models.OneToOneField(Release, on_delete=models.PROTECT, null=True, blank=True, related_name="draft")
     discarded_at = models.DateTimeField(null=True, blank=True)
 
@@ -245,6 +248,9 @@ class LiveState(models.TextChoices):
     REMOVED = "removed", _("Removed")
 
 
+_STILL_OPEN, _CLOSED = models.Q(closed_at__isnull=True), models.Q(closed_at__isnull=False)
+
+
 class PublishedLink(models.Model):
     """A link that a release has added: how it was released last, and what the site shows of it.
 
@@ -269,7 +275,7 @@ class PublishedLink(models.Model):
     seen_follow = models.BooleanField(null=True, blank=True)
     first_live_at = models.DateTimeField(null=True, blank=True)
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
     )
     closed_at = models.DateTimeField(null=True, blank=True)
     closed_by = models.ForeignKey(
@@ -288,8 +294,20 @@ class PublishedLink(models.Model):
             ),
         ]
         indexes = [
-            # Counted by state; listed in one state, the longest first.
-            models.Index(fields=["project", "state", "since", "edge"], name="published_by_state"),
+            # Listed in one state, the longest first: what is still open, and what was closed; and what a person has.
+            models.Index(
+                fields=["project", "state", "since", "edge"], condition=_STILL_OPEN, name="published_open_by_state"
+            ),
+            models.Index(
+                fields=["project", "state", "since", "edge"], condition=_CLOSED, name="published_closed_by_state"
+            ),
+            models.Index(
+                fields=["owner", "project", "state", "since", "edge"],
+                condition=models.Q(owner__isnull=False),
+                name="published_of_owner",
+            ),
+            # The newest, for how long a step takes.
+            models.Index(fields=["project", "-edge"], name="published_newest"),
         ]
 
     def __str__(self) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import connection, transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+Row = TypeVar("Row")
 
 
 def stream(
@@ -23,3 +26,10 @@ def stream(
             if len(rows) < size:
                 break
         cursor.execute(f'CLOSE "{name}"')
+
+
+def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """Lists of so many rows: the connection can either read or write."""
+    rest = iter(rows)
+    while batch := list(islice(rest, size)):
+        yield batch

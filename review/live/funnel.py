@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -18,8 +18,9 @@ from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import ACCEPTED
 from linker.models.subtrees import categories_below
 from linker.query_strings import is_id, unknown_fields
+from review.live.counts import counts
 from review.live.seeing import AT_REST
-from review.models import Decision, LiveState, PublishedLink, Verb
+from review.models import Decision, LiveState, PublishedLink, Release, ReleaseLink, Verb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,9 +65,7 @@ class Funnel:
 
 def funnel(project: Project) -> Funnel:
     proposed = int(kept_counts(project).aggregate(links=total())["links"])
-    links = PublishedLink.objects.filter(project=project).order_by().values_list("state")
-    states = {LiveState(state): number for state, number in links.annotate(links=Count("pk"))}
-    closed = dict(links.filter(closed_at__isnull=False).annotate(links=Count("pk")))
+    states, still_open = counts(project)
     released = sum(states.values())
     approved = released + project.edges.filter(ACCEPTED, published__isnull=True).count()
     live = sum(states.get(state, 0) for state in ON_THE_SITE)
@@ -81,8 +80,8 @@ def funnel(project: Project) -> Funnel:
             Step(_("Lost"), lost, _share(lost, released)),
         ],
         lost=lost,
-        states={state: states[state] - closed.get(state, 0) for state in LiveState if state in states},
-        stuck=LiveFilter(days=STUCK_DAYS).links(project)[: MOST + 1].count(),
+        states={state: still_open[state] for state in LiveState if states.get(state)},
+        stuck=number_stuck(project, STUCK_DAYS),
         to_release=to_release,
         to_live=to_live,
         looked_at=_looked_at(project),
@@ -93,9 +92,16 @@ def _share(links: int, base: int) -> float | None:
     return links / base if base else None
 
 
+def number_stuck(project: Project, days: int) -> int:
+    """Links that have needed somebody for so many days, as far as MOST."""
+    return LiveFilter(days=days).links(project).order_by()[: MOST + 1].count()
+
+
 def _looked_at(project: Project) -> datetime | None:
-    newest = PublishedLink.objects.filter(project=project).order_by("-release", "edge")
-    return newest.values_list("looked_at", flat=True).first()
+    """When the links of the newest release were looked for."""
+    release = Release.objects.filter(project=project).first()
+    named = ReleaseLink.objects.filter(release=release).order_by("edge")
+    return named.values_list("edge__published__looked_at", flat=True).first()
 
 
 def _days_a_step(project: Project) -> tuple[float | None, float | None]:
@@ -163,7 +169,7 @@ class LiveFilter:
         if self.owner is not None:
             links = links.filter(owner=self.owner or None)
         if self.category is not None:
-            links = links.filter(edge__source__category__in=categories_below(project, [self.category]))
+            links = links.filter(edge__section__in=categories_below(project, [self.category]))
         return links.order_by("since", "edge")
 
 
@@ -173,18 +179,19 @@ def page(project: Project, chosen: LiveFilter, after: str) -> tuple[list[Publish
 
     A query a state, each on its range of the index: however many links there are, few are read and none are sorted.
     """
-    links = chosen.links(project).select_related(
-        "edge__source", "edge__target", "owner", "release", "closed_by", "edge__pending"
-    )
-    links = links.defer("edge__source__body", "edge__target__body")
+    links = chosen.links(project)
     since, _sign, edge = after.rpartition("~")
     if is_id(edge) and (moment := _moment(since)) is not None:
         links = links.filter(Q(since__gt=moment) | Q(since=moment, edge__gt=int(edge)), since__gte=moment)
     states = [chosen.state] if chosen.state else TO_SEE_TO
-    ranges = [list(links.filter(state=state)[: PAGE_SIZE + 1]) for state in states]
-    found = list(islice(merge(*ranges, key=lambda link: (link.since, link.edge_id)), PAGE_SIZE + 1))
+    ranges = [links.filter(state=state).values_list("since", "edge")[: PAGE_SIZE + 1] for state in states]
+    found = list(islice(merge(*map(list, ranges)), PAGE_SIZE + 1))
+    joined = PublishedLink.objects.select_related(
+        "edge__source", "edge__target", "owner", "release", "closed_by", "edge__pending"
+    )
+    shown = joined.defer("edge__source__body", "edge__target__body").in_bulk([pk for _, pk in found[:PAGE_SIZE]])
     last = found[PAGE_SIZE - 1] if len(found) > PAGE_SIZE else None
-    return found[:PAGE_SIZE], f"{last.since.isoformat()}~{last.edge_id}" if last else ""
+    return [shown[pk] for _, pk in found[:PAGE_SIZE]], f"{last[0].isoformat()}~{last[1]}" if last else ""
 
 
 def _moment(text: str) -> datetime | None:

@@ -4,7 +4,8 @@ A link is looked for on the donor's page and on the page at which the donor ends
 the page at which that ends (Page.leads_to: past redirects and canonicals). It has to stand where it was asked for: a
 link in the navigation does not confirm one in the text. Of several, the one nearest to what was asked for counts.
 
-One statement looks for all links of a project, and a few write what is new, so that a million take no memory here.
+One statement looks for all links of a project, and a few write what is new, a slice after the other, so that a million
+take no memory.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from linker.models.linked import LINKED_IN
 from linker.models.querysets import LIVE, PRESENT, UNDECIDED, sql
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
+from linker.storage.slices import in_slices
+from review.live.counts import recount
 from review.live.report import VerifyReport
 from review.models import LiveState
 from review.releases.checks import alike
@@ -72,7 +75,7 @@ UPDATE looked SET after = CASE
 _TOLD = """
 INSERT INTO review_linkevent (project_id, edge_id, at, before, after, run_id, seen_anchor, note)
 SELECT %(project)s, edge, %(now)s, before, after, %(run)s, coalesce(anchor, ''), '' FROM looked
-WHERE before <> after ORDER BY edge
+WHERE before <> after AND edge > %(after)s AND edge <= %(last)s ORDER BY edge
 """
 _WRITTEN = """
 UPDATE review_publishedlink p SET state = l.after, looked_at = %(now)s, seen_anchor = coalesce(l.anchor, ''),
@@ -82,7 +85,8 @@ UPDATE review_publishedlink p SET state = l.after, looked_at = %(now)s, seen_anc
     closed_at = CASE WHEN l.before = l.after THEN p.closed_at END,
     closed_by_id = CASE WHEN l.before = l.after THEN p.closed_by_id END,
     closed_note = CASE WHEN l.before = l.after THEN p.closed_note ELSE '' END
-FROM looked l WHERE l.edge = p.edge_id
+FROM looked l WHERE l.edge = p.edge_id AND l.edge > %(after)s AND l.edge <= %(last)s
+    AND p.edge_id > %(after)s AND p.edge_id <= %(last)s
 """
 # A link that was live and has gone is for an editor to decide on again, unless a change or its removal was asked for
 # already; one that is back is what it was.
@@ -128,18 +132,19 @@ def verify(project: Project, *, run: Run | None = None, progress: Progress = lif
         cursor.execute("DROP TABLE IF EXISTS looked")
         cursor.execute(_FOUND, values)
         cursor.execute(_JUDGED)
+        # Statistics lag behind a large release: however the planner joins the edges, none is compared with each link.
+        cursor.execute("CREATE UNIQUE INDEX ON looked (edge)")
     analyze("looked")
     progress(1, STEPS, _("Writing down what has changed"))
+    changed = in_slices(_TOLD, values, "looked", "edge")
+    looked = in_slices(_WRITTEN, values, "looked", "edge")
+    progress(3, STEPS, _("Reopening what was lost"))
     with connection.cursor() as cursor:
-        cursor.execute(_TOLD, values)
-        changed = cursor.rowcount
-        cursor.execute(_WRITTEN, values)
-        looked = cursor.rowcount
-        progress(3, STEPS, _("Reopening what was lost"))
         cursor.execute(_REOPENED, values)
         reopened = cursor.rowcount
         cursor.execute(_BACK, values)
         cursor.execute("SELECT after, count(*) FROM looked GROUP BY 1")
         states = {LiveState(state): links for state, links in cursor.fetchall()}
+    recount(project)
     progress(4, STEPS, _("Done"))
     return VerifyReport(looked_for=looked, changed=changed, reopened=reopened, states=states)

@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from linker.models import Basis, Run, RunKind, RunStatus
 from linker.projects.tier_preview import Spread
-from review.live.funnel import MOST, LiveFilter
-from review.models import AlertKind, Decision, LiveState, PublishedLink, Verb
+from review.live.counts import counts
+from review.live.funnel import number_stuck
+from review.models import AlertKind, Decision, LiveState, Verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,13 +147,12 @@ def chance_of_fall(right: int, number: int, right_now: int, number_now: int) -> 
 
 
 def lost(project: Project, limit: int) -> Iterator[Found]:
-    gone = PublishedLink.objects.filter(project=project, state=LiveState.LOST, closed_at=None)
-    links = gone[: MOST + 1].count()
+    links = counts(project)[1].get(LiveState.LOST, 0)
     if links > limit:
         yield AlertKind.LOST, "", {"links": links}
 
 
 def stuck(project: Project, limit: int) -> Iterator[Found]:
-    links = LiveFilter(days=limit).links(project)[: MOST + 1].count()
+    links = number_stuck(project, limit)
     if links:
         yield AlertKind.STUCK, "", {"links": links, "days": limit}

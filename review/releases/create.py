@@ -17,10 +17,11 @@ from linker import audit
 from linker.errors import UserError
 from linker.models import CandidateEdge, ChangeKind, Project
 from linker.runs import lifecycle
+from linker.storage.slices import in_slices
 from linker.wording import number
 from review.models import Operation, Release, ReleaseChunk, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
-from review.releases import checks, drafts, published, roll_backs
+from review.releases import checks, drafts, held_back, published, roll_backs
 from review.releases.drafts import OPERATIONS
 from review.releases.report import ReleaseReport
 from review.releases.rows import Choice, leaving_file_pieces
@@ -152,14 +153,15 @@ def _send(release: Release, user: AbstractBaseUser | None, *, bom: bool, progres
     """Saves the release of what stands in `leaving`, with its file, and marks the links."""
     counts = checks.counts()
     leave = {operation: counts.get((operation, ""), 0) for operation in Operation}
-    held_back = sum(links for (_, reason), links in counts.items() if reason)
+    held = sum(links for (_, reason), links in counts.items() if reason)
     if not any(leave.values()):
-        raise NothingToExport(_nothing(held_back))
+        raise NothingToExport(_nothing(held))
     last = release.project.releases.aggregate(last=Max("number"))["last"] or 0
     release.number, release.status = last + 1, Choice.ACCEPTED
-    release.links, release.held = sum(leave.values()), held_back
+    release.links, release.held = sum(leave.values()), held
     release.added, release.changed, release.removed = (leave[operation] for operation in Operation)
     release.bytes, release.sha256 = 0, ""
+    held_back.keep_groups(release)
     release.save()
     progress(1, STEPS, "Writing the file")
     with tempfile.TemporaryFile() as file:
@@ -196,46 +198,48 @@ def _compare(project: Project, shown: int) -> None:
         raise NumberChanged(said % {"now": number(now), "shown": number(shown)})
 
 
-def _nothing(held_back: int) -> str:
-    if held_back:
+def _nothing(held: int) -> str:
+    if held:
         said = ngettext(
             "Nothing is ready to export: the only link is held back. The list says why.",
             "Nothing is ready to export: all %(links)s links are held back. The list says why.",
-            held_back,
+            held,
         )
-        return said % {"links": number(held_back)}
+        return said % {"links": number(held)}
     return _(
         "Nothing is ready to export: no link of this selection is accepted and not exported yet. "
         "Accept some in the review queue, or choose others."
     )
 
 
+_LEAVES = "l.edge > %(after)s AND l.edge <= %(last)s AND e.id > %(after)s AND e.id <= %(last)s AND l.reason = ''"
+_SENT = f"""
+INSERT INTO review_releaselink (release_id, edge_id, operation, anchor, rel)
+SELECT %(release)s, e.id, l.operation, e.anchor, e.rel FROM leaving l JOIN linker_candidateedge e ON e.id = l.edge
+WHERE {_LEAVES} ORDER BY e.id
+"""
+_KEPT_BACK = """
+INSERT INTO review_heldback (release_id, edge_id, operation, reason, detail)
+SELECT %(release)s, edge, operation, reason, detail FROM leaving
+WHERE edge > %(after)s AND edge <= %(last)s AND reason <> '' ORDER BY edge
+"""
+_MARK = f"""
+UPDATE linker_candidateedge e SET updated_at = %(now)s, regressed = false, status = CASE
+    WHEN l.operation <> 'remove' THEN 'exported' WHEN e.status = 'rejected' THEN 'rejected' ELSE 'withdrawn' END
+FROM leaving l WHERE l.edge = e.id AND {_LEAVES}
+"""
+
+
 def _write_down(release: Release) -> None:
     """What leaves, as it leaves, and what is held back."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO review_releaselink (release_id, edge_id, operation, anchor, rel) "
-            "SELECT %s, e.id, l.operation, e.anchor, e.rel FROM leaving l JOIN linker_candidateedge e ON e.id = l.edge "
-            "WHERE l.reason = '' ORDER BY e.id",
-            [release.pk],
-        )
-        cursor.execute(
-            "INSERT INTO review_heldback (release_id, edge_id, operation, reason, detail) "
-            "SELECT %s, edge, operation, reason, detail FROM leaving WHERE reason <> '' ORDER BY edge",
-            [release.pk],
-        )
+    for statement in (_SENT, _KEPT_BACK):
+        in_slices(statement, {"release": release.pk}, "leaving", "edge")
 
 
 def _mark() -> int:
     """What the edges are now that they have left; returns how many."""
+    marked = in_slices(_MARK, {"now": timezone.now()}, "leaving", "edge")
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE linker_candidateedge e SET updated_at = %s, regressed = false, status = CASE WHEN "
-            "l.operation <> 'remove' THEN 'exported' WHEN e.status = 'rejected' THEN 'rejected' ELSE 'withdrawn' END "
-            "FROM leaving l WHERE l.edge = e.id AND l.reason = ''",
-            [timezone.now()],
-        )
-        marked = cursor.rowcount
         cursor.execute("DELETE FROM review_pending p USING leaving l WHERE l.edge = p.edge_id AND l.reason = ''")
     return marked
 

@@ -18,23 +18,34 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 PAGE_SIZE = 50
-MOST = 20_000  # links that are counted while somebody waits
+MOST = 5_000  # links named in between that are looked at while somebody waits
 
+# How far the links that the releases in between name are looked at: to where the first of these has more than so many.
+_END = """
+SELECT min(n.last) FROM review_release r CROSS JOIN LATERAL (
+    SELECT max(edge_id) AS last FROM (
+        SELECT l.edge_id FROM review_releaselink l WHERE l.release_id = r.id AND l.edge_id > %(after)s
+        ORDER BY l.edge_id LIMIT %(each)s
+    ) first HAVING count(*) = %(each)s
+) n WHERE r.project_id = %(project)s AND r.id > %(older)s AND r.id <= %(newer)s
+"""
 _DIFFERENCE = f"""
 SELECT t.edge_id,
     CASE WHEN a.rel IS NULL THEN 'add' WHEN b.rel IS NULL THEN 'remove' ELSE 'change' END AS operation,
     coalesce(a.anchor, '') AS anchor_before, coalesce(a.rel, '') AS rel_before,
     coalesce(b.anchor, '') AS anchor_after, coalesce(b.rel, '') AS rel_after
 FROM (
-    SELECT DISTINCT l.edge_id FROM review_releaselink l JOIN review_release r ON r.id = l.release_id
-    WHERE r.project_id = %(project)s AND r.id > %(older)s AND r.id <= %(newer)s AND l.edge_id > %(after)s
-    ORDER BY l.edge_id
+    SELECT DISTINCT n.edge_id FROM review_release r CROSS JOIN LATERAL (
+        SELECT l.edge_id FROM review_releaselink l
+        WHERE l.release_id = r.id AND l.edge_id > %(after)s AND l.edge_id <= %(end)s ORDER BY l.edge_id LIMIT %(each)s
+    ) n WHERE r.project_id = %(project)s AND r.id > %(older)s AND r.id <= %(newer)s
 ) t
 {STATE_AT.format(edge="t.edge_id", release="%(older)s", name="a")}
 {STATE_AT.format(edge="t.edge_id", release="%(newer)s", name="b")}
 WHERE (a.anchor, a.rel) IS DISTINCT FROM (b.anchor, b.rel)
 ORDER BY t.edge_id LIMIT %(limit)s
 """
+_LAST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -60,9 +71,10 @@ class Counts:
 
 
 def page(project: Project, older: int, newer: int, after: int) -> tuple[list[Difference], int]:
-    """One screen of differences by edge, after the edge `after`, and the last edge where there are more, else 0. The
-    releases are given by number, 0 before the first."""
-    found = _fetch(_DIFFERENCE, project, older, newer, after=after, limit=PAGE_SIZE + 1)
+    """One screen of differences by edge, after the edge `after`, and the last edge looked at where there may be more,
+    else 0. The releases are given by number, 0 before the first. A screen may be empty with more to come: no more than
+    MOST links are looked at."""
+    found, end = _fetch(_DIFFERENCE, project, older, newer, after=after, limit=PAGE_SIZE + 1)
     screen = found[:PAGE_SIZE]
     edges = (
         CandidateEdge.objects.select_related("source", "target")
@@ -70,14 +82,15 @@ def page(project: Project, older: int, newer: int, after: int) -> tuple[list[Dif
         .in_bulk([row[0] for row in screen])
     )
     shown = [Difference(edges[edge], Operation(operation), *words) for edge, operation, *words in screen]
-    return shown, screen[-1][0] if len(found) > PAGE_SIZE else 0
+    return shown, screen[-1][0] if len(found) > PAGE_SIZE else end
 
 
 def counts(project: Project, older: int, newer: int) -> Counts:
     statement = f"SELECT operation, count(*) FROM ({_DIFFERENCE}) difference GROUP BY 1"
-    by_operation = dict(_fetch(statement, project, older, newer, after=0, limit=MOST))
+    found, end = _fetch(statement, project, older, newer, after=0, limit=MOST)
+    by_operation = dict(found)
     added, changed, removed = (by_operation.get(operation.value, 0) for operation in Operation)
-    return Counts(added, changed, removed, is_all=added + changed + removed < MOST)
+    return Counts(added, changed, removed, is_all=not end)
 
 
 def named_after(release: Release, most: int) -> int:
@@ -86,9 +99,17 @@ def named_after(release: Release, most: int) -> int:
     return later.order_by()[:most].count()
 
 
-def _fetch(statement: str, project: Project, older: int, newer: int, *, after: int, limit: int) -> list[tuple]:
+def _fetch(
+    statement: str, project: Project, older: int, newer: int, *, after: int, limit: int
+) -> tuple[list[tuple], int]:
+    """What a statement finds among the links after the edge `after`, and the last that was looked at where there are
+    more, else 0."""
+    between = Release.objects.filter(project=project, number__gt=older, number__lte=newer).count()
     ids = dict(Release.objects.filter(project=project, number__in=[older, newer]).values_list("number", "pk"))
     values = {"project": project.pk, "older": ids.get(older, 0), "newer": ids[newer], "after": after, "limit": limit}
+    values["each"] = max(MOST // max(between, 1), PAGE_SIZE)
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchall()
+        cursor.execute(_END, values)
+        [end] = cursor.fetchone()
+        cursor.execute(statement, {**values, "end": _LAST if end is None else end})
+        return cursor.fetchall(), end or 0

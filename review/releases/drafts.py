@@ -15,6 +15,8 @@ from django.utils.translation import gettext as _
 from linker.errors import UserError
 from linker.models import CandidateEdge, RunKind
 from linker.runs import lifecycle
+from linker.storage.copy import analyze
+from linker.storage.slices import in_slices
 from review.models import Decision, DraftLink, Held, Operation, ReleaseDraft, ReleaseFormat, Verb
 from review.queue.filters import ExportFilter
 from review.releases import checks, roll_backs
@@ -35,12 +37,17 @@ PAGE_SIZE = 50
 # A file of three columns has no word for a change or a removal; these wait for a full file.
 OPERATIONS = {ReleaseFormat.FULL: tuple(Operation), ReleaseFormat.JOIL: (Operation.ADD,)}
 
-_KEEP = f"""
+_IN_ORDER = f"""
+CREATE TEMP TABLE drafted ON COMMIT DROP AS
+SELECT row_number() OVER (ORDER BY {SQL_ORDER}) AS place, e.id AS edge
+FROM leaving l JOIN linker_candidateedge e ON e.id = l.edge
+"""
+_KEEP = """
 INSERT INTO review_draftlink (draft_id, edge_id, operation, anchor, rel, anchor_out, rel_out, reason, detail)
 SELECT %(draft)s, e.id, l.operation, e.anchor, e.rel, coalesce(p.anchor, ''), coalesce(p.rel, ''), l.reason, l.detail
-FROM leaving l JOIN linker_candidateedge e ON e.id = l.edge
+FROM drafted d JOIN leaving l ON l.edge = d.edge JOIN linker_candidateedge e ON e.id = d.edge
 LEFT JOIN review_publishedlink p ON p.edge_id = e.id AND p.is_out
-ORDER BY {SQL_ORDER}
+WHERE d.place > %(after)s AND d.place <= %(last)s ORDER BY d.place
 """
 # What was decided, written or released since the draft was made.
 _CHANGED = """
@@ -100,13 +107,23 @@ def fill(draft: ReleaseDraft) -> None:
     else:
         checks.gather(draft.project, edges_of(draft), OPERATIONS[ReleaseFormat(draft.format)], lock=False)
         checks.hold_back(draft.project, read_sensitive=False)
-        with connection.cursor() as cursor:
-            cursor.execute(_KEEP, {"draft": draft.pk})
+        _keep(draft)
     counts = count(draft)
     draft.added, draft.changed, draft.removed = (counts.get((one, ""), 0) for one in Operation)
-    draft.held = sum(links for (_, reason), links in counts.items() if reason)
+    draft.held_for = {why: n for why in Held if (n := sum(counts.get((one, why), 0) for one in Operation))}
+    draft.held = sum(draft.held_for.values())
     draft.filled_at = timezone.now()
     draft.save()
+
+
+def _keep(draft: ReleaseDraft) -> None:
+    """Writes the links of `leaving` in the order of the file."""
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS drafted")
+        cursor.execute(_IN_ORDER)
+        cursor.execute("CREATE UNIQUE INDEX ON drafted (place)")
+    analyze("drafted")
+    in_slices(_KEEP, {"draft": draft.pk}, "drafted", "place")
 
 
 def run_draft(run: Run, progress: Progress = lifecycle.no_progress) -> DraftReport:

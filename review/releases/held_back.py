@@ -81,7 +81,7 @@ class Row:
 
 
 def groups(source: str) -> list[Group]:
-    """By reason, the most final first."""
+    """By reason, the most final first. Counts."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT held.reason, count(*), count(*) FILTER (WHERE {sql(UNDECIDED, 'e')}), "
@@ -92,13 +92,25 @@ def groups(source: str) -> list[Group]:
     return [Group(reason, *counts[reason]) for reason in Held if reason in counts]
 
 
+def groups_of(release: Release) -> list[Group]:
+    """Those of a release, as they were when it was made; see keep_groups."""
+    return [Group(reason, *release.held_for[reason]) for reason in Held if reason in release.held_for]
+
+
+def keep_groups(release: Release) -> None:
+    """Keeps with a release, which is being made, what it holds back: nobody has to count it. Not saved."""
+    found = groups(NEXT) if release.held else []
+    release.held_for = {group.reason: [group.links, group.undecided, group.changes] for group in found}
+
+
 def rows(source: str, reason: Held | None = None, after: int = 0) -> tuple[list[Row], int]:
     """One screen of links by id, those of a reason or all, after the edge `after`; and the last edge where there are
     more, else 0."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT edge, operation, reason, detail FROM ({source}) held WHERE edge > %s AND %s IN (reason, '') "
-            "ORDER BY edge LIMIT %s",
+            f"SELECT edge, operation, reason, detail FROM ({source}) held WHERE edge > %s "
+            + ("AND reason = %s " if reason else "AND reason <> %s ")
+            + "ORDER BY edge LIMIT %s",
             [after, reason or "", PAGE_SIZE + 1],
         )
         found = cursor.fetchall()

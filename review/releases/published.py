@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db import connection
+from linker.storage.slices import in_slices
 
 if TYPE_CHECKING:
     from review.models import Release
@@ -19,7 +19,7 @@ INSERT INTO review_linkevent (project_id, edge_id, at, before, after, release_id
 SELECT r.project_id, l.edge_id, r.created_at, coalesce(p.state, ''), {_STATE}, r.id, '', ''
 FROM review_releaselink l JOIN review_release r ON r.id = l.release_id
 LEFT JOIN review_publishedlink p ON p.edge_id = l.edge_id
-WHERE l.release_id = %(release)s ORDER BY l.edge_id
+WHERE l.release_id = %(release)s AND l.edge_id > %(after)s AND l.edge_id <= %(last)s ORDER BY l.edge_id
 """
 _ADD_UP = f"""
 INSERT INTO review_publishedlink (edge_id, project_id, release_id, is_out, anchor, rel, released_at, state, since,
@@ -28,7 +28,7 @@ SELECT l.edge_id, r.project_id, r.id, l.operation <> 'remove', l.anchor, l.rel, 
     '', ''
 FROM review_releaselink l JOIN review_release r ON r.id = l.release_id
 LEFT JOIN review_publishedlink p ON p.edge_id = l.edge_id
-WHERE l.release_id = %(release)s ORDER BY l.edge_id
+WHERE l.release_id = %(release)s AND l.edge_id > %(after)s AND l.edge_id <= %(last)s ORDER BY l.edge_id
 ON CONFLICT (edge_id) DO UPDATE SET release_id = excluded.release_id, is_out = excluded.is_out,
     anchor = excluded.anchor, rel = excluded.rel, released_at = excluded.released_at, state = excluded.state,
     since = excluded.since, closed_at = NULL, closed_by_id = NULL, closed_note = ''
@@ -37,6 +37,6 @@ ON CONFLICT (edge_id) DO UPDATE SET release_id = excluded.release_id, is_out = e
 
 def add_up(release: Release) -> None:
     """Adds the operations of a release, whose rows are written, to what is out, and tells of it in each link's life."""
-    with connection.cursor() as cursor:
-        cursor.execute(_TELL, {"release": release.pk})
-        cursor.execute(_ADD_UP, {"release": release.pk})
+    rows = f"(SELECT edge_id FROM review_releaselink WHERE release_id = {int(release.pk)}) named"
+    for statement in (_TELL, _ADD_UP):
+        in_slices(statement, {"release": release.pk}, rows, "edge_id")

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from linker.models import CandidateEdge, EdgeStatus, Rel
 from linker.models.edge_columns import SEEN_COLUMNS
 from linker.storage.copy import analyze
+from linker.storage.slices import in_slices
 from review.decisions import decision_on, with_outcome, write_decisions, write_edges
 from review.link_places import make_accepted
 from review.models import Decision, DraftLink, Operation, Verb
@@ -39,30 +40,35 @@ LEFT JOIN LATERAL (
     ) l WHERE l.operation <> 'remove'
 ) {name} ON true
 """
+_NAMED = """
+CREATE TEMP TABLE named ON COMMIT DROP AS
+SELECT DISTINCT l.edge_id AS edge FROM review_releaselink l JOIN review_release r ON r.id = l.release_id
+WHERE r.project_id = %(project)s AND r.id > %(release)s
+"""
 _COLLECT = f"""
 INSERT INTO review_draftlink (draft_id, edge_id, operation, anchor, rel, anchor_out, rel_out, reason, detail)
-SELECT %(draft)s, t.edge_id,
+SELECT %(draft)s, t.edge,
     CASE WHEN a.rel IS NULL THEN 'remove' WHEN p.is_out THEN 'change' ELSE 'add' END,
     coalesce(a.anchor, p.anchor), coalesce(a.rel, p.rel), CASE WHEN p.is_out THEN p.anchor ELSE '' END,
     CASE WHEN p.is_out THEN p.rel ELSE '' END, '', ''
-FROM (
-    SELECT DISTINCT l.edge_id FROM review_releaselink l JOIN review_release r ON r.id = l.release_id
-    WHERE r.project_id = %(project)s AND r.id > %(release)s
-) t JOIN review_publishedlink p ON p.edge_id = t.edge_id
-{STATE_AT.format(edge="t.edge_id", release="%(release)s", name="a")}
-WHERE (a.rel IS NOT NULL) <> p.is_out OR p.is_out AND (a.anchor, a.rel) <> (p.anchor, p.rel)
-ORDER BY t.edge_id
+FROM named t JOIN review_publishedlink p ON p.edge_id = t.edge
+{STATE_AT.format(edge="t.edge", release="%(release)s", name="a")}
+WHERE t.edge > %(after)s AND t.edge <= %(last)s
+    AND ((a.rel IS NOT NULL) <> p.is_out OR p.is_out AND (a.anchor, a.rel) <> (p.anchor, p.rel))
+ORDER BY t.edge
 """
 
 
-# The links of the draft that nothing holds back. Those that only go, for which nothing was asked, are plain: nothing
-# but a decision is to be written, and there may be a million of them.
+# The links of the draft that nothing holds back. Those that only go, and those that come back or change with the words
+# they have, are plain where nothing was asked for them: no text has to be read, and there may be a million of them.
 _LEAVING = """
 FROM review_draftlink d JOIN leaving l ON l.edge = d.edge_id AND l.reason = ''
 JOIN linker_candidateedge e ON e.id = d.edge_id WHERE d.draft_id = %(draft)s
 """
+_IN_SLICE = "l.edge > %(after)s AND l.edge <= %(last)s AND e.id > %(after)s AND e.id <= %(last)s"
 _IS_PLAIN = f"""
-d.operation = '{Operation.REMOVE}' AND e.status = '{EdgeStatus.EXPORTED}'
+CASE d.operation WHEN '{Operation.REMOVE}' THEN e.status = '{EdgeStatus.EXPORTED}'
+    ELSE d.anchor = e.anchor AND NOT e.content_gap END
 AND NOT EXISTS (SELECT FROM review_pending p WHERE p.edge_id = d.edge_id)
 """
 _DECISIONS = f"""
@@ -70,10 +76,19 @@ INSERT INTO review_decision (edge_id, project_id, user_id, at, verb, reason, not
     anchor_before, anchor_after, source_before, rel_before, rel_after, edited_before, seen_tier,
     {", ".join(f"seen_{name}" for name in SEEN_COLUMNS)})
 SELECT e.id, e.project_id, %(user)s, statement_timestamp(), %(verb)s, '', %(note)s, %(batch)s, e.status,
-    '{EdgeStatus.WITHDRAWN}', e.anchor, e.anchor, e.anchor_source, e.rel, e.rel, e.edited,
+    CASE d.operation WHEN '{Operation.REMOVE}' THEN '{EdgeStatus.WITHDRAWN}' ELSE '{EdgeStatus.EXPORTED}' END,
+    e.anchor, e.anchor, e.anchor_source, e.rel, CASE d.operation WHEN '{Operation.REMOVE}' THEN e.rel ELSE d.rel END,
+    e.edited,
     coalesce((SELECT t.name FROM linker_tier t WHERE t.id = e.tier_id), ''),
     {", ".join(f"e.{name}" for name in SEEN_COLUMNS)}
-{_LEAVING} AND {_IS_PLAIN} ORDER BY e.id
+{_LEAVING} AND {_IN_SLICE} AND {_IS_PLAIN} ORDER BY e.id
+"""
+# The release writes the status of all of them.
+_READ_AGAIN = f"""
+UPDATE linker_candidateedge SET reviewed = true, rel = plain.rel FROM (
+    SELECT e.id, d.rel {_LEAVING} AND {_IN_SLICE} AND {_IS_PLAIN} AND d.operation <> '{Operation.REMOVE}'
+        AND (NOT e.reviewed OR e.rel <> d.rel)
+) plain WHERE plain.id = linker_candidateedge.id
 """
 
 
@@ -81,7 +96,11 @@ def collect(release: Release, draft: ReleaseDraft) -> None:
     """Writes what is to be done to be back at the release as the links of the draft."""
     values = {"draft": draft.pk, "project": release.project_id, "release": release.pk}
     with connection.cursor() as cursor:
-        cursor.execute(_COLLECT, values)
+        cursor.execute("DROP TABLE IF EXISTS named")
+        cursor.execute(_NAMED, values)
+        cursor.execute("CREATE UNIQUE INDEX ON named (edge)")
+    analyze("named")
+    in_slices(_COLLECT, values, "named", "edge")
 
 
 def gather(draft: ReleaseDraft, *, lock: bool) -> None:
@@ -108,7 +127,7 @@ def apply(draft: ReleaseDraft, user: User) -> None:
     changes that were asked for and have not left are taken back."""
     batch, after = uuid4(), 0
     note = _("Rolled back to release %(number)d") % {"number": draft.back_to.number if draft.back_to else 0}
-    _take_off(draft, user, note, batch)
+    _set_back_plain(draft, user, note, batch)
     while rows := _next(draft, after):
         after = max(rows)
         edges = list(
@@ -135,9 +154,8 @@ def _next(draft: ReleaseDraft, after: int) -> dict[int, DraftLink]:
     return {row.edge_id: row for row in rows}
 
 
-def _take_off(draft: ReleaseDraft, user: User, note: str, batch: UUID) -> None:
-    """A decision on each link that is out and goes, as decision_on and with_outcome make it; the release marks the
-    links."""
+def _set_back_plain(draft: ReleaseDraft, user: User, note: str, batch: UUID) -> None:
+    """A decision on each plain link, as decision_on and with_outcome make it, and the rel it had."""
     values: dict[str, Any] = {
         "draft": draft.pk,
         "user": user.pk,
@@ -145,8 +163,8 @@ def _take_off(draft: ReleaseDraft, user: User, note: str, batch: UUID) -> None:
         "batch": batch,
         "verb": Verb.ROLL_BACK.value,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_DECISIONS, values)
+    for statement in (_DECISIONS, _READ_AGAIN):
+        in_slices(statement, values, "leaving", "edge")
 
 
 def _set_back(edge: CandidateEdge, decision: Decision, row: DraftLink) -> None:

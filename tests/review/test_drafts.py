@@ -6,13 +6,15 @@ import csv
 import io
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from linker.models import EdgeStatus, ExistingLink, Page, Rel
 from linker.models.querysets import OUT
+from linker.storage import slices
 from review import decisions
 from review.live import seeing
 from review.live.verify import verify
@@ -205,6 +207,58 @@ def test_rolling_back_brings_back_what_was_removed_and_the_rel_that_was_changed(
     accepted.refresh_from_db()
     assert sorted(rows(release)) == [("add", "warm socks", "follow"), ("change", "other", "follow")]
     assert accepted.status == EdgeStatus.EXPORTED
+
+
+def test_links_that_come_back_with_their_words_take_the_same_few_statements_however_many_there_are(
+    project, editor, monkeypatch
+):
+    """Their donors' texts are not read."""
+    monkeypatch.setattr("review.releases.roll_backs.make_accepted", None)
+
+    def asked(links: int) -> int:
+        edges = [make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True) for _ in range(links)]
+        first = release_of(project)
+        outgoing.withdraw(project, project.edges.filter(pk__in=[edge.pk for edge in edges]), editor)
+        release_of(project)
+        draft = back_to(first, editor)
+        with CaptureQueriesContext(connection) as queries:
+            release = create.publish(draft, editor)
+        assert release.added == links
+        made = Decision.objects.filter(verb=Verb.ROLL_BACK, edge__in=edges)
+        assert {(one.status_before, one.status_after, one.rel_after) for one in made} == {
+            ("withdrawn", "exported", "follow")
+        }
+        return len(queries)
+
+    assert asked(9) == asked(2)
+
+
+def test_what_left_unreviewed_and_comes_back_was_read_by_whoever_rolled_back(project, editor):
+    edge = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=False)
+    first = release_of(project)
+    outgoing.confirm(project, project.edges.all(), editor, Rel.NOFOLLOW)
+    release_of(project)
+    project.edges.update(reviewed=False)
+
+    create.publish(back_to(first, editor), editor)
+
+    edge.refresh_from_db()
+    assert (edge.reviewed, edge.rel, edge.status) == (True, "follow", EdgeStatus.EXPORTED)
+
+
+def test_a_release_in_many_slices_is_the_same_as_in_one(project, editor, monkeypatch):
+    monkeypatch.setattr(slices, "ROWS", 2)
+    edges = [make_edge(project, status=EdgeStatus.ACCEPTED, anchor=f"words {n}", reviewed=True) for n in range(5)]
+    Page.objects.filter(pk=edges[3].target_id).update(missing_since=timezone.now())
+    draft = draft_of(project, editor)
+    release = create.publish(draft, editor)
+    verify(project)
+
+    named = list(ReleaseLink.objects.filter(release=release).order_by("pk").values_list("edge", flat=True))
+    assert named == [edge.pk for edge in edges if edge != edges[3]]
+    assert set(out(project)) == set(named)
+    assert (draft.held_for, release.held_for) == ({"gone": 1}, {"gone": [1, 0, 0]})
+    assert not project.edges.filter(pk__in=named).exclude(status=EdgeStatus.EXPORTED).exists()
 
 
 def test_rolling_back_a_roll_back_is_what_it_was(project, accepted, editor):

@@ -85,7 +85,7 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
     after = request.GET.get("after", "")
     changed = _changed_since(draft)
     links, more = drafts.page(draft, operation, reason, int(after) if is_id(after) else 0, changed)
-    counts = drafts.count(draft) if draft.is_open else {}
+    named = (draft.added, draft.changed, draft.removed) if draft.is_open else (0, 0, 0)
     place = urlencode({"operation": operation, "reason": reason})
     context = shell(
         membership,
@@ -95,8 +95,8 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
         links=drafts.with_approval(links),
         operation=operation,
         reason=Held(reason) if reason else None,
-        operations=[(one, counts.get((one.value, ""), 0)) for one in Operation],
-        held=[(one, sum(links for (_op, why), links in counts.items() if why == one)) for one in Held],
+        operations=list(zip(Operation, named, strict=True)),
+        held=[(one, draft.held_for.get(one, 0) if draft.is_open else 0) for one in Held],
         changed=changed,
         to_publish=draft.links - len(changed),
         first=place if after else None,

@@ -170,7 +170,8 @@ def next_held(request: HttpRequest, slug: str) -> HttpResponse:
         return cast("HttpResponse", _csv(pieces, f"anchorline-{membership.project.slug}-held-back.csv"))
     with transaction.atomic():
         _look(membership.project, edges)
-        context = _held_context(request, membership, held_back.NEXT, reason, chosen.to_query())
+        groups = held_back.groups(held_back.NEXT)
+        context = _held_context(request, membership, held_back.NEXT, reason, groups, chosen.to_query())
     return render(request, "review/held_back.html", context | said)
 
 
@@ -201,7 +202,7 @@ def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
             return _refused(request, membership, NO_SUCH_FILE % {"names": "reason"})
         name = f"anchorline-{release.project.slug}-release-{release.number}-held-back.csv"
         return cast("HttpResponse", _csv(held_back.csv(source, reason), name))
-    context = _held_context(request, membership, source, reason)
+    context = _held_context(request, membership, source, reason, held_back.groups_of(release))
     context |= {
         "release": with_words(release),
         "formats": formats_for(release),
@@ -258,7 +259,12 @@ def _unknown_reason(request: HttpRequest) -> tuple[str, ...]:
 
 
 def _held_context(
-    request: HttpRequest, membership: Membership, source: str, reason: Held | None, query: str = ""
+    request: HttpRequest,
+    membership: Membership,
+    source: str,
+    reason: Held | None,
+    groups: list[held_back.Group],
+    query: str = "",
 ) -> dict[str, Any]:
     """`query` chose the links; empty for those of a release."""
     after = request.GET.get("after", "")
@@ -269,7 +275,7 @@ def _held_context(
         "membership": membership,
         "section": "releases",
         "may_decide": has_role(membership, Role.EDITOR),
-        "groups": held_back.groups(source),
+        "groups": groups,
         "reason": reason,
         "ignored": _unknown_reason(request),
         "rows": rows,
