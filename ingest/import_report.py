@@ -6,10 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ingest.fields.skipped import FORMER_REASONS, REASONS
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from ingest.fields.skipped import FORMER_REASONS, REASONS, reason_in_words
 from linker.reports.table import Table
 from linker.runs.reports import Report, ReportKind
-from linker.wording import count
+from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,16 +73,19 @@ class ImportReport(Report, ABC):
 R = TypeVar("R", bound=ImportReport)
 
 # The fields of a mapping whose names do not speak for themselves.
-FIELD_LABELS = {"body": "Main text", "url": "Address", "alt": "Alt text", "target": "Destination"}
+FIELD_LABELS = {"body": _("Main text"), "url": _("Address"), "alt": _("Alt text"), "target": _("Destination")}
 # How a file was read, as against what it held.
 READING = Table(
     labels={
-        "packed": "Compressed",
-        "header_line": "Line of the header",
-        "open_line": "Last line, which has no line break",
-        "mapping": "Columns",
+        "encoding": _("Encoding"),
+        "delimiter": _("Delimiter"),
+        "packed": _("Compressed"),
+        "header_line": _("Line of the header"),
+        "open_line": _("Last line, which has no line break"),
+        "mapping": _("Columns"),
     },
-    keys={"mapping": lambda name: FIELD_LABELS.get(name, name.replace("_", " "))},
+    keys={"mapping": lambda name: str(FIELD_LABELS.get(name) or gettext(name.replace("_", " ")))},
+    values={"delimiter": gettext, "packed": gettext},
     only=("encoding", "delimiter", "packed", "header_line", "open_line", "mapping"),
 )
 LEFT_OUT = ("skipped_rows", "skipped_cells", "skipped", "skipped_listed", "skipped_lost")
@@ -94,58 +100,80 @@ def import_table(
     """The table of a kind of import: its own labels and those that all have, rows in `order`."""
     return Table(
         labels={
-            "seen_before": "Already known",
-            "missing": "No longer in the file",
-            "duplicates": "Repeated rows for a page that another row provides",
-            "skipped_rows": "Rows left out",
-            "skipped_cells": "Cells left out",
-            "skipped_listed": "Entries in the list of what was left out",
-            "skipped_lost": "No disk space on the server for the list of what was left out",
-            "rows_moved": "Rows of pages that redirect or name a canonical, added to the pages they lead to",
+            "file": _("File"),
+            "rows": _("Rows"),
+            "pages": _("Pages"),
+            "links": _("Links"),
+            "new": _("New"),
+            "updated": _("Updated"),
+            "unchanged": _("Unchanged"),
+            "seen_before": _("Already known"),
+            "missing": _("No longer in the file"),
+            "duplicates": _("Repeated rows for a page that another row provides"),
+            "skipped": _("Skipped"),
+            "skipped_rows": _("Rows left out"),
+            "skipped_cells": _("Cells left out"),
+            "skipped_listed": _("Entries in the list of what was left out"),
+            "skipped_lost": _("No disk space on the server for the list of what was left out"),
+            "rows_moved": _("Rows of pages that redirect or name a canonical, added to the pages they lead to"),
             **labels,
         },
-        keys={"skipped": lambda reason: (FORMER_REASONS | REASONS).get(reason, reason), **(keys or {})},
+        keys={"skipped": reason_in_words, **(keys or {})},
         values=values or {},
         only=order,
     )
 
 
-def source(report: ImportReport) -> str:
-    return f" from {report.file}" if report.file else ""
-
-
 def cut_off(report: ImportReport) -> str:
     """A warning where the file ends in the middle of a line."""
-    line = report.open_line
-    return f"The last line ({line:,}) has no line break, so the file may have been cut off there." if line else ""
+    said = gettext("The last line (%(line)s) has no line break, so the file may have been cut off there.")
+    return said % {"line": number(report.open_line)} if report.open_line else ""
 
 
 def left_out(report: ImportReport) -> str:
     """What an import could not use, such as "2 rows, 1 cell"; empty where that is nothing."""
     if report.skipped_rows is None:  # of older versions, which did not tell them apart
         both = sum((report.skipped or {}).values())
-        return count(both, "row or cell", "rows or cells") if both else ""
-    named = ((report.skipped_rows, "row"), (report.duplicates, "repeated row"), (report.skipped_cells, "cell"))
-    return ", ".join(count(number, word) for number, word in named if number)
+        said = ngettext("%(number)s row or cell", "%(number)s rows or cells", both)
+        return said % {"number": number(both)} if both else ""
+    rows, repeated, cells = report.skipped_rows, report.duplicates or 0, report.skipped_cells or 0
+    named = [
+        (rows, ngettext("%(number)s row", "%(number)s rows", rows)),
+        (repeated, ngettext("%(number)s repeated row", "%(number)s repeated rows", repeated)),
+        (cells, ngettext("%(number)s cell", "%(number)s cells", cells)),
+    ]
+    return ", ".join(words % {"number": number(counted)} for counted, words in named if counted)
 
 
 def left_out_sentence(report: ImportReport) -> str:
     if report.skipped_rows is None:
         left = left_out(report)
-        return f"{left} could not be used; the list of skipped rows says why." if left else ""
+        said = gettext("%(rows_or_cells)s could not be used; the list of skipped rows says why.")
+        return said % {"rows_or_cells": left} if left else ""
     rows, repeated, cells = report.skipped_rows, report.duplicates or 0, report.skipped_cells or 0
-    said = [
-        f"{count(rows, 'row')} could not be used." if rows else "",
-        f"{count(repeated, 'row')} {'repeats' if repeated == 1 else 'repeat'} a page that another row already provides."
-        if repeated
-        else "",
-        f"{count(cells, 'cell')} could not be used, or only in part; "
-        f"the rest of {'its row' if cells == 1 else 'their rows'} was used."
-        if cells
-        else "",
-        "The list of what was left out gives the reason for each line." if report.skipped_file else "",
+    counted = [
+        (rows, ngettext("%(number)s row could not be used.", "%(number)s rows could not be used.", rows)),
+        (
+            repeated,
+            ngettext(
+                "%(number)s row repeats a page that another row already provides.",
+                "%(number)s rows repeat a page that another row already provides.",
+                repeated,
+            ),
+        ),
+        (
+            cells,
+            ngettext(
+                "%(number)s cell could not be used, or only in part; the rest of its row was used.",
+                "%(number)s cells could not be used, or only in part; the rest of their rows was used.",
+                cells,
+            ),
+        ),
     ]
-    return " ".join(filter(None, said))
+    said = [words % {"number": number(amount)} for amount, words in counted if amount]
+    if report.skipped_file:
+        said.append(gettext("The list of what was left out gives the reason for each line."))
+    return " ".join(said)
 
 
 def import_words(

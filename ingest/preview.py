@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
+
 from ingest.errors import FileError
 from ingest.formats.known_file import KnownFileError
 from ingest.kinds import registry
@@ -75,9 +77,8 @@ class FilePreview(MappedRows):
         if self.known is None:
             return self.missing
         if better := self.better_kind:
-            return (
-                f"{self.known.what} It is a file of {better.name}, not of {self.kind.name}: import it as {better.name}."
-            )
+            said = gettext("%(what)s It is a file of %(other)s, not of %(kind)s: import it as %(other)s.")
+            return said % {"what": self.known.what, "other": better.noun, "kind": self.kind.noun}
         return self.known.text
 
     @property

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, override
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def number(value: int) -> str:
@@ -34,6 +37,13 @@ def in_english(label: Any) -> str:
     """A label as it is stored, whoever reads the page that stores it."""
     with override(settings.LANGUAGE_CODE):
         return str(label)
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Such as "a", "a and b" and "a, b and c"."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return gettext("%(some)s and %(last)s") % {"some": ", ".join(parts[:-1]), "last": parts[-1]}
 
 
 def count(number: int, one: str, many: str = "") -> str:

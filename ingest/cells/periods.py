@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext
+
+from linker.wording import number
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -45,16 +49,23 @@ class Period:
         days = (self.ends - self.starts).days + 1
         if days <= MAX_DAYS:
             return ""
-        return (
-            f"The period {self} has {days:,} days, and {MAX_DAYS:,} are the most. Look for a wrong year and write the "
+        said = gettext(
+            "The period %(period)s has %(days)s days, and %(most)s are the most. Look for a wrong year and write the "
             "first and the last day, or export fewer years."
         )
+        return said % {"period": in_words(str(self)), "days": number(days), "most": number(MAX_DAYS)}
 
     @classmethod
     def spanning(cls, periods: Iterable[Period]) -> Period | None:
         """From the first day of all of them to the last; None of none."""
         found = list(periods)
         return cls(min(one.starts for one in found), max(one.ends for one in found)) if found else None
+
+
+def in_words(stored: str) -> str:
+    """A period as reports store it, in the reader's language."""
+    starts, to, ends = stored.partition(" to ")
+    return gettext("%(starts)s to %(ends)s") % {"starts": starts, "ends": ends} if to else gettext(stored)
 
 
 def parse_period(text: str) -> Period:

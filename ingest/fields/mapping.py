@@ -13,11 +13,15 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext
+
 from ingest.errors import FileError
 from ingest.files.column_names import header_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from django.utils.functional import Promise
 
 Columns = dict[str, list[str]]
 PREFIX = re.compile(r"/|https?://")
@@ -33,7 +37,7 @@ class Field:
     """
 
     name: str
-    label: str
+    label: str | Promise
     many: bool = False
     required: bool = False
     first: bool = False
@@ -109,7 +113,8 @@ class FieldSet:
         fields = {field.name: field for field in self.fields}
         for field_name, columns in wanted.items():
             if field_name not in fields:
-                raise FileError(name, f"There is no field “{field_name}”. The fields are: {', '.join(fields)}.")
+                said = gettext("There is no field “%(field)s”. The fields are: %(fields)s.")
+                raise FileError(name, said % {"field": field_name, "fields": ", ".join(fields)})
             if fields[field_name].text:
                 mapping[field_name] = [_prefix(name, text) for text in columns[-1:]]
             else:
@@ -142,7 +147,8 @@ def families(header: Sequence[str]) -> dict[str, list[str]]:
 
 def _prefix(name: str, text: str) -> str:
     if not PREFIX.match(text):
-        raise FileError(name, f"What is put before an address begins with / or https://, which “{text[:60]}” does not.")
+        said = gettext("What is put before an address begins with / or https://, which “%(text)s” does not.")
+        raise FileError(name, said % {"text": text[:60]})
     return text
 
 
@@ -152,10 +158,13 @@ def _column(name: str, header: Sequence[str], wanted: str) -> str:
     for column in header:
         if header_key(column) == header_key(wanted):
             return column
-    raise FileError(name, f"The file has no column “{wanted}”. Its columns are: {listed(header)}.")
+    said = gettext("The file has no column “%(column)s”. Its columns are: %(columns)s.")
+    raise FileError(name, said % {"column": wanted, "columns": listed(header)})
 
 
 def listed(header: Sequence[str]) -> str:
     """Names of columns for a message."""
     shown = ", ".join(column[:60] for column in header[:30])
-    return shown + (f" and {len(header) - 30} more" if len(header) > 30 else "")
+    if len(header) <= 30:
+        return shown
+    return gettext("%(columns)s and %(more)d more") % {"columns": shown, "more": len(header) - 30}

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 import structlog
+from django.utils.translation import gettext, gettext_noop
 
 from ingest.addresses.normalise import MAX_DEPTH
 from ingest.errors import FileError, ImportStopped
@@ -25,33 +26,43 @@ COLUMNS = ("line", "column", "reason", "address", "value")
 
 # Why a row is not imported.
 OF_ROWS = {
-    "no_address": "The row has no address",
-    "bad_address": "The address is not an http or https URL",
-    "another_site": "The address belongs to another site",
-    "bad_width": "The row has more or fewer cells than the header",
-    "page_unknown": "The address is not a page of the project",
-    "no_title": "The address is not a page of the project, and the file has no title for a new page",
-    "no_query": "The row has no query, because Search Console hides rare ones",
-    "unknown_source": "The link's source is not a page of the project",
-    "unknown_target": "The link's target is not a page of the project",
+    "no_address": gettext_noop("The row has no address"),
+    "bad_address": gettext_noop("The address is not an http or https URL"),
+    "another_site": gettext_noop("The address belongs to another site"),
+    "bad_width": gettext_noop("The row has more or fewer cells than the header"),
+    "page_unknown": gettext_noop("The address is not a page of the project"),
+    "no_title": gettext_noop("The address is not a page of the project, and the file has no title for a new page"),
+    "no_query": gettext_noop("The row has no query, because Search Console hides rare ones"),
+    "unknown_source": gettext_noop("The link's source is not a page of the project"),
+    "unknown_target": gettext_noop("The link's target is not a page of the project"),
 }
 # Why a row is no page of its own, though nothing is wrong with it.
-OF_REPEATED_ROWS = {"duplicate": "Another row of the file is for the same page, and that row was used"}
+OF_REPEATED_ROWS = {"duplicate": gettext_noop("Another row of the file is for the same page, and that row was used")}
 # Why a cell is not imported, or not as it stands; the rest of its row is.
 OF_CELLS = {
-    "bad_cell": "The cell was not understood, so it was left empty",
-    "out_of_range": "The number or time is out of range, so the cell was left empty",
+    "bad_cell": gettext_noop("The cell was not understood, so it was left empty"),
+    "out_of_range": gettext_noop("The number or time is out of range, so the cell was left empty"),
     "deep_category": f"The category is more than {MAX_DEPTH} levels deep, so the page was put into level {MAX_DEPTH}",
-    "bad_vector": "The embedding vector was not understood",
-    "vector_length": "The embedding vector is not as long as most of the others",
+    "bad_vector": gettext_noop("The embedding vector was not understood"),
+    "vector_length": gettext_noop("The embedding vector is not as long as most of the others"),
 }
 REASONS = OF_ROWS | OF_REPEATED_ROWS | OF_CELLS
 # Reasons that no import gives any more, and that reports of earlier ones count.
 FORMER_REASONS = {
     "unknown_page": OF_ROWS["no_title"],
-    "page_of_query_unknown": "The query's address is not a page of the project",
-    "page_of_traffic_unknown": "The address is not a page of the project, so its numbers appear in the report only",
+    "page_of_query_unknown": gettext_noop("The query's address is not a page of the project"),
+    "page_of_traffic_unknown": gettext_noop(
+        "The address is not a page of the project, so its numbers appear in the report only"
+    ),
 }
+
+
+def reason_in_words(reason: str) -> str:
+    """A reason in the reader's language; what REASONS and FORMER_REASONS do not know as it is."""
+    if reason == "deep_category":
+        said = gettext("The category is more than %(levels)d levels deep, so the page was put into level %(levels)d")
+        return said % {"levels": MAX_DEPTH}
+    return gettext((FORMER_REASONS | REASONS).get(reason, reason))
 
 
 class Skipped:

@@ -11,6 +11,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext_noop
+
 from ingest.errors import UnusableFile
 from ingest.files.column_names import header_key, unique_names
 from ingest.files.text import ZEROS_TEXT, DecodedText, encoding_label, line_breaks, not_decodable
@@ -40,7 +42,12 @@ class Format:
 
     def describe(self) -> dict[str, str | int]:
         """For the report and the preview."""
-        names = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+        names = {
+            ",": gettext_noop("comma"),
+            ";": gettext_noop("semicolon"),
+            "\t": gettext_noop("tab"),
+            "|": gettext_noop("bar"),
+        }
         return {
             "encoding": encoding_label(self.encoding),
             "delimiter": names[self.delimiter],

@@ -11,16 +11,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from ingest.errors import ImportStopped
 from ingest.fields.mapping import listed
 from ingest.fields.skipped import REASONS
 from ingest.kinds.project_pages import site_of
 from linker.models.run import IMPORT_PREFIX
+from linker.wording import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
+
+    from django.utils.functional import Promise
 
     from ingest.addresses.normalise import Site
     from ingest.fields.mapping import Columns, FieldSet
@@ -50,8 +55,8 @@ class Option:
     """
 
     name: str
-    label: str
-    help_text: str
+    label: str | Promise
+    help_text: str | Promise
     command_help: str
     is_tick: bool = False
     max_length: int = 60
@@ -60,8 +65,8 @@ class Option:
 
 ALLOW_SHRINK = Option(
     "allow_shrink",
-    label="Import even if the file has far fewer entries than the project",
-    help_text="Otherwise the import stops if it would mark more than a fifth of them as missing.",
+    label=_("Import even if the file has far fewer entries than the project"),
+    help_text=_("Otherwise the import stops if it would mark more than a fifth of them as missing."),
     command_help="import although the file holds far less than the project has",
     is_tick=True,
 )
@@ -157,8 +162,8 @@ class ImportKind(ABC):
     """
 
     name: ClassVar[str]
-    label: ClassVar[str]
-    choice: ClassVar[str]
+    label: ClassVar[str | Promise]
+    choice: ClassVar[str | Promise]
     command_help: ClassVar[str]
     fields: ClassVar[FieldSet]
     report: ClassVar[ReportKind[Any]]
@@ -174,6 +179,11 @@ class ImportKind(ABC):
 
         Raises ImportStopped (with the report so far) where the rows must not be loaded.
         """
+
+    @property
+    def noun(self) -> str:
+        """What its files hold, in the middle of a sentence of the reader's language."""
+        return gettext(self.name)
 
     @property
     def run_kind(self) -> str:
@@ -213,11 +223,12 @@ class ImportKind(ABC):
         missing = self.fields.without_column(mapping)
         if not missing:
             return ""
-        labels = " and ".join(f"“{one.label}”" for one in missing)
-        return (
-            f"No column for {labels} was found. The columns are: {listed(header)}. If one of them holds it, choose it "
-            f"in the preview, or on the command line with --map {missing[0].name}=COLUMN."
+        said = gettext(
+            "No column for %(fields)s was found. The columns are: %(columns)s. If one of them holds it, choose it in "
+            "the preview, or on the command line with --map %(field)s=COLUMN."
         )
+        labels = joined([gettext("“%(label)s”") % {"label": one.label} for one in missing])
+        return said % {"fields": labels, "columns": listed(header), "field": missing[0].name}
 
     def notes(self, rows: MappedRows) -> list[Note]:
         """What the user should know of this kind of import before confirming it."""

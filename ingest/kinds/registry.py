@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
+
 from ingest.errors import FileError
 from ingest.kinds.links.kind import LinksImport
 from ingest.kinds.pages.kind import PagesImport
@@ -85,7 +87,8 @@ def what_is_missing(kind: ImportKind, header: Sequence[str], mapping: Columns) -
     A file of pages and queries, or of nothing but traffic, is not taken for one of pages either.
     """
     if other := better_kind(kind, header, mapping):
-        return f"This looks like a file of {other.name}, not of {kind.name}: import it as {other.name}."
+        said = gettext("This looks like a file of %(other)s, not of %(kind)s: import it as %(other)s.")
+        return said % {"other": other.noun, "kind": kind.noun}
     return kind.what_is_missing(header, mapping)
 
 

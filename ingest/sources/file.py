@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
+
 from ingest.errors import UnusableFile
 from ingest.files import peek
 from ingest.files.sniff import inspect
@@ -13,6 +15,7 @@ from ingest.formats.known_file import KnownFileError
 from ingest.formats.table_rules import narrowing
 from ingest.sources.base import SAMPLES, Source
 from ingest.sources.file_period import period_of
+from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -84,7 +87,8 @@ class FileSource(Source):
     def warnings(self) -> list[str]:
         """A cell that was cut off, such as the “9” of “99”, looks like any other: only its line shows it."""
         line = self.table.find_open_line()
-        return [f"The last line ({line:,}) has no line break, so the file may have been cut off there."] if line else []
+        said = gettext("The last line (%(line)s) has no line break, so the file may have been cut off there.")
+        return [said % {"line": number(line)}] if line else []
 
     def period(self) -> Period | None:
         return period_of(self.table)

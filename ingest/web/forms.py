@@ -10,12 +10,15 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from ingest.fields.mapping import PREFIX, families, family
 from ingest.files.text import ENCODINGS
 from ingest.kinds import registry
 from ingest.sources import registry as sources
 from linker.errors import UserError
+from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,23 +32,25 @@ if TYPE_CHECKING:
 
 class UploadForm(forms.Form):
     file = forms.FileField(
-        label="File",
-        help_text="internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, a Search Console export, "
-        "or any CSV with a header row; plain, .gz or .zip",
+        label=_("File"),
+        help_text=_(
+            "internal_html.csv, internal_all.csv, all_inlinks.csv, all_outlinks.csv, a Search Console export, "
+            "or any CSV with a header row; plain, .gz or .zip"
+        ),
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.gz,.zip,text/csv"}),
         max_length=255,
         allow_empty_file=True,  # an empty file has a message of its own
     )
     kind = forms.ChoiceField(
-        label="Contents",
-        choices=lambda: [("", "Detect from the columns"), *((kind.name, kind.choice) for kind in registry.kinds())],
+        label=_("Contents"),
+        choices=lambda: [("", _("Detect from the columns")), *((kind.name, kind.choice) for kind in registry.kinds())],
         required=False,
     )
     encoding = forms.ChoiceField(
-        label="Encoding",
-        choices=[("", "Detect (UTF-8 or UTF-16)"), *ENCODINGS.items()],
+        label=_("Encoding"),
+        choices=[("", _("Detect (UTF-8 or UTF-16)")), *ENCODINGS.items()],
         required=False,
-        help_text="Only needed for other encodings",
+        help_text=_("Only needed for other encodings"),
     )
 
     def __init__(self, *args: Any, refused: str = "", **kwargs: Any) -> None:
@@ -58,8 +63,11 @@ class UploadForm(forms.Form):
         file = self.cleaned_data["file"]
         if file.size > settings.UPLOAD_MAX_MB * 2**20:
             raise ValidationError(
-                f"The file is larger than {settings.UPLOAD_MAX_MB:,} MB. Compress it as .gz, split it, or import it on "
-                "the command line."
+                gettext(
+                    "The file is larger than %(megabytes)s MB. Compress it as .gz, split it, or import it on the "
+                    "command line."
+                )
+                % {"megabytes": number(settings.UPLOAD_MAX_MB)}
             )
         return file
 
@@ -68,13 +76,15 @@ class SourceForm(forms.Form):
     """Rows from a source that is no file: which one, where in it, and what they hold."""
 
     prefix = "source"
-    source = forms.ChoiceField(label="Source", choices=lambda: [(one.name, one.label) for one in sources.sources()])
-    where = forms.CharField(label="Where", max_length=2000)
-    kind = forms.ChoiceField(label="Contents", choices=lambda: [(kind.name, kind.choice) for kind in registry.kinds()])
+    source = forms.ChoiceField(label=_("Source"), choices=lambda: [(one.name, one.label) for one in sources.sources()])
+    where = forms.CharField(label=_("Where"), max_length=2000)
+    kind = forms.ChoiceField(
+        label=_("Contents"), choices=lambda: [(kind.name, kind.choice) for kind in registry.kinds()]
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["where"].label = " / ".join(dict.fromkeys(one.where_label for one in sources.sources()))
+        self.fields["where"].label = " / ".join(dict.fromkeys(str(one.where_label) for one in sources.sources()))
 
 
 class _OptionField(forms.CharField):
@@ -119,16 +129,16 @@ class MappingForm(forms.Form):
             if field.text:
                 self.fields[field.name] = forms.CharField(
                     label=field.label,
-                    help_text="For a column of handles or of addresses without a host: /products/",
+                    help_text=_("For a column of handles or of addresses without a host: /products/"),
                     initial="".join(current),
                     required=False,
                     max_length=500,
-                    validators=[RegexValidator(PREFIX, "Begin it with / or https://.")],
+                    validators=[RegexValidator(PREFIX, _("Begin it with / or https://."))],
                 )
                 continue
             self.fields[field.name] = forms.ChoiceField(
                 label=field.label,
-                choices=[("[]", "(none)"), *self._choices(field, current)],
+                choices=[("[]", _("(none)")), *self._choices(field, current)],
                 initial=json.dumps(current),
                 required=False,
             )
@@ -157,9 +167,12 @@ class MappingForm(forms.Form):
         if field.many:
             for name, columns in families(self.looked.header).items():
                 if len(columns) > 1:
-                    found[json.dumps(columns)] = f"{name[:60]} (all {len(columns)})"
+                    found[json.dumps(columns)] = gettext("%(name)s (all %(columns)d)") % {
+                        "name": name[:60],
+                        "columns": len(columns),
+                    }
         if current:
-            found.setdefault(json.dumps(current), (", else " if field.first else ", ").join(current)[:80])
+            found.setdefault(json.dumps(current), (gettext(", else ") if field.first else ", ").join(current)[:80])
         yield from found.items()
 
     def mapping(self) -> Columns:

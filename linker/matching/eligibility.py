@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from django.db import connection
+from django.utils.translation import gettext_noop
 
 from linker.engine.page_rules import is_pagination, is_parameter_url
 from linker.engine.params import MatchParams
@@ -59,15 +60,15 @@ class IneligibleReason(StrEnum):
 
 
 REASON_WORDS = {
-    IneligibleReason.NOT_LIVE: "not live",
-    IneligibleReason.MISSING: "missing from the last import",
-    IneligibleReason.NO_VECTOR: "without a vector",
-    IneligibleReason.NOT_ANSWERING: "not answering with 200",
-    IneligibleReason.PAGINATION: "pagination",
-    IneligibleReason.PARAMETER_URL: "parameter URL",
-    IneligibleReason.NOT_INDEXABLE: "not indexable (as acceptor)",
-    IneligibleReason.EXCLUDED: "excluded",
-    IneligibleReason.SUPPRESSED: "said to take no more links",
+    IneligibleReason.NOT_LIVE: gettext_noop("not live"),
+    IneligibleReason.MISSING: gettext_noop("missing from the last import"),
+    IneligibleReason.NO_VECTOR: gettext_noop("without a vector"),
+    IneligibleReason.NOT_ANSWERING: gettext_noop("not answering with 200"),
+    IneligibleReason.PAGINATION: gettext_noop("pagination"),
+    IneligibleReason.PARAMETER_URL: gettext_noop("parameter URL"),
+    IneligibleReason.NOT_INDEXABLE: gettext_noop("not indexable (as acceptor)"),
+    IneligibleReason.EXCLUDED: gettext_noop("excluded"),
+    IneligibleReason.SUPPRESSED: gettext_noop("said to take no more links"),
 }
 
 

@@ -30,6 +30,7 @@ from linker.matching.eligibility import Eligible, eligible_pages, no_eligible_pa
 from linker.matching.finish import save_match_result
 from linker.matching.known_answers import KnownPairs, draw_known
 from linker.matching.pilots import limited_to_pilot
+from linker.matching.ranking_sayings import FEW_AMONG_CANDIDATES
 from linker.matching.report import approval_report, begun_report
 from linker.matching.result import FOUND, MatchResult
 from linker.models import EmbeddingModel, Project, Ranker, Run
@@ -94,7 +95,7 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
         _loaded(run, model, eligible, ranking, params), ranker, options, progress
     )
     if ranked.ranker != ranking:
-        reason = "Too few of the site's links are among the candidates to learn from."
+        reason = FEW_AMONG_CANDIDATES.said()
     return save_match_result(
         run,
         MatchResult(

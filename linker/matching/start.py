@@ -11,6 +11,7 @@ from linker.errors import RunCancelled
 from linker.matching.batches import batches_left, run_batch, still_running
 from linker.matching.finish import finish_match
 from linker.matching.plan import plan_match
+from linker.matching.ranking_sayings import ENOUGH_LINKS, FEW_LINKS, MANY_PAGES
 from linker.models import Project, Run
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED, LIVE, sql
@@ -53,13 +54,13 @@ def choose_ranking(project: Project, params: MatchParams) -> tuple[str, str]:
     if pages > MAX_RANKED_PAGES:
         return (
             Ranking.COSINE,
-            f"The site has more than {MAX_RANKED_PAGES:,} pages, which are compared category by category.",
+            MANY_PAGES.said(pages=f"{MAX_RANKED_PAGES:,}"),
         )
     if links + accepted >= MIN_LABELS:
-        return Ranking.LEARNED, "The site has links and accepted suggestions enough to learn from."
+        return Ranking.LEARNED, ENOUGH_LINKS.said()
     return (
         params.without_links,
-        f"There are {links + accepted} body links and accepted suggestions; it takes {MIN_LABELS} to learn.",
+        FEW_LINKS.said(links=links + accepted, least=MIN_LABELS),
     )
 
 

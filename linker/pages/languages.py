@@ -10,6 +10,7 @@ says it right of pages that can be checked; and never by two that are easily tak
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ from django.conf.locale import LANG_INFO
 from django.db import connection, transaction
 from django.utils.translation import gettext
 
+from linker.engine.messages import gettext_noop
+from linker.engine.sayings import NUMBER, Saying
 from linker.engine.text.languages import ALIKE, AT_A_TIME, READ, SURE, agreed, detect, kin
 from linker.engine.text.model_languages import MULTILINGUAL, knows, trained_on
 from linker.models.project import VectorSource
@@ -25,6 +28,7 @@ from linker.models.querysets import PRESENT, sql
 from linker.storage.copy import copy_out, copy_rows_in
 from linker.storage.cursors import stream
 from linker.storage.site_figures import language_counts
+from linker.wording import joined, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -107,6 +111,36 @@ def language_name(code: str) -> str:
     return gettext(known) if known else code or gettext("no known language")
 
 
+_COUNTED = {"pages": NUMBER, "all": NUMBER}
+# By whether most pages are in such languages, and whether the model knows so few that it can be said which.
+MODEL_ADVICE = {
+    (True, True): Saying(
+        gettext_noop(
+            "Most pages are in %(languages)s; the model %(model)s was trained on %(known)s. Choose a multilingual "
+            "model such as %(one)s or %(other)s in the settings, then embed the pages and match again."
+        )
+    ),
+    (True, False): Saying(
+        gettext_noop(
+            "Most pages are in %(languages)s; the model %(model)s was not trained on that. Choose a multilingual "
+            "model such as %(one)s or %(other)s in the settings, then embed the pages and match again."
+        )
+    ),
+    (False, True): Saying(
+        gettext_noop(
+            "%(pages)s of %(all)s pages are in %(languages)s; the model %(model)s was trained on %(known)s. Choose a "
+            "multilingual model such as %(one)s or %(other)s in the settings, then embed the pages and match again."
+        ),
+        _COUNTED,
+    ),
+    (False, False): Saying(
+        gettext_noop(
+            "%(pages)s of %(all)s pages are in %(languages)s; the model %(model)s was not trained on that. Choose a "
+            "multilingual model such as %(one)s or %(other)s in the settings, then embed the pages and match again."
+        ),
+        _COUNTED,
+    ),
+}
 FEW = 0.1  # of the pages: in so many, a language that the model does not know is worth a word
 
 
@@ -124,18 +158,32 @@ def model_advice(project: Project, languages: Iterable[tuple[str, int]]) -> str:
     if not some or some < FEW * every:
         return ""
     unknown = [language for language, pages in foreign.items() if pages >= FEW * some][:3]
-    pages = "Most pages" if some > every / 2 else f"{some:,} of {every:,} pages"
     known = sorted(map(language_name, trained_on(name) or ()))
-    trained = f"was trained on {listed(known)}" if len(known) <= 3 else "was not trained on that"
-    return (
-        f"{pages} are in {listed([*map(language_name, unknown)])}; the model {name} {trained}. Choose a multilingual "
-        f"model such as {' or '.join(MULTILINGUAL)} in the settings, then embed the pages and match again."
-    )
+    most, few = some > every / 2, len(known) <= 3
+    saying = MODEL_ADVICE[most, few]
+    return gettext(saying.text) % {
+        "pages": number(some),
+        "all": number(every),
+        "languages": joined([*map(language_name, unknown)]),
+        "model": name,
+        "known": joined(known),
+        "one": MULTILINGUAL[0],
+        "other": MULTILINGUAL[1],
+    }
 
 
-def listed(words: Sequence[str]) -> str:
-    """Words as a sentence lists them: "German, French and Italian"."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+def advice_in_words(stored: str) -> str:
+    """A warning that `model_advice` wrote in English, in the reader's language."""
+    for saying in MODEL_ADVICE.values():
+        if found := saying.values(stored):
+            for name in ("languages", "known"):
+                if name in found:
+                    found[name] = joined([gettext(one) for one in re.split(", | and ", found[name])])
+            for name in ("pages", "all"):
+                if name in found:
+                    found[name] = number(int(found[name].replace(",", "")))
+            return gettext(saying.text) % found
+    return stored
 
 
 # --------------------------------------------------------------------------------------------------- what is linked

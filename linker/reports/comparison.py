@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
 from linker.matching.report_types import MatchReport
 from linker.reports.ranking import basis_of
 from linker.reports.retier import BELOW
+from linker.wording import decimal, number
 
 if TYPE_CHECKING:
     from linker.models import Run
@@ -53,7 +57,7 @@ class TierShift:
         if not change:
             return "±0"
         sign = "+" if change > 0 else "\N{MINUS SIGN}"
-        return f"{sign}{abs(change):,}"
+        return f"{sign}{number(abs(change))}"
 
 
 def tier_shifts(run: Run, before: Run | None) -> list[TierShift]:
@@ -65,7 +69,13 @@ def tier_shifts(run: Run, before: Run | None) -> list[TierShift]:
         key=lambda name: (name == BELOW, -bounds.get(name, bounds_before.get(name, -2)), name),
     )
     return [
-        TierShift(name, _bound(bounds, name), _bound(bounds_before, name), counts.get(name), counts_before.get(name))
+        TierShift(
+            _(name) if name == BELOW else name,
+            _bound(bounds, name),
+            _bound(bounds_before, name),
+            counts.get(name),
+            counts_before.get(name),
+        )
         for name in names
     ]
 
@@ -80,7 +90,7 @@ def _tiers(run: Run) -> tuple[dict[str, int], dict[str, float]]:
 
 
 def _bound(bounds: dict[str, float], name: str) -> str:
-    return f"{bounds[name]:g}" if name in bounds else ""
+    return number_format(f"{bounds[name]:g}") if name in bounds else ""
 
 
 def histograms(runs: list[Run]) -> list[Histogram]:
@@ -117,4 +127,4 @@ def _shares(counts: tuple[int, ...]) -> list[float]:
 def _bar(start: float, stop: float, count: int, x: float, share: float) -> Bar:
     """Whatever is there at all is at least one percent high."""
     height = max(100 * share, 1) if count else 0
-    return Bar(f"{start:.2f}", f"{stop:.2f}", count, f"{x:.2f}", f"{100 - height:.2f}", f"{height:.2f}")
+    return Bar(decimal(start, 2), decimal(stop, 2), count, f"{x:.2f}", f"{100 - height:.2f}", f"{height:.2f}")

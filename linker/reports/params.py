@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy as _
+
 from linker.engine.candidates.registry import label_of
 from linker.engine.params import MatchParams, Ranking, Scope
 from linker.engine.ranking.rankers.registry import RANKERS
@@ -11,51 +14,62 @@ from linker.matching.report_types import MatchReport
 from linker.models import Basis, Category, PageList, RunKind
 from linker.pages.page_lists import list_in_words
 from linker.reports.table import NOTHING, capitalised, plain
+from linker.wording import number, percent, within
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from linker.models import Run
     from linker.runs.reports import Row
 
 LABELS = {
-    "scope": "Scope",
-    "level_penalty": "Penalty for each level",
-    "threshold": "Lowest score",
-    "per_donor": "Most links that a page gives",
-    "inline_per_donor": "Most new links in a page’s text",
-    "related_per_donor": "Most new links beside the text",
-    "inline_in_all": "Most links in a page’s text, including existing ones",
-    "related_in_all": "Most links beside the text, including existing ones",
-    "per_1000_words": "Most links for each 1,000 words of text",
-    "generators": "Candidates come from",
-    "weights": "Weights of the formula",
-    "per_target": "Most new links that a page receives",
-    "target_share": "Largest share of the links for one page",
-    "reciprocal": "Most links of a page that link back",
-    "mode": "Allocation of links",
-    "ranking": "Ranking",
-    "pool": "Acceptors kept for each donor",
-    "donors": "Donors",
-    "acceptors": "Acceptors",
-    "basis": "Tier basis",
-    "read_by": "Tier basis",
-    "allow_shrink": "May be smaller than before",
-    "upload": "Upload",
-    "mapping": "Columns",
-    "model": "Model",
-    "url_pattern": "addresses match",
-    "indexable_only": "indexable only",
-    "min_clicks": "clicks from",
-    "max_clicks": "clicks to",
-    "min_inlinks": "links in from",
-    "max_inlinks": "links in to",
-    "categories": "categories",
-    "filters": "Only",
-    "sensitive": "Sensitive, needs human review",
-    "held": "Held back",
-    "stale": "No longer proposed",
-    "bom": "Byte-order mark",
+    "scope": _("Scope"),
+    "level_penalty": _("Penalty for each level"),
+    "threshold": _("Lowest score"),
+    "per_donor": _("Most links that a page gives"),
+    "inline_per_donor": _("Most new links in a page’s text"),
+    "related_per_donor": _("Most new links beside the text"),
+    "inline_in_all": _("Most links in a page’s text, including existing ones"),
+    "related_in_all": _("Most links beside the text, including existing ones"),
+    "per_1000_words": _("Most links for each 1,000 words of text"),
+    "generators": _("Candidates come from"),
+    "weights": _("Weights of the formula"),
+    "per_target": _("Most new links that a page receives"),
+    "target_share": _("Largest share of the links for one page"),
+    "reciprocal": _("Most links of a page that link back"),
+    "mode": _("Allocation of links"),
+    "ranking": _("Ranking"),
+    "pool": _("Acceptors kept for each donor"),
+    "donors": _("Donors"),
+    "acceptors": _("Acceptors"),
+    "basis": _("Tier basis"),
+    "read_by": _("Tier basis"),
+    "allow_shrink": _("May be smaller than before"),
+    "upload": _("Upload"),
+    "mapping": _("Columns"),
+    "model": _("Model"),
+    "url_pattern": _("addresses match"),
+    "indexable_only": _("indexable only"),
+    "min_clicks": _("clicks from"),
+    "max_clicks": _("clicks to"),
+    "min_inlinks": _("links in from"),
+    "max_inlinks": _("links in to"),
+    "categories": _("categories"),
+    "filters": _("Only"),
+    "sensitive": _("Sensitive, needs human review"),
+    "held": _("Held back"),
+    "stale": _("No longer proposed"),
+    "bom": _("Byte-order mark"),
+    "pilot": _("Pilot"),
+    "period": _("Period"),
+    "before": _("Before"),
+    "after": _("After"),
+    "identical_anchor_limit": _("Identical anchor limit"),
+    "source": _("Source"),
+    "where": _("Where"),
+    "tiers": _("Tiers"),
+    "bounds": _("Bounds"),
+    "name": _("Name"),
 }
 PARAM_ORDER = [
     *("ranking", "scope", "generators", "level_penalty", "threshold", "per_donor", "inline_per_donor"),
@@ -77,18 +91,21 @@ PARAM_ORDER = [
     *("upload", "period", "allow_shrink", "mapping", "basis", "read_by", "before", "after"),
 ]
 WORDS = {
-    "mode": {"best": "greedy", "equal": "round robin", "optimal": "highest total"},
-    "scope": {"site": "the whole site"},
-    "ranking": {"auto": "automatic"},
-    "basis": {str(value): str(label).lower() for value, label in Basis.choices},
+    "mode": {
+        "best": gettext_noop("greedy"),
+        "equal": gettext_noop("round robin"),
+        "optimal": gettext_noop("highest total"),
+    },
+    "scope": {"site": gettext_noop("the whole site")},
+    "ranking": {"auto": gettext_noop("automatic")},
 }
 # What nothing said means, where that is not simply nothing.
 UNSET = {
-    "threshold": "default of the ranking",
-    "reciprocal": "no limit",
-    "generators": "all generators",
-    "weights": "default",
-    "period": "unknown",
+    "threshold": gettext_noop("default of the ranking"),
+    "reciprocal": gettext_noop("no limit"),
+    "generators": gettext_noop("all generators"),
+    "weights": gettext_noop("default"),
+    "period": gettext_noop("unknown"),
 }
 UNCAPPED = frozenset({"per_target", "inline_in_all", "related_in_all", "per_1000_words"})  # 0 is no cap
 
@@ -96,19 +113,21 @@ UNCAPPED = frozenset({"per_target", "inline_in_all", "related_in_all", "per_1000
 def value(name: str, raw: Any) -> str:
     """A parameter's value as text."""
     if raw in (None, "", [], {}):
-        return UNSET.get(name, NOTHING)
+        return gettext(UNSET.get(name, NOTHING))
     if name == "target_share":
-        return f"{100 * raw:g} %"
+        return percent(raw, len(f"{100 * raw:g}".partition(".")[2]))
     if name == "scope" and isinstance(raw, int):
         return levels_up(raw)
     if name in UNCAPPED and raw == 0:
-        return "no cap"
+        return gettext("no cap")
     if name == "generators" and isinstance(raw, str):
-        return label_of(raw)
+        return gettext(label_of(raw))
     if name == "ranking" and raw in RANKERS:
-        return RANKERS[raw].short
+        return gettext(RANKERS[raw].short)
+    if name == "basis" and raw in Basis.values:
+        return within(Basis(raw).label)
     if isinstance(raw, str):
-        return WORDS.get(name, {}).get(raw, raw)
+        return gettext(WORDS[name][raw]) if raw in WORDS.get(name, {}) else raw
     if isinstance(raw, list | tuple):
         return ", ".join(value(name, part) for part in raw)
     return plain(raw)
@@ -116,8 +135,8 @@ def value(name: str, raw: Any) -> str:
 
 def _flat(values: dict[str, Any], above: str = "") -> Iterator[Row]:
     for name, raw in values.items():
-        label = capitalised(LABELS.get(name, name.replace("_", " ")))
-        label = f"{above}: {label.lower()}" if above else label
+        label = capitalised(str(LABELS.get(name) or name.replace("_", " ")))
+        label = f"{above}: {within(label)}" if above else label
         if isinstance(raw, dict) and raw:
             yield from _flat(raw, label)
         else:
@@ -156,8 +175,9 @@ def _ranked(run: Run) -> str | None:
 def levels_up(levels: int) -> str:
     """How far up the category tree something lies or is looked for, in words."""
     if not levels:
-        return "the donor’s own category only"
-    return f"{levels} level{'s' if levels > 1 else ''} up the category tree"
+        return gettext("the donor’s own category only")
+    said = ngettext("%(levels)d level up the category tree", "%(levels)d levels up the category tree", levels)
+    return said % {"levels": levels}
 
 
 def _scope_words(run: Run) -> str:
@@ -166,9 +186,10 @@ def _scope_words(run: Run) -> str:
     params = MatchParams.from_dict({key: run.params[key] for key in ("scope", "levels_up") if key in run.params})
     known = _ranked(run) or run.params.get("ranking", Ranking.COSINE)
     if known == Ranking.AUTO and params.scope is Scope.AUTO:
-        return f"default of the ranking: {levels_up(params.levels_up)} if by similarity, otherwise the whole site"
+        said = gettext("default of the ranking: %(levels)s if by similarity, otherwise the whole site")
+        return said % {"levels": levels_up(params.levels_up)}
     levels = params.levels(known)
-    return "the whole site" if levels is None else levels_up(levels)
+    return gettext("the whole site") if levels is None else levels_up(levels)
 
 
 def _pilot_words(run: Run) -> str:
@@ -176,32 +197,43 @@ def _pilot_words(run: Run) -> str:
     wanted = MatchParams.from_dict({"pilot": run.params.get("pilot")}).pilot
     if wanted is None:
         return ""
-    names = [str(found) for found in Category.objects.filter(project=run.project, pk__in=wanted.categories)]
-    gone = len(wanted.categories) - len(names)
-    names += [f"{gone} deleted categories"] if gone else []
-    where = f" in {', '.join(names)}" if names else ""
+    where = ", ".join(_categories(run, wanted.categories))
     if not wanted.pages:
-        return f"all donors{where}"
-    spread = ", spread over the top categories" if wanted.spread else ""
-    return f"{wanted.pages:,} donors{where} drawn at random{spread} (seed {wanted.seed})"
+        return gettext("all donors in %(categories)s") % {"categories": where} if where else gettext("all donors")
+    if where and wanted.spread:
+        said = gettext(
+            "%(donors)s donors in %(categories)s drawn at random, spread over the top categories (seed %(seed)s)"
+        )
+    elif where:
+        said = gettext("%(donors)s donors in %(categories)s drawn at random (seed %(seed)s)")
+    elif wanted.spread:
+        said = gettext("%(donors)s donors drawn at random, spread over the top categories (seed %(seed)s)")
+    else:
+        said = gettext("%(donors)s donors drawn at random (seed %(seed)s)")
+    return said % {"donors": number(wanted.pages), "categories": where, "seed": wanted.seed}
+
+
+def _categories(run: Run, ids: Collection[int]) -> list[str]:
+    """The paths of categories, and how many of them are no more."""
+    found = Category.objects.filter(project=run.project, pk__in=ids).order_by("path")
+    names = [str(category) for category in found]
+    gone = len(ids) - len(names)
+    return names + ([gettext("%(gone)d deleted categories") % {"gone": gone}] if gone else [])
 
 
 def _filter_words(run: Run, chosen: dict[str, Any]) -> str:
-    number = chosen.get("page_list")
-    listed = PageList.objects.filter(project=run.project, pk=number).defer("pages").first() if number else None
-    parts = [list_in_words(listed)] if listed is not None else ["of a deleted list"] if number else []
-    parts += ["indexable pages" if chosen.get("indexable_only", True) else "all pages"]
-    ids = chosen.get("categories") or []
-    if ids:
-        names = [
-            str(category) for category in Category.objects.filter(project=run.project, pk__in=ids).order_by("path")
-        ]
-        gone = len(ids) - len(names)
-        parts.append("in " + ", ".join(names + ([f"{gone} deleted categories"] if gone else [])))
+    listed_in, parts = chosen.get("page_list"), []
+    if listed_in:
+        found = PageList.objects.filter(project=run.project, pk=listed_in).defer("pages").first()
+        parts = [list_in_words(found) if found is not None else gettext("of a deleted list")]
+    parts += [gettext("indexable pages") if chosen.get("indexable_only", True) else gettext("all pages")]
+    if ids := chosen.get("categories"):
+        parts.append(gettext("in %(categories)s") % {"categories": ", ".join(_categories(run, ids))})
     if chosen.get("url_pattern"):
-        parts.append(f"addresses matching {chosen['url_pattern']}")
-    for field, words in (("clicks", "clicks"), ("inlinks", "links in")):
+        parts.append(gettext("addresses matching %(pattern)s") % {"pattern": chosen["url_pattern"]})
+    for field, words in (("clicks", gettext("clicks %(bounds)s")), ("inlinks", gettext("links in %(bounds)s"))):
         low, high = chosen.get(f"min_{field}"), chosen.get(f"max_{field}")
         if low is not None or high is not None:
-            parts.append(f"{words} {'' if low is None else low}{NOTHING}{'' if high is None else high}")
+            bounds = f"{'' if low is None else low}{NOTHING}{'' if high is None else high}"
+            parts.append(words % {"bounds": bounds})
     return "; ".join(parts)

@@ -11,7 +11,7 @@ from linker.matching.kept_runs import standing_run
 from linker.matching.report_types import CompareReport
 from linker.models import Cohort, KeptBounds, Run, RunComparison, RunKind, RunStatus
 from linker.reports.ranking import basis_of, finished_matches, ranked_by, ranking_of
-from linker.wording import within
+from linker.wording import joined, within
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -93,11 +93,5 @@ def changes(run: Run, before: Run) -> str:
         then.append(_("used %(model)s") % {"model": before.model or _("an unnamed model")})
     if not now:
         return ""
-    parts = {"run": run.pk, "now": _joined(now), "before": before.pk, "then": _joined(then)}
+    parts = {"run": run.pk, "now": joined(now), "before": before.pk, "then": joined(then)}
     return _("Run %(run)d %(now)s; run %(before)d %(then)s.") % parts
-
-
-def _joined(parts: list[str]) -> str:
-    if len(parts) == 1:
-        return parts[0]
-    return _("%(some)s and %(last)s") % {"some": ", ".join(parts[:-1]), "last": parts[-1]}

@@ -1,19 +1,21 @@
 """What an import of links can fill."""
 
+from django.utils.translation import gettext_lazy as _
+
 from ingest.fields.mapping import Field, FieldSet
 from ingest.formats import generic, screaming_frog
 
 FIELDS = FieldSet(
     (
-        Field("source", "Source", required=True),
-        Field("target", "Destination", required=True),
-        Field("anchor", "Anchor"),
-        Field("alt", "Alt text"),
-        Field("type", "Type"),
-        Field("follow", "Follow"),
-        Field("rel", "Rel"),
-        Field("link_path", "Link path"),
-        Field("link_position", "Link position"),
+        Field("source", _("Source"), required=True),
+        Field("target", _("Destination"), required=True),
+        Field("anchor", _("Anchor")),
+        Field("alt", _("Alt text")),
+        Field("type", _("Type")),
+        Field("follow", _("Follow")),
+        Field("rel", _("Rel")),
+        Field("link_path", _("Link path")),
+        Field("link_position", _("Link position")),
     ),
     generic.merge(screaming_frog.LINK_COLUMNS, generic.LINK_COLUMNS),
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+
 from ingest.formats import screaming_frog
 from ingest.kinds.base import ALLOW_SHRINK, ImportKind, Note
 from ingest.kinds.links.fields import FIELDS
@@ -15,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class LinksImport(ImportKind):
-    name = "links"
-    label = "Links"
-    choice = "Links between pages"
+    name = gettext_noop("links")
+    label = _("Links")
+    choice = _("Links between pages")
     own_command = "import_links"
     preview_template = "ingest/kinds/_links.html"
     command_help = (
@@ -35,8 +38,10 @@ class LinksImport(ImportKind):
             return []
         return [
             Note(
-                "The file does not say where on the page a link stands. Links that many pages have alike are taken for "
-                "template links.",
+                gettext(
+                    "The file does not say where on the page a link stands. Links that many pages have alike are taken "
+                    "for template links."
+                ),
                 True,
             )
         ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from django.utils.translation import gettext_noop
 
 from ingest.addresses.destinations import reason_without_page
 from ingest.cells.values import parse_flag
@@ -34,13 +35,13 @@ _SKIP_LINK_STARTS = frozenset(letter for first in screaming_frog.SKIP_LINK_START
 
 # Why a row is not a link for us; counted, not listed.
 IGNORED = {
-    "other_type": "Not hyperlinks (images, scripts, styles, canonicals)",
-    "external": "To other sites",
-    "self": "From a page to itself",
-    "placeholder": "To “#”",
-    "skip_link": "Skip links",
-    "no_text": "Without anchor or alt text",
-    "repeated": "Template links from the same block to the same page, kept once",
+    "other_type": gettext_noop("Not hyperlinks (images, scripts, styles, canonicals)"),
+    "external": gettext_noop("To other sites"),
+    "self": gettext_noop("From a page to itself"),
+    "placeholder": gettext_noop("To “#”"),
+    "skip_link": gettext_noop("Skip links"),
+    "no_text": gettext_noop("Without anchor or alt text"),
+    "repeated": gettext_noop("Template links from the same block to the same page, kept once"),
 }
 
 

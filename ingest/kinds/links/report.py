@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.import_report import LEFT_OUT, READING, ImportReport, cut_off, import_table, left_out_sentence, source
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from ingest.import_report import LEFT_OUT, READING, ImportReport, cut_off, import_table, left_out_sentence
 from ingest.kinds.links.parse import IGNORED
 from linker.engine.roles.policy import PageRole
 from linker.models import Block
+from linker.reports.roles import KEYS as ROLE_KEYS
 from linker.reports.roles import LABELS as ROLE_LABELS
 from linker.runs.reports import ReportKind
-from linker.wording import are, count, in_english, was
+from linker.wording import in_english, number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,36 +52,67 @@ class LinksReport(ImportReport):
 TABLE = import_table(
     labels={
         **ROLE_LABELS,
-        "body": "Links in the text",
-        "template": "Links around the text",
-        "links_by_block": "Links",
+        "body": gettext_lazy("Links in the text"),
+        "template": gettext_lazy("Links around the text"),
+        "links_by_block": gettext_lazy("Links"),
+        "made_template_by_repetition": gettext_lazy("Made template by repetition"),
+        "ignored": gettext_lazy("Ignored"),
     },
     order=(
         *("file", "rows", "links", "body", "template", "links_by_block", "new", "seen_before", "missing", "ignored"),
         *(*LEFT_OUT, "roles", "roles_changed", "made_template_by_repetition"),
     ),
     keys={
-        "ignored": lambda reason: IGNORED.get(reason, reason),
+        **ROLE_KEYS,
+        "ignored": lambda reason: _(IGNORED.get(reason, reason)),
         "links_by_block": lambda block: str(block.label),
     },
 )
 
 
 def _of_links(report: LinksReport) -> list[str]:
-    links, missing, ignored = report.links or 0, report.missing or 0, sum((report.ignored or {}).values())
-    return [
-        f"{count(links, 'link')} {was(links)} read{source(report)}: {report.body or 0:,} in the text of pages and "
-        f"{report.template or 0:,} around it, in menus, footers and boxes.",
-        f"{count(ignored, 'row')} {'does' if ignored == 1 else 'do'} not link one page of the site to another."
-        if ignored
-        else "",
-        f"{count(missing, 'link')} of the project {are(missing)} not in this file and "
-        f"{'counts' if missing == 1 else 'count'} as gone."
-        if missing
-        else "",
-        cut_off(report),
-        left_out_sentence(report),
-    ]
+    return [_read(report), _ignored(report), _gone(report), cut_off(report), left_out_sentence(report)]
+
+
+def _read(report: LinksReport) -> str:
+    links = report.links or 0
+    named = ngettext(
+        "%(links)s link was read from %(file)s: %(body)s in the text of pages and %(template)s around it, in menus, "
+        "footers and boxes.",
+        "%(links)s links were read from %(file)s: %(body)s in the text of pages and %(template)s around it, in menus, "
+        "footers and boxes.",
+        links,
+    )
+    unnamed = ngettext(
+        "%(links)s link was read: %(body)s in the text of pages and %(template)s around it, in menus, footers and "
+        "boxes.",
+        "%(links)s links were read: %(body)s in the text of pages and %(template)s around it, in menus, footers and "
+        "boxes.",
+        links,
+    )
+    counts = {"links": links, "body": report.body or 0, "template": report.template or 0}
+    filled = {name: number(value) for name, value in counts.items()}
+    return (named if report.file else unnamed) % (filled | {"file": report.file})
+
+
+def _ignored(report: LinksReport) -> str:
+    ignored = sum((report.ignored or {}).values())
+    said = ngettext(
+        "%(rows)s row does not link one page of the site to another.",
+        "%(rows)s rows do not link one page of the site to another.",
+        ignored,
+    )
+    return said % {"rows": number(ignored)} if ignored else ""
+
+
+def _gone(report: LinksReport) -> str:
+    missing = report.missing or 0
+    said = ngettext(
+        "%(links)s link of the project is not in this file and counts as gone.",
+        "%(links)s links of the project are not in this file and count as gone.",
+        missing,
+    )
+    return said % {"links": number(missing)} if missing else ""
 
 
 LINKS = ReportKind(LinksReport, _of_links, TABLE.rows, READING.rows)

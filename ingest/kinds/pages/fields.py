@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext_lazy as _
+
 from ingest.fields.mapping import Field, FieldSet
 from ingest.formats import generic, screaming_frog
 
@@ -14,30 +16,30 @@ TEXTS = frozenset({"title", "h1", "body"})  # fields that make a file one of pag
 WORTH = ("value", "authority")  # what a table may say of pages apart from their traffic; crawls have it too
 FIELDS = FieldSet(
     (
-        Field("url", "Address", required=True, first=True),
-        Field("prefix", "Put before the address", text=True),
-        Field("title", "Title"),
-        Field("h1", "H1"),
-        Field("headings", "Other headings", many=True),
-        Field("description", "Meta description"),
-        Field("body", "Main text", many=True),
-        Field("breadcrumb", "Breadcrumb", many=True),
-        Field("vector", "Embedding vector"),
-        Field("content_type", "Content type"),
-        Field("status_code", "Status code"),
-        Field("indexability", "Indexability"),
-        Field("indexability_status", "Indexability status"),
-        Field("canonical_link", "Canonical"),
-        Field("redirect_url", "Redirect target"),
-        Field("language", "Language"),
-        Field("word_count", "Word count"),
-        Field("crawl_depth", "Crawl depth"),
-        Field("value", "Business value"),
-        Field("authority", "Authority"),
-        Field("last_modified", "Last modified"),
-        Field("clicks", "Clicks"),
-        Field("impressions", "Impressions"),
-        Field("position", "Average position"),
+        Field("url", _("Address"), required=True, first=True),
+        Field("prefix", _("Put before the address"), text=True),
+        Field("title", _("Title")),
+        Field("h1", _("H1")),
+        Field("headings", _("Other headings"), many=True),
+        Field("description", _("Meta description")),
+        Field("body", _("Main text"), many=True),
+        Field("breadcrumb", _("Breadcrumb"), many=True),
+        Field("vector", _("Embedding vector")),
+        Field("content_type", _("Content type")),
+        Field("status_code", _("Status code")),
+        Field("indexability", _("Indexability")),
+        Field("indexability_status", _("Indexability status")),
+        Field("canonical_link", _("Canonical")),
+        Field("redirect_url", _("Redirect target")),
+        Field("language", _("Language")),
+        Field("word_count", _("Word count")),
+        Field("crawl_depth", _("Crawl depth")),
+        Field("value", _("Business value")),
+        Field("authority", _("Authority")),
+        Field("last_modified", _("Last modified")),
+        Field("clicks", _("Clicks")),
+        Field("impressions", _("Impressions")),
+        Field("position", _("Average position")),
     ),
     generic.merge(screaming_frog.PAGE_COLUMNS, generic.PAGE_COLUMNS),
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
+
 from ingest.formats import generic, screaming_frog, shopify
 from ingest.kinds.base import ALLOW_SHRINK, ImportKind
 from ingest.kinds.links.fields import FIELDS as LINK_FIELDS
@@ -22,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class PagesImport(ImportKind):
-    name = "pages"
-    label = "Pages"
-    choice = "Pages"
+    name = gettext_noop("pages")
+    label = _("Pages")
+    choice = _("Pages")
     own_command = "import_pages"
     preview_template = "ingest/kinds/_pages.html"
     command_help = (

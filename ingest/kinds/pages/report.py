@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ingest.import_report import LEFT_OUT, READING, ImportReport, cut_off, import_table, left_out_sentence, source
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from ingest.import_report import LEFT_OUT, READING, ImportReport, cut_off, import_table, left_out_sentence
 from linker.engine.roles.policy import PageRole
 from linker.models.policy import Sensitivity
 from linker.pages.languages import language_name
+from linker.reports.roles import KEYS as ROLE_KEYS
 from linker.reports.roles import LABELS as ROLE_LABELS
 from linker.reports.roles import roles_sentence
+from linker.reports.sensitive import KEYS as SENSITIVE_KEYS
 from linker.reports.sensitive import LABELS as SENSITIVE_LABELS
 from linker.reports.sensitive import sensitive_sentence
 from linker.runs.reports import ReportKind
-from linker.wording import are, count, listed, was
+from linker.wording import listed, number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,17 +78,27 @@ TABLE = import_table(
     labels={
         **ROLE_LABELS,
         **SENSITIVE_LABELS,
-        "html": "HTML pages",
-        "came_back": "Missing before, now in the file again",
-        "not_pages": "Rows that are not pages",
-        "more_rows": "Further rows of a product (variants, pictures)",
-        "category_source": "Categories read from",
-        "empty_breadcrumb": "Breadcrumb columns that are empty in every row",
-        "own_crumbs": "Breadcrumbs that ended with the page itself",
-        "without_category": "Pages without a category",
-        "languages": "Pages by language",
-        "page_traffic": "Clicks and impressions",
-        "gone": "No longer in this period",
+        "html": gettext_lazy("HTML pages"),
+        "came_back": gettext_lazy("Missing before, now in the file again"),
+        "not_pages": gettext_lazy("Rows that are not pages"),
+        "more_rows": gettext_lazy("Further rows of a product (variants, pictures)"),
+        "category_source": gettext_lazy("Categories read from"),
+        "empty_breadcrumb": gettext_lazy("Breadcrumb columns that are empty in every row"),
+        "own_crumbs": gettext_lazy("Breadcrumbs that ended with the page itself"),
+        "without_category": gettext_lazy("Pages without a category"),
+        "languages": gettext_lazy("Pages by language"),
+        "page_traffic": gettext_lazy("Clicks and impressions"),
+        "gone": gettext_lazy("No longer in this period"),
+        "indexable": gettext_lazy("Indexable"),
+        "categories": gettext_lazy("Categories"),
+        "vectors": gettext_lazy("Vectors"),
+        "column": gettext_lazy("Column"),
+        "stored": gettext_lazy("Stored"),
+        "model": gettext_lazy("Model"),
+        "dimensions": gettext_lazy("Dimensions"),
+        "new_or_changed": gettext_lazy("New or changed"),
+        "other_length": gettext_lazy("Other length"),
+        "not_understood": gettext_lazy("Not understood"),
     },
     order=(
         *("file", "rows", "html", "pages", "new", "updated", "came_back", "unchanged"),
@@ -91,25 +106,20 @@ TABLE = import_table(
         *("indexable", "categories", "category_source", "empty_breadcrumb", "own_crumbs", "without_category"),
         *("languages", "page_traffic", "vectors", "sensitive_pages", "sensitive_proposed", "roles", "roles_changed"),
     ),
+    keys={**ROLE_KEYS, **SENSITIVE_KEYS},
     values={
-        "languages": lambda pages: [(language_name(code), f"{number:,}") for code, number in pages.items()],
+        "category_source": lambda source: {"folders": _("folders"), "columns": _("columns")}.get(source, source),
+        "languages": lambda pages: [(language_name(code), number(found)) for code, found in pages.items()],
     },
 )
 
 
 def _of_pages(report: PagesReport) -> list[str]:
-    pages, missing, indexable = report.pages or 0, report.missing or 0, report.indexable or 0
-    kinds = {"new": report.new, "changed": report.updated, "came back": report.came_back, "as before": report.unchanged}
     return [
-        f"{count(pages, 'page')} {was(pages)} read{source(report)}"
-        f"{listed([f'{number:,} {words}' for words, number in kinds.items() if number])}.",
-        f"{count(indexable, 'page')} can be listed by search engines." if indexable else "",
+        _read(report),
+        _indexable(report.indexable or 0),
         _categories(report),
-        f"{count(missing, 'page')} of the project {are(missing)} not in this file. Nothing is deleted: "
-        f"{'it is' if missing == 1 else 'they are'} marked as missing and take{'s' if missing == 1 else ''} no part "
-        "in matching."
-        if missing
-        else "",
+        _missing(report.missing or 0),
         "" if report.sensitive_pages is None else _sensitive(report),
         roles_sentence(report.roles or {}),
         cut_off(report),
@@ -117,20 +127,63 @@ def _of_pages(report: PagesReport) -> list[str]:
     ]
 
 
+def _read(report: PagesReport) -> str:
+    pages = report.pages or 0
+    named = ngettext(
+        "%(pages)s page was read from %(file)s%(kinds)s.", "%(pages)s pages were read from %(file)s%(kinds)s.", pages
+    )
+    unnamed = ngettext("%(pages)s page was read%(kinds)s.", "%(pages)s pages were read%(kinds)s.", pages)
+    kinds = [
+        (report.new, _("%(pages)s new")),
+        (report.updated, _("%(pages)s changed")),
+        (report.came_back, _("%(pages)s came back")),
+        (report.unchanged, _("%(pages)s as before")),
+    ]
+    said = listed([words % {"pages": number(found)} for found, words in kinds if found])
+    return (named if report.file else unnamed) % {"pages": number(pages), "file": report.file, "kinds": said}
+
+
+def _indexable(pages: int) -> str:
+    said = ngettext(
+        "%(pages)s page can be listed by search engines.", "%(pages)s pages can be listed by search engines.", pages
+    )
+    return said % {"pages": number(pages)} if pages else ""
+
+
+def _missing(pages: int) -> str:
+    said = ngettext(
+        "%(pages)s page of the project is not in this file. Nothing is deleted: it is marked as missing and takes no "
+        "part in matching.",
+        "%(pages)s pages of the project are not in this file. Nothing is deleted: they are marked as missing and take "
+        "no part in matching.",
+        pages,
+    )
+    return said % {"pages": number(pages)} if pages else ""
+
+
 def _sensitive(report: PagesReport) -> str:
     return sensitive_sentence(report.sensitive_pages or 0, report.sensitive_proposed or {})
 
 
 def _categories(report: PagesReport) -> str:
-    source = report.category_source
-    instead = "JSON-LD" if source == "json-ld" else "the folders of the addresses"
-    empty = f"No row fills the breadcrumb columns, so categories come from {instead}."
-    empty = empty if source and report.empty_breadcrumb else ""
-    if not report.categories:
-        return empty
-    without = report.without_category or 0
-    more = f"; {count(without, 'page')} {'has' if without == 1 else 'have'} no category" if without else ""
-    return f"The pages are in {count(report.categories, 'category', 'categories')}{more}.{empty and ' '}{empty}"
+    said = []
+    if categories := report.categories:
+        found = ngettext(
+            "The pages are in %(categories)s category%(more)s.",
+            "The pages are in %(categories)s categories%(more)s.",
+            categories,
+        )
+        without = report.without_category or 0
+        more = ngettext("; %(pages)s page has no category", "; %(pages)s pages have no category", without)
+        more = more % {"pages": number(without)} if without else ""
+        said.append(found % {"categories": number(categories), "more": more})
+    if report.category_source and report.empty_breadcrumb:
+        said.append(
+            _("No row fills the breadcrumb columns, so categories come from JSON-LD.")
+            if report.category_source == "json-ld"
+            else _("No row fills the breadcrumb columns, so categories come from the folders of the addresses.")
+        )
+    return " ".join(said)
 
 
 PAGES = ReportKind(PagesReport, _of_pages, TABLE.rows, READING.rows)

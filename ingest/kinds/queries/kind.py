@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+
 from ingest.fields.mapping import listed
 from ingest.kinds.base import ImportKind, Note
 from ingest.kinds.pages.fields import TEXTS
@@ -19,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class QueriesImport(ImportKind):
-    name = "queries"
-    label = "Search queries"
-    choice = "Search queries of pages"
+    name = gettext_noop("queries")
+    label = _("Search queries")
+    choice = _("Search queries of pages")
     own_command = "import_queries"
     preview_template = "ingest/kinds/_queries.html"
     command_help = (
@@ -42,18 +45,21 @@ class QueriesImport(ImportKind):
     def what_is_missing(self, header: Sequence[str], mapping: Columns) -> str:
         if [field.name for field in self.fields.without_column(mapping)] != ["url"]:
             return super().what_is_missing(header, mapping)
-        return (
-            f"No column says which page a query belongs to. The columns are: {listed(header)}. The files that Search "
+        said = gettext(
+            "No column says which page a query belongs to. The columns are: %(columns)s. The files that Search "
             "Console's own screens hand out list queries and pages apart: take rows of page and query from its API, "
             "its bulk export or a connector such as Looker Studio. If a column does hold the page, choose it in the "
             "preview, or on the command line with --map url=COLUMN."
         )
+        return said % {"columns": listed(header)}
 
     def notes(self, rows: MappedRows) -> list[Note]:
         for field in ("importance", "impressions"):
             if field in rows.mapping:
-                return [Note(f"A page's queries are weighed by “{rows.mapping[field][0]}”.")]
-        return [Note("The file has neither impressions nor importance: all queries of a page weigh the same.", True)]
+                said = gettext("A page's queries are weighed by “%(column)s”.")
+                return [Note(said % {"column": rows.mapping[field][0]})]
+        said = gettext("The file has neither impressions nor importance: all queries of a page weigh the same.")
+        return [Note(said, True)]
 
     def load(self, task: ImportTask) -> Counts:
         return load_queries(task)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ingest.import_report import LEFT_OUT, READING, ImportReport, cut_off, import_table, left_out_sentence, source
+from django.utils.translation import gettext_lazy, ngettext
+
+from ingest.import_report import LEFT_OUT, READING, ImportReport, cut_off, import_table, left_out_sentence
 from linker.models import QuerySource
 from linker.runs.reports import ReportKind
-from linker.wording import count, was
+from linker.wording import number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +29,10 @@ class QueriesReport(ImportReport):
 
 TABLE = import_table(
     labels={
-        "queries": "Queries of pages",
-        "query_pages": "Pages with queries",
-        "query_source": "Read as",
-        "rows_summed": "Rows added to another row for the same page and query",
+        "queries": gettext_lazy("Queries of pages"),
+        "query_pages": gettext_lazy("Pages with queries"),
+        "query_source": gettext_lazy("Read as"),
+        "rows_summed": gettext_lazy("Rows added to another row for the same page and query"),
     },
     order=(
         *("file", "rows", "queries", "query_pages", "query_source", "rows_summed", "rows_moved"),
@@ -41,13 +43,23 @@ TABLE = import_table(
 
 
 def _of_queries(report: QueriesReport) -> list[str]:
-    queries = report.queries or 0
-    return [
-        f"{count(queries, 'search query', 'search queries')} of {count(report.query_pages or 0, 'page')} "
-        f"{was(queries)} read{source(report)}. The next match can use them as anchors.",
-        cut_off(report),
-        left_out_sentence(report),
-    ]
+    return [_read(report), cut_off(report), left_out_sentence(report)]
+
+
+def _read(report: QueriesReport) -> str:
+    queries, pages = report.queries or 0, report.query_pages or 0
+    named = ngettext(
+        "%(queries)s search query of %(pages)s was read from %(file)s. The next match can use them as anchors.",
+        "%(queries)s search queries of %(pages)s were read from %(file)s. The next match can use them as anchors.",
+        queries,
+    )
+    unnamed = ngettext(
+        "%(queries)s search query of %(pages)s was read. The next match can use them as anchors.",
+        "%(queries)s search queries of %(pages)s were read. The next match can use them as anchors.",
+        queries,
+    )
+    of = ngettext("%(pages)s page", "%(pages)s pages", pages) % {"pages": number(pages)}
+    return (named if report.file else unnamed) % {"queries": number(queries), "pages": of, "file": report.file}
 
 
 QUERIES = ReportKind(QueriesReport, _of_queries, TABLE.rows, READING.rows)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext_lazy as _
+
 from ingest.fields.mapping import Field, FieldSet
 from ingest.files.column_names import header_key
 from ingest.formats import generic
@@ -18,12 +20,12 @@ SEARCH_NUMBERS = ("clicks", "impressions", "position")
 NUMBERS = (*SEARCH_NUMBERS, "hits")
 FIELDS = FieldSet(
     (
-        Field("url", "Page", required=True),
-        Field("clicks", "Clicks"),
-        Field("impressions", "Impressions"),
-        Field("position", "Average position"),
-        Field("hits", "Hits, views or visits"),
-        Field("date", "Day or period"),
+        Field("url", _("Page"), required=True),
+        Field("clicks", _("Clicks")),
+        Field("impressions", _("Impressions")),
+        Field("position", _("Average position")),
+        Field("hits", _("Hits, views or visits")),
+        Field("date", _("Day or period")),
     ),
     generic.TRAFFIC_COLUMNS,
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+
 from ingest.cells.periods import TooLong, parse_period
 from ingest.fields.mapping import listed
 from ingest.formats import generic
@@ -30,15 +33,19 @@ def _clean_period(text: str) -> str:
         raise UserError(str(error)) from None
     except ValueError:
         raise UserError(
-            "This is not a period. Enter a month (2026-01), or the first and last day (2026-01-01 to 2026-03-31)."
+            gettext(
+                "This is not a period. Enter a month (2026-01), or the first and last day (2026-01-01 to 2026-03-31)."
+            )
         ) from None
 
 
 PERIOD = Option(
     "period",
-    label="Period",
-    help_text="A month (2026-01), or the first and the last day (2026-01-01 to 2026-03-31). Empty: what the file says, "
-    "else unknown.",
+    label=_("Period"),
+    help_text=_(
+        "A month (2026-01), or the first and the last day (2026-01-01 to 2026-03-31). Empty: what the file says, else "
+        "unknown."
+    ),
     command_help="the days the numbers were counted on, where the file does not tell them: 2026-01, or '2026-01-01 to "
     "2026-03-31'",
     clean=_clean_period,
@@ -46,9 +53,9 @@ PERIOD = Option(
 
 
 class TrafficImport(ImportKind):
-    name = "traffic"
-    label = "Traffic"
-    choice = "Traffic of pages: clicks, impressions, hits"
+    name = gettext_noop("traffic")
+    label = _("Traffic")
+    choice = _("Traffic of pages: clicks, impressions, hits")
     own_command = "import_traffic"
     command_help = (
         "Imports clicks, impressions and positions, or hits, in this process: Search Console's export (the .zip or its "
@@ -77,11 +84,11 @@ class TrafficImport(ImportKind):
             return missing
         if set(mapping) & set(NUMBERS):
             return ""
-        return (
-            "No column with clicks, impressions, positions or hits was found. The columns are: "
-            f"{listed(header)}. If one of them holds such numbers, choose it in the preview, or on the command line "
-            "with --map hits=COLUMN."
+        said = gettext(
+            "No column with clicks, impressions, positions or hits was found. The columns are: %(columns)s. If one of "
+            "them holds such numbers, choose it in the preview, or on the command line with --map hits=COLUMN."
         )
+        return said % {"columns": listed(header)}
 
     def notes(self, rows: MappedRows) -> list[Note]:
         return traffic_notes(rows)
