@@ -92,7 +92,7 @@ LEFT_OUT = ("skipped_rows", "skipped_cells", "skipped", "skipped_listed", "skipp
 
 
 def import_table(
-    labels: Mapping[str, str],
+    labels: Mapping[str, Any],
     order: tuple[str, ...],
     keys: Mapping[str, Callable[[Any], str]] | None = None,
     values: Mapping[str, Callable[[Any], str | list[Row]]] | None = None,
@@ -148,8 +148,8 @@ def left_out(report: ImportReport) -> str:
 def left_out_sentence(report: ImportReport) -> str:
     if report.skipped_rows is None:
         left = left_out(report)
-        said = gettext("%(rows_or_cells)s could not be used; the list of skipped rows says why.")
-        return said % {"rows_or_cells": left} if left else ""
+        why = gettext("%(rows_or_cells)s could not be used; the list of skipped rows says why.")
+        return why % {"rows_or_cells": left} if left else ""
     rows, repeated, cells = report.skipped_rows, report.duplicates or 0, report.skipped_cells or 0
     counted = [
         (rows, ngettext("%(number)s row could not be used.", "%(number)s rows could not be used.", rows)),
@@ -177,7 +177,7 @@ def left_out_sentence(report: ImportReport) -> str:
 
 
 def import_words(
-    type: type[R], sentences: Callable[[R], list[str]], labels: Mapping[str, str] | None = None
+    type: type[R], sentences: Callable[[R], list[str]], labels: Mapping[str, Any] | None = None
 ) -> ReportKind[R]:
     """The words for a kind of import that says no more of its counts than their labels: those of its own fields, then
     what all imports count."""

@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from linker.matching.kept_runs import standing_run
 from linker.models import EdgeStatus
@@ -336,4 +337,8 @@ def sentences(report: ClientReport) -> list[str]:
 
 
 # The page of the report says the rest.
-CLIENT_REPORT = ReportKind(ClientReport, sentences, Table(only=("match", "ended")).rows)
+CLIENT_REPORT = ReportKind(
+    ClientReport,
+    sentences,
+    Table({"match": gettext_lazy("Match"), "ended": gettext_lazy("Ended")}, only=("match", "ended")).rows,
+)

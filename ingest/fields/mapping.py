@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext
 
@@ -20,8 +20,6 @@ from ingest.files.column_names import header_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from django.utils.functional import Promise
 
 Columns = dict[str, list[str]]
 PREFIX = re.compile(r"/|https?://")
@@ -37,7 +35,7 @@ class Field:
     """
 
     name: str
-    label: str | Promise
+    label: Any  # a text, or one to be translated
     many: bool = False
     required: bool = False
     first: bool = False

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from django.utils.functional import Promise
-
     from ingest.addresses.normalise import Site
     from ingest.fields.mapping import Columns, FieldSet
     from ingest.fields.skipped import Skipped
@@ -55,8 +53,8 @@ class Option:
     """
 
     name: str
-    label: str | Promise
-    help_text: str | Promise
+    label: Any
+    help_text: Any
     command_help: str
     is_tick: bool = False
     max_length: int = 60
@@ -162,8 +160,8 @@ class ImportKind(ABC):
     """
 
     name: ClassVar[str]
-    label: ClassVar[str | Promise]
-    choice: ClassVar[str | Promise]
+    label: ClassVar[Any]
+    choice: ClassVar[Any]
     command_help: ClassVar[str]
     fields: ClassVar[FieldSet]
     report: ClassVar[ReportKind[Any]]

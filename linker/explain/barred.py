@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from linker.explain.findings import Finding
 from linker.pages.safety import barring
 
@@ -19,7 +21,8 @@ def barred(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Find
     if pair is not None:
         yield Finding(
             "barred",
-            f"Pages of “{pair.source}” and “{pair.target}” may not be linked: {pair.reason}",
-            "If they may, remove the pair under Settings, Safety. Then the next match may propose the link.",
-            context.link("Safety classes", "settings_safety", manager=True),
+            _("Pages of “%(source)s” and “%(target)s” may not be linked: %(reason)s")
+            % {"source": pair.source, "target": pair.target, "reason": pair.reason},
+            _("If they may, remove the pair under Settings, Safety. Then the next match may propose the link."),
+            context.link(_("Safety classes"), "settings_safety", manager=True),
         )

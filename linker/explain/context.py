@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from linker.embedding.service import embedding_model
 from linker.engine.params import MatchParams
@@ -36,6 +37,7 @@ from linker.models.linked import already_linked
 from linker.models.querysets import ACTIVE, APPROVED
 from linker.pages.posed_links import as_seen, posed_to
 from linker.pages.sensitivity import why_sensitive
+from linker.wording import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,8 +82,8 @@ class WhyNotContext:
     @property
     def run_name(self) -> str:
         """What the run is called in the middle of a sentence, after "the"."""
-        number = self.run.pk if self.run else 0
-        return f"newest match run ({number})" if self.is_newest else f"match run that stands ({number})"
+        said = _("newest match run (%(run)d)") if self.is_newest else _("match run that stands (%(run)d)")
+        return said % {"run": self.run.pk if self.run else 0}
 
     def edge(self, donor: Page, acceptor: Page) -> CandidateEdge | None:
         """The suggestion of the pair; to the user, also the link of the site that the queue shows as one."""
@@ -98,7 +100,7 @@ class WhyNotContext:
         return Link(label, f"{href}?{urlencode(query)}" if query else href, manager)
 
     def match_again(self) -> Link:
-        return self.link("Match", "match", manager=True)
+        return self.link(_("Match"), "match", manager=True)
 
     def counted(self, edges: QuerySet[CandidateEdge]) -> QuerySet[CandidateEdge]:
         """The project's edges that use up caps on new links: not those that the site has by now."""
@@ -120,21 +122,25 @@ class WhyNotContext:
         if room.inline < params.inline_per_donor and places:
             text = places[Placement.INLINE]
             caps = [self._in_all(text)] if text.in_all is not None else []
-            caps += [f"{text.by_length} for its length"] if text.by_length is not None else []
+            caps += [_("%(links)s for its length") % {"links": text.by_length}] if text.by_length is not None else []
             if caps:
-                said.append(f"its text already has {links_text(text.on_site)}; the cap is {' and '.join(caps)}")
+                has = _("its text already has %(links)s; the cap is %(caps)s")
+                said.append(has % {"links": links_text(text.on_site), "caps": joined(caps)})
         if room.related < params.related_per_donor and places:
             beside = places[Placement.RELATED]
-            said.append(f"beside its text there are already {beside.on_site}; the cap is {self._in_all(beside)}")
-        return f" There is less room than on other pages: {'; '.join(said)}." if said else ""
+            has = _("beside its text there are already %(links)s; the cap is %(cap)s")
+            said.append(has % {"links": beside.on_site, "cap": self._in_all(beside)})
+        less = _("There is less room than on other pages: %(reasons)s.")
+        return f" {less % {'reasons': '; '.join(said)}}" if said else ""
 
     def _in_all(self, caps: PlaceCaps) -> str:
         """A cap with the links that are there, and the section that has it."""
         section = SectionNames(self.project).of(caps.section)
-        return f"{caps.in_all} in total" + (f", that of “{section}”" if section else "")
+        said = _("%(links)s in total, that of “%(section)s”") if section else _("%(links)s in total")
+        return said % {"links": caps.in_all, "section": section}
 
     def this_run(self) -> Link | None:
-        return self.link(f"Run {self.run.pk}", "run", self.run.pk) if self.run else None
+        return self.link(_("Run %(pk)s") % {"pk": self.run.pk}, "run", self.run.pk) if self.run else None
 
     @property
     def target_cap(self) -> int:

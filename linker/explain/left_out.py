@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from django.db.models import Count, Min, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from linker.engine.allocation.allocate import Reason
 from linker.engine.params import MatchParams, Ranking
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from linker.matching.room import Room
     from linker.models import Page
 
-MORE_LINKS = "Allow more links a page, in the text or beside it, and match again."
+MORE_LINKS = gettext_noop("Allow more links a page, in the text or beside it, and match again.")
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,15 @@ class RunPair:
 
     @property
     def scored(self) -> str:
-        return f"It scored {score_text(self.score)} in the {self.context.run_name}"
+        """A sentence."""
+        return _("It scored %(score)s in the %(run)s.") % {
+            "score": score_text(self.score),
+            "run": self.context.run_name,
+        }
+
+    def and_so(self, text: str) -> str:
+        """What it scored, and sentences that say why that was not enough."""
+        return f"{self.scored} {text}"
 
     @property
     def room(self) -> Room:
@@ -68,7 +78,7 @@ class RunPair:
         return self.context.counted(CandidateEdge.objects.filter(target=self.acceptor))
 
     def donors_suggestions(self) -> Link:
-        return self.context.link("The donor’s suggestions", "queue", donor=self.donor.pk, status="all", held=1)
+        return self.context.link(_("The donor’s suggestions"), "queue", donor=self.donor.pk, status="all", held=1)
 
 
 def ranking_of(run: Run, params: MatchParams) -> str:
@@ -81,7 +91,7 @@ def left_out(pair: RunPair, reason: Reason) -> Finding:
     """Why a pair that the run found was not proposed, with what it would have taken."""
     if reason is Reason.BELOW_FLOOR:
         floor = pair.context.params.floor(ranking_of(pair.run, pair.context.params))
-        return below_floor(pair, floor, f"It scored {score_text(pair.score)}")
+        return below_floor(pair, floor, _("It scored %(score)s") % {"score": score_text(pair.score)})
     if reason is Reason.LINKED_BESIDE:
         return _text_alone(pair)
     if reason is Reason.SOURCE_FULL and _found_no_place(pair):
@@ -93,22 +103,26 @@ def left_out(pair: RunPair, reason: Reason) -> Finding:
     if reason is Reason.SAME_GROUP:
         return Finding(
             "other-of-group",
-            f"{pair.scored}. A donor gets a link to only one of several near-copies, variants or translations, and "
-            "another of them is the better acceptor here.",
-            link=pair.context.link("Copies and variants", "copies", q=pair.acceptor.url),
+            pair.and_so(
+                _(
+                    "A donor gets a link to only one of several near-copies, variants or translations, and another of "
+                    "them is the better acceptor here."
+                )
+            ),
+            link=pair.context.link(_("Copies and variants"), "copies", q=pair.acceptor.url),
         )
     if reason is Reason.WORDS_RULED_OUT:
         return Finding(
             "suppressed-words",
-            f"{pair.scored}. Editors have ruled out all words that a link to the acceptor could have.",
-            "Allow some of them again, and match again.",
-            pair.context.link("Suppressed", "suppressed", kind="words"),
+            pair.and_so(_("Editors have ruled out all words that a link to the acceptor could have.")),
+            _("Allow some of them again, and match again."),
+            pair.context.link(_("Suppressed"), "suppressed", kind="words"),
         )
     if reason is Reason.BARRED:
         return Finding(
             "barred-then",
-            f"{pair.scored}. When the run looked at it, safety classes kept the two pages apart.",
-            "Match again.",
+            pair.and_so(_("When the run looked at it, safety classes kept the two pages apart.")),
+            _("Match again."),
             pair.context.match_again(),
         )
     if reason is Reason.PRODUCTS_FULL:
@@ -116,9 +130,14 @@ def left_out(pair: RunPair, reason: Reason) -> Finding:
     if reason is Reason.RECIPROCAL:
         return Finding(
             "reciprocal",
-            f"{pair.scored}. The acceptor links back to the donor, or is suggested to, and one of the two already has "
-            f"its {links_text(pair.context.params.reciprocal or 0)} of that kind.",
-            "Allow more links that link back, and match again.",
+            pair.and_so(
+                _(
+                    "The acceptor links back to the donor, or is suggested to, and one of the two already has its "
+                    "%(links)s of that kind."
+                )
+                % {"links": links_text(pair.context.params.reciprocal or 0)}
+            ),
+            _("Allow more links that link back, and match again."),
             pair.context.match_again(),
         )
     return _no_room(pair)
@@ -137,10 +156,17 @@ def not_kept(pair: RunPair, sum_text: str) -> Finding:
         return left_out(pair, Reason.RELATED_FULL)
     return Finding(
         "not-found",
-        f"{sum_text}, above the minimum of {score_text(context.params.floor(Ranking.COSINE))} in the "
-        f"{context.run_name}, and both pages have room. It was not among the donor’s best {context.params.pool} then, "
-        "or a page has changed since.",
-        "Match again.",
+        _(
+            "%(sum)s, above the minimum of %(floor)s in the %(run)s, and both pages have room. It was not among the "
+            "donor’s best %(pool)s then, or a page has changed since."
+        )
+        % {
+            "sum": sum_text,
+            "floor": score_text(context.params.floor(Ranking.COSINE)),
+            "run": context.run_name,
+            "pool": context.params.pool,
+        },
+        _("Match again."),
         context.match_again(),
     )
 
@@ -149,40 +175,51 @@ def below_floor(pair: RunPair, floor: float, scored: str) -> Finding:
     lowest = score_text(np.floor(pair.score * 10_000) / 10_000)
     return Finding(
         "below-floor",
-        f"{scored}. The {pair.context.run_name} kept {score_text(floor)} and above.",
-        f"Match again with a lowest score of {lowest} or less to include it.",
+        _("%(sum)s. The %(run)s kept %(floor)s and above.")
+        % {"sum": scored, "run": pair.context.run_name, "floor": score_text(floor)},
+        _("Match again with a lowest score of %(lowest)s or less to include it.") % {"lowest": lowest},
         pair.context.match_again(),
     )
 
 
 def _donor_full(pair: RunPair) -> Finding:
-    full = _lowest(pair.given(), "the donor gives", sum(pair.room), pair.score)
+    most = _("The donor gives at most %(links)s, and other pairs came first%(lowest)s.")
+    full = most % _lowest(pair.given(), sum(pair.room)) + _may_give_way(pair.given(), pair.score)
     return Finding(
         "donor-full",
-        f"{pair.scored}. {full}{pair.context.less_room(pair.donor)}",
-        "Reject weaker suggestions there or allow more links a page, and match again.",
+        pair.and_so(full + pair.context.less_room(pair.donor)),
+        _("Reject weaker suggestions there or allow more links a page, and match again."),
         pair.donors_suggestions(),
     )
 
 
 def _acceptor_full(pair: RunPair) -> Finding:
+    most = _("The acceptor receives at most %(links)s, and other pairs came first%(lowest)s.")
+    full = most % _lowest(pair.received(), pair.context.target_cap) + _may_give_way(pair.received(), pair.score)
     return Finding(
         "acceptor-full",
-        f"{pair.scored}. {_lowest(pair.received(), 'the acceptor receives', pair.context.target_cap, pair.score)}",
-        "Raise the cap for acceptors, and match again.",
-        pair.context.link("The acceptor’s suggestions", "page", pair.acceptor.pk),
+        pair.and_so(full),
+        _("Raise the cap for acceptors, and match again."),
+        pair.context.link(_("The acceptor’s suggestions"), "page", pair.acceptor.pk),
     )
 
 
 def _enough_products(pair: RunPair) -> Finding:
     same = pair.donor.category_id == pair.acceptor.category_id
-    kind, most = ("alternatives", MAX_ALTERNATIVE_PRODUCTS) if same else ("complements", MAX_COMPLEMENTARY_PRODUCTS)
-    where = "its own category" if same else "other categories"
+    if same:
+        text = _(
+            "Both are products, and a product gets at most %(most)d suggestions of alternatives, products of its own "
+            "category; those that it has score higher."
+        ) % {"most": MAX_ALTERNATIVE_PRODUCTS}
+    else:
+        text = _(
+            "Both are products, and a product gets at most %(most)d suggestions of complements, products of other "
+            "categories; those that it has score higher."
+        ) % {"most": MAX_COMPLEMENTARY_PRODUCTS}
     return Finding(
         "products-full",
-        f"{pair.scored}. Both are products, and a product gets at most {most} suggestions of {kind}, products of "
-        f"{where}; those that it has score higher.",
-        "Reject weaker suggestions there, and match again.",
+        pair.and_so(text),
+        _("Reject weaker suggestions there, and match again."),
         pair.donors_suggestions(),
     )
 
@@ -190,28 +227,36 @@ def _enough_products(pair: RunPair) -> Finding:
 def _text_alone(pair: RunPair) -> Finding:
     """Why a pair that is linked beside the text, and may only be linked in it, was not."""
     links = ExistingLink.objects.filter(source=pair.donor, target=pair.acceptor, block__in=BESIDE_ALONE).order_by("pk")
-    where = f"The donor links to it {places_text(list(links))}" if links else "The donor linked to it beside its text"
+    where = _("The donor linked to it beside its text")
+    if links:
+        where = _("The donor links to it %(places)s") % {"places": places_text(list(links))}
     inline = pair.given().filter(placement=Placement.INLINE).count()
     room = pair.room.inline
     if _wanted(pair) != Placement.INLINE:
+<<<<<<< HEAD
         tier = f"the tier for that score{_by_own_bounds(pair)}{',' if _by_own_bounds(pair) else ''}"
         why, todo = f"{tier} places links beside the text", "Change the placement of that tier."
+=======
+        why, todo = _("the tier for that score places links beside the text"), _("Change the placement of that tier.")
+>>>>>>> 0e6f2a2 (Why not? and what a page's role rests on are said in German, and tests ask every question in both languages)
     elif pair.donor.pk not in pair.context.with_text:
-        why, todo = "the import has no text for the donor", "Import a crawl that extracts the main text."
+        why, todo = _("the import has no text for the donor"), _("Import a crawl that extracts the main text.")
     elif inline >= room:
-        why = f"the donor’s text already has its {new_links_text(room)}"
-        todo = "Allow more links in the text, and match again."
+        why = _("the donor’s text already has its %(links)s") % {"links": new_links_text(room)}
+        todo = _("Allow more links in the text, and match again.")
     else:
         why, todo = (
-            "the donor’s text has no words for it",
-            "Add a sentence that names the acceptor to the donor’s text, import it and match again.",
+            _("the donor’s text has no words for it"),
+            _("Add a sentence that names the acceptor to the donor’s text, import it and match again."),
         )
     return Finding(
         "linked-beside",
-        f"{pair.scored}. {where}, so a new link could only go in its text, but {why}."
-        f"{pair.context.less_room(pair.donor)}",
+        pair.and_so(
+            _("%(where)s, so a new link could only go in its text, but %(why)s.") % {"where": where, "why": why}
+            + pair.context.less_room(pair.donor)
+        ),
         todo,
-        pair.context.link("The donor", "page", pair.donor.pk),
+        pair.context.link(_("The donor"), "page", pair.donor.pk),
     )
 
 
@@ -228,24 +273,37 @@ def _no_room(pair: RunPair, *, was_placed: bool = True) -> Finding:
     `was_placed`: its words were looked for in the text; else the donor's links went to others before that.
     """
     room, again = pair.room, pair.context.match_again()
-    beside = f"the block beside the text already has its {new_links_text(room.related)}"
+    filled = {"related": new_links_text(room.related), "inline": new_links_text(room.inline)}
     if _wanted(pair) != Placement.INLINE:
+<<<<<<< HEAD
         tier = f"Its tier places it beside the text{_by_own_bounds(pair)}, but {beside}."
         return Finding("related-full", f"{pair.scored}. {tier}", MORE_LINKS, again)
+=======
+        tier = _("Its tier places it beside the text, but the block beside the text already has its %(related)s.")
+        return Finding("related-full", pair.and_so(tier % filled), _(MORE_LINKS), again)
+>>>>>>> 0e6f2a2 (Why not? and what a page's role rests on are said in German, and tests ask every question in both languages)
     if pair.given().filter(placement=Placement.INLINE).count() >= room.inline:
-        full = f"The donor’s text already has its {new_links_text(room.inline)}, and {beside}."
-        less = pair.context.less_room(pair.donor)
-        return Finding("donor-full", f"{pair.scored}. {full}{less}", MORE_LINKS, again)
-    if not was_placed:
-        others = (
-            f"The donor’s {new_links_text(sum(room))} went to other pages, and not all of those found words in the text"
+        full = _(
+            "The donor’s text already has its %(inline)s, and the block beside the text already has its %(related)s."
         )
-        return Finding("donor-full", f"{pair.scored}. {others}; {beside}.", MORE_LINKS, again)
+        less = pair.context.less_room(pair.donor)
+        return Finding("donor-full", pair.and_so(full % filled + less), _(MORE_LINKS), again)
+    if not was_placed:
+        others = _(
+            "The donor’s %(links)s went to other pages, and not all of those found words in the text; the block beside "
+            "the text already has its %(related)s."
+        )
+        text = others % (filled | {"links": new_links_text(sum(room))})
+        return Finding("donor-full", pair.and_so(text), _(MORE_LINKS), again)
+    gap = _(
+        "The donor’s text has no words for it, a content gap, and the block beside the text already has its "
+        "%(related)s."
+    )
     return Finding(
         "no-phrase",
-        f"{pair.scored}. The donor’s text has no words for it, a content gap, and {beside}.",
-        "Add a sentence that names the acceptor to the donor’s text, import it and match again.",
-        pair.context.link("The donor", "page", pair.donor.pk),
+        pair.and_so(gap % filled),
+        _("Add a sentence that names the acceptor to the donor’s text, import it and match again."),
+        pair.context.link(_("The donor"), "page", pair.donor.pk),
     )
 
 
@@ -280,16 +338,22 @@ def _by_own_bounds(pair: RunPair) -> str:
     return f", by the bounds of links {own.cohort}" if own is not None else ""
 
 
-def _lowest(edges: QuerySet[CandidateEdge], who: str, cap: int, score: float) -> str:
+def _lowest(edges: QuerySet[CandidateEdge], cap: int) -> dict[str, str]:
     """How full one side is, and the score it would have taken to get in."""
     figures = edges.aggregate(links=Count("pk"), lowest=Min("score", filter=~APPROVED))
-    text = f"{who.capitalize()} at most {new_links_text(cap)}, and other pairs came first"
-    if figures["lowest"] is None:
-        return f"{text}."
-    text += f"; of the {figures['links']} it has, the lowest open one scored {score_text(figures['lowest'])}."
-    if figures["lowest"] < score:
-        text += (
-            " Links are allocated over the whole site, and pages with few inbound links come first, so a page’s best "
-            "pair may have to give way."
-        )
-    return text
+    lowest = ""
+    if figures["lowest"] is not None:
+        said = _("; of the %(links)d it has, the lowest open one scored %(score)s")
+        lowest = said % {"links": figures["links"], "score": score_text(figures["lowest"])}
+    return {"links": new_links_text(cap), "lowest": lowest}
+
+
+def _may_give_way(edges: QuerySet[CandidateEdge], score: float) -> str:
+    """Why weaker links may come first, with a space before; empty where there are none."""
+    if not edges.filter(~APPROVED, score__lt=score).exists():
+        return ""
+    said = _(
+        "Links are allocated over the whole site, and pages with few inbound links come first, so a page’s best pair "
+        "may have to give way."
+    )
+    return f" {said}"

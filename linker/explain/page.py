@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from linker.engine.roles.policy import NAMED, Gives, Receives, role_links
 from linker.explain.context import WhyNotContext
 from linker.explain.findings import BOTH, Finding, Link, blocking_first
 from linker.explain.page_role import role_source
 from linker.explain.suppressed import said_full
-from linker.explain.wording import TWIN, TWINS, day_text, filter_text, new_links_text
+from linker.explain.wording import TWIN, day_text, filter_text, new_links_text
 from linker.matching.eligibility import IneligibleReason
-from linker.models import CandidateEdge, PageStatus, PageTwin, Placement, Side
+from linker.models import CandidateEdge, PageStatus, PageTwin, Placement, Side, TwinKind
+from linker.pages.sensitive_sayings import OF_A_PAGE as SENSITIVE_WHY
+from linker.reports.sentences import in_words
+from linker.wording import number, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,58 +48,67 @@ def findings_of(context: WhyNotContext, page: Page, side: Side | None = None) ->
     for why in context.sensitive.get(page.pk, []):
         yield Finding(
             "sensitive",
-            f"It {why}. Its suggestions need human review, but it can have some.",
-            link=context.link("Sensitive pages", "settings_sensitive", manager=True),
+            _("It %(why)s. Its suggestions need human review, but it can have some.")
+            % {"why": in_words(why, SENSITIVE_WHY)},
+            link=context.link(_("Sensitive pages"), "settings_sensitive", manager=True),
             side=side or BOTH,
             blocking=False,
         )
 
 
 def _ineligible(context: WhyNotContext, page: Page, reason: IneligibleReason, about: str) -> Iterator[Finding]:
-    again = context.link("Import", "import", manager=True)
+    again = context.link(_("Import"), "import", manager=True)
     if reason is IneligibleReason.NOT_LIVE:
-        state = PageStatus(page.status).label.lower()
-        yield Finding("not-live", f"It is marked as {state}. Only live pages take part.", side=about)
+        state = within(PageStatus(page.status).label)
+        text = _("It is marked as %(state)s. Only live pages take part.") % {"state": state}
+        yield Finding("not-live", text, side=about)
     elif reason is IneligibleReason.MISSING:
-        since = f" since {day_text(page.missing_since)}" if page.missing_since else ""
+        text = _("It was not in the newest import: missing.")
+        if page.missing_since:
+            text = _("It was not in the newest import: missing since %(day)s.") % {"day": day_text(page.missing_since)}
         yield Finding(
             "missing",
-            f"It was not in the newest import: missing{since}.",
-            "If the page still exists, import a crawl that includes it.",
+            text,
+            _("If the page still exists, import a crawl that includes it."),
             again,
             about,
         )
     elif reason is IneligibleReason.NO_VECTOR:
         yield Finding(
             "no-vector",
-            context.no_vectors or f"It has no vector under the project’s model, {context.model}.",
-            "Embed the pages, then match again. A page without title, H1 and text has nothing to embed.",
+            context.no_vectors
+            or _("It has no vector under the project’s model, %(model)s.") % {"model": context.model},
+            _("Embed the pages, then match again. A page without title, H1 and text has nothing to embed."),
             context.match_again(),
             about,
         )
     elif reason is IneligibleReason.NOT_ANSWERING:
         if page.redirect_url:
             yield Finding(
-                "redirect", f"It redirects to {page.redirect_url}.", "Enter that address instead.", side=about
+                "redirect",
+                _("It redirects to %(address)s.") % {"address": page.redirect_url},
+                _("Enter that address instead."),
+                side=about,
             )
         if page.status_code not in (None, 200):
             yield Finding(
                 "status-code",
-                f"It answered the crawl with status {page.status_code} instead of 200.",
-                "Fix the page, then import a new crawl.",
+                _("It answered the crawl with status %(status)s instead of 200.") % {"status": page.status_code},
+                _("Fix the page, then import a new crawl."),
                 again,
                 about,
             )
     elif reason is IneligibleReason.PAGINATION:
         yield Finding(
-            "pagination", "Its address is a further page of a listing. Such pages never take part.", side=about
+            "pagination", _("Its address is a further page of a listing. Such pages never take part."), side=about
         )
     elif reason is IneligibleReason.PARAMETER_URL:
         yield Finding(
             "parameter-url",
-            f"Its address has a query, and the project’s setting is “{context.project.get_parameter_urls_display()}”.",
-            "If it is a page in its own right, change “Addresses with a query”.",
-            context.link("Settings", "settings", manager=True),
+            _("Its address has a query, and the project’s setting is “%(setting)s”.")
+            % {"setting": context.project.get_parameter_urls_display()},
+            _("If it is a page in its own right, change “Addresses with a query”."),
+            context.link(_("Settings"), "settings", manager=True),
             about,
         )
 
@@ -103,14 +117,17 @@ def _refused(context: WhyNotContext, page: Page, side: Side) -> Iterator[Finding
     """Why the project does not want the page on this side."""
     for refusal in context.eligibility[page.pk].refusals[side]:
         if refusal.role is not None:
-            does = "gives" if side == Side.DONOR else "receives"
+            said = _("It counts as %(role)s (%(source)s). Here, such a page receives no new links.")
+            if side == Side.DONOR:
+                said = _("It counts as %(role)s (%(source)s). Here, such a page gives no new links.")
             yield Finding(
                 "role",
-                f"It counts as {NAMED[refusal.role]} ({role_source(context.project, page)}). Here, such a page "
-                f"{does} no new links.",
-                "If the role is wrong, choose another on its page. What roles give and receive is set under Settings, "
-                "Page roles. Then match again.",
-                context.link("The page", "page", page.pk),
+                said % {"role": _(NAMED[refusal.role]), "source": role_source(context.project, page)},
+                _(
+                    "If the role is wrong, choose another on its page. What roles give and receive is set under "
+                    "Settings, Page roles. Then match again."
+                ),
+                context.link(_("The page"), "page", page.pk),
                 side,
             )
         elif refusal.reason is IneligibleReason.SUPPRESSED:
@@ -119,11 +136,14 @@ def _refused(context: WhyNotContext, page: Page, side: Side) -> Iterator[Finding
             yield _not_indexable(page)
         else:
             note = f" ({refusal.rule.note})" if refusal.rule.note else ""
+            said = _("The exclusion rule “%(pattern)s”%(note)s excludes it as acceptor.")
+            if side == Side.DONOR:
+                said = _("The exclusion rule “%(pattern)s”%(note)s excludes it as donor.")
             yield Finding(
                 "excluded",
-                f"The exclusion rule “{refusal.rule.pattern}”{note} excludes it as {side}.",
-                "Remove the rule or make it narrower, and match again.",
-                context.link("Exclusions", "settings_exclusions", manager=True),
+                said % {"pattern": refusal.rule.pattern, "note": note},
+                _("Remove the rule or make it narrower, and match again."),
+                context.link(_("Exclusions"), "settings_exclusions", manager=True),
                 side,
             )
 
@@ -132,15 +152,19 @@ def _not_indexable(page: Page) -> Finding:
     if page.canonical_link and page.canonical_link not in (page.url, page.canonical_url):
         return Finding(
             "canonical",
-            f"Its canonical address is another: {page.canonical_link}.",
-            "Link to that address instead.",
+            _("Its canonical address is another: %(address)s.") % {"address": page.canonical_link},
+            _("Link to that address instead."),
             side=Side.ACCEPTOR,
         )
-    why = f": {page.indexability_status}" if page.indexability_status else ""
+    text = _("It is not indexable. Pages that search engines do not list receive no links.")
+    if page.indexability_status:
+        text = _("It is not indexable: %(why)s. Pages that search engines do not list receive no links.") % {
+            "why": page.indexability_status
+        }
     return Finding(
         "not-indexable",
-        f"It is not indexable{why}. Pages that search engines do not list receive no links.",
-        "Make it indexable, then import a new crawl.",
+        text,
+        _("Make it indexable, then import a new crawl."),
         side=Side.ACCEPTOR,
     )
 
@@ -148,20 +172,23 @@ def _not_indexable(page: Page) -> Finding:
 def _limited_by_role(context: WhyNotContext, page: Page, sides: list[Side]) -> Iterator[Finding]:
     """What its role leaves the page of giving and receiving."""
     links = role_links(context.project.role_links)[page.role_now]
-    called = f"It counts as {NAMED[page.role_now]} ({role_source(context.project, page)})"
+    if links.gives is not Gives.BESIDE and links.receives is not Receives.NAME:
+        return
+    called = {"role": _(NAMED[page.role_now]), "source": role_source(context.project, page)}
     if Side.DONOR in sides and links.gives is Gives.BESIDE:
         yield Finding(
             "role-beside",
-            f"{called}, which gives new links only beside its text.",
-            link=context.link("The page", "page", page.pk),
+            _("It counts as %(role)s (%(source)s), which gives new links only beside its text.") % called,
+            link=context.link(_("The page"), "page", page.pk),
             side=Side.DONOR,
             blocking=False,
         )
     if Side.ACCEPTOR in sides and links.receives is Receives.NAME:
         yield Finding(
             "role-name",
-            f"{called}, which receives new links only with its own name as anchor.",
-            link=context.link("The page", "page", page.pk),
+            _("It counts as %(role)s (%(source)s), which receives new links only with its own name as anchor.")
+            % called,
+            link=context.link(_("The page"), "page", page.pk),
             side=Side.ACCEPTOR,
             blocking=False,
         )
@@ -170,9 +197,9 @@ def _limited_by_role(context: WhyNotContext, page: Page, sides: list[Side]) -> I
 def _without_text(context: WhyNotContext) -> Finding:
     return Finding(
         "no-text",
-        "The import has no main text for it, so links from it can only be placed in the block beside the text.",
-        "Import a crawl that extracts the main text.",
-        context.link("Import", "import", manager=True),
+        _("The import has no main text for it, so links from it can only be placed in the block beside the text."),
+        _("Import a crawl that extracts the main text."),
+        context.link(_("Import"), "import", manager=True),
         Side.DONOR,
         blocking=False,
     )
@@ -185,27 +212,48 @@ def _twin(context: WhyNotContext, page: Page) -> Iterator[Finding]:
         return
     if twin.receives:
         if twin.lead and len(context.eligibility) == 1:
-            others = "1 other page" if twin.group.pages == 2 else f"{twin.group.pages - 1:,} other pages"
-            text = f"It represents {others}: {TWINS[twin.group.kind]} of it, which receive no suggestions."
+            text = _represents(TwinKind(twin.group.kind), twin.group.pages - 1)
             yield Finding("lead", text, link=_copies(context, page), side=Side.ACCEPTOR, blocking=False)
         return
     yield Finding(
         twin.kind,
-        f"It is {_is_twin(twin)}, and suggestions lead to that page instead.",
-        "If they are different pages, mark them so under Copies and variants, and match again.",
+        _("It is %(kind)s of %(page)s, and suggestions lead to that page instead.")
+        % {"kind": _(TWIN[twin.kind]), "page": _its_lead(twin)},
+        _("If they are different pages, mark them so under Copies and variants, and match again."),
         _copies(context, page),
         Side.ACCEPTOR,
     )
 
 
-def _is_twin(twin: PageTwin) -> str:
-    """Which kind of page it is to another one: the one that stands for its group, or where it is that, any."""
+def _represents(kind: TwinKind, others: int) -> str:
+    said = {
+        TwinKind.COPY: ngettext(
+            "It represents %(pages)s other page: near-copies of it, which receive no suggestions.",
+            "It represents %(pages)s other pages: near-copies of it, which receive no suggestions.",
+            others,
+        ),
+        TwinKind.VARIANT: ngettext(
+            "It represents %(pages)s other page: variants of it, which receive no suggestions.",
+            "It represents %(pages)s other pages: variants of it, which receive no suggestions.",
+            others,
+        ),
+        TwinKind.TRANSLATION: ngettext(
+            "It represents %(pages)s other page: translations of it, which receive no suggestions.",
+            "It represents %(pages)s other pages: translations of it, which receive no suggestions.",
+            others,
+        ),
+    }
+    return said[kind] % {"pages": number(others)}
+
+
+def _its_lead(twin: PageTwin) -> str | None:
+    """The address that stands for its group, or where it is that itself, of any other page of it."""
     others = PageTwin.objects.filter(group=twin.group_id).exclude(pk=twin.pk).order_by("-lead", "pk")
-    return f"{TWIN[twin.kind]} of {others.values_list('page__url', flat=True).first()}"
+    return others.values_list("page__url", flat=True).first()
 
 
 def _copies(context: WhyNotContext, page: Page) -> Link:
-    return context.link("Copies and variants", "copies", q=page.url)
+    return context.link(_("Copies and variants"), "copies", q=page.url)
 
 
 def outside_run(context: WhyNotContext, page: Page, side: Side | None = None) -> Iterator[Finding]:
@@ -222,17 +270,22 @@ def outside_run(context: WhyNotContext, page: Page, side: Side | None = None) ->
         for name in names:
             yield Finding(
                 "outside-run",
-                f"The {context.run_name} took {filter_text(context.project, wanted, name)} only as {one}s.",
-                "Match again with a wider filter.",
+                (
+                    _("The %(run)s took %(pages)s only as donors.")
+                    if one == Side.DONOR
+                    else _("The %(run)s took %(pages)s only as acceptors.")
+                )
+                % {"run": context.run_name, "pages": filter_text(context.project, wanted, name)},
+                _("Match again with a wider filter."),
                 context.this_run(),
                 one,
             )
         if one == Side.DONOR and not names and context.drawn is not None and page.pk not in context.drawn:
             yield Finding(
                 "outside-run",
-                f"The {context.run_name} is a pilot over {len(context.drawn):,} donors, and this page is not "
-                "one of them.",
-                "Match the whole site with the pilot’s settings.",
+                _("The %(run)s is a pilot over %(donors)s donors, and this page is not one of them.")
+                % {"run": context.run_name, "donors": number(len(context.drawn))},
+                _("Match the whole site with the pilot’s settings."),
                 context.this_run(),
                 one,
             )
@@ -248,16 +301,18 @@ def after_run(context: WhyNotContext, page: Page, side: Side | None = None) -> I
     if page.first_seen_at > begun:
         yield Finding(
             "newer",
-            f"It was first imported on {day_text(page.first_seen_at)}, after the {context.run_name} began.",
-            "Match again.",
+            _("It was first imported on %(day)s, after the %(run)s began.")
+            % {"day": day_text(page.first_seen_at), "run": context.run_name},
+            _("Match again."),
             context.match_again(),
             about,
         )
     elif page.pk in context.embedded and context.embedded[page.pk] > begun:
         yield Finding(
             "text-newer",
-            f"Its vector was made on {day_text(context.embedded[page.pk])}, after the {context.run_name}.",
-            "Match again.",
+            _("Its vector was made on %(day)s, after the %(run)s.")
+            % {"day": day_text(context.embedded[page.pk]), "run": context.run_name},
+            _("Match again."),
             context.match_again(),
             about,
             blocking=False,
@@ -268,8 +323,8 @@ def no_run(context: WhyNotContext) -> list[Finding]:
     return [
         Finding(
             "no-run",
-            "No match run has finished yet, so there are no suggestions at all.",
-            "Start a match run.",
+            _("No match run has finished yet, so there are no suggestions at all."),
+            _("Start a match run."),
             context.match_again(),
             BOTH,
         )
@@ -286,23 +341,35 @@ def _counts(context: WhyNotContext, page: Page) -> Iterator[Finding]:
     full = given["links"] >= sum(room)
     yield Finding(
         "donor-full" if full else "donor-links",
-        f"It gives {given['links']} of {sum(room)} new links: {given['inline']} of {room.inline} in "
-        f"the text, {given['links'] - given['inline']} of {room.related} beside it.{context.less_room(page)}",
-        "Reject weaker suggestions or allow more links a page, and match again." if full else "",
-        context.link("Its suggestions", "queue", donor=page.pk, status="all", held=1),
+        _(
+            "It gives %(links)d of %(room)d new links: %(inline)d of %(inline_room)d in the text, %(related)d of "
+            "%(related_room)d beside it."
+        )
+        % {
+            "links": given["links"],
+            "room": sum(room),
+            "inline": given["inline"],
+            "inline_room": room.inline,
+            "related": given["links"] - given["inline"],
+            "related_room": room.related,
+        }
+        + context.less_room(page),
+        _("Reject weaker suggestions or allow more links a page, and match again.") if full else "",
+        context.link(_("Its suggestions"), "queue", donor=page.pk, status="all", held=1),
         Side.DONOR,
         blocking=full,
     )
     received = edges.filter(target=page).count()
     cap = context.target_cap
     full = bool(cap) and received >= cap
+    text = _("It receives %(links)s; there is no cap.") % {"links": new_links_text(received)}
+    if cap:
+        text = _("It receives %(received)d of %(cap)d new links.") % {"received": received, "cap": cap}
     yield Finding(
         "acceptor-full" if full else "acceptor-links",
-        f"It receives {received} of {cap} new links."
-        if cap
-        else f"It receives {new_links_text(received)}; there is no cap.",
-        "Raise the cap for acceptors, and match again." if full else "",
-        context.link("The page", "page", page.pk),
+        text,
+        _("Raise the cap for acceptors, and match again.") if full else "",
+        context.link(_("The page"), "page", page.pk),
         Side.ACCEPTOR,
         blocking=full,
     )

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from linker.explain.barred import barred
 from linker.explain.context import WhyNotContext
 from linker.explain.findings import Finding, PairAnswer, blocking_first
 from linker.explain.page import after_run, findings_of, no_run, outside_run
 from linker.explain.standing_run import made_of_pair
 from linker.explain.suppressed import ended, suppressed_pair, until_text
+<<<<<<< HEAD
 from linker.explain.wording import TWIN, day_text, places_text, score_text
 from linker.matching.cohorts import readers
+=======
+from linker.explain.wording import TWIN, day_text, places_text, quoted, score_text
+>>>>>>> 0e6f2a2 (Why not? and what a page's role rests on are said in German, and tests ask every question in both languages)
 from linker.models import CandidateEdge, EdgeStatus, ExistingLink, PageTwin, Placement, Side
 from linker.models.linked import BESIDE_LINK, LINKED_IN, TEXT_LINK
 from linker.models.querysets import DECIDED, MISSING, PRESENT, PROPOSED, REFUSED, UNDECIDED, holds
@@ -32,8 +39,8 @@ def why_not_pair(project: Project, donor: Page, acceptor: Page, user: User | Non
     that the queue keeps from the user: that the site has a link whose card comes among the suggestions, or how a
     suggestion was decided that the user is to decide on without knowing."""
     if donor == acceptor:
-        same = Finding("same-page", "Both addresses are the same page, and a page is not linked to itself.")
-        return PairAnswer("There is no suggestion: both are the same page.", None, [same])
+        same = Finding("same-page", _("Both addresses are the same page, and a page is not linked to itself."))
+        return PairAnswer(_("There is no suggestion: both are the same page."), None, [same])
     context = WhyNotContext(project, [donor, acceptor], user)
     edge = context.edge(donor, acceptor)
     reasons = [*findings_of(context, donor, Side.DONOR), *findings_of(context, acceptor, Side.ACCEPTOR)]
@@ -61,7 +68,7 @@ def why_not_pair(project: Project, donor: Page, acceptor: Page, user: User | Non
         reasons = [reason for reason in reasons if reason.code != "linked-beside" or reason.blocking]
     if any(reason.code == "barred" for reason in reasons):
         reasons = [reason for reason in reasons if reason.code != "barred-then"]
-    return PairAnswer("There is no suggestion for this pair.", None, blocking_first(reasons))
+    return PairAnswer(_("There is no suggestion for this pair."), None, blocking_first(reasons))
 
 
 def _in_other_language(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Finding]:
@@ -71,9 +78,10 @@ def _in_other_language(context: WhyNotContext, donor: Page, acceptor: Page) -> I
     here, there = language_name(donor.own_language), language_name(acceptor.own_language)
     yield Finding(
         "other-language",
-        f"The donor is in {here} and the acceptor in {there}. Pages in different languages are not linked.",
-        "If readers of the site read both languages, allow such links in the settings, and match again.",
-        context.link("Settings", "settings", manager=True),
+        _("The donor is in %(donor)s and the acceptor in %(acceptor)s. Pages in different languages are not linked.")
+        % {"donor": here, "acceptor": there},
+        _("If readers of the site read both languages, allow such links in the settings, and match again."),
+        context.link(_("Settings"), "settings", manager=True),
     )
 
 
@@ -85,9 +93,10 @@ def _same(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Findi
     kind = mine.kind if theirs.lead else theirs.kind
     yield Finding(
         "same-group",
-        f"The acceptor is {TWIN[kind]} of the donor, {donor.url}. Such pages are not linked to each other.",
-        "If they are different pages, mark them so under Copies and variants, and match again.",
-        context.link("Copies and variants", "copies", q=acceptor.url),
+        _("The acceptor is %(kind)s of the donor, %(donor)s. Such pages are not linked to each other.")
+        % {"kind": _(TWIN[kind]), "donor": donor.url},
+        _("If they are different pages, mark them so under Copies and variants, and match again."),
+        context.link(_("Copies and variants"), "copies", q=acceptor.url),
     )
 
 
@@ -100,15 +109,22 @@ def _settled_by_twin(context: WhyNotContext, donor: Page, acceptor: Page) -> Ite
     others = PageTwin.objects.filter(group=twin.group_id).exclude(page=acceptor).values("page")
     linked = ExistingLink.objects.filter(TEXT_LINK, source=donor, target__in=others)
     edges = CandidateEdge.objects.filter(PROPOSED | REFUSED, source=donor, target__in=others)
-    for found, what in ((linked, "links to it in its text"), (edges, "has a suggestion or a decision for it")):
+    links = _(
+        "%(page)s is %(kind)s of the acceptor, and the donor already links to it in its text. A donor gets a link to "
+        "only one of such pages."
+    )
+    decided = _(
+        "%(page)s is %(kind)s of the acceptor, and the donor already has a suggestion or a decision for it. A donor "
+        "gets a link to only one of such pages."
+    )
+    for found, said in ((linked, links), (edges, decided)):
         other = found.select_related("target").order_by("pk").first()
         if other is not None:
             yield Finding(
                 "group-settled",
-                f"{other.target.url} is {TWIN[twin.kind]} of the acceptor, and the donor already {what}. A donor gets "
-                "a link to only one of such pages.",
-                "If they are different pages, mark them so under Copies and variants, and match again.",
-                context.link("Copies and variants", "copies", q=acceptor.url),
+                said % {"page": other.target.url, "kind": _(TWIN[twin.kind])},
+                _("If they are different pages, mark them so under Copies and variants, and match again."),
+                context.link(_("Copies and variants"), "copies", q=acceptor.url),
             )
             return
 
@@ -120,29 +136,35 @@ def _linked(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Fin
     body = [link for link in there if holds(TEXT_LINK, link)]
     beside = [link for link in there if holds(BESIDE_LINK, link)]
     if body:
-        anchors = ", ".join(f"“{link.anchor}”" if link.anchor else "a link without text" for link in body[:5])
+        anchors = ", ".join(quoted(link.anchor) if link.anchor else _("a link without text") for link in body[:5])
         yield Finding(
             "linked",
-            f"The donor’s text already links to the acceptor: {anchors}.",
-            "If the link has been removed from the page, import the links again.",
-            context.link("The donor’s links", "page", donor.pk),
+            _("The donor’s text already links to the acceptor: %(anchors)s.") % {"anchors": anchors},
+            _("If the link has been removed from the page, import the links again."),
+            context.link(_("The donor’s links"), "page", donor.pk),
         )
     elif beside:
         edge = context.edge(donor, acceptor)
         withdrawn = edge is not None and holds(UNDECIDED, edge) and edge.placement == Placement.RELATED
         yield Finding(
             "linked-beside",
-            f"The donor already links to it {places_text(beside)}. A second link beside the text is not proposed; one "
-            "in the text may be.",
-            "If the link has been removed from the page, import the links again.",
-            context.link("The donor’s links", "page", donor.pk),
+            _(
+                "The donor already links to it %(places)s. A second link beside the text is not proposed; one in the "
+                "text may be."
+            )
+            % {"places": places_text(beside)},
+            _("If the link has been removed from the page, import the links again."),
+            context.link(_("The donor’s links"), "page", donor.pk),
             blocking=withdrawn,
         )
     elif there:
         yield Finding(
             "navigation-link",
-            f"The donor links to it {places_text(there)}. A link that appears on every page does not count: only a "
-            "link in the text or beside it prevents a suggestion.",
+            _(
+                "The donor links to it %(places)s. A link that appears on every page does not count: only a link in "
+                "the text or beside it prevents a suggestion."
+            )
+            % {"places": places_text(there)},
             blocking=False,
         )
     run = context.run
@@ -150,9 +172,9 @@ def _linked(context: WhyNotContext, donor: Page, acceptor: Page) -> Iterator[Fin
     if run is not None and gone and not body and max(_when(link) for link in gone) > (run.started_at or run.created_at):
         yield Finding(
             "link-gone",
-            f"The donor’s text still had the link when the {context.run_name} began; an import has missed it "
-            f"since {day_text(max(_when(link) for link in gone))}.",
-            "Match again.",
+            _("The donor’s text still had the link when the %(run)s began; an import has missed it since %(day)s.")
+            % {"run": context.run_name, "day": day_text(max(_when(link) for link in gone))},
+            _("Match again."),
             context.match_again(),
         )
 
@@ -167,39 +189,42 @@ def _rejected(context: WhyNotContext, edge: CandidateEdge) -> Finding:
     else:
         decisions = edge.decisions.filter(verb="reject", undone_by=None).select_related("user").order_by("-pk")
         decision = decisions.first()
-    who = "It was rejected"
+    who = _("It was rejected.")
     if decision is not None:
-        who = f"{decision.user.get_username()} rejected it on {day_text(decision.at)}"
-        who += f": {decision.get_reason_display()}" if decision.reason else ""
-        who += f" (“{decision.note}”)" if decision.note else ""
+        reason = f": {decision.get_reason_display()}" if decision.reason else ""
+        note = f" ({quoted(decision.note)})" if decision.note else ""
+        said = {"user": decision.user.get_username(), "day": day_text(decision.at), "why": reason + note}
+        who = _("%(user)s rejected it on %(day)s%(why)s.") % said
     if ended(edge):
-        text = f"{who}. That no longer holds, so the next match run may suggest the pair again."
-        return Finding("rejected-once", text, "Match again.", context.match_again(), blocking=False)
+        text = f"{who} {_('That no longer holds, so the next match run may suggest the pair again.')}"
+        return Finding("rejected-once", text, _("Match again."), context.match_again(), blocking=False)
     return Finding(
         "rejected",
-        f"{who}. {until_text(edge)}",
-        "Undo the decision on its card, or allow the pair again in the list of what is suppressed.",
-        context.link("The card", "edge", edge.pk),
+        f"{who} {until_text(edge)}",
+        _("Undo the decision on its card, or allow the pair again in the list of what is suppressed."),
+        context.link(_("The card"), "edge", edge.pk),
     )
 
 
 def _stale(context: WhyNotContext, edge: CandidateEdge) -> Finding:
-    now = "the newest run no longer does" if context.is_newest else f"the {context.run_name} does not"
+    said = _("Run %(by)d suggested it with a score of %(score)s; the %(run)s does not.")
     if context.run is not None and edge.run_id == context.run.pk:
-        now = "it has left the queue since"
+        said = _("Run %(by)d suggested it with a score of %(score)s; it has left the queue since.")
+    elif context.is_newest:
+        said = _("Run %(by)d suggested it with a score of %(score)s; the newest run no longer does.")
     return Finding(
         "stale",
-        f"Run {edge.run_id} suggested it with a score of {score_text(edge.score)}; {now}.",
-        link=context.link("The card", "edge", edge.pk),
+        said % {"by": edge.run_id, "score": score_text(edge.score), "run": context.run_name},
+        link=context.link(_("The card"), "edge", edge.pk),
         blocking=False,
     )
 
 
 _STATES = {
-    EdgeStatus.SUGGESTED: "There is a suggestion, which is waiting for review.",
-    EdgeStatus.ACCEPTED: "There is a suggestion, and it was accepted.",
-    EdgeStatus.EXPORTED: "There was a suggestion: it was accepted and exported.",
-    EdgeStatus.WITHDRAWN: "There was a link: it was exported and later withdrawn.",
+    EdgeStatus.SUGGESTED: gettext_noop("There is a suggestion, which is waiting for review."),
+    EdgeStatus.ACCEPTED: gettext_noop("There is a suggestion, and it was accepted."),
+    EdgeStatus.EXPORTED: gettext_noop("There was a suggestion: it was accepted and exported."),
+    EdgeStatus.WITHDRAWN: gettext_noop("There was a link: it was exported and later withdrawn."),
 }
 
 
@@ -217,18 +242,22 @@ def _own_bounds(context: WhyNotContext, edge: CandidateEdge, own: ReadBy) -> Fin
 
 
 def _suggested(context: WhyNotContext, edge: CandidateEdge, reasons: list[Finding]) -> PairAnswer:
-    headline, findings = _STATES[EdgeStatus(edge.status)], list(reasons)
+    headline, findings = _(_STATES[EdgeStatus(edge.status)]), list(reasons)
     if holds(UNDECIDED, edge):
         if any(reason.blocking for reason in reasons):
-            headline = "There is a suggestion, but the next match run will withdraw it."
+            headline = _("There is a suggestion, but the next match run will withdraw it.")
         if edge.is_held:
-            tier = f"Its tier, {edge.tier.name}, is held back" if edge.tier else "Its score is below every tier"
+            held = _("Its score is below every tier. The queue shows it only with the filter “Held back”.")
+            if edge.tier:
+                held = _("Its tier, %(tier)s, is held back. The queue shows it only with the filter “Held back”.") % {
+                    "tier": edge.tier.name
+                }
             findings.append(
                 Finding(
                     "held",
-                    f"{tier}. The queue shows it only with the filter “Held back”.",
-                    "Set that filter, or change the tiers.",
-                    context.link("The queue", "queue", donor=edge.source_id, held=1),
+                    held,
+                    _("Set that filter, or change the tiers."),
+                    context.link(_("The queue"), "queue", donor=edge.source_id, held=1),
                     blocking=False,
                 )
             )
@@ -239,9 +268,11 @@ def _suggested(context: WhyNotContext, edge: CandidateEdge, reasons: list[Findin
         findings.append(
             Finding(
                 "content-gap",
-                "The donor’s text has no words that name the acceptor: a content gap. Until it does, the link is "
-                "placed in the block beside the text.",
-                "Write a sentence that names it, import the page and match again.",
+                _(
+                    "The donor’s text has no words that name the acceptor: a content gap. Until it does, the link is "
+                    "placed in the block beside the text."
+                ),
+                _("Write a sentence that names it, import the page and match again."),
                 blocking=False,
             )
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from linker.engine.allocation.allocate import Reason
 from linker.engine.arrays.vectors import unit_rows
@@ -17,6 +19,7 @@ from linker.explain.wording import score_text
 from linker.matching.category_nodes import category_nodes
 from linker.models import CandidateEdge, PageEmbedding, Run, RunKind, RunStatus, UnallocatedPairs
 from linker.reports.params import levels_up
+from linker.wording import decimal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,21 +58,27 @@ def made_of_pair(context: WhyNotContext, run: Run, donor: Page, acceptor: Page, 
 def _not_a_candidate(
     context: WhyNotContext, run: Run, donor: Page, recorded: UnallocatedPairs | None, compared: Compared | None
 ) -> Finding:
-    alike = f" Their similarity is {score_text(compared.similarity)}." if compared is not None else ""
+    alike = f" {_similarity(compared)}" if compared is not None else ""
     if not context.is_newest:
         return Finding(
             "not-kept",
-            f"The {context.run_name} did not propose it. What it found and left out is not kept, since a newer run has "
-            f"come after it.{alike}",
-            "Take the newest run again to see what it made of the pair, or match again.",
-            context.link("Match runs", "kept_runs", manager=True),
+            _(
+                "The %(run)s did not propose it. What it found and left out is not kept, since a newer run has come "
+                "after it."
+            )
+            % {"run": context.run_name}
+            + alike,
+            _("Take the newest run again to see what it made of the pair, or match again."),
+            context.link(_("Match runs"), "kept_runs", manager=True),
         )
     found = CandidateEdge.objects.filter(run=run, source=donor).count()
     found += len(recorded.targets) if recorded is not None else 0
     return Finding(
         "not-a-candidate",
-        f"It was not among the {found} candidates of this donor that the {context.run_name} kept.{alike}",
-        "To make it one, add a sentence that names the acceptor to the donor’s text, or allow more links a page.",
+        _("It was not among the %(found)s candidates of this donor that the %(run)s kept.")
+        % {"found": found, "run": context.run_name}
+        + alike,
+        _("To make it one, add a sentence that names the acceptor to the donor’s text, or allow more links a page."),
         context.match_again(),
     )
 
@@ -86,9 +95,12 @@ def _imports_since(context: WhyNotContext, run: Run) -> Iterator[Finding]:
     if last is not None:
         yield Finding(
             "imported-since",
-            f"“{last.get_kind_display()}” (run {last.pk}) finished after the {context.run_name} began, so its results "
-            "are not in the suggestions yet.",
-            "Match again.",
+            _(
+                "“%(kind)s” (run %(later)d) finished after the %(run)s began, so its results are not in the "
+                "suggestions yet."
+            )
+            % {"kind": last.get_kind_display(), "later": last.pk, "run": context.run_name},
+            _("Match again."),
             context.match_again(),
             blocking=False,
         )
@@ -130,16 +142,25 @@ def _is_outside(context: WhyNotContext, run: Run, compared: Compared) -> bool:
 
 
 def _too_far(context: WhyNotContext, run: Run, compared: Compared) -> Finding:
-    far = levels_up(compared.level) if compared.level >= 0 else f"more than {FURTHEST} levels up"
     levels = context.params.levels_up
-    looked = levels_up(levels) if levels else f"at {levels_up(levels)}"
+    looked = levels_up(levels) if levels else _("at %(scope)s") % {"scope": levels_up(levels)}
+    far = levels_up(compared.level)
+    if compared.level < 0:
+        far = _("more than %(levels)d levels up") % {"levels": FURTHEST}
+    text = _(
+        "It is outside the run’s scope: the acceptor is %(far)s from the donor’s category, and the %(run)s looked "
+        "%(looked)s."
+    ) % {"far": far, "run": context.run_name, "looked": looked}
     return Finding(
         "too-far",
-        f"It is outside the run’s scope: the acceptor is {far} from the donor’s category, and the "
-        f"{context.run_name} looked {looked}. Their similarity is {score_text(compared.similarity)}.",
-        "Match again with more levels, or with the whole site as scope.",
+        f"{text} {_similarity(compared)}",
+        _("Match again with more levels, or with the whole site as scope."),
         context.match_again(),
     )
+
+
+def _similarity(compared: Compared) -> str:
+    return _("Their similarity is %(similarity)s.") % {"similarity": score_text(compared.similarity)}
 
 
 def _by_cosine(
@@ -154,10 +175,19 @@ def _by_cosine(
 
 
 def _sum(compared: Compared, params: MatchParams) -> str:
-    """How the score came about."""
+    """How the score came about, in the middle of a sentence and at its beginning."""
+    similarity = score_text(compared.similarity)
     if not compared.level or not params.level_penalty:
-        return f"Their similarity is {score_text(compared.similarity)}"
-    off = compared.level * params.level_penalty
-    levels = "1 level" if compared.level == 1 else f"{compared.level} levels"
-    less = f"less {off:.3f} for {levels} up the tree: {score_text(compared.score)}"
-    return f"Their similarity is {score_text(compared.similarity)}, {less}"
+        return _("Their similarity is %(similarity)s") % {"similarity": similarity}
+    said = ngettext(
+        "Their similarity is %(similarity)s, less %(off)s for %(levels)d level up the tree: %(score)s",
+        "Their similarity is %(similarity)s, less %(off)s for %(levels)d levels up the tree: %(score)s",
+        compared.level,
+    )
+    off = decimal(compared.level * params.level_penalty, 3)
+    return said % {
+        "similarity": similarity,
+        "off": off,
+        "levels": compared.level,
+        "score": score_text(compared.score),
+    }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from linker.explain.findings import Finding
-from linker.explain.wording import day_text
+from linker.explain.wording import day_text, quoted
 from linker.models import Category, Reach, Side, SuppressedKind, Suppression
 from linker.models.querysets import UNDECIDED, holds
 from linker.models.subtrees import above
@@ -22,15 +24,17 @@ if TYPE_CHECKING:
     from linker.explain.findings import Link
     from linker.models import CandidateEdge, Page
 
-AGAIN = "Allow it again in the list of what is suppressed, and match again."
+AGAIN = gettext_noop("Allow it again in the list of what is suppressed, and match again.")
 MOST_WORDS = 5  # that are named
 
 
 def said_full(context: WhyNotContext, page: Page) -> Finding:
     """That an editor said that the donor takes no more links."""
     found = _in_force(context, SuppressedKind.PAGE).filter(source=page).first()
-    who = f"{said_by(found)}: it takes no more links" if found is not None else "It takes no more links"
-    return Finding("suppressed", f"{who}.", AGAIN, listed(context, "page"), Side.DONOR)
+    text = _("It takes no more links.")
+    if found is not None:
+        text = _("%(user)s said on %(day)s: it takes no more links.") % _who(found)
+    return Finding("suppressed", text, _(AGAIN), listed(context, "page"), Side.DONOR)
 
 
 def suppressed_pair(
@@ -42,12 +46,14 @@ def suppressed_pair(
     own = Q(edge=edge.pk) if edge is not None and holds(UNDECIDED, edge) else Q(pk=None)
     of_section = _in_force(context, SuppressedKind.SECTION).filter(~own, target=acceptor, section__in=sections)
     for found in of_section.select_related("section")[:1]:
-        text = f"{said_by(found)}: the acceptor is not suggested from {found.section}."
-        yield Finding("suppressed", text, AGAIN, listed(context, "section"))
+        text = _("%(user)s said on %(day)s: the acceptor is not suggested from %(section)s.")
+        yield Finding(
+            "suppressed", text % (_who(found) | {"section": found.section}), _(AGAIN), listed(context, "section")
+        )
     words = list(_in_force(context, SuppressedKind.WORDS).filter(~own, target=acceptor)[:MOST_WORDS])
     if words:
-        said = ", ".join(f"“{found.anchor}”" for found in words)
-        text = f"Editors have ruled out words for links to the acceptor: {said}."
+        said = ", ".join(quoted(found.anchor) for found in words)
+        text = _("Editors have ruled out words for links to the acceptor: %(words)s.") % {"words": said}
         yield Finding("suppressed-words", text, link=listed(context, "words"), blocking=False)
 
 
@@ -61,14 +67,14 @@ def until_text(edge: CandidateEdge) -> str:
     """For how long the rejected pair is not suggested, in a sentence."""
     found = Suppression.objects.filter(IN_FORCE, edge=edge).order_by("-pk").first()
     if found is not None and found.reach == Reach.CHANGED:
-        return "The pair is not suggested again until the text of either page changes."
+        return _("The pair is not suggested again until the text of either page changes.")
     if found is not None and found.ends_at is not None:
-        return f"The pair is not suggested again before {day_text(found.ends_at)}."
-    return "Rejected pairs are not suggested again."
+        return _("The pair is not suggested again before %(day)s.") % {"day": day_text(found.ends_at)}
+    return _("Rejected pairs are not suggested again.")
 
 
-def said_by(found: Suppression) -> str:
-    return f"{found.made_by.get_username()} said on {day_text(found.made_at)}"
+def _who(found: Suppression) -> dict[str, Any]:
+    return {"user": found.made_by.get_username(), "day": day_text(found.made_at)}
 
 
 def _in_force(context: WhyNotContext, kind: SuppressedKind) -> QuerySet[Suppression]:
@@ -77,4 +83,4 @@ def _in_force(context: WhyNotContext, kind: SuppressedKind) -> QuerySet[Suppress
 
 
 def listed(context: WhyNotContext, kind: str) -> Link:
-    return context.link("What is suppressed", "suppressed", kind=kind)
+    return context.link(_("What is suppressed"), "suppressed", kind=kind)

@@ -24,7 +24,8 @@ _CUT = (
     Saying(gettext_noop("%(kind)s (address has %(pattern)s"), _BLANKS),
     Saying(gettext_noop("%(kind)s (%(category)s"), _BLANKS),
 )
-_REASON = {"reason": part_of(*SAYS.values(), ADDRESS_HAS, WHOLE_SITE, IN_CATEGORY, *_CUT)}
+OF_A_PAGE = (*SAYS.values(), ADDRESS_HAS, WHOLE_SITE, IN_CATEGORY, *_CUT)
+_REASON = {"reason": part_of(*OF_A_PAGE)}
 OF_ACCEPTOR = Saying(gettext_noop("The acceptor %(reason)s"), _REASON)
 OF_DONOR = Saying(gettext_noop("The donor %(reason)s"), _REASON)
 SENTENCES = (OF_ACCEPTOR, OF_DONOR)

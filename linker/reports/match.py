@@ -119,7 +119,7 @@ TABLE = Table(
         "under_linked": gettext_lazy("Under linked"),
         "pages": gettext_lazy("Pages"),
     },
-    keys={"generators": label_of},
+    keys={"generators": lambda name: _(label_of(name))},
     values={
         "languages": lambda pages: [(language_name(code), number(found)) for code, found in pages.items()],
         "ranking": lambda name: _(RANKERS[name].short) if name in RANKERS else name,

@@ -18,7 +18,7 @@ class Command(ImportCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parsers = parser.add_subparsers(dest="import_kind", metavar="KIND", required=True)
         for kind in registry.kinds():
-            of_kind = parsers.add_parser(kind.name, help=kind.choice, description=kind.command_help)
+            of_kind = parsers.add_parser(kind.name, help=str(kind.choice), description=kind.command_help)
             ProjectCommand.add_arguments(self, of_kind)
             add_import_arguments(of_kind, kind)
 

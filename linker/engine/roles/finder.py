@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import re2
 
-from linker.engine.roles import words
+from linker.engine.roles import sayings, words
 from linker.engine.roles.policy import PageRole
 from linker.engine.roles.words import keys, phrases, plain
 
@@ -137,7 +137,7 @@ def _home(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
         return None
     if path.language and page.language and not page.language.lower().startswith(path.language):
         return None  # the section /it/ of an English site
-    return Found(PageRole.HOME, "it is the site’s first page")
+    return Found(PageRole.HOME, sayings.FIRST_PAGE.said())
 
 
 # ---------------------------------------------------------------------------------------------------------- utility
@@ -148,7 +148,7 @@ def _utility(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
         return None
     for part in path.parts[:2]:
         if part in _MACHINERY and len(path.parts) <= 3:
-            return Found(PageRole.UTILITY, f"its address has “{part}”")
+            return Found(PageRole.UTILITY, sayings.ADDRESS_HAS.said(part=part))
     last, above = path.parts[-1], path.parts[:-1]
     in_menus = site.menus_tell and page.menu_share >= IN_MENUS
     if not all(part in _ABOVE for part in above) or (above and last in _SEARCHES):
@@ -158,10 +158,10 @@ def _utility(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
         return _by_name(page) if in_menus else None
     name = _utility_name(page)
     if name:
-        return Found(PageRole.UTILITY, f"its address ends in “{last}” and it is called “{name}”")
+        return Found(PageRole.UTILITY, sayings.ADDRESS_ENDS_AND_IS_CALLED.said(last=last, name=name))
     if clear or in_menus or not (page.title or page.h1):
-        menus = " and the site’s menus lead to it" if in_menus else ""
-        return Found(PageRole.UTILITY, f"its address ends in “{last}”{menus}")
+        saying = sayings.ADDRESS_ENDS_AND_IN_MENUS if in_menus else sayings.ADDRESS_ENDS
+        return Found(PageRole.UTILITY, saying.said(last=last))
     return None
 
 
@@ -169,7 +169,7 @@ def _by_name(page: PageFacts) -> Found | None:
     """A page in many menus or footers that goes by such a name, whatever its address ends in (`/node/12`)."""
     for name in _names(page):
         if plain(name).replace(" ", "") in _CLEAR | _MAYBE:
-            return Found(PageRole.UTILITY, f"it is called “{name}” and the site’s menus lead to it")
+            return Found(PageRole.UTILITY, sayings.CALLED_AND_IN_MENUS.said(name=name))
     return None
 
 
@@ -236,11 +236,11 @@ def _product(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
     said = plain(page.text) if price else ""
     buying = next((phrase for phrase in _BUYING if phrase in said), "")
     if buying:
-        return Found(PageRole.PRODUCT, f"its text has a price and “{buying}”")
+        return Found(PageRole.PRODUCT, sayings.PRICE_AND_WORDS.said(words=buying))
     if above and price:
-        return Found(PageRole.PRODUCT, f"its address has “/{above}/” and its text a price")
+        return Found(PageRole.PRODUCT, sayings.ADDRESS_AND_PRICE.said(part=f"/{above}/"))
     if above in site.sells_in:
-        return Found(PageRole.PRODUCT, f"most pages below “/{above}/” have a price")
+        return Found(PageRole.PRODUCT, sayings.PRICES_BELOW.said(part=f"/{above}/"))
     return None
 
 
@@ -295,10 +295,11 @@ def _event(page: PageFacts, path: _Path) -> Found | None:
         if not days and path.parts[-2] == section:
             days = days_in(page.text[:BEGINNING])
         if days:
-            return Found(PageRole.EVENT, f"its address has “/{section}/” and it is dated {max(days)}", max(days))
+            why = sayings.ADDRESS_AND_DATED.said(part=f"/{section}/", day=max(days))
+            return Found(PageRole.EVENT, why, max(days))
     day = max(days) if days else _month_named(title)
     if event and day is not None:
-        return Found(PageRole.EVENT, f"its title has “{event}” and a date", day)
+        return Found(PageRole.EVENT, sayings.TITLE_AND_DATE.said(word=event), day)
     return None
 
 
@@ -319,23 +320,24 @@ def _hub(page: PageFacts, path: _Path) -> Found | None:
     kinds = _LISTS | _MAYBE_LISTS if page.below or page.links_out >= FEW_LINKS else _LISTS
     lists = next((part for part in path.parts[:-1][:DEEPEST_LIST] if part in kinds), "")
     if lists and own and not _is_dated(path) and not any(part in _PRODUCTS for part in path.parts):
-        return Found(PageRole.HUB, f"its address has “/{lists}/”")
+        return Found(PageRole.HUB, sayings.ADDRESS_HAS.said(part=f"/{lists}/"))
     if page.links_out >= MANY_LINKS and page.link_share >= NOTHING_BUT_LINKS:
-        return Found(PageRole.HUB, f"{page.link_share:.0%} of its text is links")
+        return Found(PageRole.HUB, sayings.MOSTLY_LINKS.said(share=f"{page.link_share:.0%}"))
     if page.words is not None and page.words <= HEADING_WORDS:
         if above_many or (page.below >= FEW_BELOW and page.link_share >= PARTLY_LINKS):
-            return Found(PageRole.HUB, f"{page.below:,} pages lie below it and it says little itself")
+            return Found(PageRole.HUB, sayings.PAGES_BELOW.said(pages=f"{page.below:,}"))
         if page.links_out >= FEW_LINKS and page.link_share >= NOTHING_BUT_LINKS:
-            return Found(PageRole.HUB, f"it has {page.links_out} links and says little itself")
+            return Found(PageRole.HUB, sayings.LINKS_AND_LITTLE.said(links=page.links_out))
     if all(part.isdigit() for part in path.parts) and own and page.below:
-        return Found(PageRole.HUB, "its address is a date with pages below it")
+        return Found(PageRole.HUB, sayings.ADDRESS_IS_DATE.said())
     is_index = path.parts[-1] == "index"
     names = _names(page) if own and (above_many or is_index) else []
     name = next((name for name in names if plain(name) in _LIST_NAMES or (is_index and "index" in plain(name))), "")
     if name:
-        return Found(PageRole.HUB, f"it is called “{name}” and {page.below:,} pages lie below it")
+        return Found(PageRole.HUB, sayings.CALLED_WITH_PAGES_BELOW.said(name=name, pages=f"{page.below:,}"))
     if above_many and page.links_out >= MANY_LINKS and page.link_share >= MOSTLY_LINKS:
-        return Found(PageRole.HUB, f"{page.below:,} pages lie below it and {page.link_share:.0%} of its text is links")
+        why = sayings.PAGES_BELOW_AND_LINKS.said(pages=f"{page.below:,}", share=f"{page.link_share:.0%}")
+        return Found(PageRole.HUB, why)
     return None
 
 
@@ -351,5 +353,5 @@ def _thin(page: PageFacts, site: SiteFacts) -> Found | None:
         return None
     if not _ANNOUNCES.isdisjoint(plain(page.text).split()):
         return None
-    said = "1 word" if page.words == 1 else f"{page.words} words"
-    return Found(PageRole.THIN, f"its text has {said}")
+    why = sayings.ONE_WORD.said() if page.words == 1 else sayings.FEW_WORDS.said(words=page.words)
+    return Found(PageRole.THIN, why)
