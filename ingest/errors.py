@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext
+
 from linker.errors import UserError
+from linker.wording import number
 
 
 class FileError(UserError):
@@ -14,9 +17,11 @@ class FileError(UserError):
     """
 
     def __init__(self, name: str, text: str, *, line: int | None = None) -> None:
-        where = name if line is None else f"{name}, line {line:,}"
+        where = name
+        if line is not None:
+            where = gettext("%(file)s, line %(line)s") % {"file": name, "line": number(line)}
         self.said = f"{where}: {text}"
-        super().__init__(f"{self.said} Nothing was imported.")
+        super().__init__(f"{self.said} {gettext('Nothing was imported.')}")
         self.report: dict[str, Any] = {}
 
 
@@ -31,5 +36,5 @@ class ImportStopped(UserError):
     """An import that was read and counted but not loaded. `report` holds the counts."""
 
     def __init__(self, text: str, report: dict[str, Any]) -> None:
-        super().__init__(f"{text} Nothing was imported.")
+        super().__init__(f"{text} {gettext('Nothing was imported.')}")
         self.report = report

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
+from django.utils.translation import gettext
 
 from ingest.errors import FileError, UnusableFile
 from ingest.files import sniff, uploads
@@ -21,6 +22,7 @@ from linker.errors import UserError
 from linker.pages import page_lists
 from linker.storage import workbook
 from linker.storage.workbook import WorkbookError
+from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,13 +57,13 @@ def read_list(project: Project, path: Path, name: str = "", user: AbstractBaseUs
     try:
         return _read_list(project, path, name or path.name, user)
     except FileError as error:
-        raise UserError(f"{error.said} No list was kept.") from error
+        raise UserError(f"{error.said} {gettext('No list was kept.')}") from error
 
 
 def _read_list(project: Project, path: Path, name: str, user: AbstractBaseUser | None) -> PageList:
     if not path.is_file():
-        raise FileError(name, "There is no such file.")
-    finder = find_pages(project, name, first="Import the pages first.", of_links=True, hold=False)
+        raise FileError(name, gettext("There is no such file."))
+    finder = find_pages(project, name, first=gettext("Import the pages first."), of_links=True, hold=False)
     lines, unknown_lines = 0, 0
     unknown: list[tuple[int, str]] = []
     pages = [np.empty(0, dtype=np.int64)]
@@ -90,15 +92,17 @@ def _read_list(project: Project, path: Path, name: str, user: AbstractBaseUser |
 
 def _nothing_known(project: Project, lines: int, unknown: Sequence[tuple[int, str]], header: Sequence[str]) -> str:
     if not lines:
-        return "The file holds no address. Give one address a line, or a table with a column of addresses."
+        return gettext("The file holds no address. Give one address a line, or a table with a column of addresses.")
     line, text = unknown[0]
     if len(header) > 1 and not any(_is_address(cell) for cell in (*header, *(text for _, text in unknown))):
-        columns = ", ".join(f"“{cell}”" for cell in header[:10])
-        return f"None of its columns, {columns}, holds addresses. Give it one, or give one address a line."
-    return (
-        f"The project has no page for any of its {lines:,} lines; line {line} is “{text}”. The addresses have to be of "
-        f"{project.base_url}, and of pages that were imported."
+        columns = ", ".join(gettext("“%(label)s”") % {"label": cell} for cell in header[:10])
+        said = gettext("None of its columns, %(columns)s, holds addresses. Give it one, or give one address a line.")
+        return said % {"columns": columns}
+    said = gettext(
+        "The project has no page for any of its %(lines)s lines; line %(line)s is “%(text)s”. The addresses have to be "
+        "of %(site)s, and of pages that were imported."
     )
+    return said % {"lines": number(lines), "line": line, "text": text, "site": project.base_url}
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext
 
 from ingest.errors import FileError, ImportStopped, UnusableFile
 from ingest.fields.skipped import listing
@@ -62,7 +63,7 @@ def register_file(
 ) -> Upload:
     """An Upload of a file that stays where it is. Raises FileError where it cannot be read."""
     if not file.is_file():
-        raise FileError(str(file), "There is no such file.")
+        raise FileError(str(file), gettext("There is no such file."))
     return _upload(project, kind, file.name, str(file.resolve()), file, user, encoding)
 
 
@@ -127,7 +128,7 @@ def look_at_upload(
 def change_kind(upload: Upload, kind: str) -> None:
     """Reads an upload as another kind, with columns yet to be chosen. Raises FileError where there is no such kind."""
     if registry.find(kind) is None:
-        raise FileError(upload.name, f"There is no import of “{kind}”.")
+        raise FileError(upload.name, gettext("There is no import of “%(kind)s”.") % {"kind": kind})
     Upload.objects.filter(pk=upload.pk).update(kind=kind, mapping={})
 
 
@@ -149,7 +150,7 @@ def remember_mapping(project: Project, looked: FilePreview) -> None:
 
 def _check_is_there(upload: Upload) -> None:
     if not upload.is_there:
-        raise FileError(upload.name, "The file is no longer there. Upload it again.")
+        raise FileError(upload.name, gettext("The file is no longer there. Upload it again."))
 
 
 def import_file(

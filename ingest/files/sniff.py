@@ -11,12 +11,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from ingest.errors import UnusableFile
 from ingest.files.column_names import header_key, unique_names
 from ingest.files.text import ZEROS_TEXT, DecodedText, encoding_label, line_breaks, not_decodable
 from ingest.files.unpack import GZIP, ZIP, check_magic, open_file
+from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -68,16 +69,17 @@ def inspect(
     head, compression, member = _read_head(path, name, preferred)
     check_magic(name, head)
     if compression and head.startswith((GZIP, *ZIP)):
-        raise UnusableFile(name, "The file is packed twice. Unpack it once, or import the CSV itself.")
+        raise UnusableFile(name, gettext("The file is packed twice. Unpack it once, or import the CSV itself."))
     if not head.strip():
-        raise UnusableFile(name, "The file is empty.")
+        raise UnusableFile(name, gettext("The file is empty."))
     if encoding in ("", "utf-16"):
         encoding = _find_encoding(name, head, encoding)
     text = codecs.getincrementaldecoder(encoding)("ignore").decode(head).lstrip("\ufeff").replace("\0", "")
     if re.match(r"\s*<(!doctype|html|\?xml)", text, re.IGNORECASE):
-        raise UnusableFile(name, "This is a web page or XML, not a CSV: the download may have been a sign-in page.")
+        said = gettext("This is a web page or XML, not a CSV: the download may have been a sign-in page.")
+        raise UnusableFile(name, said)
     if not text.strip():
-        raise UnusableFile(name, "The file is empty.")
+        raise UnusableFile(name, gettext("The file is empty."))
     delimiter, line, cells, records = _find_table(name, text, known, is_cut=len(head) >= HEAD)
     return Format(compression, member, encoding, delimiter, unique_names(cells), line, records)
 
@@ -93,13 +95,13 @@ def _find_table(name: str, text: str, known: Collection[str], *, is_cut: bool) -
     if len(cells) > MAX_COLUMNS:
         raise UnusableFile(
             name,
-            f"The header has {len(cells):,} columns, more than {MAX_COLUMNS:,}. Leave out those that are not needed.",
+            gettext("The header has %(columns)s columns, more than %(most)s. Leave out those that are not needed.")
+            % {"columns": number(len(cells)), "most": number(MAX_COLUMNS)},
             line=line,
         )
     if index == len(records) - 1 and is_cut:
-        raise UnusableFile(
-            name, f"The header does not end within the first {HEAD:,} bytes; is this a table with a header?", line=line
-        )
+        said = gettext("The header does not end within the first %(bytes)s bytes; is this a table with a header?")
+        raise UnusableFile(name, said % {"bytes": number(HEAD)}, line=line)
     return delimiter, line, cells, index + 1
 
 
@@ -153,7 +155,7 @@ def _zeros(name: str, sample: bytes) -> UnusableFile:
     lines = line_breaks([before])
     if lines and all(letter.isprintable() or letter in "\t\r\n" for letter in before) and "\ufffd" not in before:
         return UnusableFile(name, ZEROS_TEXT, line=lines + 1)
-    return UnusableFile(name, "This is not text but a binary file. Export the table as CSV.")
+    return UnusableFile(name, gettext("This is not text but a binary file. Export the table as CSV."))
 
 
 def _first_records(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
@@ -212,7 +214,7 @@ def _find_header(name: str, records: list[tuple[int, list[str]]], known: Collect
         return places[scores.index(max(scores))]
     filled = [i for i, (_, record) in enumerate(records) if any(map(str.strip, record))]
     if not filled:
-        raise UnusableFile(name, "The first rows are blank: there is no header.")
+        raise UnusableFile(name, gettext("The first rows are blank: there is no header."))
     named = [i for i in filled if not _SEPARATOR_LINE.match(records[i][1][0])] or filled
     width = Counter(len(records[i][1]) for i in named).most_common(1)[0][0]
     return next(i for i in named if len(records[i][1]) == width)

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from ingest.errors import UnusableFile
 from ingest.files import encodings
@@ -119,13 +120,18 @@ def not_decodable(name: str, encoding: str, error: UnicodeDecodeError, line: int
     guess = (
         encodings.guess(error.object[max(0, error.start - 2000) : error.start + 2**17]) if encoding == "utf-8" else None
     )
-    what_to_do = "Save the file as UTF-8, or say which encoding it has."
+    what_to_do = gettext("Save the file as UTF-8, or say which encoding it has.")
     if guess is not None and guess.mostly_utf8:
-        what_to_do = "The rest of the file is UTF-8, so this row is damaged. Export the file again, or repair the row."
+        what_to_do = gettext(
+            "The rest of the file is UTF-8, so this row is damaged. Export the file again, or repair the row."
+        )
     elif guess is not None and guess.encoding:
         piece = _around(error.object, error.start).decode(guess.encoding, "ignore").strip()
-        what_to_do = f"It may be {ENCODINGS[guess.encoding]}: so read, it says “{piece}”. {what_to_do}"
-    return UnusableFile(name, f"The byte 0x{byte:02X} is not {encoding_label(encoding)}. {what_to_do}", line=line)
+        may_be = gettext("It may be %(encoding)s: so read, it says “%(piece)s”.")
+        what_to_do = f"{may_be % {'encoding': ENCODINGS[guess.encoding], 'piece': piece}} {what_to_do}"
+    said = gettext("The byte %(byte)s is not %(encoding)s.")
+    said %= {"byte": f"0x{byte:02X}", "encoding": encoding_label(encoding)}
+    return UnusableFile(name, f"{said} {what_to_do}", line=line)
 
 
 def _around(data: bytes, place: int) -> bytes:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
+
 from ingest.errors import UnusableFile
 from linker.storage.archives import DAMAGE, ArchiveError, RawFile, open_member
 
@@ -56,16 +58,18 @@ def unpacking(name: str, line: int | None = None) -> Iterator[None]:
     except ArchiveError as error:
         raise UnusableFile(name, str(error)) from None
     except EOFError:
-        text = "The packed file ends in the middle: the upload or the export was cut off. Make it again."
+        text = gettext("The packed file ends in the middle: the upload or the export was cut off. Make it again.")
         raise UnusableFile(name, text, line=line) from None
     except NotImplementedError:
-        text = "The archive is packed by a method that cannot be read here. Pack it as an ordinary .zip or .gz."
+        text = gettext(
+            "The archive is packed by a method that cannot be read here. Pack it as an ordinary .zip or .gz."
+        )
         raise UnusableFile(name, text) from None
     except DAMAGE as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # EINVAL: a place before the start
             raise
         detail = f" ({str(error)[:200]})" if isinstance(error, zipfile.BadZipFile | zlib.error) and str(error) else ""
-        text = f"The packed file is cut off or damaged{detail}. Pack it again."
+        text = gettext("The packed file is cut off or damaged%(detail)s. Pack it again.") % {"detail": detail}
         raise UnusableFile(name, text) from None
 
 
@@ -114,7 +118,8 @@ class _Gzip:
 def _choose_member(archive: zipfile.ZipFile, name: str, preferred: Collection[str]) -> zipfile.ZipInfo:
     names = [info.filename for info in archive.infolist()]
     if "[Content_Types].xml" in names or "mimetype" in names:
-        raise UnusableFile(name, "This is a spreadsheet (Excel or OpenDocument), not a CSV. Save it as CSV UTF-8.")
+        said = gettext("This is a spreadsheet (Excel or OpenDocument), not a CSV. Save it as CSV UTF-8.")
+        raise UnusableFile(name, said)
     members = [
         info
         for info in archive.infolist()
@@ -127,12 +132,15 @@ def _choose_member(archive: zipfile.ZipFile, name: str, preferred: Collection[st
         wanted = [info for info in members if info.filename.rpartition("/")[2].lower() in preferred]
         members = wanted if len(wanted) == 1 else members
     if not members:
-        raise UnusableFile(name, f"The archive holds no CSV file, only: {_listed(names) or 'nothing'}.")
+        said = gettext("The archive holds no CSV file, only: %(files)s.")
+        raise UnusableFile(name, said % {"files": _listed(names) or gettext("nothing")})
     if len(members) > 1:
         listed = _listed([info.filename for info in members])
-        raise UnusableFile(name, f"The archive holds several CSV files ({listed}). Pack the one to import alone.")
+        said = gettext("The archive holds several CSV files (%(files)s). Pack the one to import alone.")
+        raise UnusableFile(name, said % {"files": listed})
     if members[0].flag_bits & 0x1:
-        raise UnusableFile(name, "The archive is protected by a password. Unpack it and import the CSV itself.")
+        said = gettext("The archive is protected by a password. Unpack it and import the CSV itself.")
+        raise UnusableFile(name, said)
     return members[0]
 
 

@@ -6,6 +6,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING
 
 from django.db import connection
+from django.utils.translation import gettext
 
 from ingest.addresses.destinations import KnownPage, PageFinder, destinations
 from ingest.addresses.normalise import Site
@@ -60,7 +61,7 @@ def find_pages(project: Project, name: str, *, first: str, of_links: bool = Fals
     """
     ids = page_ids(project, hold=hold)
     if not ids:
-        raise FileError(name, f"The project has no pages yet. {first}")
+        raise FileError(name, f"{gettext('The project has no pages yet.')} {first}")
     finder = PageFinder(ids, site_of(project))
     finder.moves = destinations(leading_pages(project), finder.find_on, of_links=of_links)
     return finder

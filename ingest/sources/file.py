@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from ingest.errors import UnusableFile
 from ingest.files import peek
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ingest.formats.known_file import Known
 
 MAX_FILTER = 300  # characters of a filter shown
-NO_ROWS = (
+NO_ROWS = gettext_noop(
     "The file has a header but no rows below it, so there is nothing to import. Export it again, and check that the "
     "crawl or report it comes from is finished and not empty."
 )
@@ -64,7 +64,7 @@ class FileSource(Source):
         if not samples and next(iter(source), None) is None:
             # A file without rows says that all the project has is gone, and so does an export that failed.
             if source.known is None or source.known.kind:
-                raise UnusableFile(name, NO_ROWS)
+                raise UnusableFile(name, gettext(NO_ROWS))
             raise KnownFileError(name, source.known)
         return source
 

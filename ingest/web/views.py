@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import FileResponse, Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ingest import lists, services
@@ -117,6 +118,9 @@ def _change_kind(request: HttpRequest, membership: Membership, upload: Upload, k
     return redirect("import_preview", membership.project.slug, upload.pk)
 
 
+_SIDES = {"donors": gettext_lazy("Donors"), "acceptors": gettext_lazy("Acceptors")}
+
+
 @access.posts("match")
 def page_list_add(request: HttpRequest, slug: str) -> HttpResponse:
     """Reads a file that lists pages for the match form, and leads back to the form with the list chosen.
@@ -132,13 +136,13 @@ def page_list_add(request: HttpRequest, slug: str) -> HttpResponse:
         if refused := getattr(request, "upload_error", ""):
             raise UserError(refused)
         if side not in SIDES or file is None:
-            raise UserError("First choose a file that lists addresses, then read it.")
+            raise UserError(gettext("First choose a file that lists addresses, then read it."))
         found = lists.take_list(membership.project, file, membership.user)
     except UserError as error:
         messages.error(request, str(error))
     else:
         fields[f"{side}-page_list"] = str(found.pk)
-        messages.success(request, f"{side.capitalize()}: {list_in_words(found)}.")
+        messages.success(request, f"{_SIDES[side]}: {list_in_words(found)}.")
         if found.unknown_lines:
             messages.warning(request, unknown_in_words(found))
     fields["kept"] = "1"

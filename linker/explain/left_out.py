@@ -233,12 +233,12 @@ def _text_alone(pair: RunPair) -> Finding:
     inline = pair.given().filter(placement=Placement.INLINE).count()
     room = pair.room.inline
     if _wanted(pair) != Placement.INLINE:
-<<<<<<< HEAD
-        tier = f"the tier for that score{_by_own_bounds(pair)}{',' if _by_own_bounds(pair) else ''}"
-        why, todo = f"{tier} places links beside the text", "Change the placement of that tier."
-=======
+        own = _read_by(pair)
         why, todo = _("the tier for that score places links beside the text"), _("Change the placement of that tier.")
->>>>>>> 0e6f2a2 (Why not? and what a page's role rests on are said in German, and tests ask every question in both languages)
+        if own is not None:
+            why = _("the tier for that score, by the bounds of links %(cohort)s, places links beside the text") % {
+                "cohort": own.cohort.said
+            }
     elif pair.donor.pk not in pair.context.with_text:
         why, todo = _("the import has no text for the donor"), _("Import a crawl that extracts the main text.")
     elif inline >= room:
@@ -275,13 +275,14 @@ def _no_room(pair: RunPair, *, was_placed: bool = True) -> Finding:
     room, again = pair.room, pair.context.match_again()
     filled = {"related": new_links_text(room.related), "inline": new_links_text(room.inline)}
     if _wanted(pair) != Placement.INLINE:
-<<<<<<< HEAD
-        tier = f"Its tier places it beside the text{_by_own_bounds(pair)}, but {beside}."
-        return Finding("related-full", f"{pair.scored}. {tier}", MORE_LINKS, again)
-=======
         tier = _("Its tier places it beside the text, but the block beside the text already has its %(related)s.")
+        if own := _read_by(pair):
+            filled["cohort"] = own.cohort.said
+            tier = _(
+                "Its tier places it beside the text, by the bounds of links %(cohort)s, but the block beside the text "
+                "already has its %(related)s."
+            )
         return Finding("related-full", pair.and_so(tier % filled), _(MORE_LINKS), again)
->>>>>>> 0e6f2a2 (Why not? and what a page's role rests on are said in German, and tests ask every question in both languages)
     if pair.given().filter(placement=Placement.INLINE).count() >= room.inline:
         full = _(
             "The donor’s text already has its %(inline)s, and the block beside the text already has its %(related)s."
@@ -330,12 +331,6 @@ def _read_by(pair: RunPair) -> ReadBy | None:
     """Whose bounds the run read the pair by; None for the project's."""
     basis = MatchReport.from_json(pair.run.report).basis or Basis.COSINE
     return read_by(pair.context.project, basis, [(pair.donor.pk, pair.acceptor.pk)])[0]
-
-
-def _by_own_bounds(pair: RunPair) -> str:
-    """Whose bounds decided, with a comma before; empty where they are the project's."""
-    own = _read_by(pair)
-    return f", by the bounds of links {own.cohort}" if own is not None else ""
 
 
 def _lowest(edges: QuerySet[CandidateEdge], cap: int) -> dict[str, str]:

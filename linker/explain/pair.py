@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -13,12 +14,8 @@ from linker.explain.findings import Finding, PairAnswer, blocking_first
 from linker.explain.page import after_run, findings_of, no_run, outside_run
 from linker.explain.standing_run import made_of_pair
 from linker.explain.suppressed import ended, suppressed_pair, until_text
-<<<<<<< HEAD
-from linker.explain.wording import TWIN, day_text, places_text, score_text
-from linker.matching.cohorts import readers
-=======
 from linker.explain.wording import TWIN, day_text, places_text, quoted, score_text
->>>>>>> 0e6f2a2 (Why not? and what a page's role rests on are said in German, and tests ask every question in both languages)
+from linker.matching.cohorts import readers
 from linker.models import CandidateEdge, EdgeStatus, ExistingLink, PageTwin, Placement, Side
 from linker.models.linked import BESIDE_LINK, LINKED_IN, TEXT_LINK
 from linker.models.querysets import DECIDED, MISSING, PRESENT, PROPOSED, REFUSED, UNDECIDED, holds
@@ -231,12 +228,15 @@ _STATES = {
 def _own_bounds(context: WhyNotContext, edge: CandidateEdge, own: ReadBy) -> Finding:
     """That other bounds than the project's decide on its tier."""
     begins = own.bounds.get(edge.tier_id or 0)
-    tier = "It is below every tier there" if edge.tier is None else f"Its tier there is {edge.tier.name}"
+    said = _("Links %(cohort)s have bounds of their own. It is below every tier there%(begins)s.")
+    if edge.tier is not None:
+        said = _("Links %(cohort)s have bounds of their own. Its tier there is %(tier)s%(begins)s.")
+    begins_at = "" if begins is None else _(", from %(bound)s") % {"bound": number_format(f"{begins:g}")}
     return Finding(
         "own-bounds",
-        f"Links {own.cohort} have bounds of their own. {tier}{'' if begins is None else f', from {begins:g}'}.",
-        "Change those bounds.",
-        context.link("Tiers", "settings_tiers", manager=True),
+        said % {"cohort": own.cohort.said, "tier": edge.tier.name if edge.tier else "", "begins": begins_at},
+        _("Change those bounds."),
+        context.link(_("Tiers"), "settings_tiers", manager=True),
         blocking=False,
     )
 

@@ -9,7 +9,6 @@ from django.core.management.base import CommandError
 from linker.management.commands._cli import ProjectCommand
 from linker.models import Project
 from linker.storage.edge_counts import Difference, differences, recount
-from linker.wording import count
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -44,7 +43,7 @@ class Command(ProjectCommand):
         if mend:
             recount(project)
             if found:
-                self.stdout.write(f"{project.slug}: {count(len(found), 'count', 'counts')} mended")
+                self.stdout.write(f"{project.slug}: {len(found):,} {'count' if len(found) == 1 else 'counts'} mended")
         return bool(found)
 
 
