@@ -85,7 +85,7 @@ READING = Table(
         "mapping": _("Columns"),
     },
     keys={"mapping": lambda name: str(FIELD_LABELS.get(name) or gettext(name.replace("_", " ")))},
-    values={"delimiter": gettext, "packed": gettext},
+    values={"encoding": gettext, "delimiter": gettext, "packed": gettext},
     only=("encoding", "delimiter", "packed", "header_line", "open_line", "mapping"),
 )
 LEFT_OUT = ("skipped_rows", "skipped_cells", "skipped", "skipped_listed", "skipped_lost")

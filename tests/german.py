@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_ENGLISH = re.compile(
-    r"\b(?:the|and|is|are|was|were|has|have|its|it|not|of|with|from|without|to|by|no|pages?|rows?|links)\b"
-)
+_ENGLISH = re.compile(r"\b(?:the|and|is|are|were|has|have|its|it|not|of|with|from|without|to|no|pages?|rows?|links)\b")
 _GIVEN = re.compile(r"https?://\S+|„[^“]*“|\b\S+\.(?:csv|zip)\b|--\S+|\([^)]*\.html[^)]*\)")
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 

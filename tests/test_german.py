@@ -89,12 +89,17 @@ OF_IMPORTS = re.compile(
     + r"|the manager|Address|Title 1|Breadcrumb_Name 1|Content 1|Type|Source|Destination|Anchor|"
     r"url|query|importance|hits|Tents|tents|Camping|Words of a page|UTF-\d+|crawl\.csv|Canonical|Follow|Rel|"
     r"Windows|Macintosh|Screaming Frog|Search Console|Internal|HTML|Bulk Export|All Inlinks|Breadcrumb_Name|"
-    r"Performance|Download CSV|Looker Studio|bytes|Bytes|UTC|KB|EUC-KR|Shift JIS|Big5|GB 18030"
+    r"Performance|Download CSV|Looker Studio|bytes|Bytes|UTC|KB|EUC-KR|Shift JIS|Big5|GB 18030|Upload|Code|Hyperlink|[aA]\.csv"
 )
+
+
+# What a file is known for (ingest.formats.known_files) is still in English.
+KNOWN = re.compile(r'<section class="notice[^"]* known".*?</section>', re.DOTALL)
 
 
 def same(english: str, german: str) -> set[str]:
     """What two pages say alike, but for what is no word of ours."""
+    english, german = KNOWN.sub(" ", english), KNOWN.sub(" ", german)
     return {text for text in said(english) & said(german) if WORDS.search(OF_IMPORTS.sub("", text))}
 
 

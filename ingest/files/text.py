@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from ingest.errors import UnusableFile
 from ingest.files import encodings
@@ -24,18 +24,18 @@ MAX_RATIO, RATIO_FROM = 500, 2**20
 ENCODINGS = {
     "utf-8": "UTF-8",
     "utf-16": "UTF-16",
-    "cp1252": "Windows, Western European (cp1252)",
-    "cp1250": "Windows, Central European (cp1250)",
-    "cp1251": "Windows, Cyrillic (cp1251)",
-    "iso8859-15": "ISO 8859-15, Western European",
-    "mac_roman": "Macintosh, Western European",
-    "cp1254": "Windows, Turkish (cp1254)",
-    "cp1253": "Windows, Greek (cp1253)",
-    "cp1257": "Windows, Baltic (cp1257)",
-    "shift_jis": "Shift JIS, Japanese",
-    "gb18030": "GB 18030, Chinese",
-    "big5": "Big5, Chinese",
-    "euc_kr": "EUC-KR, Korean",
+    "cp1252": gettext_noop("Windows, Western European (cp1252)"),
+    "cp1250": gettext_noop("Windows, Central European (cp1250)"),
+    "cp1251": gettext_noop("Windows, Cyrillic (cp1251)"),
+    "iso8859-15": gettext_noop("ISO 8859-15, Western European"),
+    "mac_roman": gettext_noop("Macintosh, Western European"),
+    "cp1254": gettext_noop("Windows, Turkish (cp1254)"),
+    "cp1253": gettext_noop("Windows, Greek (cp1253)"),
+    "cp1257": gettext_noop("Windows, Baltic (cp1257)"),
+    "shift_jis": gettext_noop("Shift JIS, Japanese"),
+    "gb18030": gettext_noop("GB 18030, Chinese"),
+    "big5": gettext_noop("Big5, Chinese"),
+    "euc_kr": gettext_noop("EUC-KR, Korean"),
 }
 # Zeros that stand in place of text: several in a row, or all that a line or a cell holds. A single one within a text
 # may come from the page itself.
@@ -128,9 +128,9 @@ def not_decodable(name: str, encoding: str, error: UnicodeDecodeError, line: int
     elif guess is not None and guess.encoding:
         piece = _around(error.object, error.start).decode(guess.encoding, "ignore").strip()
         may_be = gettext("It may be %(encoding)s: so read, it says “%(piece)s”.")
-        what_to_do = f"{may_be % {'encoding': ENCODINGS[guess.encoding], 'piece': piece}} {what_to_do}"
+        what_to_do = f"{may_be % {'encoding': gettext(ENCODINGS[guess.encoding]), 'piece': piece}} {what_to_do}"
     said = gettext("The byte %(byte)s is not %(encoding)s.")
-    said %= {"byte": f"0x{byte:02X}", "encoding": encoding_label(encoding)}
+    said %= {"byte": f"0x{byte:02X}", "encoding": gettext(encoding_label(encoding))}
     return UnusableFile(name, f"{said} {what_to_do}", line=line)
 
 

@@ -48,7 +48,10 @@ class UploadForm(forms.Form):
     )
     encoding = forms.ChoiceField(
         label=_("Encoding"),
-        choices=[("", _("Detect (UTF-8 or UTF-16)")), *ENCODINGS.items()],
+        choices=lambda: [
+            ("", gettext("Detect (UTF-8 or UTF-16)")),
+            *((code, gettext(label)) for code, label in ENCODINGS.items()),
+        ],
         required=False,
         help_text=_("Only needed for other encodings"),
     )

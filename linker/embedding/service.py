@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from django.db import connection, transaction
 from django.db.models import Count
+from django.utils.translation import gettext
 
 from linker.embedding.encoders import StaticEncoder, encoder_for
 from linker.embedding.report import EmbedReport
@@ -23,6 +24,7 @@ from linker.storage.copy import analyze
 from linker.storage.cursors import stream
 from linker.storage.site_figures import language_counts
 from linker.storage.vectors import save_vectors
+from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -179,21 +181,23 @@ def embedding_model(project: Project, pages: Mapping[int, int] | None = None) ->
     recipe = RECIPES[project.text_recipe]
     if project.vector_source == VectorSource.IMPORTED:
         models = EmbeddingModel.objects.filter(project=project)
-        missing = "The crawl brought no vectors along. Import a file with a vector column, or embed the pages here."
+        missing = gettext(
+            "The crawl brought no vectors along. Import a file with a vector column, or embed the pages here."
+        )
     else:
         name = encoder_for(project.model_name, project.pk).name
         models = EmbeddingModel.objects.filter(project=None, name=name, recipe=recipe.key)
-        missing = "The pages have no vectors yet. Embed them first."
+        missing = gettext("The pages have no vectors yet. Embed them first.")
     pages = pages_by_set(project) if pages is None else pages
     wanted = {pk: pages[pk] for pk in models.values_list("pk", flat=True) if pk in pages}
     others = [pk for pk in pages if pk not in wanted]
     if not wanted:
         if others and project.vector_source == VectorSource.ENCODER:
             kept = EmbeddingModel.objects.get(pk=max(others, key=lambda pk: pages[pk]))
-            missing = (
-                f"The pages have no vectors of what the settings ask for ({name}, text {recipe.key}); those there are "
-                f"of {kept}. Embed the pages, or choose the former settings again."
-            )
+            missing = gettext(
+                "The pages have no vectors of what the settings ask for (%(model)s, text %(text)s); those there are "
+                "of %(kept)s. Embed the pages, or choose the former settings again."
+            ) % {"model": name, "text": recipe.key, "kept": kept}
         raise UserError(missing)
     # The newest, but not one that was only begun with: a match by a few pages would take all other edges for stale.
     newest = max(pk for pk, count in wanted.items() if count >= NEARLY_ALL * max(wanted.values()))
@@ -202,8 +206,11 @@ def embedding_model(project: Project, pages: Mapping[int, int] | None = None) ->
         ended = project.runs.filter(kind=RunKind.EMBED, status=RunStatus.SUCCEEDED, model_id=newest)
         if not ended.exists():
             raise UserError(
-                f"Only {wanted[newest]:,} of the {most:,} pages with a vector have one of what the settings ask for, "
-                "and vectors of two sets cannot be compared. Let the embedding end, then match."
+                gettext(
+                    "Only %(pages)s of the %(all)s pages with a vector have one of what the settings ask for, and "
+                    "vectors of two sets cannot be compared. Let the embedding end, then match."
+                )
+                % {"pages": number(wanted[newest]), "all": number(most)}
             )
     return EmbeddingModel.objects.get(pk=newest)
 
