@@ -89,7 +89,8 @@ OF_IMPORTS = re.compile(
     + r"|the manager|Address|Title 1|Breadcrumb_Name 1|Content 1|Type|Source|Destination|Anchor|"
     r"url|query|importance|hits|Tents|tents|Camping|Words of a page|UTF-\d+|crawl\.csv|Canonical|Follow|Rel|"
     r"Windows|Macintosh|Screaming Frog|Search Console|Internal|HTML|Bulk Export|All Inlinks|Breadcrumb_Name|"
-    r"Performance|Download CSV|Looker Studio|bytes|Bytes|UTC|KB|EUC-KR|Shift JIS|Big5|GB 18030|Upload|Code|Hyperlink|[aA]\.csv"
+    r"Performance|Download CSV|Looker Studio|bytes|Bytes|UTC|KB|EUC-KR|Shift JIS|Big5|GB 18030|"
+    r"Upload|Code|Hyperlink|[aA]\.csv"
 )
 
 
