@@ -30,7 +30,7 @@ from linker.models.querysets import LIVE, sql
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from linker.engine.anchors.diversity import AnchorUse
+    from linker.matching.anchor_use import WordsInUse
     from linker.models import CandidateEdge, Project
 
 _WORD = re.compile(r"\w+")
@@ -39,6 +39,18 @@ _READ = 200_000  # characters of a body
 _ANCHORS_IN_USE = 500
 
 
+_SAID = ngettext_lazy(
+    "%(times)d other link to “%(page)s” says “%(anchor)s”. This project allows %(limit)d in all.",
+    "%(times)d other links to “%(page)s” say “%(anchor)s”. This project allows %(limit)d in all.",
+    "times",
+)
+_SAID_OTHERWISE = ngettext_lazy(
+    "%(times)d other link to “%(page)s” says “%(other)s”, which is the same as “%(anchor)s” but for small words or the "
+    "order. This project allows %(limit)d in all.",
+    "%(times)d other links to “%(page)s” say “%(other)s”, which is the same as “%(anchor)s” but for small words or the "
+    "order. This project allows %(limit)d in all.",
+    "times",
+)
 CODES = frozenset({"address", "banned", "generic", "misleading", "unrelated", "too_long", "identical", "donor_full"})
 
 
@@ -60,7 +72,7 @@ class AnchorWarning:
 def warnings_about(
     edge: CandidateEdge,
     anchor: str,
-    use: AnchorUse,
+    use: WordsInUse,
     *,
     written: bool,
     placement: Callable[[], str] | None = None,
@@ -73,7 +85,7 @@ def warnings_about(
     proposed = {fold(str(other["text"])) for other in edge.anchor_alternatives} | {fold(edge.anchor)}
     is_new = written and fold(anchor) not in proposed
     found = _about_words(edge, anchor) if is_new else _about_address(anchor)
-    number = list(_about_number(edge, anchor, use.times(edge.target_id, anchor)))
+    number = list(_about_number(edge, anchor, use))
     if number and may_repeat(anchor, placement() if placement else edge.placement, edge.target.title, edge.target.h1):
         number = []
     return [*found, *number]
@@ -97,16 +109,17 @@ def beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, li
     return found
 
 
-def _about_number(edge: CandidateEdge, anchor: str, times: int) -> Iterator[AnchorWarning]:
-    limit = edge.project.identical_anchor_limit
-    if times >= limit:
-        sentence = ngettext_lazy(
-            "%(times)d other link to “%(page)s” says “%(anchor)s”. This project allows %(limit)d in all.",
-            "%(times)d other links to “%(page)s” say “%(anchor)s”. This project allows %(limit)d in all.",
-            "times",
-        )
-        page = page_name(edge.target.title, edge.target.h1) or edge.target.url
-        yield AnchorWarning("identical", sentence, {"times": times, "limit": limit, "page": page, "anchor": anchor})
+def _about_number(edge: CandidateEdge, anchor: str, use: WordsInUse) -> Iterator[AnchorWarning]:
+    times, limit = use.times(edge.target_id, anchor), edge.project.identical_anchor_limit
+    if times < limit:
+        return
+    page = page_name(edge.target.title, edge.target.h1) or edge.target.url
+    values: dict[str, str | int] = {"times": times, "limit": limit, "page": page, "anchor": anchor}
+    other = use.said_otherwise(edge.target_id, anchor)
+    if other:
+        yield AnchorWarning("identical", _SAID_OTHERWISE, values | {"other": other})
+    else:
+        yield AnchorWarning("identical", _SAID, values)
 
 
 def _about_address(anchor: str) -> Iterator[AnchorWarning]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-    from linker.engine.anchors.diversity import AnchorUse
+    from linker.matching.anchor_use import WordsInUse
     from linker.matching.donor_caps import DonorCaps
 
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
@@ -128,7 +128,7 @@ class Counted:
     """What the pages of some edges have apart from these edges: how often an acceptor is linked with which words, and
     how much room a donor has."""
 
-    words: AnchorUse
+    words: WordsInUse
     caps: DonorCaps
 
     def add(self, edge: CandidateEdge) -> None:

@@ -8,10 +8,12 @@ says, and which links may say them however many others do, `may_repeat`.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from linker.engine.anchors.diversity import AnchorUse, word_set
 from linker.engine.text.clean import clean
+from linker.engine.text.generic import bare
 from linker.engine.text.names import page_name
 from linker.models import Placement
 from linker.models.linked import TEXT_LINK
@@ -19,7 +21,7 @@ from linker.models.querysets import APPROVED_STATUSES, UNDECIDED, sql
 from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from linker.models import Project
 
@@ -98,9 +100,30 @@ def carried(
             yield target, anchor, links
 
 
-def use_of(project: Project, targets: Sequence[int], *, without: Iterable[int] = ()) -> AnchorUse:
+class WordsInUse(AnchorUse):
+    """The same with the anchors as they read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[tuple[Hashable, str], Counter[str]] = defaultdict(Counter)
+
+    def add(self, target: Hashable, anchors: Iterable[str], links: int = 1) -> None:
+        anchors = list(anchors)
+        super().add(target, anchors, links)
+        for anchor in anchors:
+            self._said[target, word_set(anchor)][clean(anchor)] += links
+
+    def said_otherwise(self, target: Hashable, anchor: str) -> str:
+        """How most links say these words where none says them as `anchor` does; else empty."""
+        said = +self._said[target, word_set(anchor)]
+        if not said or bare(anchor) in map(bare, said):
+            return ""
+        return said.most_common(1)[0][0]
+
+
+def use_of(project: Project, targets: Sequence[int], *, without: Iterable[int] = ()) -> WordsInUse:
     """What `carried` counts, to ask by target and words. For as many targets as fit in memory."""
-    use = AnchorUse()
+    use = WordsInUse()
     for target, anchor, links in carried(project, targets, without=without):
         use.add(target, [anchor], links)
     return use

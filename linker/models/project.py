@@ -42,7 +42,7 @@ class Basis(models.TextChoices):
 class QueueOrder(models.TextChoices):
     """How suggestions are listed. All but the last keep those of a donor, an acceptor or a category together."""
 
-    DONOR = "donor", _("Highest score first")
+    DONOR = "donor", _("Donor by donor, highest score first")
     NEED = "need", _("Most needed first")
     TARGET = "target", _("Acceptor by acceptor, most needed first")
     CATEGORY = "category", _("Category by category")

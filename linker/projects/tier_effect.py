@@ -88,11 +88,13 @@ class TierMoves(Moves):
 @dataclass
 class Effect:
     """What bounds would change. `below`: under every tier. `is_exact`: no bound divides a band that holds anything.
-    `knows_linked`: what would leave because the site has the link already is counted."""
+    `linked`: what would be proposed no more because the site has the link already where it would stand, and in `leave`
+    what would be proposed again. `knows_linked`: these are counted."""
 
     tiers: list[TierMoves]
     below: Moves = field(default_factory=Moves)
     queue: Moves = field(default_factory=Moves)
+    linked: Moves = field(default_factory=Moves)
     is_exact: bool = True
     knows_linked: bool = True
 
@@ -113,6 +115,7 @@ class Effect:
             own[tier.key].rejected += tier.rejected
         self.below.add(other.below)
         self.queue.add(other.queue)
+        self.linked.add(other.linked)
         self.is_exact &= other.is_exact
 
 

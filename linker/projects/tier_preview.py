@@ -224,6 +224,8 @@ class Spread:
             effect.queue.leave += number if turned.leaves and was_shown else 0
             effect.queue.enter += number if not turned.leaves and self._is_shown(turned.then) else 0
             return
+        effect.linked.enter += number if turned.leaves else 0
+        effect.linked.leave += number if not turned.leaves else 0
         moves = {tier.key: tier for tier in effect.tiers}
         is_kept = in_use and (turned.now is None or turned.now in by_id)
         old = effect.below if turned.now is None else moves[by_id[turned.now].key] if is_kept else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
+from linker.engine.anchors.diversity import word_set
 from linker.engine.text.clean import clean
 from linker.engine.text.generic import bare
 from linker.engine.text.headings import looks_like_heading
@@ -15,7 +16,10 @@ from review.queue.card_words import source_in_words
 from review.queue.excerpt import Excerpt, excerpt_around
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from linker.models import CandidateEdge
+    from review.anchor_warnings import AnchorWarning
     from review.queue.text_links import LinkPlaces
 
 MOST = 5
@@ -36,13 +40,17 @@ class Alternative:
 
 
 def alternatives_of(
-    body: str, edge: CandidateEdge, shown: Excerpt | None, links: LinkPlaces
+    body: str, edge: CandidateEdge, shown: Excerpt | None, links: LinkPlaces, warnings: Sequence[AnchorWarning] = ()
 ) -> tuple[Alternative, ...]:
     """In the order of the run, those that the text holds first. Of those that say the same with other marks, the
-    shortest alone."""
+    shortest alone; where the card warns that the anchor is used too often, none that is the same but for small words.
+    """
     items: dict[str, dict[str, Any]] = {}
+    overused = word_set(edge.anchor) if any(warning.code == "identical" for warning in warnings) else ""
     for item in edge.anchor_alternatives:
         words = bare(item["text"])
+        if word_set(item["text"]) == overused:
+            continue
         if item["text"] != edge.anchor and (words not in items or len(item["text"]) < len(items[words]["text"])):
             items[words] = item
     others = [_alternative(body, item, shown, links) for item in items.values()]

@@ -39,7 +39,16 @@ GOES = {
     Where.BESIDE: _("beside the text"),
     Where.GAP: _("as a content gap"),
 }
+# Why the run does not propose a link any more, by whether the site has the link where this one would stand.
+STALE = {
+    False: _("The newest run no longer proposes this link."),
+    True: _("The donor has this link already where its tier would put it, so it is not proposed."),
+}
 HINTS = {
+    "linked": _(
+        "The text has these words inside another link, where no second one can stand, and no others that fit well. "
+        "This project puts such a link beside the text; “Where” below puts this one elsewhere."
+    ),
     "beside": _(
         "The text has no words that fit well. This project puts such a link beside the text; “Where” below puts this "
         "one elsewhere."

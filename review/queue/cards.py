@@ -28,6 +28,7 @@ from review.queue.card_words import (
     HINTS,
     MEASURES,
     QUANTILE_WORDS,
+    STALE,
     WARNING_NAMES,
     authority_in_words,
     level_in_words,
@@ -84,7 +85,7 @@ class Card:
     already. `warnings` are what an accept with these words would be asked about. `paragraph` is where a sentence about
     the acceptor would fit that has no words in the donor's text yet. `requests` are those for an opinion that are open.
     `barred` says why the link may not be made; `disclaimers` are what the classes of its pages ask for. `read_by`:
-    whose bounds its tier goes by, None for the project's.
+    whose bounds its tier goes by, None for the project's. `is_inside_link`: the words that it is proposed for are.
     """
 
     edge: CandidateEdge
@@ -103,6 +104,7 @@ class Card:
     barred: str = ""
     disclaimers: tuple[Sign, ...] = ()
     read_by: ReadBy | None = None
+    is_inside_link: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -150,7 +152,7 @@ class Card:
         if self.linked:
             signs.append(Sign(_("Already linked"), self.linked))
         if edge.stale and not self.barred:
-            signs.append(Sign(_("No longer proposed"), _("The newest run no longer proposes this link.")))
+            signs.append(Sign(_("No longer proposed"), str(STALE[bool(self.linked)])))
         if target.redirect_url:
             signs.append(Sign(_("Redirects"), _("The acceptor redirects to %(url)s.") % {"url": target.redirect_url}))
         if holds(MISSING, target):
@@ -219,7 +221,8 @@ class Card:
             return [("", str(HINTS["copy"]))]
         if self.place != "gap":
             return []
-        beside = [(str(Where.BESIDE), str(HINTS["beside"]))] if self.where == Where.BESIDE else []
+        hint = HINTS["linked" if self.is_inside_link else "beside"]
+        beside = [(str(Where.BESIDE), str(hint))] if self.where == Where.BESIDE else []
         return [*beside, (str(Where.GAP), str(HINTS["gap"]))]
 
     @property
@@ -301,7 +304,7 @@ def cards_for(
                 edge=edge,
                 level=level_in_words(edge),
                 excerpt=excerpt,
-                alternatives=alternatives_of(body, edge, excerpt, links),
+                alternatives=alternatives_of(body, edge, excerpt, links, warned.get(edge.pk, ())),
                 decision=last.get(edge.pk),
                 rels=_rels(edge),
                 position=position,
@@ -314,6 +317,7 @@ def cards_for(
                 barred=barred.get(edge.pk, ""),
                 disclaimers=disclaimers.get(edge.pk, ()),
                 read_by=own.get(edge.pk),
+                is_inside_link=links.hold_words_of(body, edge.why),
             )
         )
     return cards

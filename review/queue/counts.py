@@ -88,7 +88,9 @@ class Counts:
 
     def of(self, status: str) -> int:
         """The edges that a list of this status holds, or of all; those set aside have a list of their own."""
-        found: int = getattr(self, {EdgeStatus.SUGGESTED: "to_review", ALL: "total"}.get(status, status))
+        if status == ALL:  # without what is hidden, as the list
+            return self._sum(self.to_review, self.later, self.waiting, self.decided)
+        found: int = getattr(self, "to_review" if status == EdgeStatus.SUGGESTED else status)
         return found
 
     @property

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from linker.engine.text.sentences import reads_as
+from linker.engine.ranking.reasons import phrase_in
+from linker.engine.text.sentences import find_phrase, reads_as
 from linker.models import CandidateEdge, ExistingLink, Placement
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED
@@ -35,6 +36,12 @@ class LinkPlaces:
 
     anchors: tuple[str, ...]
     places: tuple[tuple[int, int], ...]
+
+    def hold_words_of(self, body: str, why: str) -> bool:
+        """Whether the words that a link is proposed for stand in a link of the text; `why` is the sentence on it."""
+        phrase = phrase_in(why)
+        linked = (*self.anchors, *(body[start:end] for start, end in self.places))
+        return bool(phrase) and any(find_phrase(anchor, phrase) is not None for anchor in linked)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from linker.matching.anchor_use import may_repeat
 from linker.matching.tiers import retier
 from linker.models import CandidateEdge, Project, SearchQuery, Tier
 from linker.projects.policies.tiers import change_tiers
-from review.anchor_warnings import CODES
+from review.anchor_warnings import CODES, beforehand
 from review.decisions import decide_edges
 from review.models import Decision, Verb, Where
+from review.queue.selectors import card_of
 from review.releases.create import create_release
 from review.rulings import NothingToUndo, Outcome, Ruling, Shown
 from review.undoing import undo
@@ -125,7 +126,7 @@ def test_the_same_words_are_not_accepted_beyond_the_limit(project, editor):
     make_link(make_page(project), target, "CHEAP loans")
     found = [codes(rewrite(edge, editor, "cheap loans")) for edge in edges]
     assert found == [[]] * 2 + [["identical"]] * 6
-    assert "3 other links to “Loans” say “loans, cheap”. This project allows 3" in (
+    assert "3 other links to “Loans” say “cheap loans”, which is the same as “loans, cheap” but for small words" in (
         rewrite(edges[7], editor, "loans, cheap").doubts[0].warnings[0].text
     )
 
@@ -417,3 +418,24 @@ def _holds(project: Project, links: int) -> None:
     )
     for words, times in settled.items():
         assert times <= max(limit, links if words == word_set("snow boots") else 0) + overruled[words]
+
+
+def test_words_that_are_the_same_but_for_small_ones_are_named_as_they_read(project):
+    target = make_page(project, title="Boots")
+    for _ in range(3):
+        make_edge(project, target=target, anchor="how boots should fit", status="accepted", reviewed=True)
+    edge = make_edge(project, target=target, anchor="boots should fit")
+    [warning] = beforehand(project, [edge])[edge.pk]
+    assert warning.text.startswith(
+        "3 other links to “Boots” say “how boots should fit”, which is the same as “boots should fit” but for small"
+    )
+
+
+def test_words_that_are_the_same_but_for_small_ones_are_no_way_out(project):
+    target = make_page(project, title="Boots")
+    for _ in range(3):
+        make_edge(project, target=target, anchor="how boots should fit", status="accepted", reviewed=True)
+    others = [{"text": text, "source": "h1", "strength": 1.0} for text in ("boots should fit", "boots for hills")]
+    edge = make_edge(project, target=target, anchor="how boots should fit", anchor_alternatives=others)
+    card = card_of(edge)
+    assert [other.text for other in card.alternatives] == ["boots for hills"]

@@ -171,3 +171,16 @@ def test_more_of_the_same_acceptor_are_listed_and_named(as_editor, project, edge
     assert list(found.queryset(project)) == [edges[0]]
     page = as_editor.get(f"/p/shop/queue/?acceptor={edges[0].target_id}").content.decode()
     assert f"To {edges[0].target.title or edges[0].target.url}" in page
+
+
+def test_the_buttons_and_the_examples_say_how_many(as_editor, edges, tents):
+    page = " ".join(as_editor.get(f"{BULK}?category={tents.pk}").content.decode().split())
+    assert "Accept all 2<" in page
+    assert "Reject all 2<" in page
+    assert "drawn by chance" not in page, "all are shown"
+
+
+def test_a_list_of_decided_links_says_why_there_is_nothing_to_decide(as_editor, edges):
+    page = as_editor.get(f"{BULK}?status=accepted").content.decode()
+    assert "Only open suggestions can be decided on together" in page
+    assert "without a filter" not in page

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from linker.engine.text.sentences import beginning_and_end
-from linker.models import CandidateEdge
+from linker.models import Block, CandidateEdge
 from review.anchor_warnings import CODES
 from review.decisions import decide_edges
 from review.models import Verb, Where
@@ -323,3 +323,26 @@ def test_an_anchor_says_where_its_words_came_from():
     assert card_words.source_in_words("query", 1200) == "Search query, 1,200 impressions"
     assert card_words.source_in_words("query", 1) == "Search query, 1 impression"
     assert [card_words.source_in_words(source) for source in ("query", "h1", "new")] == ["Search query", "H1", "new"]
+
+
+def test_a_suggestion_that_is_linked_where_its_tier_puts_it_says_so(project):
+    edge = make_edge(project, stale=True, placement="related")
+    make_link(edge.source, edge.target, block=Block.ASIDE)
+    said = {sign.name: sign.text for sign in card_of(edge).signs}
+    assert said["No longer proposed"].startswith("The donor has this link already where its tier would put it")
+    other = make_edge(project, stale=True)
+    said = {sign.name: sign.text for sign in card_of(other).signs}
+    assert said["No longer proposed"] == "The newest run no longer proposes this link."
+
+
+def test_words_that_stand_inside_another_link_are_said_to_stand_there(project):
+    source = make_page(project, body="Our walking boots guide tells all.")
+    why = "The text says “walking boots”, the words of 2 other links to this page."
+    gap = {"content_gap": True, "placement": "related", "why": why}
+    edge = make_edge(project, source, anchor="boots for hills", **gap)
+    card = card_of(edge)
+    assert not card.is_inside_link
+    make_link(source, make_page(project), "walking boots guide")
+    card = card_of(edge)
+    assert card.is_inside_link
+    assert any("inside another link" in said for _where, said in card.hints)

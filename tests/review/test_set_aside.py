@@ -186,3 +186,13 @@ def test_what_another_has_decided_since_is_no_more_among_the_last_things_done(pr
     send(as_editor, operation("aside", edge=edge.pk))
     decide_edges(project, [edge.pk], Verb.ACCEPT, make_member(project))
     assert recent_work(project, editor) == []
+
+
+def test_the_number_of_all_is_that_of_the_list_of_all(project, editor):
+    make_edge(project)
+    make_edge(project, status="rejected", reviewed=True)
+    make_edge(project, score=0.1)
+    make_edge(project, stale=True)
+    for chosen in (QueueFilter(status="all"), QueueFilter(status="all", held=True, stale=True)):
+        listed = selectors.lines(project, chosen, editor).lines
+        assert queue_counts(project, chosen, editor).of("all") == len(listed)

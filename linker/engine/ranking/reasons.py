@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -37,6 +38,7 @@ TITLE_IN_TEXT = Saying(gettext_noop("most words of its title stand in the text")
 NEAREST_OF_CATEGORY = Saying(gettext_noop("it is among the nearest pages of the category"))
 NEAREST = Saying(gettext_noop("it is among the nearest pages"))
 
+_PHRASE = re.compile("[Tt]he text (?:says|names this page:|mentions) “(.+?)”")
 _REASON = part_of(
     WORDS_OF_A_LINK, WORDS_OF_LINKS, NAMES, MENTIONS, NEIGHBOURS, SAME_LINKS, COCITED, LINKS_BACK, ABOVE, BELOW,
     OF_CATEGORY, ALIKE, TITLE_IN_TEXT, NEAREST_OF_CATEGORY, NEAREST,
@@ -60,6 +62,12 @@ class Why:
 
     sentence: str
     numbers: dict[str, float]
+
+
+def phrase_in(sentence: str) -> str:
+    """The words of the text that such a sentence names; empty where it names none."""
+    found = _PHRASE.search(sentence)
+    return found[1] if found else ""
 
 
 def why(features: Mapping[str, float], phrase: str = "", found: int = 0) -> Why:

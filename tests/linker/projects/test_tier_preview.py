@@ -145,6 +145,7 @@ def test_links_that_the_site_has_where_they_would_stand_then_are_counted_as_savi
         after, queue_after = held_now(project)
         assert [tier.then for tier in effect.tiers] == [after[bound.tier] for bound in by_bound(bounds)]
         assert (effect.below.then, effect.queue.then) == (after[None], queue_after)
+        assert after.total() - now.total() == effect.linked.leave - effect.linked.enter
         left.add(after.total() - now.total())
     assert min(left) < 0 < max(left), "some left, and some came back"
 
