@@ -47,9 +47,11 @@ def edges(project) -> list[CandidateEdge]:
 @pytest.fixture
 def many(project) -> list[CandidateEdge]:
     """Sixty suggestions, thirty of each of two donors, best first: more than the browser fetches at once."""
+    from linker.engine.params import MatchParams
     from tests.browser.queue.screen import BODY
-    from tests.factories import make_edge, make_page
+    from tests.factories import make_edge, make_page, make_run
 
+    make_run(project, params=MatchParams(inline_per_donor=50).to_dict())  # a donor has room for all of its links
     donors = [make_page(project, title=f"Donor {n}", body=BODY) for n in (1, 2)]
     return [
         make_edge(

@@ -8,6 +8,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
+from linker.engine.params import MatchParams
 from linker.models import CandidateEdge
 from review.decisions import decide_edges
 from review.models import Decision, SetAside, Verb
@@ -28,7 +29,7 @@ from tests.browser.queue.screen import (
     stored,
     until,
 )
-from tests.factories import make_edge, make_member, make_page
+from tests.factories import make_edge, make_member, make_page, make_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -46,6 +47,7 @@ WORK = {
 @pytest.mark.slow
 def test_five_hundred_decisions_at_ten_keys_a_second_over_a_bad_connection(page, queue_url, project, editor, sign_in):
     rng = random.Random(7)
+    make_run(project, params=MatchParams(inline_per_donor=20).to_dict())  # a donor has room for all of its links
     donors = [make_page(project, title=f"Donor {n}", body=BODY) for n in range(50)]
     edges = [
         make_edge(
