@@ -355,13 +355,14 @@ def test_however_many_have_ended_a_screen_looks_at_so_many_and_the_next_goes_on(
 
 
 def test_a_file_says_for_how_long(project, edge, editor, tmp_path):
+    row = f"{edge.pk},{edge.run_id},{edge.source.url},{edge.target.url},{edge.anchor}"
     (tmp_path / "sheet.csv").write_text(
-        "suggestion,run,anchor,decision,reason,reach\n"
-        f"{edge.pk},{edge.run_id},{edge.anchor},reject,Poor anchor,for 90 days\n"
-        f"{edge.pk},{edge.run_id},{edge.anchor},reject,,a while\n"
+        "suggestion,run,donor,acceptor,anchor,decision,reason,reach\n"
+        f"{row},reject,Poor anchor,for 90 days\n"
+        f"{row},reject,,a while\n"
     )
     sheet = read_sheet(tmp_path / "sheet.csv")
     assert sheet.unread[0].text.startswith("“a while” under “reach” does not say for how long.")
     apply(project, editor, sheet.wishes)
-    row = Suppression.objects.get()
-    assert (row.kind, row.reach) == (SuppressedKind.WORDS, Reach.DAYS)
+    kept = Suppression.objects.get()
+    assert (kept.kind, kept.reach) == (SuppressedKind.WORDS, Reach.DAYS)

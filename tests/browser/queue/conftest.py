@@ -51,7 +51,7 @@ def many(project) -> list[CandidateEdge]:
     from tests.browser.queue.screen import BODY
     from tests.factories import make_edge, make_page, make_run
 
-    make_run(project, params=MatchParams(inline_per_donor=50).to_dict())  # a donor has room for all of its links
+    make_run(project, params=MatchParams(inline_per_donor=30).to_dict())  # a donor has room for all of its links
     donors = [make_page(project, title=f"Donor {n}", body=BODY) for n in (1, 2)]
     return [
         make_edge(

@@ -43,6 +43,7 @@ OF_EDGES = {
     "APPROVED": lambda edge: edge.status in ("accepted", "exported"),
     "ACCEPTED": lambda edge: edge.status == "accepted",
     "WAITING": lambda edge: edge.status == "accepted" and edge.waits,
+    "SEEN_ONCE": lambda edge: edge.status == "accepted" and not edge.waits and edge.second_by_id is None,
     "REOPENED": lambda edge: edge.regressed,
     "OUT": lambda edge: edge.status == "exported" or edge.regressed,
     "ONCE_APPROVED": lambda edge: edge.status in ("accepted", "exported", "withdrawn"),

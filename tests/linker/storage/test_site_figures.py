@@ -61,6 +61,9 @@ def test_the_overview_counts_no_pages_links_or_vectors(project, client_for, mana
     assert page.status_code == 200
     large = ("page", "existinglink", "pageembedding", "candidateedge")
     counted = [query["sql"] for query in asked if "count(" in query["sql"].lower()]
+    # Links that came back from the site have an index of their own, which holds no others.
+    [back] = [sql for sql in counted if 'WHERE ("linker_candidateedge"."regressed" AND' in sql]
+    counted.remove(back)
     assert not [sql for sql in counted if any(f'FROM "linker_{name}"' in sql for name in large)]
 
 

@@ -98,6 +98,7 @@ def _govern(project, root, edge) -> None:
     drug, shop = (SafetyClass.objects.create(project=project, name=name) for name in ("Drugs", "Shop"))
     BarredPair.objects.create(project=project, source=drug, target=shop, reason="The law", made_by=root)
     Gate.objects.create(project=project, min_clicks=100, made_by=root)
+    SectionCap.objects.create(project=project, inline_in_all=20, made_by=root)
     RolloutRule.objects.create(project=project, pattern="/tag/")
     ReleaseDraft.objects.create(project=project, created_by=root)
     Notification.objects.create(user=root, kind="alert", subject="Something to look at", due_at=now)
