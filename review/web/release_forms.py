@@ -1,13 +1,19 @@
-"""How a file of links is asked for."""
+"""How a file of links is asked for, and which links of a list are checked."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from linker.query_strings import MAX_ID
+from linker.query_strings import MAX_ID, is_id
+from review.live.seeing import NOTE_LENGTH
 from review.models import ReleaseFormat
 from review.releases.rows import Choice
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
 
 
 class FileForm(forms.Form):
@@ -57,3 +63,21 @@ class DownloadForm(FileForm):
     def chosen(self) -> tuple[Choice, ReleaseFormat]:
         values = self.cleaned_data
         return Choice(values["status"] or Choice.SUGGESTED), ReleaseFormat(values["format"] or ReleaseFormat.FULL)
+
+
+class CheckedLinksForm(forms.Form):
+    """The links of a list that are checked, at most `most`, a note on them, and the query string of the list."""
+
+    most: int
+    link = forms.TypedMultipleChoiceField(coerce=int)
+    note = forms.CharField(required=False, max_length=NOTE_LENGTH)
+    query = forms.CharField(required=False, max_length=2000)
+
+    def __init__(self, data: QueryDict) -> None:
+        super().__init__(data)
+        known = [text for text in data.getlist("link")[: self.most] if is_id(text)]
+        self.fields["link"].choices = [(text, text) for text in known]  # type: ignore[attr-defined]
+
+    def clean_query(self) -> str:
+        query = self.cleaned_data["query"].lstrip("?")
+        return query if query.isprintable() else ""

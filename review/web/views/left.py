@@ -16,7 +16,6 @@ from django.views.decorators.http import require_GET
 from linker.models import EdgeStatus, Rel, Role
 from linker.models.querysets import OUT
 from linker.projects.access import has_role, member, posts
-from linker.query_strings import is_id
 from review.allowed import MayNotLink
 from review.decisions import decide_edges
 from review.models import Verb
@@ -24,34 +23,23 @@ from review.releases import outgoing
 from review.releases.outgoing import LinkFilter
 from review.rulings import Ruling, Shown
 from review.web.filter_forms import LinkFilterForm
+from review.web.release_forms import CheckedLinksForm
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.http import HttpRequest, HttpResponse, QueryDict
+    from django.http import HttpRequest, HttpResponse
 
     from linker.models import Project
 
 _CHANGES = [*(f"confirm:{rel}" for rel in Rel.values), "withdraw", "take_back", "accept"]
 
 
-class LinksForm(forms.Form):
+class LinksForm(CheckedLinksForm):
     """What is to be done with the checked links: "confirm:<rel>", "withdraw", "take_back" or, of links that were
     withdrawn, "accept"."""
 
+    most = outgoing.PAGE_SIZE
     do = forms.ChoiceField(choices=[(value, value) for value in _CHANGES])
-    link = forms.TypedMultipleChoiceField(coerce=int)
-    note = forms.CharField(required=False, max_length=500)
-    query = forms.CharField(required=False, max_length=2000)
-
-    def __init__(self, data: QueryDict) -> None:
-        super().__init__(data)
-        sent = data.getlist("link")[: outgoing.PAGE_SIZE]
-        known = [text for text in sent if is_id(text)]
-        self.fields["link"].choices = [(text, text) for text in known]  # type: ignore[attr-defined]
-
-    def clean_query(self) -> str:
-        query = self.cleaned_data["query"].lstrip("?")
-        return query if query.isprintable() else ""
 
 
 @require_GET

@@ -17,19 +17,19 @@ from linker.errors import UserError
 from linker.models import Membership, Role
 from linker.models.subtrees import nearby
 from linker.projects.access import has_role, member, posts
-from linker.query_strings import is_id
 from linker.web.page_context import shell
 from review.live import funnel, seeing
 from review.live.funnel import LiveFilter
 from review.live.life import life_of
 from review.models import LiveState
 from review.releases import outgoing
+from review.web.release_forms import CheckedLinksForm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from django.contrib.auth.models import User
-    from django.http import HttpRequest, HttpResponse, QueryDict
+    from django.http import HttpRequest, HttpResponse
 
     from linker.models import Project
 
@@ -59,23 +59,12 @@ class LiveFilterForm(forms.Form):
         self.fields[name].choices = choices  # type: ignore[attr-defined]
 
 
-class LiveForm(forms.Form):
+class LiveForm(CheckedLinksForm):
     """What is to be done with the checked links."""
 
+    most = funnel.PAGE_SIZE
     do = forms.ChoiceField(choices=[(value, value) for value in TO_DO])
-    link = forms.TypedMultipleChoiceField(coerce=int)
-    note = forms.CharField(required=False, max_length=seeing.NOTE_LENGTH)
     owner = forms.IntegerField(required=False, min_value=0)
-    query = forms.CharField(required=False, max_length=2000)
-
-    def __init__(self, data: QueryDict) -> None:
-        super().__init__(data)
-        known = [text for text in data.getlist("link")[: funnel.PAGE_SIZE] if is_id(text)]
-        self.fields["link"].choices = [(text, text) for text in known]  # type: ignore[attr-defined]
-
-    def clean_query(self) -> str:
-        query = self.cleaned_data["query"].lstrip("?")
-        return query if query.isprintable() else ""
 
 
 @require_GET
