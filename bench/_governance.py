@@ -29,10 +29,10 @@ A_DONOR, EXPORTED = 5, 20
 RELEASES, AUDITS, CALIBRATIONS = 52, 52, 10
 _EXPORTED = "linker_candidateedge e WHERE e.project_id = %(project)s AND e.status = 'exported'"
 _RELEASES = """
-INSERT INTO review_release (project_id, number, format, filters, status, links, added, changed, removed, held, bytes,
-    sha256, created_at, created_by_id)
-SELECT %(project)s, n, 'full', '{}', 'accepted', 0, 0, 0, 0, 0, 0, '', now() - (%(releases)s - n) * interval '7 days',
-    %(user)s FROM generate_series(1, %(releases)s) n
+INSERT INTO review_release (project_id, number, format, filters, status, links, added, changed, removed, held,
+    held_for, bytes, sha256, created_at, created_by_id)
+SELECT %(project)s, n, 'full', '{}', 'accepted', 0, 0, 0, 0, 0, '{}', 0, '',
+    now() - (%(releases)s - n) * interval '7 days', %(user)s FROM generate_series(1, %(releases)s) n
 """
 _ROWS = f"""
 INSERT INTO review_releaselink (release_id, edge_id, operation, anchor, rel)
@@ -50,6 +50,13 @@ SELECT r.id, e.id, 'add', (ARRAY['gone', 'linked', 'donor_full', 'same_anchor'])
 FROM review_release r CROSS JOIN LATERAL (
     SELECT id FROM linker_candidateedge WHERE project_id = %(project)s AND status = 'accepted' LIMIT %(held)s
 ) e WHERE r.project_id = %(project)s
+"""
+_HELD_FOR = """
+UPDATE review_release r SET held_for = n.held_for FROM (
+    SELECT release_id, jsonb_object_agg(reason, jsonb_build_array(links, 0, 0)) AS held_for FROM (
+        SELECT release_id, reason, count(*) AS links FROM review_heldback GROUP BY 1, 2
+    ) reasons GROUP BY 1
+) n WHERE n.release_id = r.id
 """
 _OUT = """
 INSERT INTO review_publishedlink (edge_id, project_id, release_id, is_out, anchor, rel, released_at, state, since,
@@ -115,7 +122,7 @@ def make_governance(edges: int, slug: str) -> Project:
     Membership.objects.filter(project=project, user=users[0]).update(role=Role.MANAGER)
     held = max(edges // 200, 10)
     values = {"project": project.pk, "releases": RELEASES, "user": users[0], "users": users, "held": held}
-    _fill(values, _RELEASES, _ROWS, _COUNTED, _HELD, _OUT, _EVENTS, _SITE)
+    _fill(values, _RELEASES, _ROWS, _COUNTED, _HELD, _HELD_FOR, _OUT, _EVENTS, _SITE)
     _samples(project)
     values["last"] = project.samples.order_by("pk").values_list("pk", flat=True).last()
     _fill(values, _JUDGED, _JUDGEMENTS, _ALERTS, _CLOSINGS)
