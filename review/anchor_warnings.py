@@ -51,7 +51,9 @@ _SAID_OTHERWISE = ngettext_lazy(
     "order. This project allows %(limit)d in all.",
     "times",
 )
-CODES = frozenset({"address", "banned", "generic", "misleading", "unrelated", "too_long", "identical", "donor_full"})
+CODES = frozenset(
+    {"address", "banned", "generic", "misleading", "unrelated", "too_long", "identical", "donor_full", "acceptor_full"}
+)
 
 
 @dataclass(frozen=True)

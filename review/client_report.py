@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from linker.matching.kept_runs import standing_run
 from linker.models import EdgeStatus
 from linker.models.edge_counts import kept_counts, total
-from linker.models.querysets import ACCEPTED, HELD, LINKABLE, OPEN, ORPHAN, PRESENT, TO_REVIEW, sql
+from linker.models.querysets import ACCEPTED, HELD, LINKABLE, ORPHAN, PRESENT, TO_REVIEW, WAITING, sql
 from linker.projects import overview
 from linker.reports.table import Table
 from linker.runs import lifecycle
@@ -65,16 +65,22 @@ class SiteFigures:
 @dataclass(frozen=True, kw_only=True)
 class WorkFigures:
     """Suggestions, and what became of them. `out`: released, and not withdrawn; `live` of them are on the site, None
-    where no import of links has looked for them yet."""
+    where no import of links has looked for them yet. `waiting`: those of the accepted ones that no release takes before
+    a second person has approved them."""
 
     to_review: int = 0
     held: int = 0
     accepted: int = 0
+    waiting: int = 0
     exported: int = 0
     rejected: int = 0
     withdrawn: int = 0
     out: int = 0
     live: int | None = None
+
+    @property
+    def ready(self) -> int:
+        return max(0, self.accepted - self.waiting)
 
     @property
     def decided(self) -> int:
@@ -132,6 +138,7 @@ class NextStep(StrEnum):
     """What to do next, the most pressing first."""
 
     RELEASE = "release"
+    SECOND = "second"
     REPAIR = "repair"
     HELD = "held"
     REVIEW = "review"
@@ -302,13 +309,14 @@ def _work(project: Project, out: _LinksOut) -> WorkFigures:
             rejected=total(Q(status=EdgeStatus.REJECTED)),
             withdrawn=total(Q(status=EdgeStatus.WITHDRAWN)),
         ),
+        waiting=project.edges.filter(WAITING).count(),
         out=out.links,
         live=out.live if out.looked_for else None,
     )
 
 
 def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
-    sensitive = kept_counts(project).filter(is_sensitive=True).aggregate(opened=total(OPEN))
+    sensitive = kept_counts(project).filter(is_sensitive=True).aggregate(opened=total(TO_REVIEW))
     groups = held_back.groups_of(release) if release else []
     return Risks(
         sensitive_open=sensitive["opened"],
@@ -322,7 +330,8 @@ def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
 
 def _steps(site: SiteFigures, work: WorkFigures, risks: Risks) -> list[NextStep]:
     wanted = {
-        NextStep.RELEASE: work.accepted > 0,
+        NextStep.RELEASE: work.ready > 0,
+        NextStep.SECOND: work.waiting > 0,
         NextStep.REPAIR: risks.targets_gone + risks.missing + risks.lost > 0,
         NextStep.HELD: bool(risks.held),
         NextStep.REVIEW: work.to_review > 0,

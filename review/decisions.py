@@ -23,7 +23,7 @@ from linker.matching.tiers import keep_apart
 from linker.models import CandidateEdge, EdgeStatus, Placement, Project, SuppressedKind
 from linker.models.edge_columns import SEEN_COLUMNS
 from linker.pages.gates import Gates
-from review import donor_full, overlap
+from review import full_pages, overlap
 from review.allowed import refuse_barred
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.link_places import PLACEMENT_OF, make_accepted, where_of
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from linker.matching.anchor_use import WordsInUse
-    from linker.matching.donor_caps import DonorCaps
+    from review.full_pages import Caps
 
 _PLACE = ("span_start", "span_end", "sentence", "section_heading", "body_hash", "placement", "content_gap")
 _CHANGED = (
@@ -126,10 +126,10 @@ def decide_edges(
 @dataclass(frozen=True)
 class Counted:
     """What the pages of some edges have apart from these edges: how often an acceptor is linked with which words, and
-    how much room a donor has."""
+    how much room donor and acceptor have."""
 
     words: WordsInUse
-    caps: DonorCaps
+    caps: Caps
 
     def add(self, edge: CandidateEdge) -> None:
         """The edge was accepted."""
@@ -139,7 +139,7 @@ class Counted:
 
 def counted_of(project: Project, edges: Sequence[CandidateEdge]) -> Counted:
     words = use_of(project, sorted({edge.target_id for edge in edges}), without=[edge.pk for edge in edges])
-    return Counted(words, donor_full.donor_caps(project, edges))
+    return Counted(words, full_pages.caps_of(project, edges))
 
 
 class _Deciding:
@@ -217,7 +217,7 @@ def words_and_warnings(
         return PLACEMENT_OF[where_with(edge, ruling, user)]
 
     warnings = warnings_about(edge, anchor, counted.words, written=anchor != edge.anchor, placement=placement)
-    return anchor, warnings + donor_full.warning_about(edge, counted.caps, placement)
+    return anchor, warnings + full_pages.warnings_about(edge, counted.caps, placement)
 
 
 def warnings_about_words(edge: CandidateEdge, anchor: str, where: Where) -> list[AnchorWarning]:
@@ -229,8 +229,8 @@ def warnings_about_words(edge: CandidateEdge, anchor: str, where: Where) -> list
         use.add(edge.target_id, [edge.anchor], -1)
     written = anchor != edge.anchor
     warnings = warnings_about(edge, anchor, use, written=written, placement=lambda: PLACEMENT_OF[where])
-    caps = donor_full.donor_caps(edge.project, [edge])
-    return warnings + donor_full.warning_about(edge, caps, lambda: PLACEMENT_OF[where])
+    caps = full_pages.caps_of(edge.project, [edge])
+    return warnings + full_pages.warnings_about(edge, caps, lambda: PLACEMENT_OF[where])
 
 
 def where_with(edge: CandidateEdge, ruling: Ruling, user: User) -> Where:
@@ -254,7 +254,7 @@ def warnings_beforehand(project: Project, edges: Sequence[CandidateEdge]) -> dic
     found = {}
     for edge in edges:
         warnings = warnings_about(edge, edge.anchor, counted.words, written=False)
-        warnings += donor_full.warning_about(edge, counted.caps, lambda edge=edge: edge.placement)  # type: ignore[misc]
+        warnings += full_pages.warnings_about(edge, counted.caps, lambda edge=edge: edge.placement)  # type: ignore[misc]
         if warnings:
             found[edge.pk] = warnings
         else:

@@ -8,6 +8,7 @@ from review.quality.audits import run_audit
 from review.quality.calibrations import run_calibration
 from review.releases.create import run_release
 from review.releases.drafts import run_draft
+from review.releases.withdrawals import run_withdraw
 
 
 def release(run_id: int) -> None:
@@ -16,6 +17,10 @@ def release(run_id: int) -> None:
 
 def draft(run_id: int) -> None:
     lifecycle.execute(run_id, run_draft)
+
+
+def withdraw(run_id: int) -> None:
+    lifecycle.execute(run_id, run_withdraw)
 
 
 def verify(run_id: int) -> None:

@@ -145,16 +145,21 @@ class HeldBack(models.Model):
 
 class Pending(models.Model):
     """What an editor asked for on a link that is out and what leaves with the next release, which deletes the row: a
-    change, a removal, or an addition where a link is asked for once more."""
+    change, a removal, or an addition where a link is asked for once more. Without a decision, it is a change that a
+    page asks for which has moved or leads to another."""
 
     edge = models.OneToOneField(CandidateEdge, on_delete=models.CASCADE, related_name="pending", primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     operation = models.CharField(max_length=6, choices=Operation.choices)
-    decision = models.OneToOneField("review.Decision", on_delete=models.PROTECT, related_name="+")
+    decision = models.OneToOneField("review.Decision", on_delete=models.PROTECT, null=True, related_name="+")
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=models.Q(operation__in=Operation.values), name="pending_operation_known"),
+            models.CheckConstraint(
+                condition=models.Q(decision__isnull=False) | models.Q(operation=Operation.CHANGE),
+                name="pending_asked_for_by_somebody",
+            ),
         ]
 
 
@@ -212,7 +217,8 @@ class DraftLink(models.Model):
     """
 
     draft = models.ForeignKey(ReleaseDraft, on_delete=models.CASCADE, related_name="draft_links", db_index=False)
-    edge = models.ForeignKey(CandidateEdge, on_delete=models.CASCADE, related_name="+")
+    # Found by the constraint, which begins with the edge: each index more is a million rows more to write.
+    edge = models.ForeignKey(CandidateEdge, on_delete=models.CASCADE, related_name="+", db_index=False)
     operation = models.CharField(max_length=6, choices=Operation.choices)
     anchor = models.TextField()
     rel = models.CharField(max_length=8, choices=Rel.choices)
@@ -223,7 +229,7 @@ class DraftLink(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["draft", "edge"], name="draft_link_once"),
+            models.UniqueConstraint(fields=["edge", "draft"], name="draft_link_once"),
             models.CheckConstraint(condition=models.Q(operation__in=Operation.values), name="draft_link_operation"),
             models.CheckConstraint(condition=~models.Q(anchor=""), name="draft_link_anchor_not_empty"),
         ]
@@ -256,7 +262,9 @@ class PublishedLink(models.Model):
 
     The sum of all published operations on the edge: `is_out` unless the last was a removal, with the `anchor` and `rel`
     it was sent with last. An import of links looks for it and writes `state`, with since when it is so and what stood
-    there instead. `owner` has it to see to; `closed_*`: a person took the state as it is, and says why.
+    there instead. `donor_was` and `acceptor_was` are the addresses that it was released with, where its pages have
+    others by now; empty where they are the same. `owner` has it to see to; `closed_*`: a person took the state as it
+    is, and says why.
     """
 
     edge = models.OneToOneField(CandidateEdge, on_delete=models.PROTECT, related_name="published", primary_key=True)
@@ -267,6 +275,8 @@ class PublishedLink(models.Model):
     is_out = models.BooleanField(default=True)
     anchor = models.TextField()
     rel = models.CharField(max_length=8, choices=Rel.choices)
+    donor_was = models.TextField(blank=True, default="", db_default="")
+    acceptor_was = models.TextField(blank=True, default="", db_default="")
     released_at = models.DateTimeField(help_text="When it was released last")
     state = models.CharField(max_length=9, choices=LiveState.choices, default=LiveState.SENT)
     since = models.DateTimeField(help_text="Since when it is in this state")
@@ -305,6 +315,12 @@ class PublishedLink(models.Model):
                 fields=["owner", "project", "state", "since", "edge"],
                 condition=models.Q(owner__isnull=False),
                 name="published_of_owner",
+            ),
+            # Few of many: those whose pages have other addresses by now.
+            models.Index(
+                fields=["project"],
+                condition=~models.Q(donor_was="") | ~models.Q(acceptor_was=""),
+                name="published_readdressed",
             ),
             # The newest, for how long a step takes.
             models.Index(fields=["project", "-edge"], name="published_newest"),

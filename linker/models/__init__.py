@@ -7,9 +7,20 @@ from linker.models.edge import CandidateEdge, EdgeStatus, RankedBy, RunCandidate
 from linker.models.edge_bands import EdgeBand, Outcome
 from linker.models.edge_counts import EdgeCount
 from linker.models.gate import Gate
+from linker.models.identity import (
+    EdgeMove,
+    EventOrigin,
+    MovedQuery,
+    MovedTraffic,
+    MoveReason,
+    PageAddress,
+    PageEvent,
+    PageEventKind,
+)
 from linker.models.kept_figures import KeptFigures
 from linker.models.kept_run import ChangedDonors, KeptBounds, KeptLinks, KeptRun, LinkChange, RunComparison
 from linker.models.known_answer import KnownAnswer
+from linker.models.matched_pages import MatchedPages
 from linker.models.notification import MailSettings, Notification, Wanted
 from linker.models.page import (
     Block,
@@ -58,8 +69,10 @@ __all__ = [
     "CohortBound",
     "EdgeBand",
     "EdgeCount",
+    "EdgeMove",
     "EdgeStatus",
     "EmbeddingModel",
+    "EventOrigin",
     "ExclusionRule",
     "ExistingLink",
     "ExpertSection",
@@ -73,12 +86,19 @@ __all__ = [
     "KnownAnswer",
     "LinkChange",
     "MailSettings",
+    "MatchedPages",
     "Membership",
+    "MoveReason",
+    "MovedQuery",
+    "MovedTraffic",
     "NotTheSame",
     "Notification",
     "Outcome",
     "Page",
+    "PageAddress",
     "PageEmbedding",
+    "PageEvent",
+    "PageEventKind",
     "PageGroup",
     "PageList",
     "PageStatus",

@@ -25,6 +25,7 @@ class ChangeKind(models.TextChoices):
     MEMBERS = "members", _("Members")
     VECTORS = "vectors", _("Vectors")
     IMPORT = "import", _("Import")
+    SOURCES = "sources", _("Sources")
     RELEASE = "release", _("Release")
     RUNS = "runs", _("Runs")
 

@@ -215,6 +215,8 @@ class CandidateEdge(models.Model):
             models.Index(fields=["project", "probability"], condition=OPEN, name="edge_open_by_probability"),
             # Also what a tier that is deleted looks for.
             models.Index(fields=["tier", "probability"], name="edge_tier_by_probability"),
+            # From which day on: review.queue.few.
+            models.Index(fields=["project", "tier", "created_at"], name="edge_by_first_proposed"),
             # Few of many: what a suppression has taken out of the queue; what is sensitive.
             models.Index(
                 fields=["suppressed_by"], condition=models.Q(suppressed_by__isnull=False), name="edge_suppressed"

@@ -21,6 +21,7 @@ class MailSettings(models.Model):
     assigned = models.CharField(max_length=5, choices=Wanted.choices, default=Wanted.NOT)
     alert = models.CharField(max_length=5, choices=Wanted.choices, default=Wanted.NOT)
     run_failed = models.CharField(max_length=5, choices=Wanted.choices, default=Wanted.NOT)
+    schedule = models.CharField(max_length=5, choices=Wanted.choices, default=Wanted.ONCE, db_default=Wanted.ONCE)
     language = models.CharField(max_length=10, blank=True, default="", help_text="In which the mails are written")
 
     class Meta:

@@ -14,7 +14,7 @@ from pgvector.django import HalfVectorField
 from linker.engine.roles.policy import CHOICES, LABELS, PageRole
 from linker.engine.text.languages import SURE
 from linker.models.project import Project
-from linker.models.querysets import MISSING, PRESENT
+from linker.models.querysets import LIVE_STATUS, MISSING, PRESENT
 from linker.models.search_words import SearchWords
 
 
@@ -52,7 +52,10 @@ class PageStatus(models.TextChoices):
     LIVE = "live", _("Live")
     MERGED = "merged", _("Merged")
     REDIRECTED = "redirected", _("Redirected")
-    KILLED = "killed", _("Killed")
+    REMOVED = "removed", _("Removed")
+
+
+LED_ELSEWHERE = (PageStatus.MERGED, PageStatus.REDIRECTED)
 
 
 class Page(models.Model):
@@ -65,7 +68,18 @@ class Page(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pages", db_index=False)
     url = models.TextField()
     canonical_url = models.TextField()
+    # What became of it, since when, and which page took its place: linker.pages.identity writes them.
     status = models.CharField(max_length=10, choices=PageStatus.choices, default=PageStatus.LIVE)
+    state_since = models.DateTimeField(null=True, blank=True, help_text="Empty where it is as it was first seen")
+    successor = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        help_text="The page that it was merged into or redirects to in the end",
+    )
 
     title = models.TextField(blank=True, default="")
     h1 = models.TextField(blank=True, default="")
@@ -151,6 +165,11 @@ class Page(models.Model):
         constraints = [
             # Two constraints in one: the md5 keeps addresses of any length indexable.
             models.UniqueConstraint("project", MD5("canonical_url"), name="page_canonical_url_once"),
+            models.CheckConstraint(condition=Q(status__in=PageStatus.values), name="page_status_known"),
+            models.CheckConstraint(
+                condition=Q(successor=None) | Q(status__in=LED_ELSEWHERE) & ~Q(successor=F("id")),
+                name="page_with_a_successor_leads_there",
+            ),
         ]
         indexes = [
             # Counted and listed by role, without the rows.
@@ -187,6 +206,9 @@ class Page(models.Model):
             models.Index(fields=["project"], condition=MISSING, name="page_missing"),
             # Few of many: which pages lead elsewhere, and to a page that goes.
             models.Index(fields=["leads_to"], condition=Q(leads_to__isnull=False), name="page_leads_elsewhere"),
+            # The same of what became of pages.
+            models.Index(fields=["project", "status"], condition=~LIVE_STATUS, name="page_not_live"),
+            models.Index(fields=["successor"], condition=Q(successor__isnull=False), name="page_with_a_successor"),
             # The search of the queue: review.queue.search.
             GinIndex(SearchWords("url", "title"), name="page_words"),
         ]
@@ -388,7 +410,9 @@ class ExistingLink(models.Model):
 
     Links in the text and beside it are kept with their anchors; of those in a template's other blocks one is kept for
     two pages and the block, without its anchor. `target` is the page that the link leads to in the end, where the crawl
-    says so: past redirects, and past addresses whose canonical is another.
+    says so: past redirects, and past addresses whose canonical is another. `place` counts the characters of the
+    source's body before the anchor, where a crawl said so and the anchor stood there then; whoever uses it looks
+    whether it still does.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -397,6 +421,7 @@ class ExistingLink(models.Model):
     block = models.SmallIntegerField(choices=Block.choices)
     anchor = models.TextField(blank=True, default="")
     follow = models.BooleanField(default=True)
+    place = models.IntegerField(null=True, blank=True)
     last_seen_at = models.DateTimeField(auto_now_add=True)
     missing_since = models.DateTimeField(null=True, blank=True)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -29,6 +32,11 @@ class ParameterUrls(models.TextChoices):
     AUTO = "auto", _("Leave out variants of another page, sorting, filters and pagination")
     EXCLUDE = "exclude", _("Leave out every URL with a query")
     ALLOW = "allow", _("Leave out pagination only")
+
+
+def usual_time_zone() -> str:
+    """That of the installation."""
+    return settings.TIME_ZONE
 
 
 class Basis(models.TextChoices):
@@ -127,6 +135,11 @@ class Project(models.Model):
         default=dict, blank=True, help_text="What differs from linker.engine.roles.policy.USUAL, by role"
     )
 
+    # Where the clock hangs by which schedules run (ingest.schedules) and days begin.
+    time_zone = models.CharField(
+        max_length=64, default=usual_time_zone, db_default="UTC", help_text="A name of the IANA, such as Europe/Berlin"
+    )
+
     # How the queue is sorted if no order is chosen (review.queue.filters).
     queue_order = models.CharField(
         max_length=8, choices=QueueOrder.choices, default=QueueOrder.DONOR, db_default=QueueOrder.DONOR
@@ -166,6 +179,10 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def begin_of(self, day: date) -> datetime:
+        """The moment at which the day begins on the project's clock."""
+        return datetime.combine(day, time.min, ZoneInfo(self.time_zone))
 
 
 class Role(models.TextChoices):

@@ -4,7 +4,7 @@ A rule is a Q. The ORM filters by it; `sql` writes it as text for queries that a
 a row in memory. All three read the same Q, so they cannot disagree.
 
 Two things used to be called live. A page or a link is `PRESENT` where the newest import still held it. A page is `LIVE`
-where it is present and was not marked as merged, redirected or killed besides; only such a page takes part in a match.
+where it is present and was not marked as merged, redirected or removed besides; only such a page takes part in a match.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ class RunKind(models.TextChoices):
     IMPORT_LINKS = "import_links", _("Import links")
     IMPORT_QUERIES = "import_queries", _("Import search queries")
     IMPORT_TRAFFIC = "import_traffic", _("Import traffic")
+    IMPORT_EVENTS = "import_events", _("Import page events")
     EMBED = "embed", _("Embed pages")
     MATCH = "match", _("Match")
     RETIER = "retier", _("Reassign tiers")
@@ -23,6 +24,7 @@ class RunKind(models.TextChoices):
     ROLES = "roles", _("Find page roles")
     RELEASE = "release", _("Release")
     DRAFT = "draft", _("Draft of a release")
+    WITHDRAW = "withdraw", _("Withdraw a release")
     VERIFY = "verify", _("Look for released links")
     COMPARE = "compare", _("Compare runs")
     STAND = "stand", _("Take a run again")
@@ -32,6 +34,8 @@ class RunKind(models.TextChoices):
     CALIBRATE = "calibrate", _("Draw a calibration")
     ALERTS = "alerts", _("Look for alerts")
     CAPS = "caps", _("Apply caps")
+    FETCH = "fetch", _("Fetch")
+    CHANGES = "changes", _("Match what changed")
 
 
 IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are
@@ -73,6 +77,14 @@ class Run(models.Model):
     code_version = models.CharField(max_length=60, blank=True, default="")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    follows = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="followed_by",
+        help_text="The run that began what this one is a step of, such as the fetch of a site",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -155,6 +167,7 @@ class Ranker(models.Model):
     `quality` and `counts` are what `linker.engine.ranking.boosted_trees.Quality` says, on links hidden from the ranker;
     `weights` are the formula's, or how much each group of features gained in the trees, as shares. `model` is the
     learned ranker itself (linker.engine.ranking.boosted_trees.TrainedScorer.to_bytes), empty for the others.
+    `words` is the choice of words learned beside it (linker.engine.anchors.training.AnchorRanker.to_bytes).
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="ranker")
@@ -164,6 +177,7 @@ class Ranker(models.Model):
     quality = models.JSONField(default=dict)
     weights = models.JSONField(default=dict)
     model = models.BinaryField(default=b"")
+    words = models.BinaryField(default=b"")
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from linker.models.edge_counts import kept_counts, total
-from linker.models.querysets import ACCEPTED
+from linker.models.querysets import ACCEPTED, REOPENED
 from linker.models.subtrees import categories_below
 from linker.query_strings import is_id, unknown_fields
 from review.live.counts import counts
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 50
 STUCK_DAYS = 30
+RELEASED_BEFORE = 10_000
 SAMPLED = 1000  # newest links, of which the length of a step is the median
 MOST = 5000  # links that are counted for a filter
 ON_THE_SITE = (LiveState.LIVE, LiveState.DIFFERENT, LiveState.MOVED)
@@ -67,7 +68,7 @@ def funnel(project: Project) -> Funnel:
     proposed = int(kept_counts(project).aggregate(links=total())["links"])
     states, still_open = counts(project)
     released = sum(states.values())
-    approved = released + project.edges.filter(ACCEPTED, published__isnull=True).count()
+    approved = released + _accepted(project)
     live = sum(states.get(state, 0) for state in ON_THE_SITE)
     lost = states.get(LiveState.LOST, 0)
     to_release, to_live = _days_a_step(project)
@@ -86,6 +87,18 @@ def funnel(project: Project) -> Funnel:
         to_live=to_live,
         looked_at=_looked_at(project),
     )
+
+
+def _accepted(project: Project) -> int:
+    """Accepted links that no release has named. Those that one did are few, and taken off what is kept: what came back
+    to the queue, and what was withdrawn, of which the RELEASED_BEFORE that left last are looked at."""
+    accepted = int(kept_counts(project).aggregate(links=total(ACCEPTED))["links"])
+    back = project.edges.filter(ACCEPTED & REOPENED)[:RELEASED_BEFORE].count()
+    off = PublishedLink.objects.filter(project=project)
+    for state in (LiveState.REMOVED, LiveState.STILL_THERE):
+        rows = off.filter(state=state).order_by("-since").values("edge")[:RELEASED_BEFORE]
+        back += project.edges.filter(ACCEPTED, pk__in=rows).exclude(REOPENED).count()
+    return accepted - back
 
 
 def _share(links: int, base: int) -> float | None:

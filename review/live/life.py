@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from linker.models import EdgeMove, Page
 from review.live import sayings
 from review.models import Decision, LinkEvent, LiveState, Operation, ReleaseLink, Verb
+from review.queue.notes import note_of
 from review.queue.sentences import in_words
 
 if TYPE_CHECKING:
@@ -49,8 +51,27 @@ class Moment:
 
 
 def life_of(edge: CandidateEdge) -> list[Moment]:
-    """The moments of a link, the first first. Three queries, however long it is."""
-    return list(merge(_decisions(edge), _events(edge), key=lambda moment: moment.at))
+    """The moments of a link, the first first. Four queries, one more where its pages moved, however long it is."""
+    return list(merge(_decisions(edge), _events(edge), _moves(edge), key=lambda moment: moment.at))
+
+
+def _moves(edge: CandidateEdge) -> Iterator[Moment]:
+    """What became of its pages, and of the link with them."""
+    moves = list(
+        EdgeMove.objects.filter(edge=edge).select_related("event__run", "event__user").order_by("at", "pk")[:MOST]
+    )
+    pages = {page for move in moves for page in (move.source_after, move.target_after)}
+    urls = dict(Page.objects.filter(pk__in=pages).values_list("pk", "url")) if pages else {}
+    for move in moves:
+        event, now = move.event, f"{urls.get(move.source_after, '')} → {urls.get(move.target_after, '')}"
+        is_elsewhere = (move.source_before, move.target_before) != (move.source_after, move.target_after)
+        yield Moment(
+            move.at,
+            move.get_reason_display(),
+            event.user if event else None,
+            run=event.run if event else None,
+            note=now if is_elsewhere else "",
+        )
 
 
 def _decisions(edge: CandidateEdge) -> Iterator[Moment]:
@@ -61,7 +82,7 @@ def _decisions(edge: CandidateEdge) -> Iterator[Moment]:
             decision.at,
             _what(decision),
             decision.user,
-            note=" · ".join(filter(None, (decision.get_reason_display(), decision.note))),
+            note=" · ".join(filter(None, (decision.get_reason_display(), note_of(decision)))),
             anchor=decision.anchor_after if says_words else "",
             rel=decision.rel_after if says_words else "",
         )

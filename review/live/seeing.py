@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 
 from linker.errors import UserError
 from linker.models import CandidateEdge, EdgeStatus, Membership
+from linker.models.querysets import LIVE_STATUS, of
 from review.live import sayings
-from review.models import LinkEvent, LiveState, PublishedLink
+from review.models import LinkEvent, LiveState, Pending, PublishedLink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,13 +58,15 @@ def give(project: Project, edge_ids: Sequence[int], user: User, to: int | None) 
 @transaction.atomic
 def reopen(project: Project, edge_ids: Sequence[int], user: User, note: str) -> int:
     """Puts links back into the queue, to be decided on again: those that are out, that nothing is pending for, and that
-    are not live as they were released."""
+    are not live as they were released. Those of pages that are no pages any more can only be withdrawn."""
     edges = CandidateEdge.objects.filter(project=project, pk__in=edge_ids, status=EdgeStatus.EXPORTED)
-    edges = edges.filter(pending__isnull=True, published__is_out=True).exclude(published__state__in=AT_REST)
+    edges = edges.filter(of("source", LIVE_STATUS), of("target", LIVE_STATUS))
+    edges = edges.filter(pending__decision__isnull=True, published__is_out=True).exclude(published__state__in=AT_REST)
     ids = list(edges.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
     CandidateEdge.objects.filter(pk__in=ids).update(
         status=EdgeStatus.SUGGESTED, stale=False, regressed=True, updated_at=timezone.now()
     )
+    Pending.objects.filter(edge__in=ids).delete()  # what nobody asked for; the address goes along with the link
     note = note.strip()
     said = sayings.REOPENED_WHY.said(note=note) if note else sayings.REOPENED.said()
     _tell(_locked(project, ids), user, said[:NOTE_LENGTH])

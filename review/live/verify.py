@@ -1,7 +1,8 @@
 """Looking for released links on the site, as the newest import of links shows it.
 
 A link is looked for on the donor's page and on the page at which the donor ends, and counts for the acceptor and for
-the page at which that ends (Page.leads_to: past redirects and canonicals). It has to stand where it was asked for: a
+the page at which that ends (Page.leads_to: past redirects and canonicals). It has moved as long as it is out under an
+address that its acceptor had before. It has to stand where it was asked for: a
 link in the navigation does not confirm one in the text. Of several, the one nearest to what was asked for counts.
 
 One statement looks for all links of a project, and a few write what is new, a slice after the other, so that a million
@@ -18,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from linker.models import Block, EdgeStatus, Project, Rel
 from linker.models.linked import LINKED_IN
-from linker.models.querysets import LIVE, PRESENT, UNDECIDED, sql
+from linker.models.querysets import LIVE, LIVE_STATUS, PRESENT, UNDECIDED, sql
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.slices import in_slices
@@ -50,7 +51,8 @@ def _gone(page: str) -> str:
 _FOUND = f"""
 CREATE TEMP TABLE looked ON COMMIT DROP AS
 SELECT p.edge_id AS edge, p.state AS before, p.first_live_at IS NOT NULL AS was_live, p.is_out, there.anchor,
-    there.follow, there.is_same, t.leads_to_id IS NOT NULL AS moved, {_gone("s")} AS donor_gone,
+    there.follow, there.is_same,
+    t.leads_to_id IS NOT NULL OR p.acceptor_was <> '' AS moved, {_gone("s")} AS donor_gone,
     {_gone("t")} AS target_gone
 FROM review_publishedlink p
 JOIN linker_candidateedge e ON e.id = p.edge_id
@@ -88,14 +90,17 @@ UPDATE review_publishedlink p SET state = l.after, looked_at = %(now)s, seen_anc
 FROM looked l WHERE l.edge = p.edge_id AND l.edge > %(after)s AND l.edge <= %(last)s
     AND p.edge_id > %(after)s AND p.edge_id <= %(last)s
 """
-# A link that was live and has gone is for an editor to decide on again, unless a change or its removal was asked for
-# already; one that is back is what it was.
-_REOPENED = """
+# A link that was live and has gone is for an editor to decide on again, unless somebody asked for a change or its
+# removal already, or one of its pages is no page any more; one that is back is what it was.
+_REOPENED = f"""
 UPDATE linker_candidateedge e SET status = %(open)s, stale = false, regressed = true, updated_at = %(now)s
 FROM (
     SELECT e.id FROM linker_candidateedge e JOIN looked l ON l.edge = e.id
     WHERE l.after = 'lost' AND l.before <> 'lost' AND e.status = 'exported'
-        AND NOT EXISTS (SELECT FROM review_pending a WHERE a.edge_id = e.id) ORDER BY e.id FOR NO KEY UPDATE OF e
+        AND NOT EXISTS (SELECT FROM review_pending a WHERE a.edge_id = e.id AND a.decision_id IS NOT NULL)
+        AND NOT EXISTS (
+            SELECT FROM linker_page p WHERE p.id IN (e.source_id, e.target_id) AND NOT {sql(LIVE_STATUS, "p")}
+        ) ORDER BY e.id FOR NO KEY UPDATE OF e
 ) lost WHERE lost.id = e.id
 """
 _BACK = f"""

@@ -23,8 +23,19 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from linker.models import Project
+    from review.models import Sample
 
 MOST_COUNTED = 500  # links that wait, as far as a page counts them
+
+
+def audits(project: Project, most: int) -> list[Sample]:
+    """The newest audits, each with how many links were `drawn`, whoever judges them."""
+    found = list(project.samples.filter(kind=SampleKind.AUDIT).select_related("run")[:most])
+    drawn = SampleLink.objects.filter(sample__in=found, turn=0).values_list("sample").annotate(Count("pk"))
+    links = dict(drawn)
+    for audit in found:
+        audit.drawn = links.get(audit.pk, 0)  # type: ignore[attr-defined]
+    return found
 
 
 def waiting_for(project: Project, user: User) -> QuerySet[SampleLink]:

@@ -24,6 +24,7 @@ WARNING_NAMES = {
     "too_long": _("Long anchor"),
     "identical": _("Anchor used %(times)d times"),
     "donor_full": _("Donor full"),
+    "acceptor_full": _("Acceptor full"),
 }
 # From which share of the run's links on a link is called what. Words are read off the run and never off a fixed score:
 # another model, or another way to rank, spreads its scores elsewhere.

@@ -18,7 +18,7 @@ from linker.models import Basis, Block, CandidateEdge, EdgeStatus, ExistingLink,
 from linker.models.linked import IN_BLOCK, links_in_place
 from linker.models.querysets import DECIDED, MISSING, UNDECIDED, WAITING, holds
 from linker.pages.safety import barring, disclaimers_of, has_classes
-from review import anchor_warnings, donor_full
+from review import anchor_warnings, full_pages
 from review.allowed import barred_in_words
 from review.link_places import by_itself, where_of
 from review.models import Comment, Decision, OpinionRequest, Where
@@ -288,7 +288,7 @@ def cards_for(
     last = decisions_of(project, edges)
     own = readers(project, edges)
     undecided = [edge for edge in edges if holds(UNDECIDED, edge)]
-    warned, full = anchor_warnings.beforehand(project, undecided), donor_full.beforehand(project, undecided)
+    warned, full = anchor_warnings.beforehand(project, undecided), full_pages.beforehand(project, undecided)
     open_or_accepted = [edge for edge in edges if edge.status in (EdgeStatus.SUGGESTED, EdgeStatus.ACCEPTED)]
     there = links_in_place(edge for edge in open_or_accepted if not edge.is_known)
     linked = links_of(project, donors)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from linker.models import Category, Page, Placement, RankedBy, Tier
-from linker.wording import within
+from linker.wording import day_in_words, within
 from review.queue.card_words import name_of
 from review.queue.filter_choices import generator_label
 from review.queue.filters import GAP, OfPilot, Order, QueueFilter, Sensitive
@@ -41,6 +41,7 @@ def chips(project: Project, chosen: QueueFilter) -> list[Chip]:
         "ranked_by": _ranked_by(chosen.ranked_by),
         "probability": "" if chosen.probability is None else _("From %(percent)d%%") % {"percent": chosen.probability},
         "pilot": str(chosen.pilot.label) if chosen.pilot != OfPilot.ANY else "",
+        "since": _("New since %(day)s") % {"day": day_in_words(chosen.since)} if chosen.since else "",
         "order": str(Order(chosen.order).label) if chosen.order != chosen.usual else "",
         "held": _("Held back, too") if chosen.held else "",
         "stale": _("No longer proposed, too") if chosen.stale else "",

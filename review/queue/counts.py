@@ -240,10 +240,11 @@ def _counted(project: Project, chosen: QueueFilter) -> tuple[list[_Kind], bool]:
     """Of the edges that no count is kept of, and whether all were counted."""
     search = search_of(project, chosen.text) if chosen.text else None
     edges = chosen.scope(project, search).order_by().values("tier_id", "status", "stale", "sensitive")
-    if chosen.probability is not None and chosen.tier is None:  # the index of probabilities goes by tier
+    if (chosen.probability is not None or chosen.since is not None) and chosen.tier is None:  # their indexes go by tier
         tiers = Tier.objects.filter(project=project).values_list("pk", flat=True)
         # In the order of the index: the planner would else gather all of a tier before it counts the first of them.
-        parts = [edges.filter(tier=tier).order_by("-probability")[: MOST + 1] for tier in [*tiers, None]]
+        column = "-probability" if chosen.since is None else "-created_at"
+        parts = [edges.filter(tier=tier).order_by(column)[: MOST + 1] for tier in [*tiers, None]]
         edges = parts[0].union(*parts[1:], all=True)
     some = edges[: MOST + 1]
     try:

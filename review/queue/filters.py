@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
@@ -16,9 +17,10 @@ from linker.models import CandidateEdge, EdgeCount, EdgeStatus, Pilot, Placement
 from linker.models import QueueOrder as Order
 from linker.models.edge_bands import open_at_least
 from linker.models.edge_counts import kept_counts, total
-from linker.models.querysets import DECIDED, OPEN, PROPOSED, SHOWN, UNDECIDED, WAITING, sql
+from linker.models.querysets import DECIDED, OPEN, PROPOSED, SHOWN, UNDECIDED, WAITING
 from linker.models.subtrees import categories_below
-from linker.query_strings import is_id, unknown_fields
+from linker.query_strings import day_of, is_id, unknown_fields
+from review.queue.few import FEW, count_new, likely_ones, new_ones
 from review.queue.search import Search, search_of
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from review.queue.cursor import Cursor
 
 MAX_TEXT = 200
-FEW = 5_000  # of a tier: found by an index and sorted, rather than met on the way through the list
 ALL = "all"
 # What the pages that read a filter know besides its fields: where a list goes on, and what is wanted of it.
 BESIDE = frozenset({"after", "at", "before", "bom", "file", "format", "reason"})
@@ -57,11 +58,11 @@ class QueueFilter:
 
     `tier` stands for all tiers of its name, whatever they read. `placement` is a value of Placement or GAP; gaps are
     "related" as well, since that is where they go as they are. `pilot` says whether the run that proposed the link last
-    was a pilot. `regressed` lists what was live on the site and has gone, of every tier; `second` accepted links that
-    wait for a second person. `later` lists what the reader
-    has set aside and `waiting` what the reader waits for an opinion on, both left out otherwise; `asked` what others
-    have asked the reader's opinion on. `probability` is the lowest, in percent: links without one are left out. `usual`
-    is the order of the project, which holds unless the query string says another.
+    was a pilot. `since` is the day, on the project's clock, from which on the link was first proposed. `regressed`
+    lists what was live on the site and has gone, of every tier; `second` accepted links that wait for a second person.
+    `later` lists what the reader has set aside and `waiting` what the reader waits for an opinion on, both left out
+    otherwise; `asked` what others have asked the reader's opinion on. `probability` is the lowest, in percent: links
+    without one are left out. `usual` is the order of the project, which holds unless the query string says another.
     """
 
     tier: int | None = None
@@ -76,6 +77,7 @@ class QueueFilter:
     ranked_by: str = ""
     probability: int | None = None
     pilot: OfPilot = OfPilot.ANY
+    since: date | None = None
     order: Order = Order.DONOR
     held: bool = False
     stale: bool = False
@@ -110,6 +112,13 @@ class QueueFilter:
                 return None
             return number or None
 
+        def day(name: str) -> date | None:
+            text = query.get(name, "").strip()
+            found = day_of(text)
+            if text and found is None:
+                ignored.append(name)
+            return found
+
         def choice(name: str, known: list[str], default: str) -> str:
             text = query.get(name, default)
             if text in known:
@@ -137,6 +146,7 @@ class QueueFilter:
             ranked_by=choice("ranked_by", ["", *RankedBy.values], ""),
             probability=percent("probability"),
             pilot=OfPilot(choice("pilot", OfPilot.values, OfPilot.ANY)),
+            since=day("since"),
             order=Order(choice("order", Order.values, usual)),
             usual=Order(usual),
             held=choice("held", ["", "1"], "") == "1",
@@ -153,7 +163,7 @@ class QueueFilter:
         """The fields that differ from their defaults, as JSON values."""
         usual = {field.name: field.default for field in dataclasses.fields(self)} | {"order": self.usual}
         return {
-            field.name: str(value) if isinstance(value, TextChoices) else value
+            field.name: str(value) if isinstance(value, TextChoices | date) else value
             for field in dataclasses.fields(self)
             if field.compare and (value := getattr(self, field.name)) != usual[field.name]
         }
@@ -200,6 +210,9 @@ class QueueFilter:
         if self.pilot:
             pilots = list(Pilot.objects.filter(run__project=project).values_list("run", flat=True))
             edges = edges.filter(of_runs(pilots)) if self.pilot == OfPilot.ONLY else edges.exclude(run__in=pilots)
+        if self.since is not None:
+            start = project.begin_of(self.since)
+            edges = edges.filter(new_ones(project, start, count_new(project, start)))
         return edges
 
     def of_columns(self, project: Project) -> Q:
@@ -226,9 +239,8 @@ class QueueFilter:
     def is_counted(self) -> bool:
         """Whether counts are kept of what `scope` holds."""
         pages = self.text or self.donor is not None or self.acceptor is not None
-        return not (
-            pages or self.generator or self.probability is not None or self.pilot or self.regressed or self.second
-        )
+        numbers = self.probability is not None or self.since is not None
+        return not (pages or numbers or self.generator or self.pilot or self.regressed or self.second)
 
     def _counts_of_kinds(self, project: Project) -> QuerySet[EdgeCount]:
         """The counts under those of the fields that counts are kept by."""
@@ -277,7 +289,8 @@ class QueueFilter:
         ]
         if self.status in (EdgeStatus.SUGGESTED, ALL):
             # Each part has a tier of its own: asked for twice, it would seem rarer than it is to the planner.
-            parts += self._undecided_parts(dataclasses.replace(self, tier=None).scope(project), project)
+            edges = dataclasses.replace(self, tier=None, since=None).scope(project)
+            parts += self._undecided_parts(edges, project) if self.since is None else self._new_parts(edges, project)
         return [part.order_by(*self.order.fields) for part in parts]
 
     def _undecided_parts(self, edges: QuerySet[CandidateEdge], project: Project) -> list[QuerySet[CandidateEdge]]:
@@ -297,9 +310,22 @@ class QueueFilter:
             return [edges.filter(OPEN, tier=tier) for tier in tiers]
         likely = open_at_least(project, self.probability)
         return [
-            edges.filter(OPEN, Q() if likely[tier] > FEW else Q(_likely_ones(tier, self.probability)), tier=tier)
+            edges.filter(OPEN, Q() if likely[tier] > FEW else Q(likely_ones(tier, self.probability)), tier=tier)
             for tier in tiers
             if likely[tier]
+        ]
+
+    def _new_parts(self, edges: QuerySet[CandidateEdge], project: Project) -> list[QuerySet[CandidateEdge]]:
+        """Of each tier that has new ones."""
+        assert self.since is not None
+        start = project.begin_of(self.since)
+        new = count_new(project, start)
+        if self.tier is not None or not (self.held or self.regressed):
+            asked = _shown_tiers(project) if self.tier is None else self._tiers(project)
+            new = {tier: number for tier, number in new.items() if tier in asked}
+        return [
+            edges.filter(UNDECIDED if self.stale else OPEN, new_ones(project, start, {tier: number}), tier=tier)
+            for tier, number in new.items()
         ]
 
     def hidden_left_out(self) -> Q:
@@ -322,17 +348,6 @@ class QueueFilter:
         # Implied by the rest, and what lets the index start at the cursor.
         bound = "lte" if self.order.fields[0].startswith("-") else "gte"
         return Q((f"{first}__{bound}", cursor.values[0])) & following
-
-
-def _likely_ones(tier: int, percent: int) -> RawSQL:
-    """The condition for the open edges of a tier from a probability on, by the index of probabilities: where they are
-    few, a walk through the list in its order would meet them late."""
-    return RawSQL(  # noqa: S611 - a rule of the house and two numbers
-        "linker_candidateedge.id = ANY(ARRAY(SELECT e.id FROM linker_candidateedge e WHERE e.tier_id = %s "
-        f"AND e.probability >= %s AND {sql(OPEN, 'e')}))",
-        [tier, percent / 100],
-        output_field=BooleanField(),
-    )
 
 
 def _shown_tiers(project: Project) -> list[int]:

@@ -49,7 +49,7 @@ def known_of(project: Project, chosen: QueueFilter, user: User) -> QuerySet:
     last = read.filter(answer=OuterRef("pk")).order_by("-pk").values("verb")[:1]
     known = KnownAnswer.objects.filter(project=project).annotate(said=Subquery(last))
     asks_for_others = chosen.placement == GAP or chosen.sensitive == Sensitive.ONLY or chosen.pilot == OfPilot.ONLY
-    if not project.known_share or asks_for_others or chosen.regressed or chosen.second:
+    if not project.known_share or asks_for_others or chosen.regressed or chosen.second or chosen.since:
         return known.none()
     is_there = Q(pk__in=_in_play(project)) | Q(pk__in=read.values("answer"))
     known = known.filter(decides(project, user), is_there, chosen.of_columns(project))

@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 AT_A_TIME = 5000  # rows that are written
 
 # What a release exports, as far as nothing below holds it back: what was accepted, and what a tier lets go unreviewed.
-READY = ACCEPTED | TO_REVIEW & Q(tier__export_unreviewed=True)
+# A link that came back from the site is there because the site took it off: only a person may send it again.
+READY = ACCEPTED | TO_REVIEW & ~REOPENED & Q(tier__export_unreviewed=True)
 # It came back to the queue and was rejected there.
 REJECTED_AND_OUT = REFUSED & REOPENED
 
@@ -65,7 +66,7 @@ REJECTED_AND_OUT = REFUSED & REOPENED
 def ready_in(project: Project) -> Q:
     """The same rule, about edges of this project: with its tiers by their ids, an index finds what it asks for."""
     tiers = list(project.tiers.filter(export_unreviewed=True, held=False).values_list("pk", flat=True))
-    return ACCEPTED | OPEN & Q(tier__in=tiers) if tiers else ACCEPTED
+    return ACCEPTED | OPEN & ~REOPENED & Q(tier__in=tiers) if tiers else ACCEPTED
 
 
 # What an editor can do about it.
@@ -232,7 +233,7 @@ UPDATE leaving SET reason = found.reason, detail = found.detail FROM (
         WHEN b.why IN ('{IneligibleReason.EXCLUDED}', '{IneligibleReason.ROLE}') THEN 'excluded'
         WHEN b.why = '{IneligibleReason.SUPPRESSED}' THEN 'suppressed'
         WHEN b.why = '{IneligibleReason.NOT_INDEXABLE}' THEN 'not_indexable'
-        WHEN {sql(PRESENT, "p")} AND p.status NOT IN ('merged', 'killed')
+        WHEN {sql(PRESENT, "p")} AND p.status NOT IN ('merged', 'removed')
             AND (p.redirect_url <> '' OR p.status = 'redirected' OR p.status_code BETWEEN 300 AND 399) THEN 'redirected'
         ELSE 'gone' END AS reason,
         CASE

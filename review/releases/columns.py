@@ -113,6 +113,8 @@ JOINED_CELLS = {
     "operation": "e.operation",
     "previous_anchor": safe_cell_sql("e.previous_anchor"),
     "previous_rel": "e.previous_rel",
+    "previous_donor_url": safe_cell_sql("e.previous_donor_url"),
+    "previous_acceptor_url": safe_cell_sql("e.previous_acceptor_url"),
 }
 CELLS = {name: _edge_cell(column) for name, column in EXPORTED_COLUMNS.items()}
 CELLS |= _OWN_WORDS | _IN_THE_TEXT | JOINED_CELLS
@@ -123,7 +125,7 @@ COLUMNS = {
         *("category", "model", "threshold", "run", "run_time", "decided_by", "decided_at", "edited", "ranked_by"),
         *("probability", "quantile", "generators", "why", "anchor_source", "anchor_start", "anchor_end", "sentence"),
         *("section_heading", "content_gap", "operation", "paragraph", "paragraph_heading", "paragraph_start"),
-        *("paragraph_end", "previous_anchor", "previous_rel"),
+        *("paragraph_end", "previous_anchor", "previous_rel", "previous_donor_url", "previous_acceptor_url"),
     ),
     ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
 }

@@ -47,8 +47,8 @@ class NumberChanged(UserError):
     """Another number of links would leave than the user was shown."""
 
 
-# A release of more links than these takes long enough to be made in the background.
-MAX_IN_REQUEST = 20_000
+# A release of more links than these is made in the background, and no page looks at more while somebody waits.
+MAX_IN_REQUEST = 5_000
 
 
 def run_release(run: Run, progress: Progress = lifecycle.no_progress) -> ReleaseReport:

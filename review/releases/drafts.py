@@ -16,6 +16,7 @@ from linker.errors import UserError
 from linker.models import CandidateEdge, RunKind
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
+from linker.storage.references import IdsIn, lock_references
 from linker.storage.slices import in_slices
 from review.models import Decision, DraftLink, Held, Operation, ReleaseDraft, ReleaseFormat, Verb
 from review.queue.filters import ExportFilter
@@ -25,6 +26,7 @@ from review.releases.rows import SQL_ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
@@ -57,6 +59,7 @@ LEFT JOIN review_publishedlink p ON p.edge_id = d.edge_id AND p.is_out
 WHERE d.draft_id = %(draft)s AND d.edge_id = leaving.edge AND (
     (d.operation, d.anchor_out, d.rel_out) <> (leaving.operation, coalesce(p.anchor, ''), coalesce(p.rel, ''))
     OR NOT %(back)s AND (d.anchor, d.rel) <> (e.anchor, e.rel)
+    OR EXISTS (SELECT FROM linker_edgemove m WHERE m.edge_id = d.edge_id AND m.at > %(made)s)
 )
 """
 _NO_LONGER = """
@@ -94,8 +97,8 @@ def edges_of(draft: ReleaseDraft) -> QuerySet[CandidateEdge]:
 
 @transaction.atomic
 def fill(draft: ReleaseDraft) -> None:
-    """Collects the links of a draft as they are now; those that would be held back as well, with the reason. Locks and
-    changes nothing else. A second time changes nothing."""
+    """Collects the links of a draft as they are now; those that would be held back as well, with the reason. The
+    edges cannot be deleted meanwhile; nothing else is locked or changed. A second time changes nothing."""
     draft = ReleaseDraft.objects.select_for_update().get(pk=draft.pk)
     if draft.filled_at is not None:
         return
@@ -103,17 +106,23 @@ def fill(draft: ReleaseDraft) -> None:
         roll_backs.collect(draft.back_to, draft)
         roll_backs.gather(draft, lock=False)
         roll_backs.hold_back(draft.project)
-        _note_reasons(draft)
+        with _may_refer_to_leaving(draft):
+            _note_reasons(draft)
     else:
         checks.gather(draft.project, edges_of(draft), OPERATIONS[ReleaseFormat(draft.format)], lock=False)
         checks.hold_back(draft.project, read_sensitive=False)
-        _keep(draft)
+        with _may_refer_to_leaving(draft):
+            _keep(draft)
     counts = count(draft)
     draft.added, draft.changed, draft.removed = (counts.get((one, ""), 0) for one in Operation)
     draft.held_for = {why: n for why in Held if (n := sum(counts.get((one, why), 0) for one in Operation))}
     draft.held = sum(draft.held_for.values())
     draft.filled_at = timezone.now()
     draft.save()
+
+
+def _may_refer_to_leaving(draft: ReleaseDraft) -> AbstractContextManager[None]:
+    return lock_references({"review_releasedraft": [draft.pk], "linker_candidateedge": IdsIn("leaving", "edge")})
 
 
 def _keep(draft: ReleaseDraft) -> None:
@@ -188,6 +197,7 @@ def changed_since(draft: ReleaseDraft) -> frozenset[int]:
 def hold_changed(draft: ReleaseDraft) -> None:
     """Holds back those links of the draft that are no longer what it shows, or no longer to leave at all."""
     values: dict[str, Any] = {"draft": draft.pk, "changed": Held.CHANGED.value, "back": draft.back_to_id is not None}
+    values["made"] = draft.created_at
     with connection.cursor() as cursor:
         cursor.execute(_CHANGED, values)
         cursor.execute(_NO_LONGER, values)

@@ -10,6 +10,8 @@ from linker.pages import sensitive_sayings
 
 _SIDE = {"side": one_of(gettext_noop("acceptor"), gettext_noop("donor"))}
 _ROLE = {"role": one_of(*NAMED.values())}
+# What was removed used to be called killed.
+_STATES = (gettext_noop("merged"), gettext_noop("removed"), gettext_noop("redirected"), gettext_noop("killed"))
 
 EXCLUDED = Saying(gettext_noop("The %(side)s is excluded by the rule “%(rule)s”."), _SIDE)
 TAKES_NO_MORE = Saying(gettext_noop("The %(side)s takes no more links, as an editor said."), _SIDE)
@@ -21,7 +23,7 @@ NOT_INDEXABLE = Saying(gettext_noop("The %(side)s is not indexable."), _SIDE)
 MISSING = Saying(gettext_noop("The %(side)s is missing from the newest import."), _SIDE)
 NOT_LIVE = Saying(
     gettext_noop("The %(side)s was %(status)s."),
-    _SIDE | {"status": one_of(gettext_noop("merged"), gettext_noop("killed"), gettext_noop("redirected"))},
+    _SIDE | {"status": one_of(*_STATES)},
 )
 REDIRECTS = Saying(gettext_noop("The %(side)s redirects to %(url)s"), _SIDE)
 ANSWERED = Saying(gettext_noop("The %(side)s answered the crawl with %(code)s."), _SIDE)

@@ -20,23 +20,23 @@ from django.db.models import OuterRef, Subquery, TextChoices
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from linker import audit
-from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Project, Rel
+from linker.models import CandidateEdge, EdgeStatus, Project, Rel
 from linker.models.querysets import DECIDED, REOPENED
-from linker.query_strings import is_id, unknown_fields
+from linker.query_strings import day_of, is_id, unknown_fields
 from review.decisions import decision_on, with_outcome
 from review.models import Decision, LiveState, Operation, Pending, PublishedLink, ReleaseLink, Verb
 from review.queue.cursor import Cursor
 from review.queue.filters import MAX_TEXT, Order, QueueFilter
+from review.releases import readdressed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import date
     from uuid import UUID
 
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from review.models import Release
 
 AT_A_TIME = 2000
 PAGE_SIZE = 50
@@ -59,10 +59,13 @@ def confirm(project: Project, edges: QuerySet[CandidateEdge], user: User, rel: R
 
 
 @transaction.atomic
-def withdraw(project: Project, edges: QuerySet[CandidateEdge], user: User, note: str = "") -> int:
-    """Asks for the removal of links that have left; the next release carries it. Until then they count as links."""
+def withdraw(
+    project: Project, edges: QuerySet[CandidateEdge], user: User, note: str = "", batch: UUID | None = None
+) -> int:
+    """Asks for the removal of links that have left; the next release carries it. Until then they count as links.
+    `batch`: of which these are a part; else they are one of their own."""
     done = 0
-    batch = uuid4()
+    batch = batch or uuid4()
     for part in _locked(project, edges.exclude(pending__operation=Operation.REMOVE)):
         sent = _sent(part)
         done += _decide(part, user, Verb.WITHDRAW, sent, sent, Operation.REMOVE, note=note, batch=batch)
@@ -86,23 +89,14 @@ def ask_again(project: Project, edges: QuerySet[CandidateEdge], user: User, note
 
 
 @transaction.atomic
-def roll_back(release: Release, user: User, note: str) -> int:
-    """Withdraws the links that a release added and that have not been withdrawn since. What it changed or removed stays
-    as it is."""
-    done = withdraw(release.project, left_with(release.project, release.number), user, note)
-    after = {"to_be_removed": done, "note": note}
-    audit.record(release.project, ChangeKind.RELEASE, user=user, subject=f"{release} withdrawn", after=after)
-    return done
-
-
-@transaction.atomic
 def take_back(project: Project, edges: QuerySet[CandidateEdge], user: User) -> int:
     """Forgets the changes and removals that were asked for and have not left; the links are what was released last."""
     done = 0
-    for part in _locked(project, edges.filter(pending__isnull=False)):
+    for part in _locked(project, edges.filter(pending__decision__isnull=False)):
         retract(part, user)
         _save(part)
         done += len(part)
+    readdressed.ask(project)
     return done
 
 
@@ -150,6 +144,8 @@ def _decide(
         if always or operation == Operation.REMOVE or decision.edge.rel != sent.get(decision.edge_id)
     )
     _save(edges)
+    if edges:
+        readdressed.ask(edges[0].project)
     return len(edges)
 
 
@@ -158,11 +154,14 @@ def retract(edges: Sequence[CandidateEdge], user: User) -> None:
     sent = _sent(edges)
     undoing = []
     for edge in edges:
-        decision = decision_on(edge, Verb.UNDO, user, undoes=edge.pending.decision, batch=edge.pending.decision.batch)
+        asked = edge.pending.decision
+        if asked is None:  # nobody did: the page has moved
+            continue
+        decision = decision_on(edge, Verb.UNDO, user, undoes=asked, batch=asked.batch)
         edge.rel = sent.get(edge.pk, Rel(edge.rel))
         undoing.append(with_outcome(decision))
     Decision.objects.bulk_create(undoing)
-    Pending.objects.filter(edge__in=[decision.edge_id for decision in undoing]).delete()
+    Pending.objects.filter(edge__in=edges).delete()
 
 
 def _save(edges: Iterable[CandidateEdge]) -> None:
@@ -188,13 +187,15 @@ class State(TextChoices):
 class LinkFilter:
     """Which links that have left are listed, donor by donor as in the queue. Empty fields do not restrict.
 
-    `release` is the number of a release that names the link, `rel` what it has or is to have.
+    `release` is the number of a release that names the link, `rel` what it has or is to have, `since` the day from
+    which on it was first proposed.
     """
 
     state: State = State.OUT
     rel: str = ""
     release: int | None = None
     text: str = ""
+    since: date | None = None
     ignored: tuple[str, ...] = ()
 
     @classmethod
@@ -216,19 +217,24 @@ class LinkFilter:
         if "\0" in text:
             ignored.append("text")
             text = ""
-        ignored += unknown_fields(query, {"state", "rel", "release", "text", "after"})
-        return cls(State(state), rel, release, text, tuple(ignored))
+        day = query.get("since", "").strip()
+        since = day_of(day)
+        if day and since is None:
+            ignored.append("since")
+        ignored += unknown_fields(query, {"state", "rel", "release", "text", "since", "after"})
+        return cls(State(state), rel, release, text, since, tuple(ignored))
 
     def to_query(self, **more: Any) -> str:
         """The inverse of from_query, without the defaults."""
         values = {"state": "" if self.state == State.OUT else self.state.value, "rel": self.rel}
-        values |= {"release": "" if self.release is None else str(self.release), "text": self.text, **more}
+        values |= {"release": "" if self.release is None else str(self.release), "text": self.text}
+        values |= {"since": self.since.isoformat() if self.since else "", **more}
         return urlencode({name: value for name, value in values.items() if value})
 
     def ranges(self, project: Project) -> list[QuerySet[CandidateEdge]]:
         """The links, unsorted, in parts that have nothing in common: each has an index of its own in the list's
         order, or is small."""
-        edges = QueueFilter(text=self.text).scope(project)
+        edges = QueueFilter(text=self.text, since=self.since).scope(project)
         if self.rel:
             edges = edges.filter(rel=self.rel)
         if self.release is not None:
@@ -245,13 +251,6 @@ def named_by(project: Project, number: int, *operations: Operation) -> QuerySet[
     """The rows of a release, of some operations or all."""
     rows = ReleaseLink.objects.filter(release__project=project, release__number=number)
     return rows.filter(operation__in=operations) if operations else rows
-
-
-def left_with(project: Project, number: int) -> QuerySet[CandidateEdge]:
-    """Those of the links that a release added which have left and not been withdrawn since, nor come back to the
-    queue."""
-    added = named_by(project, number, Operation.ADD).values("edge")
-    return CandidateEdge.objects.filter(project=project, pk__in=added, status=EdgeStatus.EXPORTED)
 
 
 def links_page(project: Project, chosen: LinkFilter, after: str) -> tuple[list[Any], str]:

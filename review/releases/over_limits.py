@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from django.db import connection
 
 from linker.engine.anchors.diversity import word_set
+from linker.matching.acceptor_caps import MOST
 from linker.matching.anchor_use import carried_query, is_another, may_repeat
-from linker.matching.donor_caps import BESIDE, IN_TEXT, PlaceCaps, SectionNames
-from linker.matching.room import of_edges_run
+from linker.matching.donor_caps import BESIDE, IN_TEXT, ROOM_BESIDE, ROOM_IN_TEXT, PlaceCaps, SectionNames
 from linker.matching.section_caps import section_caps_sql
 from linker.models import EdgeStatus
 from linker.models.linked import linked_sql
@@ -56,32 +56,65 @@ _TARGETS, _REMOVED = "SELECT target_id FROM leaving", "SELECT edge FROM leaving 
 _STANDING = f"""e.project_id = %(project)s AND e.status = 'exported'
             AND NOT EXISTS (SELECT FROM leaving WHERE leaving.edge = e.id AND leaving.operation = 'remove')
             AND NOT {linked_sql("e")}"""
-_GIVEN = f"""
-SELECT e.source_id, e.placement, count(*) FROM linker_candidateedge e
-WHERE {_STANDING} AND e.source_id IN (SELECT source_id FROM leaving) GROUP BY 1, 2
-"""
-_RECEIVED = f"""
-SELECT e.target_id, count(*) FROM linker_candidateedge e
-WHERE {_STANDING} AND e.target_id = ANY (ARRAY(SELECT DISTINCT target_id FROM leaving)) GROUP BY 1
-"""
-# What each link needs room for, in the order in which links are let through: beside its donor's text or in it, and at
-# its acceptor, under the caps of the run that proposed it and of the donor's section; and among the links of its target
-# with the same anchor, if these come near the project's limit. The cap that the run worked with has the largest share
-# of its links in it. An editor may have overruled that the donor is full.
-_NEEDS = f"""
+# What each link needs room for: beside its donor's text or in it, under the caps of the run that proposed it and of the
+# donor's section, which are those of all its links there; and at its acceptor, under the cap that the run worked with,
+# which has the largest share of its links in it.
+_ROOM = {
+    "asked": """
+SELECT l.edge, l.source_id, l.target_id, l.placement, e.run_id
+FROM leaving l JOIN linker_candidateedge e ON e.id = l.edge WHERE l.operation = 'add' AND l.reason = ''
+""",
+    "place": f"""
 WITH section AS MATERIALIZED ({section_caps_sql()})
-SELECT l.edge, l.source_id, l.placement, l.target_id, repeated.words, repeated.said, repeated.is_free,
-    {_OVERRULED.format(code="donor_full")} AS may_be_over,
-    coalesce((run.report #>> '{{allocation,target_cap}}')::int, {of_edges_run("per_target")}) AS most,
-    CASE l.placement WHEN 'inline' THEN ARRAY[{IN_TEXT}] ELSE ARRAY[{BESIDE}] END AS caps
-FROM leaving l
-JOIN linker_candidateedge e ON e.id = l.edge
-JOIN linker_run run ON run.id = e.run_id
-JOIN linker_page donor ON donor.id = l.source_id
+SELECT a.source_id, a.placement, a.run_id,
+    CASE a.placement WHEN 'inline' THEN ARRAY[{IN_TEXT}] ELSE ARRAY[{BESIDE}] END AS caps,
+    CASE a.placement WHEN 'inline' THEN {ROOM_IN_TEXT} ELSE {ROOM_BESIDE} END AS room
+FROM (SELECT DISTINCT source_id, placement, run_id FROM asked) a
+JOIN linker_run run ON run.id = a.run_id JOIN linker_page donor ON donor.id = a.source_id
 LEFT JOIN section ON section.category = coalesce(donor.category_id, 0)
-LEFT JOIN repeated ON repeated.edge = l.edge
-WHERE l.operation = 'add' AND l.reason = ''
-ORDER BY l.decided DESC, l.score DESC, l.edge
+""",
+    "most": f"""
+SELECT run.id AS run_id, {MOST} AS most FROM linker_run run WHERE run.id IN (SELECT run_id FROM asked)
+""",
+    "given": f"""
+SELECT e.source_id, e.placement, count(*) AS links FROM linker_candidateedge e
+WHERE {_STANDING} AND e.source_id IN (SELECT source_id FROM asked) GROUP BY 1, 2
+""",
+    "received": f"""
+SELECT e.target_id, count(*) AS links FROM linker_candidateedge e
+WHERE {_STANDING} AND e.target_id = ANY (ARRAY(SELECT DISTINCT target_id FROM asked)) GROUP BY 1
+""",
+    # Where a donor or an acceptor has room for all of its links, none of them stands in the way of another.
+    "full_donor": """
+SELECT source_id, placement, coalesce(given.links, 0) AS links
+FROM (SELECT source_id, placement, count(*) AS links FROM asked GROUP BY 1, 2) a
+JOIN (SELECT source_id, placement, min(room) AS room FROM place GROUP BY 1, 2) p USING (source_id, placement)
+LEFT JOIN given USING (source_id, placement) WHERE a.links + coalesce(given.links, 0) > p.room
+""",
+    "full_acceptor": """
+SELECT a.target_id, coalesce(received.links, 0) AS links
+FROM (
+    SELECT target_id, count(*) AS links, min(most) FILTER (WHERE most > 0) AS most
+    FROM asked JOIN most USING (run_id) GROUP BY 1
+) a LEFT JOIN received USING (target_id) WHERE a.links + coalesce(received.links, 0) > a.most
+""",
+    "contested": """
+SELECT edge FROM asked JOIN full_donor USING (source_id, placement)
+UNION SELECT edge FROM asked JOIN full_acceptor USING (target_id) UNION SELECT edge FROM repeated
+""",
+}
+# The links that there may be no room for, in the order in which links are let through; and which of them are among the
+# links of their target with the same anchor, if these come near the project's limit. An editor may have overruled that
+# the donor or the acceptor is full.
+_NEEDS = f"""
+SELECT edge, a.source_id, a.placement, a.target_id, repeated.words, repeated.said, repeated.is_free,
+    {_OVERRULED.format(code="donor_full")} AS may_fill_donor,
+    {_OVERRULED.format(code="acceptor_full")} AS may_fill_acceptor, most.most, place.room, place.caps
+FROM contested JOIN asked a USING (edge) JOIN leaving l USING (edge) JOIN linker_candidateedge e ON e.id = edge
+JOIN most ON most.run_id = a.run_id
+JOIN place ON place.source_id = a.source_id AND place.placement = a.placement AND place.run_id = a.run_id
+LEFT JOIN repeated USING (edge)
+ORDER BY l.decided DESC, l.score DESC, edge
 """
 
 
@@ -99,6 +132,10 @@ def hold_over_limits(project: Project) -> None:
     for repeated in batches(_repeated(project), AT_A_TIME):
         copy_rows_in("repeated", ["edge", "words", "said", "is_free"], repeated)
     analyze("repeated")
+    for table, query in _ROOM.items():
+        _execute(f"DROP TABLE IF EXISTS {table}")
+        _execute(f"CREATE TEMP TABLE {table} ON COMMIT DROP AS {query}", {"project": project.pk})
+        analyze(table)
     for over in batches(_over(project), AT_A_TIME):
         copy_rows_in("over", ["edge", "reason", "detail"], over)
     analyze("over")
@@ -116,37 +153,49 @@ def _repeated(project: Project) -> Iterator[tuple[int, int, int, bool]]:
         key=itemgetter(0),
     ):
         said: Counter[str] = Counter()
-        edges: defaultdict[str, list[tuple[int, bool]]] = defaultdict(list)
+        edges: defaultdict[str, list[tuple[int, bool, tuple[str, str, str, str]]]] = defaultdict(list)
         for _target, edge, anchor, settled, links, overruled, placement, title, h1 in rows:
             if edge is not None:
-                is_free = overruled or may_repeat(anchor, placement, title, h1)
-                edges[word_set(anchor)].append((edge, is_free))
+                edges[word_set(anchor)].append((edge, overruled, (anchor, placement, title, h1)))
             elif is_another(anchor, settled):
                 said[word_set(anchor)] += links
         for words, those in edges.items():
             if said[words] + len(those) > limit:
                 number += 1
-                yield from ((edge, number, said[words], is_free) for edge, is_free in those)
+                for edge, overruled, link in those:
+                    yield edge, number, said[words], overruled or may_repeat(*link)
 
 
 def _over(project: Project) -> Iterator[tuple[int, str, str]]:
     """Edges that there is no room for, with reason and detail."""
-    limit, params, sections = project.identical_anchor_limit, {"project": project.pk}, SectionNames(project)
+    limit, sections = project.identical_anchor_limit, SectionNames(project)
     # Links there are and those let through so far, by donor and placement, and by target; by target and words, those
     # let through.
-    giving = Counter({(source, placement): links for source, placement, links in stream("given", _GIVEN, params)})
-    receiving = Counter(dict(stream("received", _RECEIVED, params)))
+    given = stream("given_so_far", "SELECT source_id, placement, links FROM full_donor", [])
+    giving = Counter({(source, placement): links for source, placement, links in given})
+    receiving = Counter(dict(stream("received_so_far", "SELECT target_id, links FROM full_acceptor", [])))
     saying: Counter[int] = Counter()
-    needs = stream("needs", _NEEDS, params)
-    for edge, source, placement, target, words, said, is_free, may_be_over, most, numbers in needs:
-        caps, given = PlaceCaps(*numbers), giving[source, placement]
+    for (
+        edge,
+        source,
+        placement,
+        target,
+        words,
+        said,
+        is_free,
+        may_fill_donor,
+        may_fill_acceptor,
+        most,
+        room,
+        numbers,
+    ) in stream("needs", _NEEDS, []):
         same = 0 if words is None else said + saying[words]
         if same >= limit and not is_free:
             yield edge, Held.SAME_ANCHOR, held_sayings.SAME_ANCHOR.said(links=same, limit=limit)
-        elif given >= caps.room and not may_be_over:
-            full, values = caps.said(placement, given, sections)
+        elif giving[source, placement] >= room and not may_fill_donor:
+            full, values = PlaceCaps(*numbers).said(placement, giving[source, placement], sections)
             yield edge, Held.DONOR_FULL, full.said(**values)
-        elif 0 < most <= receiving[target]:
+        elif 0 < most <= receiving[target] and not may_fill_acceptor:
             yield edge, Held.ACCEPTOR_FULL, room_for(most, held_sayings.ACCEPTOR_ROOM)
         else:
             giving[source, placement] += 1
@@ -155,6 +204,6 @@ def _over(project: Project) -> Iterator[tuple[int, str, str]]:
                 saying[words] += 1
 
 
-def _execute(statement: str) -> None:
+def _execute(statement: str, params: dict[str, int] | None = None) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(statement)
+        cursor.execute(statement, params)

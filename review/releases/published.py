@@ -31,7 +31,8 @@ LEFT JOIN review_publishedlink p ON p.edge_id = l.edge_id
 WHERE l.release_id = %(release)s AND l.edge_id > %(after)s AND l.edge_id <= %(last)s ORDER BY l.edge_id
 ON CONFLICT (edge_id) DO UPDATE SET release_id = excluded.release_id, is_out = excluded.is_out,
     anchor = excluded.anchor, rel = excluded.rel, released_at = excluded.released_at, state = excluded.state,
-    since = excluded.since, closed_at = NULL, closed_by_id = NULL, closed_note = ''
+    since = excluded.since, closed_at = NULL, closed_by_id = NULL, closed_note = '', donor_was = '',
+    acceptor_was = ''
 """
 
 

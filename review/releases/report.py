@@ -58,6 +58,30 @@ RELEASE = ReportKind(ReleaseReport, sentences, TABLE.rows)
 
 
 @dataclass(frozen=True, kw_only=True)
+class WithdrawReport(Report):
+    """`release` is its number in the project; `links` of it will be removed."""
+
+    release: int = 0
+    links: int = 0
+
+
+def withdraw_sentences(report: WithdrawReport) -> list[str]:
+    said = ngettext(
+        "%(n)s link of release %(release)d will be removed by the next release.",
+        "%(n)s links of release %(release)d will be removed by the next release.",
+        report.links,
+    )
+    return [said % {"n": number(report.links), "release": report.release}]
+
+
+WITHDRAW = ReportKind(
+    WithdrawReport,
+    withdraw_sentences,
+    Table(labels={"links": gettext_lazy("Links to be removed")}, hidden=["release"]).rows,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
 class DraftReport(Report):
     """How many `links` the draft holds and how many are `held` back; `draft` is its id."""
 

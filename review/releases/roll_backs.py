@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from django.db import connection
-from django.utils.translation import gettext as _
 
 from linker.models import CandidateEdge, EdgeStatus, Rel
 from linker.models.edge_columns import SEEN_COLUMNS
 from linker.storage.copy import analyze
+from linker.storage.references import IdsIn, lock_references
 from linker.storage.slices import in_slices
 from review.decisions import decision_on, with_outcome, write_decisions, write_edges
 from review.link_places import make_accepted
 from review.models import Decision, DraftLink, Operation, Verb
+from review.queue.notes import ROLLED_BACK
 from review.releases import checks, outgoing
 from review.rulings import Ruling
 
@@ -100,7 +101,8 @@ def collect(release: Release, draft: ReleaseDraft) -> None:
         cursor.execute(_NAMED, values)
         cursor.execute("CREATE UNIQUE INDEX ON named (edge)")
     analyze("named")
-    in_slices(_COLLECT, values, "named", "edge")
+    with lock_references({"review_releasedraft": [draft.pk], "linker_candidateedge": IdsIn("named", "edge")}):
+        in_slices(_COLLECT, values, "named", "edge")
 
 
 def gather(draft: ReleaseDraft, *, lock: bool) -> None:
@@ -126,7 +128,7 @@ def apply(draft: ReleaseDraft, user: User) -> None:
     """Gives the links of `leaving` that nothing holds back the words, rel and status they had, with a decision each;
     changes that were asked for and have not left are taken back."""
     batch, after = uuid4(), 0
-    note = _("Rolled back to release %(number)d") % {"number": draft.back_to.number if draft.back_to else 0}
+    note = ROLLED_BACK.said(number=draft.back_to.number if draft.back_to else 0)
     _set_back_plain(draft, user, note, batch)
     while rows := _next(draft, after):
         after = max(rows)

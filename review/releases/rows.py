@@ -110,7 +110,9 @@ _ROWS = {
         f"{_URLS}, donor.body_hash AS donor_hash, category.path AS category, tier.name AS tier, run.model, "
         "run.threshold, run.time AS run_time, decision.username AS decided_by, decision.at AS decided_at, "
         f"moved.sentence AS moved_sentence, moved.heading AS moved_heading, to_do.operation, "
-        f"{_PARAGRAPH} AS paragraph, out.anchor AS previous_anchor, out.rel AS previous_rel",
+        f"{_PARAGRAPH} AS paragraph, CASE WHEN to_do.operation = 'change' THEN out.anchor END AS previous_anchor, "
+        "CASE WHEN to_do.operation = 'change' THEN out.rel END AS previous_rel, "
+        "nullif(out.donor_was, '') AS previous_donor_url, nullif(out.acceptor_was, '') AS previous_acceptor_url",
         f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} LEFT JOIN LATERAL ({MOVED_PLACE}) moved ON true",
     ),
     ReleaseFormat.JOIL: (_URLS, _BOTH_PAGES),
@@ -125,8 +127,9 @@ LEFT JOIN LATERAL (
     ) END AS operation
 ) to_do ON true
 """
-# What a change replaces: the words and rel that the link was released with last.
-_PREVIOUS = "LEFT JOIN review_publishedlink out ON out.edge_id = e.id AND out.is_out AND to_do.operation = 'change'"
+# What a change replaces: the words and rel that the link was released with last, and where its pages were then; a
+# removal needs the addresses as well.
+_PREVIOUS = "LEFT JOIN review_publishedlink out ON out.edge_id = e.id AND out.is_out"
 _LEAVES = "linker_candidateedge.id IN (SELECT edge FROM leaving WHERE reason = '')"
 _LEAVING = "JOIN leaving to_do ON to_do.edge = e.id"
 

@@ -19,6 +19,7 @@ from review.queue import counts, opinions
 from review.queue.agreement import answer_in_words
 from review.queue.card_words import GOES, name_of, percent
 from review.queue.filters import QueueFilter
+from review.queue.notes import note_of
 from review.queue.page_dates import dates_in_words
 from review.web import release_words
 
@@ -58,6 +59,9 @@ def place(edge: CandidateEdge) -> str:
 def dates(page: Page) -> list[str]:
     """Of when the page is, as far as that is known."""
     return dates_in_words(page)
+
+
+register.filter(note_of)
 
 
 @register.filter

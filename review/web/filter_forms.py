@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from linker import wording
 from linker.models import EdgeStatus, Placement, RankedBy, Rel, SuppressedKind
+from linker.web.forms.fields import SinceField
 from review.queue.filter_choices import generator_choices
 from review.queue.filters import GAP, MAX_TEXT, OfPilot, Order, Sensitive
 from review.releases.outgoing import State
@@ -52,6 +53,7 @@ class QueueFilterForm(forms.Form):
         widget=forms.NumberInput(attrs={"step": 1}),
     )
     pilot = forms.ChoiceField(label=_("Pilot"), choices=OfPilot.choices)
+    since = SinceField()
     order = forms.ChoiceField(label=_("Order"), choices=Order.choices)
     held = forms.BooleanField(label=_("Held back"), widget=forms.CheckboxInput(attrs={"value": "1"}))
     regressed = forms.BooleanField(label=_("Back from the site"), widget=forms.CheckboxInput(attrs={"value": "1"}))
@@ -111,6 +113,7 @@ class LinkFilterForm(forms.Form):
     release = forms.CharField(
         label=_("Named by release"), widget=forms.TextInput(attrs={"inputmode": "numeric", "size": 6})
     )
+    since = SinceField()
 
     def __init__(self, chosen: LinkFilter) -> None:
         initial = {name: getattr(chosen, name) for name in self.base_fields}

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from linker.models import EdgeStatus, Placement, Project, RankedBy
-from linker.wording import within
+from linker.wording import day_in_words, within
 from review.models import Operation, Release
 from review.queue.filter_choices import generator_label
 from review.queue.filters import ALL, GAP, ExportFilter
@@ -70,6 +70,8 @@ def in_words(chosen: ExportFilter, project: Project) -> list[str]:
         words.append(_("ranked by %(how)s") % {"how": within(RankedBy(chosen.ranked_by).label)})
     if chosen.probability is not None:
         words.append(_("with a probability of at least %(percent)d%%") % {"percent": chosen.probability})
+    if chosen.since is not None:
+        words.append(_("new since %(day)s") % {"day": day_in_words(chosen.since)})
     if chosen.text:
         words.append(_("containing “%(text)s”") % {"text": chosen.text})
     return words

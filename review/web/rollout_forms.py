@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -40,7 +39,7 @@ class RolloutForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         if not self.errors and bool(values.get("category")) == bool(values.get("pattern")):
-            raise ValidationError(_("Choose a category or enter a pattern: exactly one of the two."))
+            self.add_error("category", _("Choose a category or enter a pattern: exactly one of the two."))
         if values.get("stage") == Stage.PILOT and not values.get("share") and "share" not in self.errors:
             self.add_error("share", _("Say for how many percent of the donors links leave."))
         values["share"] = values.get("share") or 10

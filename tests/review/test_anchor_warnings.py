@@ -92,7 +92,7 @@ def test_an_anchor_that_an_editor_wrote_is_looked_at_as_a_run_looks_at_its_own(p
 
 
 def test_a_page_that_left_the_site_misleads_nobody(project, edge, editor):
-    make_page(project, title="Down bags", h1="Down bags", status="killed")
+    make_page(project, title="Down bags", h1="Down bags", status="removed")
     assert codes(rewrite(edge, editor, "down bags")) == []
 
 

@@ -17,11 +17,12 @@ known = import_module("review.migrations.0009_known_answers")
 lives = import_module("review.migrations.0012_published_links")
 audits = import_module("review.migrations.0013_audits")
 alerts = import_module("review.migrations.0017_alerts")
+identity = import_module("linker.migrations.0032_page_identity")
 TABLES = {
     "linker_change", "review_secondreading", "review_knownreading", "review_linkevent", "review_judgement",
-    "review_alertclosing", *review.TABLES,
+    "review_alertclosing", *review.TABLES, *identity.TABLES,
 }  # fmt: skip
-OTHERS = (readings, known, lives, audits, alerts)
+OTHERS = (readings, known, lives, audits, alerts, identity)
 
 
 def functions() -> dict[str, str]:

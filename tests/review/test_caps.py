@@ -16,6 +16,7 @@ from linker.matching.caps_run import run_apply_caps, start_if_due
 from linker.matching.full_donors import take_out
 from linker.matching.room import Room, rooms_of
 from linker.models import Block, CandidateEdge, EdgeStatus, Page, RunKind, SectionCap
+from linker.projects.cap_preview import touched_by
 from linker.projects.policies.caps import set_cap
 from review.decisions import decide_edges
 from review.models import Decision, Held, Verb
@@ -89,6 +90,17 @@ def test_what_an_editor_overrules_is_kept_and_leaves(project, editor, magazine):
     other = make_edge(project, donor, placement="inline", score=0.7, status=EdgeStatus.ACCEPTED)
     assert held_of(project) == [(Held.DONOR_FULL, FULL.replace("1 approved", "2 approved"))]
     assert CandidateEdge.objects.get(pk=other.pk).status == EdgeStatus.ACCEPTED
+
+
+def test_the_preview_counts_as_held_what_a_release_would_hold(project, editor):
+    donor = donor_with(project, 3)
+    kept, held = (make_edge(project, donor, score=score, placement="inline") for score in (0.7, 0.8))
+    accept(held, editor)
+    cap(project, None, inline_in_all=4)
+    assert codes(accept(kept, editor)) == ["donor_full"]
+    accept(kept, editor, "donor_full")
+    touched = touched_by(SectionCap(project=project, inline_in_all=3))
+    assert (touched.held, touched.examples) == (1, [held])
 
 
 def test_several_accepted_at_once_fill_the_donor_one_after_the_other(project, editor):
@@ -368,8 +380,10 @@ def test_a_match_a_decision_and_the_queue_count_as_a_loop_in_python_does(db, sit
         for edge in asked:
             full = wanted[edge.source_id, edge.placement] <= 0
             assert ("donor_full" in [one.code for one in card_of(edge).warnings]) == full
-        left = take_out(project)
         open_ones = CandidateEdge.objects.filter(project=project, status="suggested")
+        out = take_out(project)
+        left = set(open_ones.filter(stale=True, capped_at__isnull=False).values_list("pk", flat=True))
+        assert len(left) == out
         assert left == {edge.pk for edge in open_ones if wanted[edge.source_id, edge.placement] <= 0}
         CandidateEdge.objects.filter(project=project).update(stale=False, capped_at=None)
         CandidateEdge.objects.filter(project=project, status="accepted").update(status="exported")

@@ -51,12 +51,31 @@ def leaver(project) -> CandidateEdge:
     return accepted(project)
 
 
+def test_links_are_compared_one_by_one_only_where_there_may_be_no_room(project):
+    """A million links that all have room are looked at by statements alone."""
+    run = make_run(project, params={"inline_per_donor": 2, "related_per_donor": 2, "per_target": 3})
+    crowded, roomy = make_page(project), make_page(project)
+    full = [accepted(project, crowded, run=run, anchor=f"words {n}") for n in range(3)]
+    for n in range(2):
+        accepted(project, roomy, run=run, anchor=f"other words {n}")
+
+    with transaction.atomic():
+        checks.gather(project, project.edges.all(), Operation, lock=False)
+        checks.hold_back(project, read_sensitive=False)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT edge FROM contested ORDER BY edge")
+            compared = [edge for (edge,) in cursor.fetchall()]
+        held = [row.reason for row in held_back.rows(held_back.NEXT)[0]]
+
+    assert (compared, held) == ([edge.pk for edge in full], [Held.DONOR_FULL])
+
+
 @pytest.mark.parametrize("side", ["source", "target"])
 @pytest.mark.parametrize(
     ("fields", "reason", "detail"),
     [
         ({"missing_since": timezone.now()}, Held.GONE, "is missing from the newest import."),
-        ({"status": "killed"}, Held.GONE, "was killed."),
+        ({"status": "removed"}, Held.GONE, "was removed."),
         ({"status_code": 404}, Held.GONE, "answered the crawl with 404."),
         ({"status_code": 503}, Held.GONE, "answered the crawl with 503."),
         ({"status_code": 301}, Held.REDIRECTED, "answered the crawl with 301."),

@@ -47,6 +47,7 @@ def site(project, manager):
     make_edge(project, home, pages[3], **placed)
     make_edge(project, pages[0], pages[2], status="rejected", reviewed=True)
     make_edge(project, pages[0], pages[3], sensitive="medical: page")
+    make_edge(project, pages[1], pages[3], sensitive="medical: page", tier=None)  # held back, and in no count
     return project
 
 
@@ -121,3 +122,12 @@ def test_it_prints_on_one_page_without_what_is_around_it(site, client_for, viewe
     assert content.startswith(b"%PDF")
     assert len(re.findall(rb"/Type\s*/Page\b", content)) == 1
     assert re.search(rb"/MediaBox\s*\[\s*0 0 59[45]\S* 84[12]", content)  # A4, in points
+
+
+def test_what_waits_for_a_second_person_is_not_called_ready(site, client_for, viewer):
+    address, client = reverse("client_reports", args=[site.slug]), client_for(viewer)
+    site.edges.filter(status="accepted").update(waits=True)
+    written(site)
+    page = re.sub(r"\s+", " ", client.get(address).content.decode())
+    assert "Let a second person look at the approved link that waits for one." in page
+    assert "Release the approved link" not in page

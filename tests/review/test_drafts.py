@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+from importlib import import_module
 
+import psycopg
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
+from django.utils import timezone, translation
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from linker.models import EdgeStatus, ExistingLink, Page, Rel
 from linker.models.querysets import OUT
 from linker.storage import slices
+from linker.storage.references import may_skip_checks
 from review import decisions
 from review.live import seeing
 from review.live.verify import verify
@@ -31,11 +34,14 @@ from review.models import (
     ReleaseLink,
     Verb,
 )
+from review.queue.notes import note_of
 from review.releases import create, drafts, outgoing
 from review.releases.create import NothingToExport
 from review.releases.drafts import NoOpenDraft
 from tests.factories import make_edge, make_link
 from tests.review.test_release import release_of
+
+draft_keys = import_module("review.migrations.0022_draft_keys")
 
 
 def draft_of(project, user=None, **how):
@@ -81,6 +87,14 @@ def test_a_draft_shows_what_would_leave_and_changes_nothing(project, accepted, e
     ]
     assert accepted.status == EdgeStatus.ACCEPTED
     assert not Release.objects.exists()
+
+
+def test_a_draft_locks_none_of_its_links(project, accepted, editor):
+    with transaction.atomic(), connection.cursor() as cursor:
+        draft_of(project, editor)
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("SELECT count(*) FROM linker_candidateedge WHERE xmax::text = pg_current_xact_id()::text")
+        assert cursor.fetchone() == (0,)
 
 
 def test_what_is_accepted_after_the_draft_waits_for_the_next_one(project, accepted, editor):
@@ -179,6 +193,89 @@ def test_a_draft_of_three_columns_has_additions_alone(project, accepted, editor)
     create.publish(draft, editor)
 
     assert Pending.objects.count() == 1
+
+
+def test_a_draft_holds_no_link_without_a_suggestion_or_a_draft(project, accepted, editor):
+    draft = draft_of(project, editor)
+    connection.check_constraints()
+    for missing in ({"edge": 0}, {"draft": 0}):
+        with pytest.raises(IntegrityError, match="foreign key"), transaction.atomic():
+            _refer(DraftLink.objects.filter(draft=draft), **missing)
+
+
+def _refer(links, **to) -> None:
+    assert links.update(**to) == 1
+    connection.check_constraints()
+
+
+def drafted(project, editor) -> list[list[tuple]]:
+    """The links of a draft, and of a roll-back that holds some of them back; nothing of it stays."""
+    with transaction.atomic():
+        first = release_of(project)
+        late = [make_edge(project, status=EdgeStatus.ACCEPTED, anchor=f"late {n}", reviewed=True) for n in range(3)]
+        drafts_made = [draft_of(project, editor)]
+        release_of(project)
+        outgoing.withdraw(project, project.edges.exclude(pk__in=[edge.pk for edge in late]), editor)
+        release_of(project)
+        Page.objects.filter(pk=project.edges.order_by("pk")[0].target_id).update(missing_since=timezone.now())
+        drafts_made.append(back_to(first, editor))
+        connection.check_constraints()
+        links = [
+            list(DraftLink.objects.filter(draft=draft).order_by("pk").values_list("anchor", "operation", "reason"))
+            for draft in drafts_made
+        ]
+        transaction.set_rollback(True)
+    return links
+
+
+def test_a_role_that_must_check_each_row_drafts_the_same(project, accepted, editor):
+    expected = drafted(project, editor)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE ROLE plain; GRANT ALL ON ALL TABLES IN SCHEMA public TO plain; "
+            "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO plain; SET LOCAL ROLE plain"
+        )
+    assert not may_skip_checks()
+    assert drafted(project, editor) == expected
+    assert [(len(links), {reason for *_, reason in links}) for links in expected] == [(3, {""}), (4, {"", "gone"})]
+
+
+def test_checks_are_on_again_after_a_draft(project, accepted, editor):
+    draft_of(project, editor)
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW session_replication_role")
+        assert cursor.fetchone() == ("origin",)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_suggestion_goes_while_a_draft_of_it_is_filled(project, accepted, editor):
+    first = release_of(project)
+    late = make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+    filled = [drafts.make_draft(project, editor, {}, ReleaseFormat.FULL)]
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as other:
+        other.execute("SET lock_timeout = '200ms'")
+        with transaction.atomic():
+            drafts.fill(filled[0])
+            assert DraftLink.objects.filter(edge=late).exists()
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                other.execute("DELETE FROM linker_candidateedge WHERE id = %s", [late.pk])
+        release_of(project)
+        with transaction.atomic():
+            back_to(first, editor)
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                other.execute("DELETE FROM linker_candidateedge WHERE id = %s", [late.pk])
+
+
+def test_rows_of_drafts_that_refer_to_nothing_go_before_their_keys_come_back(project, accepted, editor):
+    draft = draft_of(project, editor)
+    kept = DraftLink.objects.get()
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET LOCAL session_replication_role = replica")
+        for missing in ({"draft": draft, "edge_id": 0}, {"draft_id": 0, "edge": accepted}):
+            DraftLink.objects.create(**missing, operation=Operation.ADD, anchor="socks", rel=Rel.FOLLOW)
+        cursor.execute("SET LOCAL session_replication_role = origin")
+        cursor.execute(draft_keys.OF_NOTHING)
+    assert DraftLink.objects.get() == kept
 
 
 def test_rolling_back_takes_off_what_was_added_since(project, accepted, editor):
@@ -394,3 +491,16 @@ def _sum(project) -> dict[int, tuple[str, str]]:
         else:
             there[link.edge_id] = (link.anchor, link.rel)
     return there
+
+
+def test_the_note_of_a_roll_back_is_in_the_language_of_who_reads_it(project, accepted, editor):
+    first = release_of(project)
+    make_edge(project, status=EdgeStatus.ACCEPTED, anchor="late", reviewed=True)
+    release_of(project)
+    draft = back_to(first, editor)
+    with translation.override("de"):
+        create.publish(draft, editor)
+    decision = Decision.objects.filter(verb=Verb.ROLL_BACK).latest("pk")
+    assert decision.note == f"Rolled back to release {first.number}"
+    with translation.override("de"):
+        assert note_of(decision) == f"Zurückgesetzt auf Auslieferung {first.number}"

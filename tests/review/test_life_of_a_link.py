@@ -112,7 +112,7 @@ def test_a_life_costs_the_same_queries_however_long_it_is(project, edge, editor,
         outgoing.confirm(project, project.edges.all(), editor, rel)
         release_of(project)
 
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         for moment in life_of(edge):
             str(moment.user or moment.release)
 

@@ -6,12 +6,15 @@ from collections import Counter
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from linker.models import EdgeStatus
 from review.live import seeing
 from review.live.counts import counts, recount
+from review.live.funnel import funnel
 from review.live.verify import verify
 from review.models import PublishedCount, PublishedLink
+from review.releases import outgoing
 from tests.factories import make_edge, make_link, make_project
 from tests.review.test_release import release_of
 
@@ -66,3 +69,21 @@ def test_a_project_that_goes_takes_its_counts_along(project):
         cursor.execute("SET LOCAL anchorline.purge = 'on'")
         other.delete()
     assert not PublishedCount.objects.exists()
+
+
+def test_the_funnel_counts_each_approved_link_once_and_reads_none_of_those_that_were_never_released(project, editor):
+    back, again, _kept = (make_edge(project, status=EdgeStatus.ACCEPTED, anchor=f"words {n}") for n in range(3))
+    release_of(project)
+    outgoing.withdraw(project, project.edges.filter(pk=again.pk), editor)
+    release_of(project)
+    project.edges.filter(pk=again.pk).update(status=EdgeStatus.ACCEPTED)
+    project.edges.filter(pk=back.pk).update(status=EdgeStatus.ACCEPTED, regressed=True)
+    for _ in range(2):
+        make_edge(project, status=EdgeStatus.ACCEPTED)
+
+    with CaptureQueriesContext(connection) as queries:
+        found = {step.name: step.links for step in funnel(project).steps}
+
+    assert (found["Approved"], found["Released"]) == (5, 3)
+    of_links = [query["sql"] for query in queries if 'FROM "linker_candidateedge"' in query["sql"]]
+    assert [query for query in of_links if "LIMIT" not in query] == []

@@ -16,11 +16,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from linker.models import CandidateEdge, EdgeStatus, Page, SensitiveRule
-from review.models import Held, Release, ReleaseFormat, ReleaseLink
-from review.releases import create
+from review.decisions import decide_edges
+from review.live.verify import verify
+from review.models import Held, Release, ReleaseFormat, ReleaseLink, Verb
+from review.releases import create, rows
 from review.releases.create import NothingToExport
 from review.releases.preview import preview
-from tests.factories import lenient_tiers, make_category, make_edge, make_page, make_project, make_run
+from tests.factories import lenient_tiers, make_category, make_edge, make_link, make_page, make_project, make_run
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -128,8 +130,26 @@ def test_these_never_leave_unreviewed(lenient, fields):
         release_of(lenient)
 
 
+def test_a_link_that_came_back_from_the_site_waits_for_a_person_in_every_tier(lenient, editor):
+    edge = make_edge(lenient, score=0.7)
+    release_of(lenient)
+    link = make_link(edge.source, edge.target, edge.anchor)
+    verify(lenient)
+    link.delete()
+    verify(lenient)  # it was live and has gone
+
+    with pytest.raises(NothingToExport):
+        release_of(lenient)
+    edge.refresh_from_db()
+    assert (edge.status, edge.regressed, preview(lenient, lenient.edges.all()).links) == ("suggested", True, 0)
+    assert not rows.choose(lenient.edges.all(), rows.Choice.ACCEPTED).exists()
+
+    decide_edges(lenient, [edge.pk], Verb.ACCEPT, editor)
+    assert donors(release_of(lenient)) == [edge.source.url]
+
+
 @pytest.mark.parametrize("side", ["source", "target"])
-@pytest.mark.parametrize("gone", [{"missing_since": timezone.now()}, {"status": "killed"}], ids=["missing", "killed"])
+@pytest.mark.parametrize("gone", [{"missing_since": timezone.now()}, {"status": "removed"}], ids=["missing", "removed"])
 def test_links_of_pages_that_are_gone_never_leave_unreviewed(lenient, side, gone):
     make_edge(lenient, score=0.7, **{side: make_page(lenient, **gone)})
 

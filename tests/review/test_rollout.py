@@ -143,3 +143,9 @@ def test_a_rule_that_was_sent_twice_is_undone_whole(project, edges, manager, cli
         assert client.post(page, sent).status_code == 302
     client.post(*undo_form(client.get(page).content.decode()))
     assert RolloutRule.objects.get().stage == Stage.ON
+
+
+def test_two_things_at_once_are_said_in_words_and_not_by_the_name_of_a_constraint(project):
+    category = make_category(project, "Shop")
+    form = RolloutForm({"stage": "off", "category": category.pk, "pattern": "x", "share": "10"}, project=project)
+    assert form.errors == {"category": ["Choose a category or enter a pattern: exactly one of the two."]}

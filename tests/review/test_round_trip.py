@@ -74,7 +74,7 @@ def test_decisions_come_back_are_shown_first_and_undone_as_one(as_editor, editor
     rows[2] |= {"decision": "Reject", "reason": "Poor anchor", "note": "too long"}
     rows[3] |= {"decision": "yes", "new_anchor": edges[3].target.title}
     said, wishes = send(as_editor, file(rows))
-    assert "accepts 2 suggestions, rejects 1, and leaves 1 rows without a decision" in " ".join(said.split())
+    assert "To accept: 2. To reject: 1. Rows without a decision: 1." in " ".join(said.split())
     assert {status for status, _ in state(edges)} == {"suggested"}
     answer = as_editor.post(SHEET, {"wishes": wishes}, follow=True).content.decode()
     assert "2 links accepted, 1 rejected, undone as one." in answer
@@ -140,7 +140,7 @@ def test_a_suggestion_is_decided_by_the_first_of_its_rows(as_editor, edges):
     page, wishes = send(as_editor, file([row | {"decision": "reject"}, row | {"decision": "accept"}]))
     page = " ".join(page.split())
     assert "Row 3: Row 2 decides on the same suggestion." in page
-    assert "accepts 0 suggestions, rejects 1," in page
+    assert "To accept: 0. To reject: 1." in page
     as_editor.post(SHEET, {"wishes": wishes})
     assert state(edges)[0][0] == "rejected"
 
@@ -154,7 +154,7 @@ def test_rows_that_will_be_refused_are_named_before_anything_is_saved(as_editor,
     rows[2]["anchor"] = "tent"
     page, wishes = send(as_editor, file(rows))
     page = " ".join(page.split())
-    assert "accepts 1 suggestions, rejects 0," in page
+    assert "To accept: 1. To reject: 0." in page
     assert "3 rows would be refused" in page
     assert "Row 2: This suggestion is not in this project." in page
     assert "Row 3: The anchor has 201 characters" in page
@@ -286,7 +286,7 @@ def test_a_row_whose_link_is_not_that_of_its_suggestion_is_refused_and_both_are_
     one, other = edges[0], edges[1]
     assert f"Row 2: The row names the link from {one.source.url} to {one.target.url}" in said
     assert f"suggestion {other.pk} is the link from {other.source.url} to {other.target.url}" in said
-    assert "accepts 0 suggestions, rejects 0," in said
+    assert "To accept: 0. To reject: 0." in said
     assert not wishes
     row = downloaded(as_editor)[2] | {"decision": "accept", "acceptor": "https://elsewhere.example/"}
     assert "Row 2: The row names the link from" in send(as_editor, file([row]))[0]
@@ -307,7 +307,7 @@ def test_what_somebody_decided_meanwhile_is_refused_in_the_preview(as_editor, pr
     said = " ".join(send(as_editor, file(rows))[0].split())
     assert "Row 2: ada decided first: accepted. Nothing of yours was saved." in said
     assert "Row 3: A newer match run has refreshed this suggestion" in said
-    assert "accepts 0 suggestions, rejects 0," in said
+    assert "To accept: 0. To reject: 0." in said
 
 
 def test_a_file_that_is_sent_again_writes_nothing_and_says_so(as_editor, editor, edges):
@@ -380,20 +380,21 @@ ROWS = st.lists(
 BEFORE = st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["own", "other", "draft"])), max_size=3)
 
 
-@given(rows=ROWS, before=BEFORE, limit=st.integers(1, 3))
+@given(rows=ROWS, before=BEFORE, limit=st.integers(1, 3), per_target=st.integers(0, 3))
 @settings(
     max_examples=40,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_what_the_preview_says_is_what_happens(project, editor, tmp_path, rows, before, limit):
+def test_what_the_preview_says_is_what_happens(project, editor, tmp_path, rows, before, limit, per_target):
     with transaction.atomic():
         project.identical_anchor_limit = limit
         project.save()
         targets = [make_page(project, f"/boots-{n}", title="Boots for winter") for n in range(2)]
         said = ["warm boots", "winter boots", "warm boots", "boots"] * 2
-        edges = [make_edge(project, target=targets[n % 2], anchor=anchor) for n, anchor in enumerate(said)]
+        run = make_run(project, params={"per_target": per_target})
+        edges = [make_edge(project, target=targets[n % 2], anchor=anchor, run=run) for n, anchor in enumerate(said)]
         wishes = _wishes(tmp_path, edges, rows)
         for number, what in before:
             _meanwhile(project, editor, edges[number], what)

@@ -182,6 +182,22 @@ def test_a_manager_sees_what_a_pair_touches_saves_it_and_takes_it_back(
     assert (said.user, said.after) == (manager, {"links": "from Tents to Others", "reason": WHY})
 
 
+def test_a_preview_that_looked_at_some_pages_alone_says_so(
+    project,
+    shop,  # noqa: F811
+    tents,
+    others,
+    client_for,
+    manager,
+    monkeypatch,
+):
+    client, said = client_for(manager), "pages were looked at."
+    assert said not in client.post(f"{PAGE}pair/", fields(tents, others, check=1)).content.decode()
+    monkeypatch.setattr("linker.projects.safety_preview.SAMPLE", 2)
+    shown = client.post(f"{PAGE}pair/", fields(tents, others, check=1)).content.decode()
+    assert "Only the project’s first 2 pages were looked at." in shown
+
+
 def test_a_class_is_made_changed_and_removed_by_form_and_one_in_use_stays(project, client_for, manager, redis_server):
     make_page(project, "/wine")
     client = client_for(manager)
@@ -190,6 +206,8 @@ def test_a_class_is_made_changed_and_removed_by_form_and_one_in_use_stays(projec
     assert client.post(f"{PAGE}class/", {**new, "class-url_pattern": "("}).status_code == 422
     assert client.post(f"{PAGE}class/", new).status_code == 302
     assert client.post(f"{PAGE}class/", new).status_code == 422  # the name is taken
+    small = client.post(f"{PAGE}class/", {**new, "class-name": "alcohol"})
+    assert "A class has this name already." in small.content.decode()
     one = SafetyClass.objects.get()
     assert "18 and over." in client.get(f"{PAGE}?class={one.pk}").content.decode()
     assert client.post(f"{PAGE}class/", {**new, "class": one.pk, "class-name": "Spirits"}).status_code == 302

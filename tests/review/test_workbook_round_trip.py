@@ -138,7 +138,7 @@ def test_what_a_workbook_decides_is_shown_first_and_then_carried_out(as_editor, 
     rows[1] |= {"decision": "accept"}
     rows[2] |= {"decision": "reject", "reason": "Poor anchor", "note": "=no"}
     said, _ = send(as_editor, saved(rows))
-    assert "accepts 2 suggestions, rejects 1, and leaves 2 rows without a decision" in said
+    assert "To accept: 2. To reject: 1. Rows without a decision: 2." in said
     assert {status for status, _ in state(edges)} == {"suggested"}
     assert "2 links accepted, 1 rejected, undone as one." in carried_out(as_editor, saved(rows))
     assert [status for status, _ in state(edges)] == ["accepted", "accepted", "rejected", "suggested", "suggested"]
@@ -166,7 +166,7 @@ def test_a_formula_is_its_result_and_one_without_a_result_is_named(as_editor, tm
     empty = r"(<f>IF\(I3[^<]*</f><v></v>)"  # as Excel writes a text without letters
     calculated = replaced(saved(rows, fill=fill), r">" + empty, r' t="str">\1')
     said, _ = send(as_editor, calculated)
-    assert "accepts 1 suggestions, rejects 0, and leaves 4 rows" in said
+    assert "To accept: 1. To reject: 0. Rows without a decision: 4." in said
     said, _ = send(as_editor, replaced(calculated, r' t="str"><f>([^<]*)</f><v>accept</v>', r"><f>\1</f><v></v>"))
     assert "Row 2: The formula under “decision” has no result." in said
 

@@ -149,6 +149,7 @@ def _page(
     points = calibrations.points_of(sample, lenient=said["lenient"])
     found = bound_for(points, said["wanted"] / 100, sure=said["sure"]) if is_asked else None
     effect = _effect(membership.project, sample, form.tiers[said["tier"]], found.bound) if found else None
+    order = _order(sample, form.tiers, effect) if effect else []
     context = shell(
         membership,
         "quality",
@@ -156,10 +157,12 @@ def _page(
         sample=sample,
         form=form,
         is_asked=is_asked,
+        is_question=request.method == "GET",
         points=points,
         chosen=found,
         drawing=drawing(points, found),
         effect=effect,
+        order=order,
         cohort=_cohort(sample),
         is_in_use=membership.project.tier_basis == Basis.PROBABILITY,
         people=calibrations.labelled_by(sample),
@@ -175,6 +178,15 @@ def _effect(project: Project, sample: Sample, tier: Tier, bound: float) -> Effec
         return calibrations.effect_of(project, tier, bound, calibrations.cohort_of(sample.run))
     except UserError:
         return None
+
+
+def _order(sample: Sample, tiers: dict[int, Tier], effect: Effect) -> list[str]:
+    """The names of the tiers from the top, where the bound would change their order; else empty."""
+    own = calibrations.cohort_of(sample.run)
+    bounds = dict(own.bounds) if own else {pk: tier.lower_bound for pk, tier in tiers.items()}
+    now = [tiers[pk].name for pk in sorted(bounds, key=lambda pk: -bounds[pk]) if pk in tiers]
+    then = [tier.name for tier in effect.tiers if tier.name in now]
+    return then if then != now else []
 
 
 def _cohort(sample: Sample) -> Cohort | None:

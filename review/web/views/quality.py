@@ -62,7 +62,7 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
         days=days,
         choices=DAYS,
         found=rates(project, since(days)),
-        audits=list(project.samples.filter(kind="audit").select_related("run")[:MOST_AUDITS]),
+        audits=judging.audits(project, MOST_AUDITS),
         waiting=judging.waiting_by_reader(project),
         bad=judging.bad_links(project, MOST_BAD),
         own=_number_waiting(project, user_of(request)),

@@ -26,7 +26,7 @@ from linker.wording import number as in_figures
 from review.models import Held, Operation, Release, ReleaseFormat
 from review.queue.counts import MOST, AtLeast
 from review.queue.filters import ALL, ExportFilter
-from review.releases import checks, create, held_back, outgoing, rows
+from review.releases import checks, create, held_back, rows, withdrawals
 from review.releases.create import NothingToExport, NumberChanged
 from review.releases.formats.registry import formats_for
 from review.releases.preview import count_approved, preview
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from linker.models import CandidateEdge
 
 PAGE_SIZE = 25
+ALL_OF_THEM = "all"  # in place of a number of links, where they are not counted
 NO_SUCH_FILE = gettext_lazy("No file was made: the address has an unknown value (%(names)s).")
 
 
@@ -218,17 +219,20 @@ def release_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 def release_withdraw(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """GET asks, with the number of links; POST withdraws what the release added and is still on the site.
 
-    The number that was shown is sent along: where it has changed since, nothing is done.
+    The number that was shown is sent along: where it has changed since, nothing is done. The links of a large release
+    are not counted, and are withdrawn in the background.
     """
     membership = member(request, slug, needs=Role.MANAGER)
     release = _release(membership, number)
-    in_place = outgoing.left_with(membership.project, number).exclude(pending__operation=Operation.REMOVE)
-    links = in_place.count()
+    left = None if release.links > create.MAX_IN_REQUEST else withdrawals.to_withdraw(release).count()
+    shown = ALL_OF_THEM if left is None else str(left)
     status = 200
     if request.method == "POST":
-        if request.POST.get("links") == str(links):
+        if request.POST.get("links") == shown:
             note = request.POST.get("note", "").replace("\0", "")[:500]
-            done = outgoing.roll_back(release, cast("User", request.user), note)
+            if left is None:
+                return _withdraw_in_background(request, release, note)
+            done = withdrawals.withdraw_release(release, cast("User", request.user), note)
             said = ngettext(
                 "%(n)d link will be removed by the next release.",
                 "%(n)d links will be removed by the next release.",
@@ -240,7 +244,17 @@ def release_withdraw(request: HttpRequest, slug: str, number: int) -> HttpRespon
         said = _("The number of links has changed since the page was loaded. Nothing was changed.")
         messages.warning(request, said)
     context = {"project": membership.project, "membership": membership, "section": "releases", "release": release}
-    return render(request, "review/release_withdraw.html", {**context, "links": links}, status=status)
+    context |= {"left": left, "shown": shown}
+    return render(request, "review/release_withdraw.html", context, status=status)
+
+
+def _withdraw_in_background(request: HttpRequest, release: Release, note: str) -> HttpResponse:
+    try:
+        run = withdrawals.start_withdrawing(release, cast("User", request.user), note)
+    except RunIsActive as error:
+        messages.warning(request, str(error))
+        run = error.run
+    return redirect("run", release.project.slug, run.pk)
 
 
 def _release(membership: Membership, number: int) -> Release:

@@ -213,3 +213,18 @@ def test_the_pages_ask_no_more_with_more_links(project, ada, bea, client_for, ma
         overview.get("/p/shop/quality/")
     with django_assert_max_num_queries(24):
         judging_page.get("/p/shop/quality/judge/")
+
+
+def test_the_list_of_audits_says_how_many_links_each_drew(project, ada, client_for, manager):
+    """A link that two people judge was drawn once."""
+    make_member(project, username="bea")
+    make_member(project, username="cleo")
+    drawn = []
+    for number in (5, 3):
+        accepted(project, ada, number)
+        sample = audit(project)
+        assert sample.links.filter(turn=1).exists()
+        drawn.append(sample.links.values("edge").distinct().count())
+    assert [one.drawn for one in judging.audits(project, 50)] == drawn[::-1]
+    page = compact(client_for(manager).get("/p/shop/quality/").content.decode())
+    assert [f'data-label="Links">{links}</td>' in page for links in drawn] == [True, True]

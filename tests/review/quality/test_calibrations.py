@@ -185,3 +185,20 @@ def test_who_judges_a_link_is_not_told_how_to_change_it(site, ada, client_for):
     page = compact(client_for(ada).get("/p/shop/quality/judge/").content.decode())
     assert "Not in the text: needs a copy change" in page
     assert "Write the sentence" not in page
+
+
+def test_a_question_that_is_wrong_does_not_say_that_nothing_was_saved(site, ada, client_for, manager):
+    sample = calibration(site)
+    page = client_for(manager).get(f"{PAGE}{sample.pk}/?wanted=0&tier=x").content.decode()
+    assert "See the fields marked below." in page
+    assert "Nothing was saved: see the fields" not in page
+
+
+def test_a_bound_that_changes_the_order_of_the_tiers_is_shown_with_a_word(site, ada, client_for, manager):
+    sample, tier = calibration(site), site.tiers.get(name="Good ones")
+    label(site, ada, 0.4)
+    client = client_for(manager)
+    address = f"{PAGE}{sample.pk}/?wanted=95&tier={tier.pk}"
+    assert "change their order" not in client.get(address).content.decode()
+    Tier.objects.create(project=site, basis=Basis.PROBABILITY, name="Others", lower_bound=0.6)
+    assert "change their order. From the top: Others, Good ones." in compact(client.get(address).content.decode())

@@ -1,0 +1,178 @@
+"""What became of a page: its events, the addresses it had, and where its suggestions and numbers went.
+
+All of it is append-only but the addresses, which follow the page: a trigger refuses to change or delete the rest (a
+purge of a whole project sets `anchorline.purge` first).
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import MD5
+from django.utils.translation import gettext_lazy as _
+
+from linker.models.edge import CandidateEdge, EdgeStatus
+from linker.models.page import Page, QuerySource, TrafficPeriod
+from linker.models.project import Project
+from linker.models.run import Run
+
+
+class PageEventKind(models.TextChoices):
+    CREATED = "created", _("Created")
+    CHANGED = "changed", _("Changed")
+    MERGED = "merged", _("Merged")
+    REDIRECTED = "redirected", _("Redirected")
+    REMOVED = "removed", _("Removed")
+    MOVED = "moved", _("Moved to another address")
+    RESTORED = "restored", _("Live again")
+
+
+class EventOrigin(models.TextChoices):
+    """Who said so."""
+
+    CRAWL = "crawl", _("Crawl")
+    FILE = "file", _("File of events")
+    COMMAND = "command", _("Command")
+
+
+class PageEvent(models.Model):
+    """Something that happened to a page, at a time that whoever told of it gives, or that of the import.
+
+    `other` is the page that it was merged into or redirects to, if the project has that; `old_url` and `new_url` are
+    the addresses before and after, `new_url` empty where the event has none.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="events", db_index=False)
+    kind = models.CharField(max_length=10, choices=PageEventKind.choices)
+    other = models.ForeignKey(Page, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    old_url = models.TextField()
+    new_url = models.TextField(blank=True, default="")
+    at = models.DateTimeField()
+    told_at = models.DateTimeField(auto_now_add=True)
+    origin = models.CharField(max_length=8, choices=EventOrigin.choices)
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=PageEventKind.values), name="page_event_kind_known"),
+            models.CheckConstraint(condition=Q(origin__in=EventOrigin.values), name="page_event_origin_known"),
+            models.CheckConstraint(condition=~Q(other=F("page")), name="page_event_not_of_itself"),
+            models.CheckConstraint(
+                condition=~Q(kind=PageEventKind.MERGED) | Q(other__isnull=False), name="page_event_merged_into_one"
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind=PageEventKind.MOVED) | ~Q(new_url=""), name="page_event_moved_somewhere"
+            ),
+            # Told twice, it happened once. Led by the page, its index also finds a page's own events.
+            models.UniqueConstraint("page", "at", "kind", MD5("new_url"), name="page_event_once"),
+        ]
+        indexes = [models.Index(fields=["project", "-id"], name="page_event_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.old_url}: {self.kind}"
+
+
+class PageAddress(models.Model):
+    """An address that a page had before it moved. Files that still name it mean the page.
+
+    `canonical_url` is its key, as a page's. An address that another page has taken over is that page's alone.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="former_addresses")
+    url = models.TextField()
+    canonical_url = models.TextField()
+    until = models.DateTimeField(help_text="When the page moved away from it")
+
+    class Meta:
+        verbose_name_plural = "page addresses"
+        constraints = [
+            models.UniqueConstraint("project", MD5("canonical_url"), name="page_address_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class MoveReason(models.TextChoices):
+    """Why an edge is no longer what it was; review.live.life says it in words."""
+
+    MOVED = "moved", _("Its page leads to another, and so does the link now")
+    SWAPPED = "swapped", _("A link of a page that leads here was decided on, and stands in its place")
+    EXISTS = "exists", _("Its page leads to another, which has this link already")
+    ITSELF = "itself", _("Both of its pages are one now")
+    LINKED = "linked", _("Its page leads to another, which the site links there already")
+    GONE = "gone", _("Its page was removed")
+    BACK = "back", _("Its pages are live again")
+    ADDRESS = "address", _("Its page has another address")
+
+
+class EdgeMove(models.Model):
+    """What an event of one of its pages did to an edge: the pair and the status before and after.
+
+    `run` is the edge's, as it was: a match that proposes it again brings another. `event` is the newest of those that
+    led to it.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    edge = models.ForeignKey(CandidateEdge, on_delete=models.CASCADE, related_name="moves", db_index=False)
+    event = models.ForeignKey(PageEvent, on_delete=models.CASCADE, null=True, related_name="+", db_index=False)
+    at = models.DateTimeField(auto_now_add=True)
+    reason = models.CharField(max_length=8, choices=MoveReason.choices)
+    source_before = models.BigIntegerField()
+    target_before = models.BigIntegerField()
+    source_after = models.BigIntegerField()
+    target_after = models.BigIntegerField()
+    status_before = models.CharField(max_length=10, choices=EdgeStatus.choices)
+    status_after = models.CharField(max_length=10, choices=EdgeStatus.choices)
+    closed = models.BooleanField(help_text="Whether it was open or accepted, and is so no longer")
+    run = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(reason__in=MoveReason.values), name="edge_move_reason_known"),
+        ]
+        indexes = [
+            models.Index(fields=["edge", "-id"], name="edge_move_of_edge"),
+            # What may come back once its pages are live again.
+            models.Index(fields=["project", "edge"], condition=Q(closed=True), name="edge_move_closed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.edge_id}: {self.reason}"
+
+
+class MovedTraffic(models.Model):
+    """What a page that leads to another had brought: its row of PageTraffic, which was added to the other's."""
+
+    event = models.ForeignKey(PageEvent, on_delete=models.CASCADE, related_name="traffic", db_index=False)
+    period = models.ForeignKey(TrafficPeriod, on_delete=models.CASCADE, related_name="+")
+    clicks = models.BigIntegerField(null=True, blank=True)
+    impressions = models.BigIntegerField(null=True, blank=True)
+    position = models.FloatField(null=True, blank=True)
+    hits = models.BigIntegerField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "moved traffic"
+        constraints = [models.UniqueConstraint(fields=["event", "period"], name="moved_traffic_once")]
+
+
+class MovedQuery(models.Model):
+    """The same of its search queries."""
+
+    event = models.ForeignKey(PageEvent, on_delete=models.CASCADE, related_name="queries", db_index=False)
+    query = models.TextField()
+    source = models.CharField(max_length=16, choices=QuerySource.choices)
+    clicks = models.IntegerField(null=True, blank=True)
+    impressions = models.IntegerField(null=True, blank=True)
+    position = models.FloatField(null=True, blank=True)
+    importance = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "moved queries"
+        constraints = [models.UniqueConstraint("event", "source", MD5("query"), name="moved_query_once")]
