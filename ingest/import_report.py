@@ -26,7 +26,8 @@ class ImportReport(Report, ABC):
 
     `skipped` counts rows and cells by their reason, a key of ingest.fields.skipped.REASONS or, in earlier reports, of
     FORMER_REASONS there; `skipped_file` says whether there is a list of them, `skipped_lost` that the disk had no room
-    for it. `open_line` is the last line where it has no line end.
+    for it. `open_line` is the last line where it has no line end. `shrank`: nothing was imported, because the file held
+    far fewer than the project.
     """
 
     file: str | None = None
@@ -49,6 +50,7 @@ class ImportReport(Report, ABC):
     header_line: int | None = None
     open_line: int | None = None
     mapping: dict[str, tuple[str, ...]] | None = None
+    shrank: bool | None = None
 
     @property
     @abstractmethod

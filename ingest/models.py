@@ -1,4 +1,4 @@
-"""Uploaded files."""
+"""Uploaded files, and the sources that pages and links are fetched from."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
-from linker.models import Project
+from linker.models import Project, Run
 
 
 class Upload(models.Model):
@@ -49,3 +50,79 @@ class Upload(models.Model):
     def file(self) -> Path:
         """Where the file lies."""
         return settings.UPLOAD_ROOT / self.path
+
+
+class SourceKind(models.TextChoices):
+    CRAWL = "crawl", _("Crawl of the site")
+    WORDPRESS = "wordpress", _("WordPress")
+    SITEMAP = "sitemap", _("Sitemap")
+
+
+class SiteSource(models.Model):
+    """Where a project's pages and links come from without a hand: see ingest.sources.connectors.
+
+    `address` is where it begins: the home page, the WordPress site, the sitemap. `options` are the connector's
+    (Connector.Options). `secret` is encrypted (ingest.sources.secrets) and never shown again. `refresh_matches`: what
+    was fetched is embedded and matched as well. A source is not deleted but removed: its runs speak of it.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="site_sources")
+    kind = models.CharField(max_length=12, choices=SourceKind.choices)
+    name = models.CharField(max_length=100)
+    address = models.URLField(max_length=2000)
+    options = models.JSONField(default=dict, blank=True)
+    username = models.CharField(max_length=200, blank=True, default="")
+    secret = models.BinaryField(null=True, blank=True)
+    refresh_matches = models.BooleanField(default=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "name"], condition=models.Q(removed_at=None), name="site_source_name_once"
+            ),
+            models.CheckConstraint(condition=models.Q(kind__in=SourceKind.values), name="site_source_kind_known"),
+            models.CheckConstraint(condition=~models.Q(name=""), name="site_source_has_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Schedule(models.Model):
+    """When a source is fetched, or, without a source, when the project is matched: see ingest.schedules.
+
+    `cron` is read in the project's time zone (ingest.schedules.times). `next_at` is the truth; Redis has a job for it
+    as well. It was worked out at `planned_at`, for the time zone `planned_in`. `error`: why the last time came to
+    nothing. `failed_since`: when what it started failed first since it last succeeded.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="schedules")
+    source = models.OneToOneField(SiteSource, on_delete=models.CASCADE, null=True, blank=True, related_name="schedule")
+    enabled = models.BooleanField(default=True)
+    cron = models.CharField(max_length=100)
+    next_at = models.DateTimeField()
+    planned_at = models.DateTimeField()
+    planned_in = models.CharField(max_length=64)
+    last_at = models.DateTimeField(null=True, blank=True)
+    last_run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    error = models.TextField(blank=True, default="")
+    failed_since = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"], condition=models.Q(source=None), name="schedule_one_for_the_match"
+            ),
+            models.CheckConstraint(condition=~models.Q(cron=""), name="schedule_has_cron"),
+        ]
+        indexes = [models.Index(fields=["next_at"], condition=models.Q(enabled=True), name="schedule_due")]
+
+    def __str__(self) -> str:
+        return f"{self.source or 'Match'}: {self.cron}"

@@ -163,6 +163,7 @@ def import_file(
     encoding: str = "",
     skipped_file: Path | None = None,
     progress: Progress = no_progress,
+    run: Run | None = None,
     **options: Any,
 ) -> Counts:
     """Reads a file and loads it, all or nothing. Returns the report. `options` are those of the kind.
@@ -171,7 +172,7 @@ def import_file(
     loaded: none of them can be used, or they are far fewer than the project has.
     """
     found = preview_file(project, kind, path, name or path.name, mapping, encoding, options)
-    return _import(found, mapping, skipped_file, progress)
+    return _import(found, mapping, skipped_file, progress, run)
 
 
 def import_rows(
@@ -182,20 +183,25 @@ def import_rows(
     mapping: Mapping[str, Sequence[str]] | None = None,
     skipped_file: Path | None = None,
     progress: Progress = no_progress,
+    run: Run | None = None,
     **options: Any,
 ) -> Counts:
     """Reads the rows of any source and loads them, as import_file does those of a file."""
     found = preview(project, registry.get(kind), source, mapping, options)
-    return _import(found, mapping, skipped_file, progress)
+    return _import(found, mapping, skipped_file, progress, run)
 
 
 def _import(
-    found: FilePreview, wanted: Mapping[str, Sequence[str]] | None, skipped_file: Path | None, progress: Progress
+    found: FilePreview,
+    wanted: Mapping[str, Sequence[str]] | None,
+    skipped_file: Path | None,
+    progress: Progress,
+    run: Run | None,
 ) -> Counts:
     check_loadable(found, wanted)
     found.kind.check_options(found.source.name, found.options)
     with listing(skipped_file) as skipped, transaction.atomic():
-        return found.kind.load(ImportTask(found, skipped, progress))
+        return found.kind.load(ImportTask(found, skipped, progress, run=run))
 
 
 def start_import(
@@ -225,12 +231,22 @@ def start_import(
 
 
 def start_source_import(
-    project: Project, kind: str, source: str, where: str, user: AbstractBaseUser | None, **options: Any
+    project: Project,
+    kind: str,
+    source: str,
+    where: str,
+    user: AbstractBaseUser | None,
+    *,
+    mapping: Mapping[str, Sequence[str]] | None = None,
+    follows: Run | None = None,
+    to_queue: bool = True,
+    **options: Any,
 ) -> Run:
-    """Starts the import of a source that is no file. Raises RunIsActive where such an import is under way."""
+    """Starts the import of a source that is no file; `follows` is the run that it is a step of. Raises RunIsActive
+    where such an import is under way."""
     chosen = registry.get(kind)
-    params = {"source": source, "where": where} | chosen.chosen_options(options)
-    return start_run(project, chosen.run_kind, params, user)
+    params = {"source": source, "where": where, "mapping": mapping} | chosen.chosen_options(options)
+    return start_run(project, chosen.run_kind, params, user, follows=follows, to_queue=to_queue)
 
 
 def run_import(run: Run, progress: Progress) -> ImportReport:
@@ -246,7 +262,7 @@ def run_import(run: Run, progress: Progress) -> ImportReport:
 
 def _run_import(run: Run, kind: ImportKind, progress: Progress) -> Counts:
     options = {option.name: run.params[option.name] for option in kind.options if option.name in run.params}
-    options |= {"mapping": run.params.get("mapping"), "progress": progress}
+    options |= {"mapping": run.params.get("mapping"), "progress": progress, "run": run}
     options["skipped_file"] = skipped_path(run.project_id, run.pk)
     if "source" in run.params:
         source = sources.get(run.params["source"]).open(run.project, kind.name, run.params["where"])

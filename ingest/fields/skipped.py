@@ -33,6 +33,7 @@ OF_ROWS = {
     "page_unknown": gettext_noop("The address is not a page of the project"),
     "no_title": gettext_noop("The address is not a page of the project, and the file has no title for a new page"),
     "no_query": gettext_noop("The row has no query, because Search Console hides rare ones"),
+    "event_late": gettext_noop("Something newer is known of the page"),
     "unknown_source": gettext_noop("The link's source is not a page of the project"),
     "unknown_target": gettext_noop("The link's target is not a page of the project"),
 }

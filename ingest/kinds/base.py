@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ingest.fields.mapping import Columns, FieldSet
     from ingest.fields.skipped import Skipped
     from ingest.sources.base import Source
-    from linker.models import Project
+    from linker.models import Project, Run
     from linker.runs.lifecycle import Progress
     from linker.runs.reports import ReportKind
 
@@ -103,6 +103,7 @@ class ImportTask:
     skipped: Skipped
     progress: Progress
     seen_at: datetime = field(default_factory=timezone.now)
+    run: Run | None = None
 
     @property
     def project(self) -> Project:
@@ -130,6 +131,10 @@ class ImportTask:
     def stop(self, text: str, report: Counts) -> ImportStopped:
         """The error that ends an import before anything is loaded."""
         return ImportStopped(text, report | self.skipped.report())
+
+    def stop_for_shrinking(self, text: str, report: Counts) -> ImportStopped:
+        """The same where there are far fewer rows than the project has."""
+        return self.stop(text, report | {"shrank": True})
 
     def stop_without_rows(self, what: str, report: Counts) -> ImportStopped:
         """The same where no row can be used. `what` a row should be, such as “a page”."""

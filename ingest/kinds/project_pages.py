@@ -31,24 +31,30 @@ def site_of(project: Project) -> Site:
 
 
 def page_ids(project: Project, *, hold: bool) -> dict[str, int]:
-    """Every page's id by its key. With `hold`, none of the pages, nor the project, can be deleted until the transaction
-    ends."""
+    """Every page's id by its key, and by the keys of addresses that it had before it moved. With `hold`, none of the
+    pages, nor the project, can be deleted until the transaction ends."""
     with connection.cursor() as cursor:
+        cursor.execute("SELECT canonical_url, page_id FROM linker_pageaddress WHERE project_id = %s", [project.pk])
+        ids = dict(cursor.fetchall())
         cursor.execute(
             f"SELECT canonical_url, id FROM linker_page WHERE project_id = %s{' FOR KEY SHARE' if hold else ''}",
             [project.pk],
         )
-        return dict(cursor.fetchall())
+        own = dict(cursor.fetchall())
+    return ids | own if ids else own
 
 
 def leading_pages(project: Project) -> Iterator[KnownPage]:
     """What destinations() has to know of the project's pages: those that redirect, that name another address as their
-    canonical, or that are gone. Streamed."""
-    gone = f"({sql(MISSING)} OR coalesce(status_code IN (404, 410), false))"
+    canonical, or that are gone. Streamed. A page that is known to lead to another redirects there, whatever the crawl
+    says of it."""
+    gone = f"({sql(MISSING, 'p')} OR coalesce(p.status_code IN (404, 410), false) OR p.status = 'removed')"
     rows = stream(
         "leading_pages",
-        f"SELECT id, url, redirect_url, canonical_link, indexable, {gone} FROM linker_page WHERE project_id = %s "
-        f"AND (redirect_url <> '' OR canonical_link NOT IN ('', url, canonical_url) OR {gone})",
+        f"SELECT p.id, p.url, coalesce(nullif(p.redirect_url, ''), n.url, ''), p.canonical_link, p.indexable, {gone} "
+        "FROM linker_page p LEFT JOIN linker_page n ON n.id = p.successor_id WHERE p.project_id = %s "
+        "AND (p.redirect_url <> '' OR p.canonical_link NOT IN ('', p.url, p.canonical_url) "
+        f"OR p.successor_id IS NOT NULL OR {gone})",
         [project.pk],
     )
     return starmap(KnownPage, rows)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext
 
 from ingest.errors import FileError
+from ingest.kinds.events.kind import EventsImport
 from ingest.kinds.links.kind import LinksImport
 from ingest.kinds.pages.kind import PagesImport
 from ingest.kinds.queries.kind import QueriesImport
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from linker.runs.reports import ReportKind
 
 # In the order in which they are asked whether a file is theirs, and in which the form lists them.
-KINDS: tuple[ImportKind, ...] = (PagesImport(), LinksImport(), QueriesImport(), TrafficImport())
+KINDS: tuple[ImportKind, ...] = (PagesImport(), LinksImport(), QueriesImport(), TrafficImport(), EventsImport())
 
 
 def kinds() -> tuple[ImportKind, ...]:

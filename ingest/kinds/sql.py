@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from linker.models import Project
 
 LOCK_SPACE = 7304  # merges into one project's pages and links come one after the other
 
 
-def execute(query: str, params: Sequence[Any] = ()) -> int:
+def execute(query: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> int:
     """Executes a statement; the number of rows it touched."""
     with connection.cursor() as cursor:
         cursor.execute(query, params)

@@ -22,13 +22,18 @@ class Source(ABC):
     """The rows of one table, which may be read several times.
 
     Messages use `name`; `header` has the names of the columns, each once. `position` of `size` says how far the
-    reading has come, in units of the source's own. `known` is what a file is known for.
+    reading has come, in units of the source's own. `known` is what a file is known for. `is_whole`: what the
+    source does not hold is gone; a part of a site says nothing of the rest. `exact_text`: texts are stored as they are,
+    because places in them are known. `places_only`: of its links nothing counts but where they stand in the texts.
     """
 
     name: str
     header: tuple[str, ...]
     size = 1
     known: Known | None = None
+    is_whole = True
+    exact_text = False
+    places_only = False
 
     @abstractmethod
     def chunks(self) -> Iterator[Records]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ingest.sources.fetched import Fetched
 from linker.errors import UserError
 
 if TYPE_CHECKING:
     from ingest.sources.base import SourceKind
 
 FILE = "file"
-SOURCES: tuple[SourceKind, ...] = ()
+SOURCES: tuple[SourceKind, ...] = ()  # that users choose
+INTERNAL: tuple[SourceKind, ...] = (Fetched(),)
 
 
 def sources() -> tuple[SourceKind, ...]:
@@ -20,7 +22,7 @@ def sources() -> tuple[SourceKind, ...]:
 
 def get(name: str) -> SourceKind:
     """The source of a name. Raises UserError where there is none."""
-    for source in SOURCES:
+    for source in (*SOURCES, *INTERNAL):
         if source.name == name:
             return source
     raise UserError(f"There is no source “{name}” to import from. It may have been removed since.")

@@ -6,11 +6,12 @@ import gzip
 
 import pytest
 from django.core.management import call_command
+from django.test import TestCase
 
 from ingest import services
 from ingest.folder import SAMPLE, find_crawl
 from ingest.sample.later import CRAWLS, build, read_released
-from linker.models import CandidateEdge, Run
+from linker.models import CandidateEdge, PageAddress, Run
 from review.live.verify import verify
 from review.models import LiveState, PublishedLink
 from tests.factories import make_edge, make_member, make_project
@@ -44,14 +45,17 @@ def site(db):
 
 
 def load(project, crawl) -> None:
-    services.import_file(project, "pages", crawl.pages)
+    with TestCase.captureOnCommitCallbacks(execute=True):  # links follow their pages
+        services.import_file(project, "pages", crawl.pages)
     services.import_file(project, "links", crawl.links)
 
 
 def states(project) -> dict[tuple[str, str], str]:
-    rows = PublishedLink.objects.filter(project=project)
-    found = rows.values_list("edge__source__url", "edge__target__url", "state")
-    return {(donor.removeprefix(SITE), acceptor.removeprefix(SITE)): state for donor, acceptor, state in found}
+    """By the addresses that pages had first."""
+    before = {row.page_id: row.url for row in PageAddress.objects.filter(project=project).order_by("-until")}
+    rows = PublishedLink.objects.filter(project=project).select_related("edge__source", "edge__target")
+    found = [([before.get(page.pk, page.url) for page in (row.edge.source, row.edge.target)], row) for row in rows]
+    return {(pair[0].removeprefix(SITE), pair[1].removeprefix(SITE)): row.state for pair, row in found}
 
 
 def expected(crawl: int) -> dict[tuple[str, str], str]:

@@ -85,6 +85,8 @@ def test_columns_and_rows_say_the_same(rows, size, bare):
     ]
     found = Links.joined([many.parse_all(some) for some in records])
     columns = (found.source, found.target, found.block, found.follow)
-    assert list(zip(*(column.tolist() for column in columns), found.anchor, strict=True)) == expected
+    assert (
+        list(zip(*(column.tolist() for column in columns), found.anchor, found.place.tolist(), strict=True)) == expected
+    )
     assert many.ignored == one.ignored
     assert (many.skipped.counts, many.skipped.first) == (one.skipped.counts, one.skipped.first)

@@ -31,6 +31,19 @@ def stored() -> set[tuple[str, str, str, str]]:
     return {(r.source.url[len(SITE) :], r.target.url[len(SITE) :], r.get_block_display(), r.anchor) for r in rows}
 
 
+def test_a_place_is_kept_where_the_anchor_stands_there(project, pages, tmp_path):
+    Page.objects.filter(pk=pages["/a"].pk).update(body="Ünder the tree: in the text, and in the text.")
+    header = [*LINK_HEADER, "Place"]
+    rows = [[*link("/a", "/b", "in the text"), place] for place in ("31", "16")]
+    rows += [[*link("/a", "/c", "the tree"), "7"], [*link("/b", "/c", "elsewhere"), "x"]]
+    load(project, tmp_path, *rows, header=header, mapping={"place": ["Place"]})
+    places = ExistingLink.objects.order_by("source__url", "target__url").values_list("anchor", "place")
+    assert list(places) == [("in the text", 16), ("the tree", None), ("elsewhere", None)]
+    Page.objects.filter(pk=pages["/a"].pk).update(body="Under another tree: in the text.")
+    load(project, tmp_path, [*link("/a", "/b", "in the text"), "0"], header=header, mapping={"place": ["Place"]})
+    assert ExistingLink.objects.get(anchor="in the text").place is None
+
+
 def test_links_in_the_text_are_told_from_template_links(project, pages, tmp_path):
     report = load(
         project,

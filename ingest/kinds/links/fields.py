@@ -16,6 +16,7 @@ FIELDS = FieldSet(
         Field("rel", _("Rel")),
         Field("link_path", _("Link path")),
         Field("link_position", _("Link position")),
+        Field("place", _("Place in the text")),
     ),
     generic.merge(screaming_frog.LINK_COLUMNS, generic.LINK_COLUMNS),
 )

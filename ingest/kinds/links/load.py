@@ -27,8 +27,9 @@ def load_links(task: ImportTask) -> Counts:
     rows, project = task.rows, task.project
     pages = find_pages(project, task.source.name, first="Import the pages first, then their links.", of_links=True)
     parser = LinkParser(rows.header, rows.mapping, pages, task.skipped)
-    page_ids = np.sort(np.fromiter(pages.ids.values(), dtype=np.int64, count=len(pages.ids)))
-    with LinkStage(project, task.seen_at, page_ids, at_once=parser.says_position) as stage:
+    page_ids = np.unique(np.fromiter(pages.ids.values(), dtype=np.int64, count=len(pages.ids)))
+    places = {"has_places": parser.place_at is not None, "places_only": task.source.places_only}
+    with LinkStage(project, task.seen_at, page_ids, at_once=parser.says_position, **places) as stage:
         count = stage_rows(task, parser.parse_all, stage.add)
         stage.wait()
         report: Counts = {**task.source.describe(), "rows": count}
@@ -38,12 +39,17 @@ def load_links(task: ImportTask) -> Counts:
         # Where the project has too few to compare with, the merge counts them.
         report["links"] = count_staged_links() if live >= SHRINK_FROM else stage.rows
         report["ignored"] = dict(parser.ignored.most_common())
-        _check(task, report, live)
+        if not task.source.places_only:
+            _check(task, report, live)
         task.note_stage("Saving links")
         lock(project)
         report |= stage.merge()
+        if stage.places is not None:
+            task.note_stage("Saving places of links")
+            report["places"] = stage.places.save(project)
     report["links"] = report["new"] + report["seen_before"]
-    report["missing"] = 0 if stage.at_once else merge.mark_missing_links(project, task.seen_at)
+    whole = task.source.is_whole
+    report["missing"] = 0 if stage.at_once else merge.mark_missing_links(project, task.seen_at, of_staged=not whole)
     merge.keep_destinations(project, pages.moves)
     task.note_stage("Counting links")
     analyze("linker_existinglink")
@@ -62,8 +68,8 @@ def _check(task: ImportTask, report: Counts, live: int) -> None:
         if task.skipped.counts:
             raise task.stop_without_rows("a page", report)
         raise task.stop(f"{name}: none of its {report['rows']:,} rows is a link between two pages.", report)
-    if not task.rows.options.get("allow_shrink") and shrinks(live, report["links"]):
-        raise task.stop(
+    if task.source.is_whole and not task.rows.options.get("allow_shrink") and shrinks(live, report["links"]):
+        raise task.stop_for_shrinking(
             f"{name} holds {report['links']:,} links where the project has {live:,}: less than {SHRINK_TO:.0%}. A part "
             "of a crawl would mark all others as missing. If the links did go, import again and allow it (the tick "
             "box in the preview, or --allow-shrink).",

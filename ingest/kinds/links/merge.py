@@ -40,11 +40,15 @@ def count_live_links(project: Project) -> int:
     )
 
 
-def mark_missing_links(project: Project, seen_at: datetime) -> int:
-    """Marks the links that the import did not see. Returns how many were live until now."""
+def mark_missing_links(project: Project, seen_at: datetime, *, of_staged: bool = False) -> int:
+    """Marks the links that the import did not see. Returns how many were live until now.
+
+    `of_staged`: only links of pages of which the import saw a link, since it saw a part of the site.
+    """
+    staged = " AND source_id IN (SELECT source FROM stage_link)" if of_staged else ""
     return execute(
         "UPDATE linker_existinglink SET missing_since = %s "
-        f"WHERE project_id = %s AND {sql(PRESENT)} AND last_seen_at < %s",
+        f"WHERE project_id = %s AND {sql(PRESENT)} AND last_seen_at < %s{staged}",
         [seen_at, project.pk, seen_at],
     )
 

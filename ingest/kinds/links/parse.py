@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ingest.files.table import Records
 
 MAX_ANCHOR = 2_000
+NOWHERE = -1  # the place of a link that is not in the text, or whose place is not known
 WITH_ANCHOR = (Block.CONTENT, Block.ASIDE)  # blocks whose links say something of the page they lead to
 _SKIP_LINK_STARTS = frozenset(letter for first in screaming_frog.SKIP_LINK_STARTS for letter in (first, first.upper()))
 
@@ -54,30 +55,34 @@ class LinkRow(NamedTuple):
     block: int
     follow: bool
     anchor: str
+    place: int = NOWHERE
 
 
 @dataclass
 class Links:
-    """Links as columns of one length: `source` and `target` int64, `block` int16, `follow` bool, `anchor` texts."""
+    """Links as columns of one length: `source` and `target` int64, `block` int16, `follow` bool, `anchor` texts,
+    `place` int32: characters of the source's text before the anchor, or NOWHERE."""
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
     block: NDArray[np.int16]
     follow: NDArray[np.bool_]
     anchor: list[str]
+    place: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.anchor)
 
     @classmethod
     def of(cls, rows: Sequence[LinkRow]) -> Self:
-        source, target, block, follow, anchor = zip(*rows, strict=True) if rows else ((),) * 5
+        source, target, block, follow, anchor, place = zip(*rows, strict=True) if rows else ((),) * 6
         return cls(
             np.array(source, dtype=np.int64),
             np.array(target, dtype=np.int64),
             np.array(block, dtype=np.int16),
             np.array(follow, dtype=bool),
             list(anchor),
+            np.array(place, dtype=np.int32),
         )
 
     @classmethod
@@ -90,6 +95,7 @@ class Links:
             np.concatenate([part.block for part in parts]),
             np.concatenate([part.follow for part in parts]),
             [anchor for part in parts for anchor in part.anchor],
+            np.concatenate([part.place for part in parts]),
         )
 
     def take(self, places: NDArray[np.intp]) -> Links:
@@ -100,6 +106,7 @@ class Links:
             self.block[places],
             self.follow[places],
             list(map(self.anchor.__getitem__, places.tolist())),
+            self.place[places],
         )
 
 
@@ -113,7 +120,7 @@ class LinkParser:
         self.source_at, self.target_at = at["source"], at["target"]
         self.type_at, self.follow_at, self.rel_at = at.get("type"), at.get("follow"), at.get("rel")
         self.anchor_at, self.alt_at = at.get("anchor"), at.get("alt")
-        self.position_at, self.path_at = at.get("link_position"), at.get("link_path")
+        self.position_at, self.path_at, self.place_at = at.get("link_position"), at.get("link_path"), at.get("place")
         self.ignored: Counter[str] = Counter()
         self._types, self._places, self._follows = Memo(), Memo(), Memo()
         self._template_links: set[tuple[int, int, int]] = set()
@@ -156,7 +163,8 @@ class LinkParser:
             self._template_links.add((*pair, block))
             anchor = ""
         follow = self._follow(self._cell(cells, self.follow_at), self._cell(cells, self.rel_at))
-        return LinkRow(*pair, block, follow, " ".join(anchor.split())[:MAX_ANCHOR])
+        place = _place(self._cell(cells, self.place_at) or "") if block == Block.CONTENT else NOWHERE
+        return LinkRow(*pair, block, follow, " ".join(anchor.split())[:MAX_ANCHOR], place)
 
     def parse_all(self, records: Records) -> Links:
         """The links of many rows.
@@ -179,7 +187,11 @@ class LinkParser:
         if None in anchors:
             odd |= np.array([anchor is None for anchor in anchors])
         taken = ~odd
-        links = Links(source, target, block, follow, anchors)
+        place = np.full(size, NOWHERE, dtype=np.int32)
+        if self.place_at is not None:
+            place[:] = list(map(_place, columns[self.place_at]))
+            place[block != Block.CONTENT] = NOWHERE
+        links = Links(source, target, block, follow, anchors, place)
         looked_at = np.flatnonzero(odd | ~np.isin(block, WITH_ANCHOR))
         found = zip(*(column[looked_at].tolist() for column in (source, target, block)), strict=True)
         for n, link, is_odd in zip(looked_at.tolist(), found, odd[looked_at].tolist(), strict=True):
@@ -187,7 +199,7 @@ class LinkParser:
                 row = self.parse(records.lines[n], [column[n] for column in columns])
                 taken[n] = row is not None
                 if row is not None:
-                    source[n], target[n], block[n], follow[n], anchors[n] = row
+                    source[n], target[n], block[n], follow[n], anchors[n], place[n] = row
             else:
                 self._template_links.add(link)
                 anchors[n] = ""
@@ -249,6 +261,10 @@ class LinkParser:
         cells = (follow or "", rel or "")
         known: bool | None = self._follows.get(cells)
         return self._follows.keep(cells, _follows(*cells)) if known is None else known
+
+
+def _place(cell: str) -> int:
+    return int(cell) if cell.isascii() and cell.isdigit() and len(cell) < 10 else NOWHERE
 
 
 def _for_each_row(parse: Callable[..., Any], dtype: type, size: int, *columns: Sequence[str] | None) -> NDArray[Any]:

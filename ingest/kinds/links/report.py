@@ -28,6 +28,7 @@ class LinksReport(ImportReport):
     links_by_block: dict[Block, int] | None = None
     made_template_by_repetition: int | None = None
     ignored: dict[str, int] | None = None
+    places: int | None = None
     roles: dict[PageRole, int] | None = None
     roles_changed: int | None = None
 
@@ -56,6 +57,7 @@ TABLE = import_table(
         "template": gettext_lazy("Links around the text"),
         "links_by_block": gettext_lazy("Links"),
         "made_template_by_repetition": gettext_lazy("Made template by repetition"),
+        "places": gettext_lazy("Links whose place in the text is new"),
         "ignored": gettext_lazy("Ignored"),
     },
     order=(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ingest.kinds.links.merge import ANCHOR_KEY, SET_COUNTS, count_page_links, has_links
 from ingest.kinds.links.parse import Links
+from ingest.kinds.links.places import LinkPlaces
 from ingest.kinds.sql import execute, fetch_number, lock
 from linker.models import Block
 from linker.storage.background import BackgroundCopy
@@ -74,10 +75,23 @@ class LinkStage:
     What is written straight must not be there twice. Files hold the links of a page together, or those to a page. A
     part of the file is therefore cut before the links of its last page; then a link is new where its source or its
     target stood in no part before, and the few others are staged and merged.
+
+    `has_places`: the rows say where links stand in their texts; with `places_only` nothing else of them is taken.
     """
 
-    def __init__(self, project: Project, seen_at: datetime, ids: NDArray[np.int64], *, at_once: bool) -> None:
+    def __init__(
+        self,
+        project: Project,
+        seen_at: datetime,
+        ids: NDArray[np.int64],
+        *,
+        at_once: bool,
+        has_places: bool = False,
+        places_only: bool = False,
+    ) -> None:
         self.project, self.seen_at = project, seen_at
+        self.places = LinkPlaces() if has_places else None
+        self.places_only = places_only
         self.rows = self._staged = 0
         self._new = np.zeros(max(Block.values) + 1, dtype=np.int64)  # by block
         self._ids = ids
@@ -113,6 +127,10 @@ class LinkStage:
         """Adds links; waits for those before, so that few are held at a time."""
         links = Links.joined(parts)
         self.rows += len(links)
+        if self.places is not None:
+            self.places.add(links, self._background)
+        if self.places_only:
+            return
         if not self.at_once:
             self._stage(links)
             return

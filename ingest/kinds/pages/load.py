@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from django.db import transaction
 
 from ingest.addresses.destinations import Moves, PageFinder, destinations
-from ingest.cells.markup import is_markup
+from ingest.cells.markup import is_markup, text_of, without_entities
 from ingest.kinds.base import SHRINK_TO, shrinks
-from ingest.kinds.pages import merge, stage
+from ingest.kinds.pages import merge, moves, stage
 from ingest.kinds.pages.category_paths import CategoryPaths
 from ingest.kinds.pages.category_source import empty_crumbs, has_json_ld, without_crumbs
 from ingest.kinds.pages.fields import is_crawl
@@ -22,6 +22,7 @@ from ingest.kinds.traffic.merge import merge_traffic
 from ingest.kinds.traffic.stage import drop_traffic_stage, sum_crawled_traffic
 from linker.matching.tiers import catch_up
 from linker.models import TrafficSource
+from linker.pages.identity import edges
 from linker.pages.languages import detect_all, read_languages
 from linker.pages.roles import find_roles
 from linker.pages.sensitivity import find_sensitive
@@ -47,8 +48,9 @@ class PagesLoad:
         rows = without_crumbs(task.rows) if self.empty_crumbs else task.rows
         self.mapping = rows.mapping
         body = [cell for column in rows.mapping.get("body", []) for cell in rows.cells(column) if cell]
+        read_text = str if task.source.exact_text else text_of if is_markup(body) else without_entities
         self.parser = PageParser(
-            rows.header, rows.mapping, rows.site, task.skipped, json_ld=has_json_ld(rows), markup=is_markup(body)
+            rows.header, rows.mapping, rows.site, task.skipped, json_ld=has_json_ld(rows), read_text=read_text
         )
         self.is_crawl = is_crawl(rows.mapping)
         self.is_first = not self.project.pages.exists()  # then each of its pages is written once, with its language
@@ -64,6 +66,7 @@ class PagesLoad:
             for line, url in gone:
                 self.skipped.add(line, "duplicate", address=url)
         if not self.is_crawl:
+            moves.name_by_new_addresses(self.project)
             for line, url in stage.drop_unknown(self.project):
                 self.skipped.add(line, "no_title", address=url)
         return {
@@ -101,8 +104,8 @@ class PagesLoad:
             raise self.task.stop_without_rows("a page", report)
         live = merge.count_live(self.project)
         allowed = self.task.rows.options.get("allow_shrink")
-        if self.is_crawl and not allowed and shrinks(live, report["pages"]):
-            raise self.task.stop(
+        if self._is_whole and not allowed and shrinks(live, report["pages"]):
+            raise self.task.stop_for_shrinking(
                 f"{self.task.source.name} holds {report['pages']:,} pages where the project has {live:,}: less than "
                 f"{SHRINK_TO:.0%}. A part of a crawl would mark all others as missing. If the site did shrink, import "
                 "again and allow it (the tick box in the preview, or --allow-shrink).",
@@ -115,7 +118,10 @@ class PagesLoad:
         lock(self.project)
         report |= self._save_categories()
         self.task.note_stage("Saving pages")
+        moved = self._move_pages()
         report |= self._save_pages()
+        if self.is_crawl:
+            report |= self._tell_what_became() | ({"moved": moved} if moved else {})
         if self.parser.has_traffic:
             self.task.note_stage("Saving clicks and impressions")
             report["page_traffic"] = self._save_traffic()
@@ -135,8 +141,15 @@ class PagesLoad:
         # Whoever wrote suggestions meanwhile may have counted them under the category that a page had before.
         transaction.on_commit(lambda: recount(self.project))
         transaction.on_commit(lambda: settle(self.project))
+        if self.is_crawl and not self.is_first:
+            transaction.on_commit(lambda: edges.settle(self.project))
         transaction.on_commit(lambda: catch_up(self.project))
         self.task.note_done()
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the rows say of all other pages that they are gone."""
+        return self.is_crawl and self.task.source.is_whole
 
     @property
     def _has_categories(self) -> bool:
@@ -155,6 +168,21 @@ class PagesLoad:
             report["own_crumbs"] = paths.own_crumbs
         return report
 
+    def _move_pages(self) -> int:
+        """Pages that the crawl finds at another address; returns how many."""
+        if not self.is_crawl:
+            return 0
+        moves.note_naming(self.project)
+        if self.is_first:
+            return 0
+        return moves.move_pages(self.project, self.task.rows.site, self.task.seen_at, self.task.run)
+
+    def _tell_what_became(self) -> Counts:
+        """Pages that lead elsewhere, are gone, or are back; how many of each."""
+        answers = "status_code" in self.parser.filled
+        told = moves.tell(self.project, self._moves, self.task.seen_at, self.task.run, answers=answers)
+        return dict(told)
+
     def _save_pages(self) -> Counts:
         from_folders = self.parser.source == "folders"
         held = {"linker_project": [self.project.pk], "linker_category": merge.staged_categories()}
@@ -168,12 +196,12 @@ class PagesLoad:
                 languages_read=self.is_first,
                 seen_at=self.task.seen_at,
             )
-        missing = merge.mark_missing_pages(self.project, self.task.seen_at) if self.is_crawl else 0
+        missing = merge.mark_missing_pages(self.project, self.task.seen_at) if self._is_whole else 0
         return counts | {"missing": missing}
 
     def _save_traffic(self) -> Counts:
         """What a crawl knows of Search Console: of its own source, whose period is unknown."""
-        moves = self._moves()
+        moves = self._moves
         sum_crawled_traffic(self.project, moves)
         counts = merge_traffic(
             self.project,
@@ -187,8 +215,10 @@ class PagesLoad:
         drop_traffic_stage()
         return {key: counts[key] for key in ("pages", "new", "updated", "unchanged", "gone")}
 
+    @cached_property
     def _moves(self) -> Moves:
-        """Where the project's pages lead. Their addresses are read only if one of them may lead anywhere."""
+        """Once the pages are saved: where the project's pages lead. Their addresses are read only if one of them may
+        lead anywhere."""
 
         @cache
         def finder() -> PageFinder:

@@ -11,11 +11,11 @@ from ingest.addresses.normalise import category_key
 from ingest.kinds.pages import parse
 from ingest.kinds.pages.address_order import address_order
 from ingest.kinds.sql import execute, fetch, fetch_number
-from ingest.kinds.traffic.merge import COUNTS, MAX_COUNT
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
 from linker.models import Category, EmbeddingModel, Project
 from linker.models.querysets import MISSING, PRESENT, sql
 from linker.pages.languages import READ_FROM
+from linker.pages.traffic import COUNTS, MAX_COUNT
 from linker.storage import sections
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream

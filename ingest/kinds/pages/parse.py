@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.addresses.normalise import MAX_DEPTH, AnotherSite, NotAnAddress, folder, folder_names
 from ingest.cells import values
-from ingest.cells.markup import text_of, without_entities
 from ingest.formats import screaming_frog
 from ingest.kinds.pages.address_order import address_worth
 from ingest.kinds.pages.breadcrumbs import BreadcrumbReader, CrumbRow, may_be_page
@@ -89,10 +88,10 @@ class PageParser:
         skipped: Skipped,
         *,
         json_ld: bool,
-        markup: bool,
+        read_text: Callable[[str], str],
     ) -> None:
-        """`json_ld` and `markup` say that the breadcrumb is JSON-LD and the main text HTML."""
-        self.site, self.skipped, self.mapping, self.markup = site, skipped, mapping, markup
+        """`json_ld` says that the breadcrumb is JSON-LD; `read_text` gives the text of a cell of main text."""
+        self.site, self.skipped, self.mapping, self.read_text = site, skipped, mapping, read_text
         self.width = len(header)
         columns = FIELDS.columns_of(mapping)
         self.at = {name: [header.index(column) for column in found] for name, found in columns.items()}
@@ -143,8 +142,7 @@ class PageParser:
             columns["headings"] = [_filled(row) for row in zip(*(cells[i] for i in self.at["headings"]), strict=True)]
         if "body" in self.at:
             rows = zip(*(cells[i] for i in self.at["body"]), strict=True)
-            read = text_of if self.markup else without_entities
-            columns["body"] = ["\n\n".join(_filled(map(read, row))) for row in rows]
+            columns["body"] = ["\n\n".join(_filled(map(self.read_text, row))) for row in rows]
         self._indexable(columns, cells)
         columns["category"] = self._categories(columns, cells)
         vectors = self._vectors(columns, cells) if "vector" in self.at else []

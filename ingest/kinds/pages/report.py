@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -18,7 +19,7 @@ from linker.reports.sensitive import KEYS as SENSITIVE_KEYS
 from linker.reports.sensitive import LABELS as SENSITIVE_LABELS
 from linker.reports.sensitive import sensitive_sentence
 from linker.runs.reports import ReportKind
-from linker.wording import listed, number
+from linker.wording import joined, listed, number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,11 @@ class PagesReport(ImportReport):
     html: int | None = None
     indexable: int | None = None
     came_back: int | None = None
+    moved: int | None = None
+    redirected: int | None = None
+    merged: int | None = None
+    removed: int | None = None
+    restored: int | None = None
     not_pages: int | None = None
     more_rows: int | None = None
     categories: int | None = None
@@ -80,6 +86,11 @@ TABLE = import_table(
         **SENSITIVE_LABELS,
         "html": gettext_lazy("HTML pages"),
         "came_back": gettext_lazy("Missing before, now in the file again"),
+        "moved": gettext_lazy("Pages at another address than before"),
+        "redirected": gettext_lazy("Pages that redirect to another now"),
+        "merged": gettext_lazy("Pages merged into another"),
+        "removed": gettext_lazy("Pages removed"),
+        "restored": gettext_lazy("Pages that are live again"),
         "not_pages": gettext_lazy("Rows that are not pages"),
         "more_rows": gettext_lazy("Further rows of a product (variants, pictures)"),
         "category_source": gettext_lazy("Categories read from"),
@@ -102,6 +113,7 @@ TABLE = import_table(
     },
     order=(
         *("file", "rows", "html", "pages", "new", "updated", "came_back", "unchanged"),
+        *("moved", "redirected", "merged", "removed", "restored"),
         *("missing", "duplicates", "not_pages", "more_rows", *LEFT_OUT),
         *("indexable", "categories", "category_source", "empty_breadcrumb", "own_crumbs", "without_category"),
         *("languages", "page_traffic", "vectors", "sensitive_pages", "sensitive_proposed", "roles", "roles_changed"),
@@ -120,6 +132,7 @@ def _of_pages(report: PagesReport) -> list[str]:
         _indexable(report.indexable or 0),
         _categories(report),
         _missing(report.missing or 0),
+        became(report),
         "" if report.sensitive_pages is None else _sensitive(report),
         roles_sentence(report.roles or {}),
         cut_off(report),
@@ -159,6 +172,34 @@ def _missing(pages: int) -> str:
         pages,
     )
     return said % {"pages": number(pages)} if pages else ""
+
+
+class Became(Protocol):
+    """What a report says of pages that moved, or are no longer what they were."""
+
+    @property
+    def moved(self) -> int | None: ...
+    @property
+    def redirected(self) -> int | None: ...
+    @property
+    def merged(self) -> int | None: ...
+    @property
+    def removed(self) -> int | None: ...
+    @property
+    def restored(self) -> int | None: ...
+
+
+def became(report: Became) -> str:
+    """What became of pages, in one sentence; empty where nothing did."""
+    kinds = [
+        (report.moved, _("%(pages)s moved to another address")),
+        (report.redirected, _("%(pages)s redirect to another")),
+        (report.merged, _("%(pages)s were merged into another")),
+        (report.removed, _("%(pages)s were removed")),
+        (report.restored, _("%(pages)s are live again")),
+    ]
+    said = joined([words % {"pages": number(found)} for found, words in kinds if found])
+    return _("Of the pages that were known, %(kinds)s. Suggestions follow.") % {"kinds": said} if said else ""
 
 
 def _sensitive(report: PagesReport) -> str:

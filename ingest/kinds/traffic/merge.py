@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingest.kinds.sql import execute, fetch, fetch_number
-from ingest.kinds.traffic.fields import SEARCH_NUMBERS
 from ingest.kinds.traffic.stage import TRAFFIC_SUMS
 from linker.models import TrafficPeriod
 from linker.pages import traffic
@@ -18,10 +17,6 @@ if TYPE_CHECKING:
 
     from ingest.cells.periods import Period
     from linker.models import Project
-
-COUNTS = ("clicks", "impressions")
-# Pages hold them in four bytes. (least() of a number and null is the number.)
-MAX_COUNT = "CASE WHEN {0}.{1} > 2147483647 THEN 2147483647 ELSE {0}.{1}::int END"
 
 
 def merge_traffic(
@@ -75,22 +70,5 @@ def merge_traffic(
         "updated": updated,
         "unchanged": staged - fresh - updated,
         "gone": gone,
-        "set": set_page_traffic(project),
+        "set": traffic.set_page_traffic(project),
     }
-
-
-def set_page_traffic(project: Project) -> int:
-    """Sets every page's clicks, impressions and position as linker.pages.traffic reads them. Returns how many
-    changed."""
-    first, second = [*(period.pk for period in traffic.periods_read(project)), None, None][:2]
-    numbers = {name: f"CASE WHEN a.page_id IS NULL THEN b.{name} ELSE a.{name} END" for name in sorted(SEARCH_NUMBERS)}
-    columns = ", ".join(numbers)
-    read = ", ".join(f"{value} AS {name}" for name, value in numbers.items())
-    capped = ", ".join(MAX_COUNT.format("r", name) if name in COUNTS else f"r.{name}" for name in numbers)
-    return execute(
-        f"UPDATE linker_page p SET ({columns}) = ({capped}) FROM (SELECT own.id, {read} FROM linker_page own "
-        "LEFT JOIN linker_pagetraffic a ON a.page_id = own.id AND a.period_id = %s "
-        "LEFT JOIN linker_pagetraffic b ON b.page_id = own.id AND b.period_id = %s WHERE own.project_id = %s) r "
-        f"WHERE p.id = r.id AND ({', '.join(f'p.{name}' for name in numbers)}) IS DISTINCT FROM ({capped})",
-        [first, second, project.pk],
-    )

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from functools import partial
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
+from django.utils.text import slugify
 
 from ingest import services
+from ingest.fetching.run import start_fetch
+from ingest.fetching.steps import start_step
 from ingest.folder import LINKS, PAGES, QUERIES, SAMPLE, find_crawl
 from ingest.kinds import registry
+from ingest.management.commands.crawl_site import crawl_source
 from ingest.models import Upload
+from ingest.sources.outgoing import Rules
 from linker.engine.params import MatchParams
 from linker.errors import UserError
 from linker.management.commands._cli import ProgressBar
@@ -67,6 +76,15 @@ class Command(BaseCommand):
             metavar="DIR",
             help="folder with Screaming Frog files (default: a sample)",
         )
+        parser.add_argument(
+            "--url",
+            default="",
+            metavar="ADDRESS",
+            help="crawl this site instead; where it is in a network of yours, this command allows its address",
+        )
+        parser.add_argument(
+            "--max-pages", type=int, default=2000, help="of a crawl: ask for so many addresses (default: %(default)s)"
+        )
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--workers", type=int, default=2, help="worker processes (default: %(default)s)")
         parser.add_argument(
@@ -85,6 +103,9 @@ class Command(BaseCommand):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._note_signal)
         try:
+            if options["url"]:
+                self._demo_of_address(options["url"], options)
+                return
             crawl = find_crawl(options["site"])
             if options["play"] and not crawl.later:
                 raise UserError("Only the sample has later crawls to play: leave out --play or --site.")
@@ -95,26 +116,53 @@ class Command(BaseCommand):
             self._say("\nStopped.")
 
     def _demo(self, crawl: Crawl, port: int, workers: int, *, plays: bool) -> None:
-        self._say("Starting PostgreSQL and Redis ...")
-        call_command("migrate", verbosity=0)
-        self._say(_servers())
-        user = _demo_user()
-        project = _project(crawl, user)
+        user = self._start_servers()
+        project = _project(crawl.slug, crawl.name, crawl.base_url, user)
         with WorkerPool(workers) as pool:
             self._prepare(crawl, project, user, pool)
             if plays:
                 self._play(crawl, project, user, pool)
-            with _web(port) as web:
-                self._wait_until_it_answers(web, port)
-                self._say(
-                    f"\n  {project.name}: http://127.0.0.1:{port}/p/{project.slug}/\n"
-                    f"  Sign in as {LOGIN} with the password {PASSWORD}\n\n"
-                    "Ctrl-C stops everything; the data stay."
-                )
-                while web.poll() is None:
-                    pool.watch()
-                    self._pause(0.5)
-                raise CommandError(f"The web server ended by itself, with the exit code {web.returncode}.")
+            self._serve(project, port, pool)
+
+    def _demo_of_address(self, address: str, options: dict[str, Any]) -> None:
+        base_url, host = allow_site(address)
+        user = self._start_servers()
+        project = _project(slugify(host.replace(".", "-"))[:50], host, base_url, user)
+        with WorkerPool(options["workers"]) as pool:
+            self._crawl(project, address, options["max_pages"], user, pool)
+            self._embed_and_match(project, user, pool)
+            self._serve(project, options["port"], pool)
+
+    def _start_servers(self) -> User:
+        self._say("Starting PostgreSQL and Redis ...")
+        call_command("migrate", verbosity=0)
+        self._say(_servers())
+        return _demo_user()
+
+    def _serve(self, project: Project, port: int, pool: WorkerPool) -> None:
+        with _web(port) as web:
+            self._wait_until_it_answers(web, port)
+            self._say(
+                f"\n  {project.name}: http://127.0.0.1:{port}/p/{project.slug}/\n"
+                f"  Sign in as {LOGIN} with the password {PASSWORD}\n\n"
+                "Ctrl-C stops everything; the data stay."
+            )
+            while web.poll() is None:
+                pool.watch()
+                self._pause(0.5)
+            raise CommandError(f"The web server ended by itself, with the exit code {web.returncode}.")
+
+    def _crawl(self, project: Project, address: str, max_pages: int, user: User, pool: WorkerPool) -> None:
+        """Crawls the site and imports it, unless that was done before; a crawl that was stopped goes on."""
+        source = crawl_source(project, address)
+        if _last(project, RunKind.FETCH) is None:
+            self._say(f"Crawling {address}: up to {max_pages:,} addresses, as robots.txt allows.")
+            self._run(pool, lambda: start_fetch(source, user, steps=False, max_pages=max_pages))
+        fetch = _last(project, RunKind.FETCH)
+        assert fetch is not None
+        for kind in (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS):
+            if _last(project, kind) is None:
+                self._run(pool, partial(_start_step, fetch, kind))
 
     def _prepare(self, crawl: Crawl, project: Project, user: User, pool: WorkerPool) -> None:
         """Whatever has not been done yet, or was done before what it rests on."""
@@ -234,6 +282,23 @@ def _refuse_busy_port(port: int) -> None:
             ) from error
 
 
+def allow_site(address: str) -> tuple[str, str]:
+    """The base and the host of a site that whoever runs this command may have crawled: its addresses are allowed to
+    this process and its workers, even in a network of their own. Raises UserError for what is no such address."""
+    Rules((ip_network("0.0.0.0/0"), ip_network("::/0"))).check_url(address)
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    try:
+        found = {str(sockaddr[0]) for *_, sockaddr in socket.getaddrinfo(host, parts.port, type=socket.SOCK_STREAM)}
+    except OSError as error:
+        raise UserError(f"{host} is not known to the name servers ({error}).") from None
+    rules = Rules.in_force()
+    own = tuple(ip_network(text) for text in sorted(found) if not rules.allows(ip_address(text)))
+    settings.OUTGOING_ALLOW = (*rules.allowed, *own)
+    os.environ["OUTGOING_ALLOW"] = ",".join(map(str, settings.OUTGOING_ALLOW))
+    return f"{parts.scheme}://{parts.netloc}", parts.netloc
+
+
 # ------------------------------------------------------------------------------------------------- rows it needs
 
 
@@ -255,12 +320,19 @@ def _demo_user() -> User:
     return user
 
 
-def _project(crawl: Crawl, user: User) -> Project:
-    project = Project.objects.filter(slug=crawl.slug).first()
+def _project(slug: str, name: str, base_url: str, user: User) -> Project:
+    project = Project.objects.filter(slug=slug).first()
     if project is None:
-        project = create_project(slug=crawl.slug, name=crawl.name, base_url=crawl.base_url, manager=user)
+        project = create_project(slug=slug, name=name, base_url=base_url, manager=user)
     Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.MANAGER})
     return project
+
+
+def _start_step(fetch: Run, kind: RunKind) -> Run:
+    started = start_step(fetch, kind)
+    if started is None:
+        raise UserError("What was crawled is no longer there. Remove the demo's data with make clean-data.")
+    return started
 
 
 def _last(project: Project, kind: str) -> Run | None:

@@ -1,0 +1,78 @@
+"""What a fetch found, as a type and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from linker.reports.table import Table
+from linker.runs.reports import Report, ReportKind
+from linker.wording import number
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchReport(Report):
+    """`pages` answered and were read; `is_whole`: the site was seen to its end, else `stopped_by` says what ended the
+    fetch."""
+
+    source: str = ""
+    pages: int = 0
+    unchanged: int = 0
+    links: int = 0
+    redirects: int = 0
+    broken: int = 0
+    barred: int = 0
+    trapped: int = 0
+    failed: int = 0
+    waiting: int = 0
+    need_browser: int = 0
+    requests: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    is_whole: bool = False
+    stopped_by: str = ""
+
+    @property
+    def brought_news(self) -> bool:
+        return self.pages > 0
+
+
+TABLE = Table(
+    labels={
+        "source": gettext_lazy("Source"),
+        "pages": gettext_lazy("Pages"),
+        "unchanged": gettext_lazy("Not changed since the last fetch"),
+        "links": gettext_lazy("Links"),
+        "redirects": gettext_lazy("Redirects"),
+        "broken": gettext_lazy("Broken addresses"),
+        "barred": gettext_lazy("Barred by robots.txt"),
+        "trapped": gettext_lazy("Left out as endless"),
+        "failed": gettext_lazy("Did not answer"),
+        "waiting": gettext_lazy("Left for a later fetch"),
+        "need_browser": gettext_lazy("Pages that need a browser"),
+        "requests": gettext_lazy("Requests"),
+        "bytes": gettext_lazy("Bytes"),
+        "seconds": gettext_lazy("Seconds"),
+    }
+)
+
+
+def sentences(report: FetchReport) -> list[str]:
+    pages = ngettext("%(n)s page was fetched.", "%(n)s pages were fetched.", report.pages)
+    said = [pages % {"n": number(report.pages)}]
+    if not report.is_whole:
+        part = _("Only a part of the site was seen, so no page counts as gone.")
+        said.append(f"{part} {report.stopped_by}".strip())
+    if report.need_browser:
+        browser = ngettext(
+            "%(n)s page shows its text only in a browser.",
+            "%(n)s pages show their text only in a browser.",
+            report.need_browser,
+        )
+        said.append(browser % {"n": number(report.need_browser)})
+    return said
+
+
+FETCH = ReportKind(FetchReport, sentences, TABLE.rows)

@@ -1,0 +1,129 @@
+"""A fetch: from a source into a store, which the imports read."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from ingest.fetching.faults import find_faulty
+from ingest.fetching.report import FetchReport
+from ingest.kinds.project_pages import site_of
+from ingest.models import SiteSource
+from ingest.sources.connectors import registry
+from ingest.sources.connectors.base import Fetching
+from ingest.sources.fetched import source_of, store_path
+from ingest.sources.outgoing import Rules
+from ingest.sources.store import FetchStore
+from linker.errors import UserError
+from linker.models import Run, RunKind, RunStatus
+from linker.operations.version import code_version
+from linker.runs import lifecycle
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.contrib.auth.models import AbstractBaseUser
+    from django.db.models import QuerySet
+
+    from linker.runs.lifecycle import Progress
+
+KEPT = 2  # stores of each source, for conditional requests and for those who want to look
+
+
+def start_fetch(
+    source: SiteSource,
+    user: AbstractBaseUser | None = None,
+    *,
+    steps: bool = True,
+    to_queue: bool = True,
+    **options: Any,
+) -> Run:
+    """Starts a fetch; `options` replace the source's for this time. Without `steps` nothing follows by itself: the
+    caller starts it (ingest.fetching.steps.start_step). Without `to_queue` the caller does the work. Raises
+    RunIsActive where the project has one under way, UserError where the source was removed or cannot be read."""
+    if source.removed_at is not None:
+        raise UserError(f"The source “{source}” was removed.")
+    connector = registry.get(source.kind)
+    connector.Options.of(source.options | options)
+    params = {"source": source.pk, "options": source.options | options} | ({} if steps else {"steps": False})
+    return lifecycle.start_run(source.project, RunKind.FETCH, params, user, to_queue=to_queue)
+
+
+def run_fetch(run: Run, progress: Progress = lifecycle.no_progress) -> FetchReport:
+    """The work of a fetch. May run twice, and then goes on where it was."""
+    source = source_of(run)
+    connector = registry.get(source.kind)
+    started = time.monotonic()
+    with FetchStore(store_path(run)) as store:
+        fetching = Fetching(
+            source=source,
+            site=site_of(run.project),
+            store=store,
+            previous=_previous(source, run),
+            rules=Rules.in_force(),
+            progress=progress,
+            user_agent=f"Anchorline/{code_version()} (internal links; {settings.SITE_URL or source.address})",
+            options=connector.Options.of(run.params["options"]),
+        )
+        connector.fetch(fetching)
+        find_faulty(store, fetching.site)
+        report = _report(fetching, time.monotonic() - started)
+        store.note("is_whole", store.is_whole)
+    _forget_old(source, run)
+    if not report.pages:
+        raise UserError(
+            f"{source.address}: no page could be read. {report.stopped_by or 'Check the address and what it answers.'}"
+        )
+    return report
+
+
+def _report(fetching: Fetching, seconds: float) -> FetchReport:
+    store = fetching.store
+    pages, links, unchanged, needy = store.connection.execute(
+        "SELECT (SELECT count(*) FROM reading r JOIN page p ON p.id = r.page WHERE p.fault = ''), "
+        "(SELECT count(*) FROM link), (SELECT count(*) FROM page WHERE unchanged AND fault = ''), "
+        "(SELECT count(*) FROM reading WHERE needs_browser)"
+    ).fetchone()
+    known = {field.name for field in fields(FetchReport)}
+    counted = {name: value for name, value in fetching.counts.items() if name in known}
+    return FetchReport(
+        source=fetching.source.name,
+        pages=pages,
+        links=links,
+        unchanged=unchanged,
+        need_browser=needy,
+        seconds=round(seconds, 1),
+        is_whole=store.is_whole,
+        stopped_by=store.noted("stopped_by", ""),
+        **counted,
+    )
+
+
+def fetches_of(source: SiteSource) -> QuerySet[Run]:
+    """Every fetch of a source."""
+    return Run.objects.filter(project=source.project_id, kind=RunKind.FETCH, params__source=source.pk)
+
+
+def _previous(source: SiteSource, run: Run) -> Path | None:
+    """The store of the last fetch of the source that ended well and is still there."""
+    ended = fetches_of(source).filter(status=RunStatus.SUCCEEDED, pk__lt=run.pk).order_by("-pk")[:KEPT]
+    return next((path for path in map(store_path, ended) if path.is_file()), None)
+
+
+def _forget_old(source: SiteSource, run: Run) -> None:
+    """Removes the stores of earlier fetches but for the newest that ended well."""
+    earlier = fetches_of(source).filter(pk__lt=run.pk)
+    kept = set(earlier.filter(status=RunStatus.SUCCEEDED).order_by("-pk").values_list("pk", flat=True)[: KEPT - 1])
+    for old in earlier.exclude(pk__in=kept).only("pk", "project_id"):
+        path = store_path(old)
+        for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+            part.unlink(missing_ok=True)
+
+
+def newest_store(source: SiteSource) -> Path | None:
+    """What the newest fetch of a source that ended well has fetched; None where it is no longer there."""
+    newest = fetches_of(source).filter(status=RunStatus.SUCCEEDED).order_by("-pk").first()
+    return path if newest is not None and (path := store_path(newest)).is_file() else None

@@ -1,0 +1,62 @@
+"""Where links stand in the texts of their pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ingest.kinds.links.merge import ANCHOR_KEY
+from ingest.kinds.links.parse import NOWHERE
+from ingest.kinds.sql import execute
+from linker.models import Block
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ingest.kinds.links.parse import Links
+    from linker.models import Project
+    from linker.storage.background import BackgroundCopy
+
+# A link that a page has several times under the same words is known by its first place. Only where the anchor does
+# stand there is the place kept.
+KEEP_PLACES = f"""
+UPDATE linker_existinglink e SET place = found.place FROM (
+    SELECT s.source, s.target, {ANCHOR_KEY.replace("anchor", "s.anchor")} AS words, min(s.place) AS place
+    FROM stage_place s JOIN linker_page p ON p.id = s.source
+    WHERE substr(p.body, s.place + 1, char_length(s.anchor)) = s.anchor GROUP BY 1, 2, 3
+) found
+WHERE e.source_id = found.source AND e.target_id = found.target AND e.block = {Block.CONTENT.value}
+    AND {ANCHOR_KEY.replace("anchor", "e.anchor")} = found.words AND e.place IS DISTINCT FROM found.place
+"""
+FORGET_PLACES = (
+    "UPDATE linker_existinglink e SET place = NULL FROM linker_page p WHERE e.project_id = %s AND p.id = e.source_id "
+    "AND e.place IS NOT NULL AND e.source_id IN (SELECT source FROM stage_place) "
+    "AND substr(p.body, e.place + 1, char_length(e.anchor)) <> e.anchor"
+)
+
+
+class LinkPlaces:
+    """The places that the rows of an import name."""
+
+    def __init__(self) -> None:
+        execute("CREATE TEMP TABLE stage_place (source bigint, target bigint, place int, anchor text)")
+
+    def add(self, links: Links, background: BackgroundCopy) -> None:
+        placed = links.take(np.flatnonzero(links.place != NOWHERE))
+        background.wait()
+        columns: list[tuple[str, Any, NDArray[Any]]] = [
+            ("source", ">i8", placed.source),
+            ("target", ">i8", placed.target),
+            ("place", ">i4", placed.place),
+        ]
+        background.copy_in("stage_place", columns, "anchor", placed.anchor)
+
+    def save(self, project: Project) -> int:
+        """Keeps them with the links that are in the table by now, and forgets those that no longer hold on the same
+        pages. Returns how many links have another place than before."""
+        execute("ANALYZE stage_place")
+        execute(FORGET_PLACES, [project.pk])
+        changed = execute(KEEP_PLACES)
+        execute("DROP TABLE stage_place")
+        return changed

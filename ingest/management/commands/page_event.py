@@ -1,0 +1,52 @@
+"""Tells what happened to a page: `page_event SLUG redirected OLD NEW`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from ingest.cells.values import parse_time
+from ingest.fields.skipped import REASONS
+from ingest.kinds.events.telling import TOLD, Telling
+from ingest.kinds.project_pages import find_pages
+from ingest.kinds.sql import lock
+from linker.management.commands._cli import ProjectCommand
+from linker.models import EventOrigin, PageEventKind
+from linker.pages.identity import edges
+from linker.pages.identity.record import record
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+class Command(ProjectCommand):
+    help = (
+        "Tells what happened to a page: created, changed, removed or restored URL; redirected or merged OLD NEW. "
+        "Suggestions, decisions and numbers follow. Exits with 1 and a message where it cannot be."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("event", choices=[kind.value for kind in TOLD])
+        parser.add_argument("url", metavar="URL", help="the page")
+        parser.add_argument("into", metavar="NEW", nargs="?", default="", help="where it leads to")
+        parser.add_argument("--at", default="", help="when it happened; now, unless given")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = self.project(options["slug"])
+        try:
+            at = parse_time(options["at"]) if options["at"] else timezone.now()
+        except ValueError:
+            raise CommandError(f"--at: “{options['at']}” is no time. Write it as 2026-01-31T14:05:00Z.") from None
+        with transaction.atomic():
+            lock(project)
+            telling = Telling(project, find_pages(project, options["url"], first="Import the pages first."))
+            if why := telling.tell(PageEventKind(options["event"]), options["url"], at, options["into"]):
+                raise CommandError(f"{options['url']}: {REASONS[why].lower()}. Nothing was changed.")
+            telling.story.write()
+            told = record(project, EventOrigin.COMMAND)
+        moved = edges.settle(project)
+        self.stdout.write(f"{moved:,} suggestions followed." if told else "That was known. Nothing was changed.")

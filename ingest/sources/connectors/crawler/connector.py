@@ -1,0 +1,162 @@
+"""A site is crawled by a process of its own; this one shows how far it has come and stops it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from ingest.models import SourceKind
+from ingest.sources.connectors.base import Connector
+from ingest.sources.connectors.crawler.options import Options
+from ingest.sources.connectors.crawler.plan import Plan
+from ingest.sources.outgoing import OutgoingSession, read_bytes
+from linker.errors import UserError
+from linker.models.querysets import PRESENT
+
+if TYPE_CHECKING:
+    from ingest.models import SiteSource
+    from ingest.sources.connectors.base import Fetching
+    from ingest.sources.outgoing import Rules
+
+WAIT_SECONDS, STOP_SECONDS = 1.0, 5.0
+MAX_CORES = 8
+LAST_WORDS = 2000  # bytes of what a process wrote before it ended
+
+
+class Crawler(Connector):
+    kind = SourceKind.CRAWL.value
+    Options = Options
+
+    def fetch(self, fetching: Fetching) -> None:
+        if fetching.options.texts_only:
+            _seed_pages_without_text(fetching)
+        with tempfile.TemporaryDirectory(prefix="crawl-") as folder:
+            config = Path(folder) / "config.json"
+            self.plan(fetching).write(config)
+            _watch(fetching, config)
+        fetching.counts.update(fetching.store.noted("counts", {}))
+
+    def plan(self, fetching: Fetching) -> Plan:
+        """What the process is to do."""
+        return plan_of(fetching)
+
+    def check(self, source: SiteSource, rules: Rules, secret: str = "") -> str:
+        """Asks for the home page."""
+        with OutgoingSession(rules, "Anchorline") as session:
+            try:
+                answer = session.get(source.address, stream=True)
+                size = len(read_bytes(answer))
+            except OSError as error:  # which requests' errors are
+                raise UserError(f"{source.address} does not answer: {type(error).__name__}.") from None
+        if answer.status_code >= 400:
+            raise UserError(f"{source.address} answers with the error {answer.status_code}.")
+        kind = answer.headers.get("Content-Type", "").partition(";")[0]
+        if kind != "text/html":
+            raise UserError(f"{source.address} answers with the type “{kind}”, which is no page.")
+        return f"{answer.url} answers with a page of {size:,} bytes."
+
+
+def plan_of(fetching: Fetching) -> Plan:
+    site = fetching.site
+    return Plan(
+        store=str(fetching.store.path),
+        previous=str(fetching.previous) if fetching.previous is not None else "",
+        address=fetching.source.address,
+        base_url=site.base_url,
+        strip_slash=site.strip_slash,
+        strip_www=site.strip_www,
+        allowed=tuple(map(str, fetching.rules.allowed)),
+        user_agent=fetching.user_agent,
+        parent=os.getpid(),
+        cores=min(MAX_CORES, os.cpu_count() or 1),
+        options=asdict(fetching.options),
+    )
+
+
+def _seed_pages_without_text(fetching: Fetching) -> None:
+    """Puts the project's pages without text into an empty store."""
+    store = fetching.store
+    if store.noted("texts_only"):
+        return
+    pages = fetching.source.project.pages.filter(PRESENT, body="").order_by("pk")
+    with store.transaction() as rows:
+        rows.executemany(
+            "INSERT OR IGNORE INTO page (key, url, depth, origin) VALUES (?, ?, 0, 'project')",
+            pages.values_list("canonical_url", "url").iterator(),
+        )
+        store.note("texts_only", True)
+
+
+def _watch(fetching: Fetching, config: Path) -> None:
+    """Runs the process to its end. Raises what `progress` raises, and UserError where the process cannot go on."""
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ingest.sources.connectors.crawler.process", str(config)],
+            cwd=settings.BASE_DIR,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+        try:
+            fault = _follow(fetching, process)
+        finally:
+            _end(process)
+        if fault:
+            raise UserError(fault)
+        if process.returncode:
+            errors.seek(0, os.SEEK_END)
+            errors.seek(max(0, errors.tell() - LAST_WORDS))
+            last = errors.read().decode("utf-8", "replace").strip().splitlines()
+            raise RuntimeError(f"the crawler ended with {process.returncode}: {' | '.join(last[-3:])}")
+
+
+def _follow(fetching: Fetching, process: subprocess.Popen[bytes]) -> str:
+    """Passes on what the process tells, until it closes its output. Returns its error."""
+    assert process.stdout is not None
+    fault, at, buffer = "", (0, 0, "Starting the crawler"), b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if selector.select(WAIT_SECONDS):
+                part = os.read(process.stdout.fileno(), 65536)
+                if not part:
+                    return fault
+                *lines, buffer = (buffer + part).split(b"\n")
+                for said in map(_said, lines):
+                    fault = said.get("error", fault)
+                    if "done" in said:
+                        at = (int(said["done"]), int(said["total"]), str(said["stage"]))
+            fetching.progress(*at)
+
+
+def _said(line: bytes) -> dict[str, Any]:
+    with contextlib.suppress(ValueError):
+        found = json.loads(line)
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None and process.stdout is not None and not process.stdout.closed:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.2)
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if process.stdout is not None:
+        process.stdout.close()

@@ -1,0 +1,110 @@
+"""How Scrapy reaches the network: to checked addresses alone, with limits, and without what a crawl has no use for."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from scrapy.resolver import HostResolution
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.interfaces import IHostnameResolver
+from twisted.internet.threads import deferToThread
+from zope.interface import implementer
+
+from ingest.sources.outgoing import OutgoingRefused, Rules
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from ingest.sources.connectors.crawler.options import Options
+
+MAX_PAGE = 10 * 2**20  # bytes, unpacked
+NAMES_KEPT = 60.0  # seconds
+LARGEST_DELAY = 60.0
+PACKAGE = "ingest.sources.connectors.crawler"
+
+
+@implementer(IHostnameResolver)
+class CheckedResolver:
+    """Finds the addresses of a host and lets none through that may not be asked. What was refused is in `refused`, by
+    host, for the report."""
+
+    rules: Rules = Rules()
+    refused: dict[str, str] = {}
+
+    def __init__(self, reactor: Any) -> None:
+        self.reactor = reactor
+        self._known: dict[str, tuple[float, list[tuple[int, str]]]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, reactor: Any) -> CheckedResolver:
+        return cls(reactor)
+
+    def install_on_reactor(self) -> None:
+        self.reactor.installNameResolver(self)
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Any = None,
+        transportSemantics: str = "TCP",
+    ) -> HostResolution:
+        resolution = HostResolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+
+        def found(addresses: list[tuple[int, str]]) -> None:
+            self._known[hostName] = (time.monotonic(), addresses)
+            for _, text in addresses:
+                kind = IPv6Address if ":" in text else IPv4Address
+                resolutionReceiver.addressResolved(kind("TCP", text, portNumber))
+            resolutionReceiver.resolutionComplete()
+
+        def failed(failure: Any) -> None:
+            if failure.check(OutgoingRefused):
+                self.refused[hostName] = str(failure.value)
+            resolutionReceiver.resolutionComplete()
+
+        at, known = self._known.get(hostName, (0.0, []))
+        if known and time.monotonic() - at < NAMES_KEPT:
+            found(known)
+            self._known[hostName] = (at, known)
+            return resolution
+        deferToThread(self.rules.resolve, hostName, portNumber).addCallback(found).addErrback(failed)
+        return resolution
+
+
+def settings_of(options: Options, user_agent: str, timeout: float) -> dict[str, Any]:
+    """Scrapy's settings for a crawl: nothing follows redirects, tries again or keeps cookies but the crawl itself."""
+    return {
+        "USER_AGENT": user_agent,
+        "SCHEDULER": f"{PACKAGE}.spider.StoredScheduler",
+        "TWISTED_DNS_RESOLVER": f"{PACKAGE}.network.CheckedResolver",
+        "DOWNLOAD_HANDLERS": {"data": None, "file": None, "s3": None, "ftp": None},
+        "DOWNLOADER_MIDDLEWARES_BASE": {
+            "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
+            "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 590,
+        },
+        "SPIDER_MIDDLEWARES_BASE": {},
+        "EXTENSIONS_BASE": {"scrapy.extensions.throttle.AutoThrottle": 0},
+        "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+        "AUTOTHROTTLE_ENABLED": True,
+        "AUTOTHROTTLE_START_DELAY": 1 / options.pages_a_second,
+        "AUTOTHROTTLE_MAX_DELAY": LARGEST_DELAY,
+        "AUTOTHROTTLE_TARGET_CONCURRENCY": float(options.concurrent),
+        "DOWNLOAD_DELAY": 1 / options.pages_a_second,
+        "DOWNLOAD_DELAY_JITTER": 0.0,
+        "CONCURRENT_REQUESTS": options.concurrent,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": options.concurrent,
+        "DOWNLOAD_TIMEOUT": timeout,
+        "DOWNLOAD_MAXSIZE": MAX_PAGE,
+        "DOWNLOAD_WARNSIZE": 0,
+        "DOWNLOAD_FAIL_ON_DATALOSS": True,
+        "COOKIES_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+        "REACTOR_THREADPOOL_MAXSIZE": 4,
+        "LOG_ENABLED": False,
+        "LOG_INSTALL_ROOT_HANDLER": False,
+        "STATS_DUMP": False,
+    }

@@ -1,0 +1,161 @@
+"""After the crawl: what repeats on the site's pages is learned, and each page is read with that knowledge."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingest.sources.connectors.crawler.alone import end_with
+from ingest.sources.connectors.crawler.crawl import tell
+from ingest.sources.connectors.crawler.scope import Scope
+from ingest.sources.reading import SiteTemplate, decode, read_page
+from ingest.sources.reading.site_template import MAX_PAGES
+from ingest.sources.store import FetchStore, Reading, StoredLink, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from multiprocessing.sharedctypes import Synchronized
+
+    from ingest.sources.connectors.crawler.plan import Plan
+    from ingest.sources.reading import ReadPage
+
+CHUNK = 50  # pages read in one transaction
+FEW = 400  # pages from which several processes are worth their start
+TELL_SECONDS = 0.5
+WITHOUT_READING = (
+    "FROM page p WHERE p.state = 'done' AND p.status_code = 200 AND p.html IS NOT NULL "
+    "AND NOT EXISTS (SELECT 1 FROM reading r WHERE r.page = p.id)"
+)
+_read: Synchronized[int]
+
+
+def read_all(plan: Plan, store: FetchStore) -> None:
+    """Reads the pages that were not read yet. May be called again after it was interrupted."""
+    left = store.connection.execute(f"SELECT count(*) {WITHOUT_READING}").fetchone()[0]
+    if not left:
+        return
+    template = _template(plan, store, left)
+    if left <= FEW or plan.cores < 2:
+        _read_part(plan, template, 0, 1, lambda done: tell(done, left, "Reading pages"))
+        return
+    context = get_context("spawn")
+    counter = context.Value("l", 0)
+    with ProcessPoolExecutor(plan.cores, context, _begin_reader, (counter, plan.parent)) as pool:
+        parts = [pool.submit(_read_counted, plan, template, part, plan.cores) for part in range(plan.cores)]
+        while not all(part.done() for part in parts):
+            tell(counter.value, left, "Reading pages")
+            time.sleep(TELL_SECONDS)
+        for part in parts:
+            part.result()
+
+
+def _template(plan: Plan, store: FetchStore, left: int) -> SiteTemplate:
+    """What repeats on the pages. Where most pages are as they were, what was learned the last time still holds, and so
+    do the texts of the pages that were read with it."""
+    stored = store.noted("template")
+    if stored is None:
+        stored = _earlier(plan, store, left)
+    if stored is not None:
+        return SiteTemplate.from_json(stored)
+    tell(0, left, "Learning what repeats")
+    template = SiteTemplate.learn(_sample(store))
+    with store.transaction():
+        store.note("template", template.to_json())
+    return template
+
+
+def _earlier(plan: Plan, store: FetchStore, left: int) -> dict[str, Any] | None:
+    unchanged = store.connection.execute("SELECT count(*) FROM page WHERE unchanged").fetchone()[0]
+    if not plan.previous or unchanged < left:
+        return None
+    with FetchStore(Path(plan.previous), read_only=True) as previous:
+        found: dict[str, Any] | None = previous.noted("template")
+    if found is not None:
+        with store.transaction():
+            store.note("template", found)
+    return found
+
+
+def _sample(store: FetchStore) -> Iterator[tuple[str, str]]:
+    """As many pages as are learned from, from all over the site."""
+    rows = store.connection
+    condition = "state = 'done' AND status_code = 200 AND html IS NOT NULL"
+    numbers = [number for (number,) in rows.execute(f"SELECT id FROM page WHERE {condition} ORDER BY id")]
+    step = max(1, len(numbers) // MAX_PAGES)
+    for number in numbers[::step][:MAX_PAGES]:
+        url, kind, html = rows.execute("SELECT url, content_type, html FROM page WHERE id = ?", [number]).fetchone()
+        yield url, decode(unpacked(html), kind)
+
+
+def _begin_reader(counter: Synchronized[int], parent: int) -> None:
+    global _read
+    _read = counter
+    end_with(None)
+
+
+def _read_counted(plan: Plan, template: SiteTemplate, part: int, parts: int) -> None:
+    before = 0
+
+    def note(done: int) -> None:
+        nonlocal before
+        with _read.get_lock():
+            _read.value += done - before
+        before = done
+
+    _read_part(plan, template, part, parts, note)
+
+
+def _read_part(plan: Plan, template: SiteTemplate, part: int, parts: int, note: Any) -> None:
+    """Reads each page whose number leaves the rest `part`, and calls `note` with how many it has read."""
+    scope = Scope(plan.site, plan.choices)
+    last = done = 0
+    with FetchStore(Path(plan.store)) as store:
+        while rows := store.connection.execute(
+            f"SELECT p.id, p.url, p.content_type, p.html, p.robots {WITHOUT_READING} AND p.id > ? AND p.id % ? = ? "
+            "ORDER BY p.id LIMIT ?",
+            [last, parts, part, CHUNK],
+        ).fetchall():
+            found = [(row[0], *_read_one(row, template, scope)) for row in rows]
+            last = rows[-1][0]
+            with store.transaction():
+                for number, reading, links in found:
+                    store.save_reading(number, reading, links)
+            done += len(rows)
+            note(done)
+
+
+def _read_one(
+    row: tuple[int, str, str, bytes, str], template: SiteTemplate, scope: Scope
+) -> tuple[Reading, list[StoredLink]]:
+    _, url, kind, html, robots = row
+    page = read_page(unpacked(html), url, template, content_type=kind)
+    follows = "nofollow" not in robots.split()
+    links = [
+        StoredLink(_cleaned(link.target, scope), link.anchor, link.block, link.follow and follows, link.place)
+        for link in page.links
+    ]
+    return _reading(page), links
+
+
+def _cleaned(target: str, scope: Scope) -> str:
+    """A link's target as the crawl asks for it: without parameters that are left out."""
+    return scope.clean(target) if "?" in target or ";" in target else target
+
+
+def _reading(page: ReadPage) -> Reading:
+    return Reading(
+        title=page.title,
+        h1=page.h1,
+        headings=tuple(page.headings),
+        description=page.description,
+        language=page.language,
+        text=page.text,
+        breadcrumb=tuple(page.breadcrumb),
+        hreflang=dict(page.hreflang),
+        word_count=page.word_count,
+        modified=page.modified,
+        needs_browser=page.needs_browser,
+    )

@@ -1,0 +1,122 @@
+"""Which addresses belong to a crawl, and in which form they are asked for. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import re2
+
+from ingest.addresses.normalise import AnotherSite, NotAnAddress, Site
+
+if TYPE_CHECKING:
+    from ingest.sources.connectors.crawler.options import Options
+
+MEMO = 100_000  # addresses that are remembered
+MAX_LENGTH, MAX_SEGMENTS = 2_000, 24
+REPEATS = 4  # times that a segment of the path may stand in it, less one
+FIRST_YEAR, YEARS_AHEAD = 1990, 3
+# Addresses that differ in parameters alone: with one parameter it may be the number of a product, with several they are
+# the answers of a filter, of which there is no end.
+MOST_OF_ONE, MOST_OF_SEVERAL = 20_000, 1_000
+_SESSION = re.compile(
+    r"phpsessid|jsessionid|aspsessionid\w*|oscsid|zenid|cfid|cftoken|session_?id|sessid|_ncforminfo", re.IGNORECASE
+)
+_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#]*", re.IGNORECASE)
+_YEAR_MONTH = re.compile(r"(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)")
+# What is no page by its name. Answers of other types are noted without being read; these are not even asked for.
+_FILES = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|avif|svg|ico|bmp|tiff?|css|m?js|json|map|woff2?|ttf|eot|otf|pdf|docx?|xlsx?|pptx?|odt|ods"
+    r"|zip|gz|tgz|bz2|xz|7z|rar|tar|exe|dmg|iso|apk|msi|mp[34]|m4[av]|avi|mov|mkv|webm|ogg|wav|flac|csv|ics)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An address of the crawl: `key` tells it apart, `url` is asked for; `pattern` is empty where it has no
+    parameters, and else the same for all that differ in their values alone, of which there may be `most`."""
+
+    key: str
+    url: str
+    pattern: str = ""
+    most: int = 0
+
+
+class Scope:
+    """The addresses of a site that are asked for, by the options of a crawl."""
+
+    def __init__(self, site: Site, options: Options) -> None:
+        self.site = site
+        self.own_form = site if not (site.strip_slash or site.strip_www) else Site(site.base_url)
+        self.include = [re2.compile(pattern) for pattern in options.include]
+        self.exclude = [re2.compile(pattern) for pattern in options.exclude]
+        self.ignored = {name.casefold() for name in options.ignore_parameters}
+        self.kept = {name.casefold() for name in options.keep_parameters}
+        self.last_year = datetime.now(UTC).year + YEARS_AHEAD
+        self.trapped: set[str] = set()  # keys of addresses left out as endless, as many as MEMO
+        self._known: dict[str, Asked | None] = {}
+
+    def clean(self, url: str) -> str:
+        """An address without fragment, session and parameters that are left out; as it is where it has none."""
+        url = url.partition("#")[0]
+        if ";" in url:
+            url = _PATH_SESSION.sub("", url)
+        head, mark, query = url.partition("?")
+        if not mark:
+            return url
+        kept = [part for part in query.split("&") if self._is_kept(part.partition("=")[0])]
+        return f"{head}?{'&'.join(kept)}" if kept else head
+
+    def _is_kept(self, name: str) -> bool:
+        folded = name.casefold()
+        if _SESSION.fullmatch(folded) or folded in self.ignored:
+            return False
+        return not self.kept or folded in self.kept
+
+    def find(self, url: str) -> Asked | None:
+        """How an address is asked for; None for one of another site, one that the options leave out, one that is none
+        of a page, and one that belongs to an endless row."""
+        try:
+            return self._known[url]
+        except KeyError:
+            if len(self._known) >= MEMO:
+                self._known.clear()
+            found = self._known[url] = self._find(url)
+            return found
+
+    def _find(self, url: str) -> Asked | None:
+        try:
+            cleaned = self.clean(url)
+            asked = self.own_form.canonical_url(cleaned)
+            key = asked if self.own_form is self.site else self.site.canonical_url(cleaned)
+        except (NotAnAddress, AnotherSite):
+            return None
+        if self.include and not any(pattern.search(asked) for pattern in self.include):
+            return None
+        if any(pattern.search(asked) for pattern in self.exclude):
+            return None
+        path, mark, query = asked.partition("?")
+        if _FILES.fullmatch(path[path.rfind(".") :] if "." in path.rpartition("/")[2] else ""):
+            return None
+        if self._is_endless(asked, path):
+            if len(self.trapped) < MEMO:
+                self.trapped.add(key)
+            return None
+        if not mark:
+            return Asked(key, asked)
+        names = sorted({part.partition("=")[0] for part in query.split("&")})
+        return Asked(key, asked, f"{path}?{'&'.join(names)}", MOST_OF_ONE if len(names) == 1 else MOST_OF_SEVERAL)
+
+    def _is_endless(self, url: str, path: str) -> bool:
+        """Whether an address belongs to a row that calendars and mistakes in relative links make without end."""
+        if len(url) > MAX_LENGTH:
+            return True
+        segments = [segment for segment in path.split("/")[3:] if segment]
+        if len(segments) > MAX_SEGMENTS:
+            return True
+        if len(segments) >= REPEATS and any(segments.count(segment) >= REPEATS for segment in set(segments)):
+            return True
+        return any(not FIRST_YEAR <= int(year) <= self.last_year for year in _YEAR_MONTH.findall(url))

@@ -1,0 +1,283 @@
+"""Scrapy's side of a crawl: requests out, answers in."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from scrapy import Request, Spider, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest, StopDownload
+from scrapy.extensions.throttle import AutoThrottle
+from scrapy.utils.asyncio import create_looping_call
+
+from ingest.sources.connectors.crawler.answers import HTML, REDIRECTS, Answer
+from ingest.sources.connectors.crawler.network import MAX_PAGE, CheckedResolver
+from ingest.sources.connectors.crawler.robots import MAX_BYTES as MAX_ROBOTS
+from ingest.sources.connectors.crawler.robots import origin
+from ingest.sources.outgoing import MAX_REDIRECTS, OutgoingRefused
+from ingest.sources.sitemaps import MAX_BYTES, MAX_FILES, MAX_LEVELS, BadSitemap, Entry, entries
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from ingest.sources.connectors.crawler.crawl import Crawl
+    from ingest.sources.connectors.crawler.frontier import Waiting
+
+TELL_SECONDS, WAKE_SECONDS = 0.5, 0.2
+CHUNK = 1000  # entries of a sitemap in one transaction
+
+
+class StoredScheduler(BaseScheduler):
+    """Gives Scrapy what the store has waiting, few addresses at a time."""
+
+    spider: SiteSpider
+
+    def open(self, spider: Spider) -> None:
+        assert isinstance(spider, SiteSpider)
+        self.spider = spider
+
+    def has_pending_requests(self) -> bool:
+        return self.spider.crawl.has_more
+
+    def enqueue_request(self, request: Request) -> bool:
+        return False
+
+    def next_request(self) -> Request | None:
+        return self.spider.next_request()
+
+
+class SiteSpider(Spider):
+    """Asks for what a Crawl names, and hands it what came back. robots.txt comes first for each origin."""
+
+    name = "site"
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__()
+        self.crawl = crawl
+        self._asking: set[str] = set()  # origins whose robots.txt is on its way
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.look_at_headers, signals.headers_received)
+        crawler.signals.connect(spider.begin, signals.engine_started)
+        crawler.signals.connect(spider.end, signals.spider_closed)
+        return spider
+
+    # ------------------------------------------------------------------------------------------------------- its life
+
+    def begin(self) -> None:
+        self._loops = [create_looping_call(self.crawl.tell), create_looping_call(self._wake)]
+        for loop, seconds in zip(self._loops, (TELL_SECONDS, WAKE_SECONDS), strict=True):
+            loop.start(seconds, now=False)
+
+    def end(self) -> None:
+        for loop in self._loops:
+            loop.stop()
+
+    def _wake(self) -> None:
+        """Lets Scrapy ask for the next address after a pause: by itself it does so every five seconds."""
+        slot = getattr(self.crawler.engine, "_slot", None)
+        if slot is not None:
+            slot.nextcall.schedule()
+
+    async def start(self) -> AsyncIterator[Any]:
+        crawl = self.crawl
+        fault = await self._ask_robots(origin(crawl.plan.address))
+        if fault:
+            crawl.stop(fault)
+        crawl.is_open = True
+        if crawl.plan.sitemap_only and not crawl.stopped_by:
+            await self._read_sitemaps([crawl.plan.address])
+        elif crawl.options.follow_sitemaps and not crawl.options.texts_only and not crawl.stopped_by:
+            await self._read_sitemaps(crawl.robots.sitemaps() or [f"{origin(crawl.plan.address)}/sitemap.xml"])
+        return
+        yield  # an iterator that gives nothing: the scheduler gives the requests
+
+    # ------------------------------------------------------------------------------------------------------- requests
+
+    def next_request(self) -> Request | None:
+        row = self.crawl.take()
+        if row is None:
+            return None
+        if origin(row.url) not in self.crawl.robots.parsed:
+            self.crawl.put_back(row)
+            self._begin_robots(origin(row.url))
+            return None
+        return Request(
+            row.url,
+            callback=self.take,
+            errback=self.miss,
+            headers=self.crawl.answers.conditions(row.key),
+            meta={"row": row, "handle_httpstatus_all": True},
+            dont_filter=True,
+        )
+
+    def _begin_robots(self, where: str) -> None:
+        if where in self._asking:
+            return
+        self._asking.add(where)
+        task = asyncio.ensure_future(self._ask_robots_aside(where))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _ask_robots_aside(self, where: str) -> None:
+        await self._ask_robots(where)
+
+    # -------------------------------------------------------------------------------------------------------- answers
+
+    def look_at_headers(self, headers: Any, body_length: int, request: Request, spider: Spider) -> None:
+        """Leaves the body of what is no page where it is."""
+        if "row" not in request.meta:
+            return
+        kind = (headers.get("Content-Type") or b"").partition(b";")[0].strip().lower().decode("latin-1")
+        if kind and kind not in HTML:
+            raise StopDownload(fail=False)
+
+    def take(self, response: Response) -> None:
+        row: Waiting = response.meta["row"]
+        headers = response.headers
+        answer = Answer(
+            status=response.status,
+            content_type=_header(headers, "Content-Type"),
+            location=_header(headers, "Location"),
+            etag=_header(headers, "ETag"),
+            modified=_header(headers, "Last-Modified"),
+            robots=[value.decode("latin-1") for value in headers.getlist("X-Robots-Tag")],
+            body=response.body,
+            milliseconds=round(1000 * float(response.meta.get("download_latency", 0))),
+            is_challenge=_header(headers, "cf-mitigated") == "challenge",
+        )
+        self.crawl.answered(row, answer, _header(headers, "Retry-After"))
+
+    def miss(self, failure: Any) -> None:
+        row: Waiting = failure.request.meta["row"]
+        host = urlsplit(row.url).hostname or ""
+        refused = CheckedResolver.refused.get(host, "")
+        if refused:
+            self.crawl.failed(row, refused, for_good=True)
+        elif failure.check(DownloadCancelledError, IgnoreRequest):
+            self.crawl.failed(row, f"more than {MAX_PAGE // 2**20} MB", for_good=True)
+        elif failure.check(CannotResolveHostError):
+            self.crawl.failed(row, f"{host} is not known to the name servers")
+        else:
+            self.crawl.failed(row, _in_words(failure.value))
+
+    # ------------------------------------------------------------------------------------------ robots.txt and sitemaps
+
+    async def _ask_robots(self, where: str) -> str:
+        """Asks an origin for its robots.txt. Returns a sentence where nothing may be read for it."""
+        url = f"{where}/robots.txt"
+        status, body = 0, b""
+        for attempt in range(2):
+            response = await self._fetch(url, MAX_ROBOTS)
+            status, body = (response.status, response.body) if response is not None else (0, b"")
+            if status and status != 429 and status < 500:
+                break
+            if not attempt:
+                await asyncio.sleep(1)
+        fault = self.crawl.robots.take(url, status, body)
+        refused = CheckedResolver.refused.get(urlsplit(url).hostname or "", "")
+        self._slow_down(self.crawl.robots.delay())
+        return refused or fault
+
+    def _slow_down(self, delay: float) -> None:
+        throttle = self.crawler.get_extension(AutoThrottle)
+        engine = self.crawler.engine
+        if throttle is None or engine is None or delay <= throttle.mindelay:
+            return
+        throttle.mindelay = delay
+        for slot in engine.downloader.slots.values():
+            slot.delay = max(slot.delay, delay)
+
+    async def _read_sitemaps(self, named: list[str]) -> None:
+        crawl = self.crawl
+        waiting = [(url, 0) for url in named]
+        seen: set[str] = set()
+        while waiting and len(seen) < MAX_FILES and not crawl.stopped_by:
+            url, level = waiting.pop(0)
+            if url in seen or not self._is_of_site(url) or not crawl.robots.allows(url):
+                continue
+            seen.add(url)
+            response = await self._fetch(url, MAX_BYTES)
+            if response is None or response.status != 200:
+                self._miss_sitemap(url, "it does not answer" if response is None else f"it answers {response.status}")
+                continue
+            try:
+                more = await self._take_sitemap(response.body, url)
+            except BadSitemap as bad:
+                self._miss_sitemap(url, str(bad))
+                continue
+            waiting.extend((address, level + 1) for address in more if level < MAX_LEVELS)
+
+    def _miss_sitemap(self, url: str, why: str) -> None:
+        """Pages that a sitemap may name are not known to be gone where the sitemap is all that is read."""
+        if self.crawl.plan.sitemap_only:
+            self.crawl.unread_sitemap = f"The sitemap {url} could not be read: {why}"
+
+    def _is_of_site(self, url: str) -> bool:
+        own, other = (urlsplit(address).hostname or "" for address in (self.crawl.plan.base_url, url))
+        return own.removeprefix("www.") == other.removeprefix("www.")
+
+    async def _take_sitemap(self, body: bytes, url: str) -> list[str]:
+        """Adds what a sitemap names to the crawl; returns the addresses of other sitemaps."""
+        others: list[str] = []
+        chunk: list[Entry] = []
+        for entry in entries(body, url):
+            if entry.is_sitemap:
+                others.append(entry.url)
+                continue
+            chunk.append(entry)
+            if len(chunk) >= CHUNK:
+                self._add(chunk)
+                chunk = []
+                await asyncio.sleep(0)
+        self._add(chunk)
+        return others[:MAX_FILES]
+
+    def _add(self, chunk: list[Entry]) -> None:
+        find = self.crawl.scope.find
+        found = [(asked, entry.modified) for entry in chunk if (asked := find(entry.url)) is not None]
+        self.crawl.frontier.add_of_sitemap(found)
+
+    async def _fetch(self, url: str, most: int) -> Response | None:
+        """An answer past its redirects, each of which is checked; None where there is none."""
+        engine = self.crawler.engine
+        assert engine is not None
+        for _ in range(MAX_REDIRECTS + 1):
+            try:
+                self.crawl.rules.check_url(url)
+                request = Request(url, meta={"download_maxsize": most, "handle_httpstatus_all": True}, dont_filter=True)
+                self.crawl.files_asked += 1
+                response = await engine.download_async(request)
+            except OutgoingRefused:
+                return None
+            except Exception:  # noqa: BLE001  whatever it is, there is no such file
+                return None
+            self.crawl.bytes += len(response.body)
+            location = _header(response.headers, "Location")
+            if response.status not in REDIRECTS or not location:
+                return response
+            url = urljoin(url, location)
+        return None
+
+
+def _header(headers: Any, name: str) -> str:
+    return (headers.get(name) or b"").decode("latin-1").strip()
+
+
+def _in_words(error: BaseException) -> str:
+    names = {
+        "DownloadTimeoutError": "no answer in time",
+        "DownloadConnectionRefusedError": "the connection was refused",
+        "ResponseDataLossError": "the answer broke off",
+        "DownloadFailedError": "the connection broke off",
+        "NotSupported": "the answer cannot be read",
+    }
+    return names.get(type(error).__name__, type(error).__name__)

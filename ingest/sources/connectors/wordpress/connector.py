@@ -1,0 +1,452 @@
+"""WordPress as a source: first everything that is listed, then the texts of what is new or changed.
+
+Listing is cheap and says what is gone. A list is long, and while it is read, posts come and go and move from one page
+of results to another: it counts as whole only where it held as many posts as the site said at its beginning and its
+end.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urljoin
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from ingest.addresses.normalise import AnotherSite, NotAnAddress
+from ingest.models import SourceKind
+from ingest.sources.connectors.base import Connector, Fetching
+from ingest.sources.connectors.wordpress.api import WordPressApi, WordPressError
+from ingest.sources.connectors.wordpress.sections import Sections
+from ingest.sources.reading import read_page
+from ingest.sources.store import FetchStore, Reading, StoredLink
+from linker.errors import UserError
+from linker.wording import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ingest.models import SiteSource
+    from ingest.sources.outgoing import Rules
+
+PER_PAGE = 100  # the most that WordPress gives at once
+TEXTS = 20  # posts whose texts are asked for at once
+BACKOFF = 10  # times the usual pause, before a question is asked for the second time
+LIST_TRIES = 3  # how often a list is read again that changed while it was read
+# Types that are no pages of the site, whatever the API lists.
+NOT_PAGES = re.compile(r"attachment|nav_menu_item|wp_\w+|elementor_\w+|oembed_cache|custom_css|customize_changeset")
+LISTED = "id,link,modified_gmt,status"
+WHOLE = "id,link,slug,title,content,excerpt,modified_gmt,status,parent,yoast_head_json"
+# Builders whose shortcodes stay in the text where the API does not run them.
+SHORTCODE = re.compile(r"\[/?(?:vc_|et_pb_|fusion_|av_|fl_|cs_)[^\]\n]{0,2000}\]")
+TAGS = re.compile(r"<[^>]{0,2000}>")
+
+
+@dataclass(frozen=True)
+class WordPressOptions:
+    """`types`: names of post types to leave out, comma-separated. `pause`: seconds between two questions."""
+
+    leave_out: str = ""
+    pause: float = 0.2
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Self:
+        """From what a form or a command gives. Raises UserError."""
+        unknown = set(values) - {"leave_out", "pause"}
+        if unknown:
+            raise UserError(f"WordPress has no option “{sorted(unknown)[0]}”.")
+        try:
+            pause = float(values.get("pause", cls.pause))
+        except (TypeError, ValueError):
+            raise UserError(_("The pause must be a number of seconds.")) from None
+        if not 0 <= pause <= 60:
+            raise UserError(_("The pause must be between 0 and 60 seconds."))
+        return cls(str(values.get("leave_out", "")), pause)
+
+    @property
+    def types_left_out(self) -> set[str]:
+        return {name.strip() for name in self.leave_out.split(",") if name.strip()}
+
+
+@dataclass(frozen=True)
+class PostType:
+    """A type of post: its name, the route of its posts, and its hierarchical taxonomies' routes."""
+
+    name: str
+    label: str
+    route: str
+    taxonomies: tuple[str, ...]
+
+    @property
+    def term_fields(self) -> tuple[str, ...]:
+        """The fields in which a post names its terms."""
+        return tuple(route.rpartition("/")[2] for route in self.taxonomies)
+
+
+class WordPress(Connector):
+    kind = SourceKind.WORDPRESS
+    may_have_secret = True
+    Options = WordPressOptions
+
+    def check(self, source: SiteSource, rules: Rules, secret: str = "") -> str:
+        super().check(source, rules)
+        api = WordPressApi(
+            source.address, rules, "Anchorline", username=source.username, password=secret, pause=lambda seconds: None
+        )
+        counts = [
+            f"{post_type.label}: {number(_total(api, post_type))}" for post_type in _post_types(api, WordPressOptions())
+        ]
+        said = _("WordPress answers. %(counts)s.") % {"counts": ", ".join(counts)}
+        if name := api.signed_in_as():
+            said += " " + _("Signed in as %(name)s.") % {"name": name}
+        return said
+
+    def fetch(self, fetching: Fetching) -> None:
+        _Fetch(fetching).run()
+
+
+class _Fetch:
+    """One fetch, from its beginning or from where an earlier process was ended."""
+
+    def __init__(self, fetching: Fetching) -> None:
+        self.fetching, self.store, self.site = fetching, fetching.store, fetching.site
+        self.counts = fetching.counts
+        self.counts.update({name: self.store.noted(name, 0) for name in ("requests", "broken", "page_builders")})
+        fetching.progress(0, 0, "Finding the site's API")
+        self.api = WordPressApi(
+            fetching.source.address,
+            fetching.rules,
+            fetching.user_agent,
+            username=fetching.source.username,
+            password=fetching.secret,
+            pause=self._pause,
+            backoff=BACKOFF * fetching.options.pause,
+        )
+
+    def _pause(self, seconds: float) -> None:
+        """Waits, and looks every now and then whether somebody asked to stop."""
+        until = time.monotonic() + seconds
+        while True:
+            self._show_progress()
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            time.sleep(min(left, 0.5))
+
+    def _show_progress(self) -> None:
+        counts = self.store.counts()
+        known = sum(counts.values())
+        self.fetching.progress(known - counts.get("waiting", 0), max(1, known), "Reading posts and pages")
+
+    def run(self) -> None:
+        self.api.signed_in_as()  # who is told less than was asked for is to know
+        types = _post_types(self.api, self.fetching.options)
+        sections = Sections(self.api, [route for post_type in types for route in post_type.taxonomies])
+        self.store.note("sections", sections.digest)
+        complaints = [said for post_type in types if (said := self._list(post_type))]
+        for post_type in types:
+            self._read_texts(post_type, sections)
+        self._add_home()
+        left = self.store.counts().get("waiting", 0)
+        if left:
+            complaints.append(
+                ngettext("The text of %(n)s page did not come.", "The texts of %(n)s pages did not come.", left)
+                % {"n": number(left)}
+            )
+        with self.store.transaction():
+            self.store.note("is_whole", not complaints)
+            self.store.note("stopped_by", " ".join(complaints))
+            self._note_requests()
+        self.counts |= {"waiting": left, "requests": self.store.noted("requests", 0)}
+
+    def _note_requests(self) -> None:
+        self.store.note("requests", self.store.noted("requests", 0) + self.api.requests)
+        self.api.requests = 0
+
+    # ------------------------------------------------------------------------------------------------------ listing
+
+    def _list(self, post_type: PostType) -> str:
+        """Notes every post of a type as waiting. Returns why the list is not whole; empty where it is."""
+        if self.store.noted(f"listed {post_type.name}"):
+            return ""
+        said = ""
+        for _attempt in range(LIST_TRIES):
+            try:
+                said = self._list_once(post_type)
+            except WordPressError as error:
+                return f"{post_type.label}: {error}"
+            if not said:
+                with self.store.transaction():
+                    self.store.note(f"listed {post_type.name}", True)
+                    self._note_requests()
+                return ""
+        return said
+
+    def _list_once(self, post_type: PostType) -> str:
+        seen: set[int] = set()
+        page, first_total, total = 1, None, None
+        fields = ",".join((LISTED, *post_type.term_fields))
+        while True:
+            answer = self.api.get(
+                post_type.route, per_page=PER_PAGE, page=page, orderby="id", order="asc", _fields=fields
+            )
+            total = answer.total
+            first_total = total if first_total is None else first_total
+            with self.store.transaction():
+                for post in _posts(answer.data):
+                    seen.add(post["id"])
+                    self._note_post(post_type, post)
+            if answer.pages is None or page >= answer.pages:
+                break
+            page += 1
+            self._pause(self.fetching.options.pause)
+        if total is not None and (total != first_total or len(seen) < total):
+            return _("%(type)s: the site lists %(total)s, and gave %(seen)s of them.") % {
+                "type": post_type.label,
+                "total": number(total),
+                "seen": number(len(seen)),
+            }
+        return ""
+
+    def _note_post(self, post_type: PostType, post: dict[str, Any]) -> None:
+        url = str(post.get("link") or "")
+        if post.get("status", "publish") != "publish":
+            return
+        try:
+            key = self.site.canonical_url(url)
+        except (NotAnAddress, AnotherSite):
+            self.counts["barred"] = self.counts.get("barred", 0) + 1
+            return
+        terms = [f"{name}={sorted(post.get(name) or [])}" for name in post_type.term_fields]
+        self.store.connection.execute(
+            "INSERT INTO page (key, url, origin, modified, etag, content_type) VALUES (?, ?, ?, ?, ?, 'text/html') "
+            "ON CONFLICT (key) DO UPDATE SET origin = excluded.origin, modified = excluded.modified, "
+            "etag = excluded.etag WHERE page.state = 'waiting'",
+            [key, url, post_type.name, _time(post.get("modified_gmt")), " ".join([str(post["id"]), *terms])],
+        )
+
+    # -------------------------------------------------------------------------------------------------------- texts
+
+    def _read_texts(self, post_type: PostType, sections: Sections) -> None:
+        self._copy_unchanged(post_type)
+        waiting = self.store.connection.execute(
+            "SELECT id, etag FROM page WHERE state = 'waiting' AND origin = ? ORDER BY id", [post_type.name]
+        ).fetchall()
+        for start in range(0, len(waiting), TEXTS):
+            page_of = {int(mark.partition(" ")[0]): page for page, mark in waiting[start : start + TEXTS]}
+            self._read_some(post_type, sections, page_of)
+            self._pause(self.fetching.options.pause)
+
+    def _read_some(self, post_type: PostType, sections: Sections, page_of: dict[int, int]) -> None:
+        """Reads some posts; where the answer to all of them is refused, one by one, since one post's plugin may be the
+        fault."""
+        fields = ",".join((WHOLE, *post_type.term_fields))
+        asked = {"per_page": PER_PAGE, "orderby": "include", "_fields": fields}
+        try:
+            answer = self.api.get(post_type.route, include=",".join(map(str, page_of)), **asked)
+        except WordPressError:
+            if len(page_of) == 1:
+                self._fail(next(iter(page_of.values())), _("its text could not be read"))
+                return
+            for one, page in page_of.items():
+                self._read_some(post_type, sections, {one: page})
+            return
+        with self.store.transaction() as rows:
+            found = {post["id"]: post for post in _posts(answer.data) if post["id"] in page_of}
+            for wanted, page in page_of.items():
+                post = found.get(wanted)
+                if post is None:  # removed since it was listed
+                    rows.execute("DELETE FROM page WHERE id = ?", [page])
+                elif _mapping(post, "content").get("protected"):
+                    rows.execute("UPDATE page SET state = 'failed', fault = 'password' WHERE id = ?", [page])
+                    self.counts["barred"] = self.counts.get("barred", 0) + 1
+                else:
+                    self._save(page, post, sections)
+            self._note_requests()
+
+    def _fail(self, page: int, fault: str) -> None:
+        with self.store.transaction() as rows:
+            rows.execute("UPDATE page SET attempts = attempts + 1, fault = ? WHERE id = ?", [fault, page])
+
+    def _save(self, page: int, post: dict[str, Any], sections: Sections) -> None:
+        title = _plain(_rendered(post, "title"))
+        rendered = _rendered(post, "content")
+        if SHORTCODE.search(rendered):
+            rendered = SHORTCODE.sub(" ", rendered)
+            self.counts["page_builders"] = self.counts.get("page_builders", 0) + 1
+            self.store.note("page_builders", self.counts["page_builders"])
+        url = str(post["link"])
+        read = read_page(f"<html><body><main><article>{rendered}</article></main></body></html>", url)
+        seo = _mapping(post, "yoast_head_json")
+        reading = Reading(
+            title=_plain(str(seo.get("title") or title)),
+            h1=title,
+            headings=tuple(read.headings),
+            description=_plain(str(seo.get("description") or _rendered(post, "excerpt")))[:500],
+            language=sections.language,
+            text=read.text,
+            breadcrumb=sections.path_of(post),
+            word_count=read.word_count,
+            modified=_time(post.get("modified_gmt")),
+        )
+        links = [StoredLink(link.target, link.anchor, link.block, link.follow, link.place) for link in read.links]
+        robots = " ".join(map(str, _mapping(seo, "robots").values()))
+        self.store.connection.execute(
+            "UPDATE page SET state = 'done', status_code = 200, modified = ?, robots = ?, canonical = ?, fault = '' "
+            "WHERE id = ?",
+            [reading.modified, robots, str(seo.get("canonical") or ""), page],
+        )
+        self.store.save_reading(page, reading, links)
+
+    def _copy_unchanged(self, post_type: PostType) -> None:
+        """Takes from the last fetch what has the same time of change and terms as then: text, links and section. Where
+        the terms themselves have changed, everything is read anew."""
+        previous = self.fetching.previous
+        if previous is None:
+            return
+        with FetchStore(previous, read_only=True) as old:
+            if old.noted("sections") != self.store.noted("sections"):
+                return
+            known = {
+                (key, modified, mark): page
+                for page, key, modified, mark in old.connection.execute(
+                    "SELECT p.id, p.key, p.modified, p.etag FROM page p JOIN reading r ON r.page = p.id "
+                    "WHERE p.state = 'done' AND p.origin = ? AND p.modified <> ''",
+                    [post_type.name],
+                )
+            }
+        waiting = self.store.connection.execute(
+            "SELECT id, key, modified, etag FROM page WHERE state = 'waiting' AND origin = ?", [post_type.name]
+        ).fetchall()
+        pairs = [(page, known[tuple(of)]) for page, *of in waiting if tuple(of) in known]
+        if pairs:
+            self._copy(previous, pairs)
+
+    def _copy(self, previous: Any, pairs: list[tuple[int, int]]) -> None:
+        rows = self.store.connection
+        rows.execute("ATTACH ? AS old", [f"{previous.resolve().as_uri()}?mode=ro"])
+        try:
+            with self.store.transaction():
+                rows.execute("CREATE TEMP TABLE pair (new INTEGER PRIMARY KEY, old INTEGER)")
+                rows.executemany("INSERT INTO pair VALUES (?, ?)", pairs)
+                rows.execute(
+                    "INSERT OR REPLACE INTO reading SELECT pair.new, r.title, r.h1, r.headings, r.description, "
+                    "r.language, r.text, r.breadcrumb, r.hreflang, r.word_count, r.modified, r.needs_browser "
+                    "FROM pair JOIN old.reading r ON r.page = pair.old"
+                )
+                rows.execute(
+                    "INSERT OR REPLACE INTO link SELECT pair.new, l.number, l.target, l.anchor, l.block, l.follow, "
+                    "l.place FROM pair JOIN old.link l ON l.source = pair.old"
+                )
+                rows.execute(
+                    "UPDATE page SET (state, status_code, robots, canonical, unchanged) = "
+                    "(SELECT 'done', o.status_code, o.robots, o.canonical, 1 FROM pair JOIN old.page o "
+                    "ON o.id = pair.old WHERE pair.new = page.id) WHERE id IN (SELECT new FROM pair)"
+                )
+                rows.execute("DROP TABLE pair")
+        finally:
+            rows.execute("DETACH old")
+
+    # --------------------------------------------------------------------------------------------------------- home
+
+    def _add_home(self) -> None:
+        """The home page where it lists posts instead of being one, with the links of the site's menus."""
+        root = self.api.get("", _fields="name,description,home,url").data
+        home = str(root.get("home") or self.fetching.source.address)
+        home = home if home.endswith("/") else f"{home}/"
+        try:
+            key = self.site.canonical_url(home)
+        except (NotAnAddress, AnotherSite):
+            return
+        with self.store.transaction() as rows:
+            rows.execute(
+                "INSERT INTO page (key, url, state, origin, depth, status_code, content_type) "
+                "VALUES (?, ?, 'done', 'home', 0, 200, 'text/html') ON CONFLICT (key) DO UPDATE SET depth = 0",
+                [key, home],
+            )
+            page, origin = rows.execute("SELECT id, origin FROM page WHERE key = ?", [key]).fetchone()
+            menu = list(self._menu_links(home))
+            if origin == "home":
+                name = _plain(str(root.get("name", "")))
+                reading = Reading(title=name, h1=name, description=_plain(str(root.get("description", ""))))
+                self.store.save_reading(page, reading, menu)
+            elif menu:
+                first = rows.execute("SELECT coalesce(max(number) + 1, 0) FROM link WHERE source = ?", [page])
+                start = first.fetchone()[0]
+                rows.execute("DELETE FROM link WHERE source = ? AND block = 'navigation'", [page])
+                rows.executemany(
+                    "INSERT INTO link VALUES (?, ?, ?, ?, ?, ?, NULL)",
+                    [
+                        (page, start + n, link.target, link.anchor, link.block, link.follow)
+                        for n, link in enumerate(menu)
+                    ],
+                )
+
+    def _menu_links(self, home: str) -> Iterator[StoredLink]:
+        """The links of the menus, which only a user who may edit them is told."""
+        if self.api.auth is None:
+            return
+        try:
+            items = self.api.get("wp/v2/menu-items", per_page=PER_PAGE, _fields="title,url").data
+        except WordPressError:
+            return
+        for item in items if isinstance(items, list) else []:
+            if isinstance(item, dict) and item.get("url"):
+                anchor = _plain(_rendered(item, "title"))
+                yield StoredLink(urljoin(home, str(item["url"])), anchor, "navigation")
+
+
+def _post_types(api: WordPressApi, options: WordPressOptions) -> list[PostType]:
+    """The types whose posts are pages, as the API lists them to everybody."""
+    types = api.get("wp/v2/types").data
+    taxonomies = api.get("wp/v2/taxonomies").data
+    if not isinstance(types, dict):
+        raise WordPressError(_("%(site)s does not say which types of posts it has.") % {"site": api.address})
+    routes = {
+        name: f"{one.get('rest_namespace', 'wp/v2')}/{one['rest_base']}"
+        for name, one in (taxonomies.items() if isinstance(taxonomies, dict) else ())
+        if isinstance(one, dict) and one.get("hierarchical") and one.get("rest_base")
+    }
+    found = []
+    for name, one in types.items():
+        if NOT_PAGES.fullmatch(name) or name in options.types_left_out or not isinstance(one, dict):
+            continue
+        if not one.get("rest_base"):
+            continue
+        route = f"{one.get('rest_namespace', 'wp/v2')}/{one['rest_base']}"
+        own = tuple(routes[taxonomy] for taxonomy in one.get("taxonomies", []) if taxonomy in routes)
+        found.append(PostType(name, _plain(str(one.get("name", name))), route, own))
+    return found
+
+
+def _total(api: WordPressApi, post_type: PostType) -> int:
+    return api.get(post_type.route, per_page=1, _fields="id").total or 0
+
+
+def _posts(data: Any) -> list[dict[str, Any]]:
+    if not isinstance(data, list):
+        return []
+    return [post for post in data if isinstance(post, dict) and isinstance(post.get("id"), int)]
+
+
+def _mapping(post: dict[str, Any], name: str) -> dict[str, Any]:
+    """A part of a post that has parts; empty where plugins have put something else there."""
+    part = post.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _rendered(post: dict[str, Any], name: str) -> str:
+    return str(_mapping(post, name).get("rendered", ""))
+
+
+def _plain(text: str) -> str:
+    """Rendered text without tags and entities."""
+    return " ".join(html.unescape(TAGS.sub(" ", text)).replace("\0", "").split())
+
+
+def _time(gmt: Any) -> str:
+    return f"{gmt}Z" if isinstance(gmt, str) and gmt and not gmt.startswith("0000") else ""

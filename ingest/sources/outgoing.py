@@ -1,0 +1,182 @@
+"""Which addresses this server may be sent to by its users: none of its own network, unless an operator allows it.
+
+A name is resolved once and the address that was checked is the one that is connected to, so that a name server cannot
+answer differently in between. Redirects are requests of their own and are checked like the first.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from django.conf import settings
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import NameResolutionError, NewConnectionError
+
+from linker.errors import UserError
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+CONNECT_SECONDS, READ_SECONDS = 10, 30
+MAX_REDIRECTS = 5
+MAX_BYTES = 20 * 2**20
+CHUNK = 2**16
+
+
+class OutgoingRefused(UserError):
+    """An address that must not be asked."""
+
+
+class AnswerTooLarge(UserError):
+    """An answer of more bytes than are read."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What may be asked. `allowed` are networks that are allowed although they are not public."""
+
+    allowed: tuple[Network, ...] = field(default=())
+
+    @classmethod
+    def in_force(cls) -> Rules:
+        """Those of this installation."""
+        return cls(settings.OUTGOING_ALLOW)
+
+    def allows(self, address: Address) -> bool:
+        """Whether an address may be connected to: a public one, or one that an operator allows."""
+        inner = _embedded_ipv4(address)
+        if any(address in network for network in self.allowed):
+            return True
+        if inner is not None and inner != address:
+            return self.allows(inner)
+        return address.is_global and not address.is_multicast
+
+    def check_url(self, url: str) -> None:
+        """Raises OutgoingRefused for what is no http or https address of a host that may be asked. Names are not
+        resolved here but when they are connected to."""
+        try:
+            parts = urlsplit(url)
+            host, _ = parts.hostname, parts.port
+        except ValueError:
+            raise OutgoingRefused(f"{url[:200]} is not an address.") from None
+        if parts.scheme not in ("http", "https") or not host:
+            raise OutgoingRefused(f"{url[:200]} is not an address that begins with http:// or https://.")
+        if parts.username or parts.password:
+            raise OutgoingRefused(f"{host}: leave the user and the password out of the address.")
+        try:
+            literal = ipaddress.ip_address(host.partition("%")[0])
+        except ValueError:
+            return
+        if not self.allows(literal):
+            raise _refused(host, literal)
+
+    def resolve(self, host: str, port: int) -> list[tuple[int, str]]:
+        """(address family, IP address) of a host, in the order to try them, all of them allowed.
+
+        Raises OutgoingRefused where one of them is not, OSError where the name is not known.
+        """
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = [(int(family), str(sockaddr[0])) for family, _, _, _, sockaddr in found]
+        for _, text in addresses:
+            address = ipaddress.ip_address(text.partition("%")[0])
+            if not self.allows(address):
+                raise _refused(host, address)
+        return addresses
+
+
+def _embedded_ipv4(address: Address) -> Address | None:
+    """The IPv4 address that an IPv6 one leads to."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return None
+    if address in ipaddress.ip_network("64:ff9b::/96"):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
+
+
+def _refused(host: str, address: Address) -> OutgoingRefused:
+    return OutgoingRefused(
+        f"{host} is at {address}, which is not on the public internet. If it is meant, let an operator add its network "
+        "to OUTGOING_ALLOW."
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ requests
+
+
+class _Checked:
+    """Connects to an address of the host that was checked, whatever the name leads to a moment later."""
+
+    rules: Rules
+
+    def _new_conn(self: Any) -> socket.socket:
+        host = self._dns_host
+        try:
+            addresses = self.rules.resolve(host, self.port)
+        except socket.gaierror as error:
+            raise NameResolutionError(host, self, error) from error
+        fault: OSError | None = None
+        for family, address in addresses:
+            sock = socket.socket(family, socket.SOCK_STREAM)
+            try:
+                sock.settimeout(self.timeout if isinstance(self.timeout, int | float) else CONNECT_SECONDS)
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                sock.connect((address, self.port))
+                return sock
+            except OSError as error:
+                sock.close()
+                fault = error
+        raise NewConnectionError(self, f"no connection to {host}: {fault}")
+
+
+class _Adapter(HTTPAdapter):
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        self.poolmanager = PoolManager(*args, **kwargs)
+        of_rules = {"rules": self.rules}
+        plain = type("CheckedConnection", (_Checked, HTTPConnection), of_rules)
+        secure = type("CheckedSecureConnection", (_Checked, HTTPSConnection), of_rules)
+        self.poolmanager.pool_classes_by_scheme = {
+            "http": type("CheckedPool", (HTTPConnectionPool,), {"ConnectionCls": plain}),
+            "https": type("CheckedSecurePool", (HTTPSConnectionPool,), {"ConnectionCls": secure}),
+        }
+
+
+class OutgoingSession(requests.Session):
+    """A session whose every request, redirects too, goes to allowed addresses, with time-outs and without proxies."""
+
+    def __init__(self, rules: Rules, user_agent: str) -> None:
+        super().__init__()
+        self.rules = rules
+        self.trust_env = False
+        self.max_redirects = MAX_REDIRECTS
+        self.headers["User-Agent"] = user_agent
+        for scheme in ("http://", "https://"):
+            self.mount(scheme, _Adapter(rules))
+
+    def send(self, request: requests.PreparedRequest, **kwargs: Any) -> requests.Response:
+        self.rules.check_url(request.url or "")
+        if kwargs.get("timeout") is None:
+            kwargs["timeout"] = (CONNECT_SECONDS, READ_SECONDS)
+        return super().send(request, **kwargs)
+
+
+def read_bytes(response: requests.Response, most: int = MAX_BYTES) -> bytes:
+    """The body of an answer that was asked for with `stream=True`. Raises AnswerTooLarge beyond `most` bytes, counted
+    after they were unpacked."""
+    parts, size = [], 0
+    for part in response.iter_content(CHUNK):
+        size += len(part)
+        if size > most:
+            response.close()
+            raise AnswerTooLarge(f"{response.url} answers with more than {most // 2**20} MB.")
+        parts.append(part)
+    return b"".join(parts)

@@ -1,0 +1,64 @@
+"""A page to its text, its links and what its head says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingest.sources.reading import breadcrumbs, dates
+from ingest.sources.reading.decode import decode
+from ingest.sources.reading.document import flatten, parse
+from ingest.sources.reading.head import Head, plain
+from ingest.sources.reading.main_text import find_main_text
+from ingest.sources.reading.outline import outline
+from ingest.sources.reading.page_links import page_links
+from ingest.sources.reading.scripts import json_ld, needs_browser
+from ingest.sources.reading.text_writer import write
+from ingest.sources.reading.types import ReadPage
+
+if TYPE_CHECKING:
+    from ingest.sources.reading.document import Document
+    from ingest.sources.reading.site_template import SiteTemplate
+
+MAX_LANGUAGE = 35
+
+
+def read_page(html: bytes | str, url: str, template: SiteTemplate | None = None, *, content_type: str = "") -> ReadPage:
+    """Reads a page of a site. `url` is the address it was fetched from, `template` what its pages have in common."""
+    tree = parse(html if isinstance(html, str) else decode(html, content_type))
+    head = Head(tree, url)
+    document = flatten(tree)
+    page = outline(document)
+    main = find_main_text(page, template)
+    written = write(document, main.root, main.left_out, main.zones)
+    links = page_links(page, main, written, head)
+    data = json_ld(document)
+    return ReadPage(
+        title=head.title,
+        h1=_h1(document),
+        headings=written.headings,
+        description=head.meta(("description", "og:description")),
+        language=_language(document, head),
+        canonical=head.canonical,
+        robots=head.robots,
+        hreflang=head.hreflang,
+        next_page=head.next_page,
+        previous_page=head.previous_page,
+        breadcrumb=breadcrumbs.breadcrumb(document, data),
+        published=dates.published(document, head, data),
+        modified=dates.modified(document, head, data),
+        text=written.text,
+        links=links,
+        word_count=len(written.text.split()),
+        needs_browser=needs_browser(document, written.text),
+    )
+
+
+def _h1(document: Document) -> str:
+    found = (plain(document.text_below(place)) for place, name in enumerate(document.names) if name == "h1")
+    return next(filter(None, found), "")
+
+
+def _language(document: Document, head: Head) -> str:
+    attributes = document.attributes[0] if len(document) else {}
+    stated = attributes.get("lang") or attributes.get("xml:lang") or head.meta(("content-language", "og:locale"))
+    return plain(stated).replace("_", "-")[:MAX_LANGUAGE]

@@ -1,0 +1,71 @@
+"""The links of a page: where to, with which words, in which block, and where in the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingest.sources.reading.head import MAX_LINKS, NOT_FOLLOWED, plain
+from ingest.sources.reading.types import ASIDE, CONTENT, NAVIGATION, PageLink
+from ingest.sources.reading.zones import UNSEEN
+
+if TYPE_CHECKING:
+    from ingest.sources.reading.document import Document
+    from ingest.sources.reading.head import Head
+    from ingest.sources.reading.main_text import MainText
+    from ingest.sources.reading.outline import Outline
+    from ingest.sources.reading.text_writer import Written
+
+
+def page_links(page: Outline, main: MainText, written: Written, head: Head) -> list[PageLink]:
+    """In the order of the page, as many as MAX_LINKS."""
+    document = page.document
+    element_of = _blocks_of_links(page)
+    links: list[PageLink] = []
+    for place, name in enumerate(document.names):
+        if name not in ("a", "area") or main.zones[place] == UNSEEN:
+            continue
+        attributes = document.attributes[place]
+        target = head.resolver.resolve(attributes.get("href") or "") if attributes.get("href") is not None else ""
+        if not target:
+            continue
+        if len(links) >= MAX_LINKS:
+            break
+        rel = (attributes.get("rel") or "").lower().split()
+        follow = head.follows and not NOT_FOLLOWED.intersection(rel)
+        found = written.places.get(place)
+        if found is not None and "\n" not in (anchor := written.text[found[0] : found[1]]):
+            links.append(PageLink(target, anchor, CONTENT, follow, found[0]))
+            continue
+        anchor = plain(document.text_below(place)) or _alternative(document, place)
+        links.append(PageLink(target, anchor, _block(page, main, place, element_of), follow))
+    return links
+
+
+def _block(page: Outline, main: MainText, place: int, element_of: dict[int, int]) -> str:
+    """The zone of a link; without one it is content below the root of the text, navigation where its block repeats."""
+    if main.zones[place]:
+        return main.zones[place]
+    if element_of.get(place) in main.repeated:
+        return NAVIGATION
+    return CONTENT if main.root <= place < page.document.ends[main.root] else ASIDE
+
+
+def _blocks_of_links(page: Outline) -> dict[int, int]:
+    """The element whose block holds a link, for links with words."""
+    document = page.document
+    elements = {block.element for block in page.blocks}
+    found = {}
+    for place, name in enumerate(document.names):
+        if name == "a":
+            found[place] = next((above for above in document.ancestors(place) if above in elements), 0)
+    return found
+
+
+def _alternative(document: Document, place: int) -> str:
+    attributes = document.attributes[place]
+    if attributes.get("alt"):
+        return plain(attributes["alt"])
+    for inner in range(place + 1, document.ends[place]):
+        if document.names[inner] == "img" and document.attributes[inner].get("alt"):
+            return plain(document.attributes[inner]["alt"])
+    return ""

@@ -1,0 +1,34 @@
+"""What the form of a source calls the options of the connectors, and what they mean; by their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+# name: (label, help)
+OPTION_WORDS: dict[str, tuple[Any, Any]] = {
+    "max_pages": (_("Most addresses"), _("A fetch ends after so many, and goes on next time.")),
+    "max_minutes": (_("Most minutes"), ""),
+    "max_megabytes": (_("Most megabytes"), ""),
+    "pages_a_second": (_("Addresses a second"), _("The site’s robots.txt may ask for fewer.")),
+    "concurrent": (_("At the same time"), ""),
+    "ignore_parameters": (_("Parameters left out of addresses"), _("One a line, such as sid.")),
+    "keep_parameters": (_("Parameters that are kept"), _("One a line. If there is any, all others are left out.")),
+    "include": (_("Only addresses that match"), _("One RE2 pattern a line.")),
+    "exclude": (_("Without addresses that match"), _("One RE2 pattern a line.")),
+    "follow_sitemaps": (_("Begin with the site’s sitemaps too"), ""),
+    "browser": (_("Read pages in a browser"), _("For sites that show their text by JavaScript alone.")),
+    "texts_only": (_("Only texts of pages that have none"), _("Nothing else is fetched.")),
+    "leave_out": (_("Types of posts left out"), _("Their names, separated by commas.")),
+    "pause": (_("Seconds between two questions"), ""),
+}
+
+
+def label_of(name: str) -> Any:
+    words = OPTION_WORDS.get(name)
+    return words[0] if words else name.replace("_", " ").capitalize()
+
+
+def help_of(name: str) -> Any:
+    return OPTION_WORDS.get(name, ("", ""))[1]

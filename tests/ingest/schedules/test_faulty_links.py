@@ -1,0 +1,64 @@
+"""Links that lead nowhere or elsewhere are listed with the page that holds them, screen by screen and as a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from ingest.fetching import faults
+from ingest.fetching.run import newest_store, start_fetch
+from tests.ingest.schedules.work import work_off
+from tests.ingest.sources.generated import SITE, MadePage
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def fetched(project, source, made_site):
+    made_site.pages["/old/"] = MadePage("", moved_to="/guides/0")
+    made_site.pages["/gone/"] = MadePage("", status=404)
+    made_site.add("/about/", "We sell tents.", "/old/", "/gone/", "/guides/1", "/gone/")
+    for n in range(60):
+        made_site.add(f"/news/{n}", "News of tents.", "/gone/?utm_source=news")
+    start_fetch(source)
+    work_off(project)
+    return source
+
+
+def test_each_faulty_link_is_listed_and_no_other(fetched):
+    store = newest_store(fetched)
+    assert faults.counts(store) == {"broken": 62, "redirected": 1}
+    [moved] = faults.faulty_links(store, faults.REDIRECTED)
+    assert (moved.source, moved.target, moved.status, moved.redirect) == (
+        f"{SITE}/about/", f"{SITE}/old/", 301, f"{SITE}/guides/0",
+    )  # fmt: skip
+    found = list(faults.every_faulty_link(store))
+    assert len(found) == len({link.at for link in found}) == 63
+    assert {link.status for link in found} == {301, 404}
+
+
+def test_the_screens_hold_each_link_once(fetched, viewer, client_for):
+    client, url = client_for(viewer), reverse("faulty_links", args=["shop", fetched.pk])
+    first = client.get(url)
+    second = client.get(url, {"after": first.context["after"]})
+    both = [link.at for page in (first, second) for link in page.context["links"]]
+    assert len(both) == len(set(both)) == 63
+    assert second.context["after"] == ""
+    assert len(client.get(url, {"only": "redirected"}).context["links"]) == 1
+    assert client.get(url, {"only": "all", "after": "1_x_2"}).status_code == 200
+
+
+def test_the_file_holds_all_of_them_and_no_formula(fetched, viewer, client_for):
+    response = client_for(viewer).get(reverse("faulty_links_csv", args=["shop", fetched.pk]))
+    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    assert len(rows) == 63
+    assert rows[0].keys() == {"page", "anchor", "block", "link", "status", "leads_to", "fault"}
+    assert {row["status"] for row in rows} == {"301", "404"}
+
+
+def test_before_the_first_fetch_the_page_says_so(source, viewer, client_for):
+    page = client_for(viewer).get(reverse("faulty_links", args=["shop", source.pk])).content.decode()
+    assert "Nothing is known yet" in page

@@ -1,0 +1,212 @@
+"""The pages of sources: what a manager does there, and what others see."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from ingest.fetching.manage import change_source, sources_of
+from ingest.fetching.run import start_fetch
+from ingest.models import Schedule, SiteSource
+from linker.models import Page, Run, RunKind, RunStatus
+from tests.ingest.schedules.work import work_off
+from tests.ingest.sources.generated import SITE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def client(manager, client_for):
+    return client_for(manager)
+
+
+def words(response) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def test_a_source_is_added_with_the_address_of_the_project(client, project):
+    page = client.get(reverse("source_add", args=["shop", "crawl"]))
+    assert f'value="{SITE}/"' in words(page)
+    entered = {"name": "Site", "address": f"{SITE}/", "option_most_pages": "7", "refresh_matches": "on"}
+    response = client.post(reverse("source_add", args=["shop", "crawl"]), entered)
+    source = sources_of(project).get()
+    assert response.url == reverse("source", args=["shop", source.pk])
+    assert (source.options, source.refresh_matches) == ({"most_pages": 7}, True)
+    assert "Most pages" in words(client.get(response.url))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"address": "http://10.0.0.1/"}, "not on the public internet"),
+        ({"option_most_pages": "0"}, "Fetch at least one page."),
+        ({"name": "Site"}, "has a source with the name"),
+    ],
+)
+def test_what_cannot_be_kept_is_said_and_the_form_keeps_what_was_entered(client, source, wrong, said):
+    entered = {"name": "Another", "address": f"{SITE}/", "option_most_pages": "7"} | wrong
+    response = client.post(reverse("source_add", args=["shop", "crawl"]), entered)
+    assert response.status_code == 422
+    assert said in words(response)
+    assert SiteSource.objects.count() == 1
+
+
+def test_check_asks_once_and_saves_nothing(client, made_site):
+    entered = {"name": "Site", "address": f"{SITE}/", "option_most_pages": "7", "check": "1"}
+    response = client.post(reverse("source_add", args=["shop", "crawl"]), entered)
+    assert f"{SITE}/ answers with 3 pages." in words(response)
+    made_site.fault = "The site asks for a password."
+    response = client.post(reverse("source_add", args=["shop", "crawl"]), entered)
+    assert "The site asks for a password." in words(response)
+    assert not SiteSource.objects.exists()
+
+
+def test_a_source_is_edited_and_checked_with_what_is_not_saved_yet(client, source):
+    url = reverse("source_edit", args=["shop", source.pk])
+    entered = {"name": "Blog", "address": f"{SITE}/blog/", "option_most_pages": "7"}
+    assert f"{SITE}/blog/ answers" in words(client.post(url, entered | {"check": "1"}))
+    source.refresh_from_db()
+    assert source.name == "Site"
+    client.post(url, entered)
+    source.refresh_from_db()
+    assert (source.name, source.address, source.options) == ("Blog", f"{SITE}/blog/", {"most_pages": 7})
+
+
+def test_removing_asks_first(client, source, project):
+    url = reverse("source_remove", args=["shop", source.pk])
+    assert "Remove Site?" in words(client.get(url))
+    assert sources_of(project).exists()
+    client.post(url)
+    assert not sources_of(project).exists()
+    assert client.get(reverse("source", args=["shop", source.pk])).status_code == 404
+
+
+def test_fetch_now_shows_the_fetch_and_its_steps(client, source, project, redis_server):
+    client.post(reverse("source_fetch", args=["shop", source.pk]))
+    again = client.post(reverse("source_fetch", args=["shop", source.pk]), follow=True)
+    assert "is already waiting" in words(again)
+    assert "every 3s" in words(again)
+    work_off(project)
+    page = words(client.get(reverse("source", args=["shop", source.pk])))
+    assert "3 pages" in page
+    for run in Run.objects.all():
+        assert reverse("run", args=["shop", run.pk]) in page
+    assert "every 3s" not in page
+    assert "Go on" not in page
+
+
+def shrunk(project, source, made_site) -> Run:
+    """A fetch whose import was stopped since half of the pages are gone."""
+    for n in range(30):
+        made_site.add(f"/guides/{n}", "All about tents.", "/guides/0")
+    start_fetch(source)
+    work_off(project)
+    for n in range(10, 30):
+        del made_site.pages[f"/guides/{n}"]
+    fetch = start_fetch(source)
+    work_off(project)
+    return fetch
+
+
+def test_what_the_shrink_guard_stopped_is_imported_anyway_and_the_row_goes_on(client, source, project, made_site):
+    fetch = shrunk(project, source, made_site)
+    page = words(client.get(reverse("source", args=["shop", source.pk])))
+    assert "less than 80%" in page
+    assert "Import anyway" in page
+    assert "stands still" in words(client.get(reverse("sources", args=["shop"])))
+    client.post(reverse("source_go_on", args=["shop", source.pk, fetch.pk]), {"anyway": "1"})
+    work_off(project)
+    assert Page.objects.filter(missing_since=None).count() == 10
+    # The links have shrunk as well: who allowed the pages has allowed them.
+    assert [step.status for step in fetch.followed_by.order_by("pk")] == ["failed", "succeeded", "succeeded"]
+    assert "stands still" not in words(client.get(reverse("sources", args=["shop"])))
+
+
+def test_go_on_does_not_import_anyway(client, source, project, made_site):
+    fetch = shrunk(project, source, made_site)
+    client.post(reverse("source_go_on", args=["shop", source.pk, fetch.pk]))
+    work_off(project)
+    assert Page.objects.filter(missing_since=None).count() == 30
+
+
+def test_a_row_that_a_cancelled_step_ended_is_gone_on_with(client, source, project):
+    fetch = start_fetch(source)
+    Run.objects.filter(pk=fetch.pk).update(status=RunStatus.CANCELLED)
+    url = reverse("source_go_on", args=["shop", source.pk, fetch.pk])
+    assert "has not fetched anything" in words(client.post(url, follow=True))
+    fetch = start_fetch(source)
+    work_off(project)
+    fetch.followed_by.filter(kind=RunKind.IMPORT_LINKS).update(status=RunStatus.CANCELLED)
+    assert "Go on" in words(client.get(reverse("source", args=["shop", source.pk])))
+    client.post(reverse("source_go_on", args=["shop", source.pk, fetch.pk]))
+    work_off(project)
+    assert fetch.followed_by.filter(kind=RunKind.IMPORT_LINKS, status=RunStatus.SUCCEEDED).exists()
+    assert "Every step of this fetch is done" in words(
+        client.post(reverse("source_go_on", args=["shop", source.pk, fetch.pk]), follow=True)
+    )
+
+
+def test_a_schedule_is_set_in_the_clock_of_the_project(client, source, project):
+    project.time_zone = "Europe/Berlin"
+    project.save()
+    url = reverse("source_schedule", args=["shop", source.pk])
+    client.post(url, {"rhythm": "weekly", "time": "04:30", "weekday": "0"})
+    schedule = Schedule.objects.get()
+    assert schedule.cron == "30 4 * * 0"
+    page = words(client.get(reverse("source", args=["shop", source.pk])))
+    assert "04:30" in page
+    assert "Europe/Berlin" in page
+    client.post(url, {"rhythm": "off"})
+    schedule.refresh_from_db()
+    assert (schedule.enabled, schedule.cron) == (False, "30 4 * * 0")
+    assert "Nothing runs by itself" in words(client.get(reverse("source", args=["shop", source.pk])))
+
+
+@pytest.mark.parametrize("cron", ["* * * * *", "every day", "0 0 31 2 *", ""])
+def test_a_schedule_that_means_nothing_is_refused_where_it_was_entered(client, source, cron):
+    for url in (reverse("source_schedule", args=["shop", source.pk]), reverse("match_schedule", args=["shop"])):
+        response = client.post(url, {"rhythm": "cron", "cron": cron})
+        assert response.status_code == 422
+        assert "errorlist" in words(response)
+    assert not Schedule.objects.exists()
+
+
+def test_the_schedules_say_what_ran_when_next_and_what_failed(client, source, project, made_site, redis_server):
+    client.post(reverse("match_schedule", args=["shop"]), {"rhythm": "daily", "time": "05:00"})
+    client.post(reverse("source_schedule", args=["shop", source.pk]), {"rhythm": "daily", "time": "04:00"})
+    Schedule.objects.filter(source=source).update(next_at=timezone.now() - timedelta(minutes=1))
+    from ingest.schedules.due import start_due
+
+    made_site.fault = "The site asks for a password."
+    start_due()
+    work_off(project)
+    page = words(client.get(reverse("schedules", args=["shop"])))
+    assert "05:00" in page
+    assert "The site asks for a password." in page
+    assert Schedule.objects.get(source=source).last_run.status == RunStatus.FAILED
+
+
+def test_a_viewer_sees_no_password_and_nothing_to_press(project, source, viewer, client_for, settings):
+    change_source(source, None, secret="open sesame", username="ann")
+    for name in ("sources", "source", "schedules"):
+        args = ["shop", source.pk] if name == "source" else ["shop"]
+        page = words(client_for(viewer).get(reverse(name, args=args)))
+        assert "sesame" not in page
+        assert 'method="post" action="/p/' not in page
+    assert "A password is stored" in words(client_for(viewer).get(reverse("source", args=["shop", source.pk])))
+
+
+def test_the_list_asks_no_more_of_the_database_for_more_sources(
+    client, project, source, django_assert_max_num_queries, made_site
+):
+    from ingest.fetching.manage import create_source
+
+    for n in range(12):
+        create_source(project, None, kind="crawl", name=f"Part {n}", address=f"{SITE}/{n}/", refresh_matches=False)
+    start_fetch(source)
+    work_off(project)
+    with django_assert_max_num_queries(12):
+        client.get(reverse("sources", args=["shop"]))

@@ -1,0 +1,104 @@
+"""The next time of a schedule: what croniter says of the clock on the wall, and what zoneinfo says of that clock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from croniter import croniter
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.schedules.times import checked, next_time
+from linker.errors import UserError
+
+ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/Santiago")
+CRONS = st.one_of(
+    st.builds("{} {} * * *".format, st.integers(0, 59), st.integers(0, 23)),
+    st.builds("{} {} * * {}".format, st.integers(0, 59), st.integers(0, 23), st.integers(0, 7)),
+    st.builds("{} * * * *".format, st.integers(0, 59)),
+    st.builds("{} */{} * * *".format, st.integers(0, 59), st.integers(1, 12)),
+    st.builds("{} {} {} * *".format, st.integers(0, 59), st.integers(0, 23), st.integers(1, 31)),
+)
+MOMENTS = st.datetimes(datetime(2020, 1, 1), datetime(2035, 1, 1), timezones=st.just(UTC))
+
+
+def at(*wall: int, zone: str = "Europe/Berlin", fold: int = 0) -> datetime:
+    return datetime(*wall, tzinfo=ZoneInfo(zone), fold=fold).astimezone(UTC)
+
+
+@given(CRONS, st.sampled_from(ZONES), MOMENTS)
+def test_it_is_the_first_minute_after_that_the_clock_shows_for_the_first_time(cron, zone, after):
+    found = next_time(cron, zone, after)
+    assert found > after
+    wall = found.astimezone(ZoneInfo(zone))
+    if croniter.match(cron, wall.replace(tzinfo=None)):
+        assert wall.fold == 0
+    else:  # the clock was put forward over it just then
+        before = (found - timedelta(seconds=1)).astimezone(ZoneInfo(zone))
+        assert wall.utcoffset() > before.utcoffset()
+    # Nothing lies between but what the clock shows a second time.
+    minute, looked = after.replace(second=0, microsecond=0) + timedelta(minutes=1), 0
+    while minute < found and looked < 1500:
+        shown = minute.astimezone(ZoneInfo(zone))
+        assert shown.fold == 1 or not croniter.match(cron, shown.replace(tzinfo=None))
+        minute, looked = minute + timedelta(minutes=1), looked + 1
+
+
+@given(CRONS, MOMENTS)
+def test_where_no_clock_is_moved_it_is_what_croniter_says(cron, after):
+    assert next_time(cron, "UTC", after) == croniter(cron, after).get_next(datetime)
+
+
+@given(CRONS, st.sampled_from(ZONES), MOMENTS, st.timedeltas(timedelta(0), timedelta(days=400)))
+def test_later_moments_have_no_earlier_next_time(cron, zone, after, later):
+    assert next_time(cron, zone, after) <= next_time(cron, zone, after + later)
+
+
+def test_a_time_that_does_not_exist_comes_when_the_clock_goes_on():
+    assert next_time("30 2 * * *", "Europe/Berlin", at(2026, 3, 28, 12)) == at(2026, 3, 29, 3)
+    assert next_time("30 2 * * *", "Europe/Berlin", at(2026, 3, 29, 3)) == at(2026, 3, 30, 2, 30)
+    # Two times of one day that fall into the hour that is left out, or at its end, are one.
+    assert next_time("30 2,3 * * *", "Europe/Berlin", at(2026, 3, 29, 3)) == at(2026, 3, 29, 3, 30)
+    assert next_time("0 2,3 * * *", "Europe/Berlin", at(2026, 3, 29, 3)) == at(2026, 3, 30, 2)
+
+
+def test_a_time_that_exists_twice_comes_once():
+    first = next_time("30 2 * * *", "Europe/Berlin", at(2026, 10, 24, 12))
+    assert first == at(2026, 10, 25, 2, 30, fold=0)
+    assert next_time("30 2 * * *", "Europe/Berlin", first) == at(2026, 10, 26, 2, 30)
+
+
+def test_a_whole_day_may_be_left_out():
+    assert next_time("0 3 * * *", "Pacific/Apia", at(2011, 12, 29, 12, zone="Pacific/Apia")) == at(
+        2011, 12, 31, zone="Pacific/Apia"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entered", "stored"),
+    [("daily", "0 3 * * *"), (" Weekly ", "0 3 * * 1"), ("0  4 * *   mon-fri", "0 4 * * mon-fri"), ("5 0 L * *",) * 2],
+)
+def test_what_means_something_is_kept(entered, stored):
+    assert checked(entered) == stored
+
+
+@pytest.mark.parametrize(
+    ("entered", "said"),
+    [
+        ("* * * * *", "more than once an hour"),
+        ("0,30 4 * * *", "more than once an hour"),
+        ("0 0 30 2 *", "never comes"),
+        ("0 25 * * *", "no cron expression"),
+        ("0 3 * * * *", "five fields"),
+        ("@hourly", "five fields"),
+        ("R 3 * * *", "five fields"),
+        ("0 3 * *", "five fields"),
+        ("", "five fields"),
+        ("0 3 * * " + "1," * 60 + "2", "five fields"),
+    ],
+)
+def test_what_does_not_is_refused_with_a_sentence(entered, said):
+    with pytest.raises(UserError, match=said):
+        checked(entered)

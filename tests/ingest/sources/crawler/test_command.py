@@ -1,0 +1,96 @@
+"""An address in, pages and links in the database."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from ingest.management.commands.demo import allow_site
+from ingest.models import SiteSource
+from ingest.sources.outgoing import Rules
+from linker.errors import UserError
+from linker.models import Block, ExistingLink, Page, Run, RunKind
+from tests.factories import make_page, make_project
+from tests.ingest.sources.crawler.sites import page, served
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def folders(settings, tmp_path):
+    settings.FETCH_ROOT, settings.VAR = tmp_path / "fetched", tmp_path
+    settings.OUTGOING_ALLOW = (ipaddress.ip_network("127.0.0.0/8"),)
+
+
+def crawl_site(*args: str) -> str:
+    out = StringIO()
+    call_command("crawl_site", *args, "--pages-a-second", "200", stdout=out)
+    return out.getvalue()
+
+
+def test_a_site_is_crawled_and_imported_by_one_command():
+    replies = {"/": page("Home", "/tents", "/stoves"), "/tents": page("Tents", "/stoves"), "/stoves": page("Stoves")}
+    with served(replies) as site:
+        project = make_project("shop", base_url=site.base)
+        said = crawl_site("shop")
+    assert "3 pages were fetched." in said
+    assert {(found.title, found.crawl_depth) for found in Page.objects.all()} == {
+        ("Home", 0),
+        ("Tents", 1),
+        ("Stoves", 1),
+    }
+    tents = Page.objects.get(title="Tents")
+    assert "Here is more on the page /stoves of the site." in tents.body
+    link = ExistingLink.objects.get(source=tents, target__title="Stoves")
+    assert link.anchor == "the page /stoves"
+    assert tents.body[link.place :].startswith("the page /stoves")
+    assert SiteSource.objects.get(project=project).name == "Crawl"
+    kinds = list(Run.objects.order_by("pk").values_list("kind", flat=True))
+    assert kinds[:3] == [RunKind.FETCH, RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS]
+    assert not {RunKind.EMBED, RunKind.MATCH} & set(kinds)  # the command does no more than it says
+
+
+def test_the_pages_without_text_are_completed_and_nothing_else_is_changed():
+    replies = {"/a": page("A of the site", "/b", "/new"), "/b": page("B of the site"), "/new": page("New")}
+    with served(replies) as site:
+        project = make_project("shop", base_url=site.base)
+        a = make_page(project, "/a", title="A as it was", body="")
+        b = make_page(project, "/b", title="B as it was", body="A text that is there.")
+        gone = make_page(project, "/gone", title="Gone", body="")
+        link = ExistingLink.objects.create(
+            project=project, source=a, target=b, block=Block.CONTENT, anchor="the page /b", follow=False
+        )
+        crawl_site("shop", "--texts-only")
+        assert site.asked["/b"] == site.asked["/new"] == site.asked["/"] == 0
+    for found in (a, b, gone, link):
+        found.refresh_from_db()
+    assert (a.title, b.title, b.body, gone.missing_since) == (
+        "A as it was",
+        "B as it was",
+        "A text that is there.",
+        None,
+    )
+    assert a.body[link.place : link.place + len(link.anchor)] == link.anchor
+    assert (link.follow, link.missing_since, ExistingLink.objects.count()) == (False, None, 1)
+    assert Page.objects.count() == 3
+
+
+def test_a_site_that_may_not_be_asked_is_refused_in_a_sentence(settings):
+    settings.OUTGOING_ALLOW = ()
+    make_project("shop", base_url="http://127.0.0.1:9")
+    with pytest.raises(CommandError, match="not on the public internet"):
+        crawl_site("shop")
+
+
+def test_the_demo_allows_the_one_address_that_it_is_given(settings, monkeypatch):
+    monkeypatch.setenv("OUTGOING_ALLOW", "10.0.0.0/8")
+    settings.OUTGOING_ALLOW = (ipaddress.ip_network("10.0.0.0/8"),)
+    assert allow_site("http://127.0.0.1:8080/blog/") == ("http://127.0.0.1:8080", "127.0.0.1:8080")
+    assert os.environ["OUTGOING_ALLOW"] == "10.0.0.0/8,127.0.0.1/32"
+    assert not Rules.in_force().allows(ipaddress.ip_address("127.0.0.2"))
+    with pytest.raises(UserError, match="begins with http"):
+        allow_site("file:///etc/passwd")

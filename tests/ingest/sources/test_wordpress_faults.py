@@ -1,0 +1,254 @@
+"""What WordPress sites answer when something is wrong: nothing is lost, and the person is told what and what to do."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from ingest.fetching.manage import create_source
+from ingest.fetching.run import run_fetch, start_fetch
+from ingest.sources.connectors.wordpress.api import WordPressApi
+from ingest.sources.fetched import store_path
+from ingest.sources.outgoing import OutgoingRefused, Rules
+from ingest.sources.store import FetchStore
+from linker.errors import UserError
+from linker.models import RunStatus
+from linker.runs import lifecycle
+from tests.factories import make_project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
+
+
+class FakeWordPress(ThreadingHTTPServer):
+    """As much of the API as is asked for, with `posts`; `faults` are called with (path, query) and may answer
+    (status, headers, body) themselves."""
+
+    daemon_threads = True
+
+    def __init__(self, posts: int) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server_port}"
+        self.ids = list(range(1, posts + 1))
+        self.faults: list[Any] = []
+        self.asked: list[str] = []
+        self.authorised: list[str] = []
+
+    def post(self, number: int) -> dict[str, Any]:
+        return {
+            "id": number, "link": f"{self.address}/p{number}/", "status": "publish", "parent": 0,
+            "modified_gmt": "2026-11-01T10:00:00", "title": {"rendered": f"Post {number}"},
+            "excerpt": {"rendered": ""}, "categories": [],
+            "content": {"rendered": f"<p>Text of post {number}.</p>", "protected": False},
+        }  # fmt: skip
+
+    def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+        for fault in self.faults:
+            if (found := fault(path, query)) is not None:
+                return found
+        route, headers, data = path.removeprefix("/wp-json/"), {}, None
+        if path == "/wp-json/":
+            data = {"namespaces": ["wp/v2"], "name": "Fake", "home": self.address}
+        elif route == "wp/v2/types":
+            data = {"post": {"name": "Posts", "rest_base": "posts", "taxonomies": ["category"]}}
+        elif route == "wp/v2/taxonomies":
+            data = {"category": {"rest_base": "categories", "hierarchical": True}}
+        elif route == "wp/v2/categories":
+            data, headers = [], {"X-WP-TotalPages": "1"}
+        elif route == "wp/v2/posts":
+            size, page = int(query.get("per_page", ["10"])[0]), int(query.get("page", ["1"])[0])
+            wanted = [int(n) for n in query["include"][0].split(",")] if "include" in query else None
+            ids = [n for n in self.ids if wanted is None or n in wanted]
+            pages = max(1, -(-len(ids) // size))
+            if page > pages:
+                return 400, {}, json.dumps({"code": "rest_post_invalid_page_number"}).encode()
+            headers = {"X-WP-Total": str(len(ids)), "X-WP-TotalPages": str(pages)}
+            data = [self.post(n) for n in ids[(page - 1) * size : page * size]]
+        if data is None:
+            return 404, {}, b"<html>Nothing here</html>"
+        return 200, headers, json.dumps(data).encode()
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: FakeWordPress
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        self.server.asked.append(self.path)
+        if self.headers.get("Authorization"):
+            self.server.authorised.append(parts.path)
+        status, headers, body = self.server.answer(parts.path, parse_qs(parts.query))
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def fake(settings, tmp_path):
+    settings.FETCH_ROOT, settings.OUTGOING_ALLOW = tmp_path, LOOPBACK
+    server = FakeWordPress(posts=250)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def make_source(fake, **values):
+    project = make_project("shop", base_url=fake.address)
+    given = {"kind": "wordpress", "name": "Blog", "address": fake.address, "options": {"pause": 0}}
+    return create_source(project, None, **given | {"refresh_matches": False} | values)
+
+
+def fetch(source):
+    return lifecycle.execute(start_fetch(source).pk, run_fetch)
+
+
+def once(answer, times: int = 1, *, on: str, where=lambda query: True):
+    """A fault that answers the first `times` questions to a route."""
+    left = [times]
+
+    def fault(path, query):
+        if path.endswith(on) and where(query) and left[0]:
+            left[0] -= 1
+            return answer
+        return None
+
+    return fault
+
+
+def test_a_busy_site_is_asked_again_and_read_whole(fake):
+    fake.faults.append(once((503, {"Retry-After": "0"}, b"busy"), 2, on="/posts"))
+    run = fetch(make_source(fake))
+    assert run.report["is_whole"]
+    assert run.report["pages"] == 251  # and the home page
+
+
+def test_notices_of_plugins_before_the_json_do_no_harm(fake):
+    original = fake.answer
+    fake.answer = lambda path, query: (
+        (found := original(path, query))[0], found[1], b"\xef\xbb\xbf<br />Notice: [deprecated] {function}\n" + found[2]
+    )  # fmt: skip
+    assert fetch(make_source(fake)).report["pages"] == 251
+
+
+def test_half_of_the_list_is_not_the_whole_site(fake):
+    """The site says that there are 250 posts, and a cache in front of it gives the first page of results each time."""
+    original = fake.answer
+    fake.answer = lambda path, query: original(path, query | ({"page": ["1"]} if "page" in query else {}))
+    run = fetch(make_source(fake))
+    assert not run.report["is_whole"]
+    assert "250" in run.report["stopped_by"]
+
+
+def test_a_page_of_results_that_fails_leaves_the_rest_unmarked(fake):
+    fake.faults.append(once((500, {}, b""), 99, on="/posts", where=lambda query: query.get("page") == ["3"]))
+    source = make_source(fake)
+    run = start_fetch(source)
+    run = lifecycle.execute(run.pk, run_fetch)
+    assert run.status == RunStatus.SUCCEEDED
+    assert run.report["pages"] == 201
+    assert not run.report["is_whole"]
+
+
+def test_a_post_that_breaks_the_answer_costs_only_itself(fake):
+    def fault(path, query):
+        return (400, {}, b'{"code": "broken"}') if "13" in query.get("include", [""])[0].split(",") else None
+
+    fake.faults.append(fault)
+    run = fetch(make_source(fake))
+    assert run.report["pages"] == 250
+    assert run.report["waiting"] == 1
+    assert not run.report["is_whole"]
+
+
+def test_a_killed_fetch_goes_on_where_it_was(fake):
+    class Killed(BaseException):
+        pass
+
+    source = make_source(fake)
+    run = start_fetch(source)
+    answered = []
+
+    def fault(path, query):
+        if "include" in query:
+            answered.append(query["include"][0])
+        return
+
+    fake.faults.append(fault)
+
+    def progress(done, total, stage=""):
+        if done > 100:
+            raise Killed
+
+    with pytest.raises(Killed):
+        run_fetch(run, progress)
+    with FetchStore(store_path(run), read_only=True) as store:
+        before = store.counts()["done"]
+    assert 0 < before < 250
+    lifecycle.execute(run.pk, run_fetch)
+    asked = [number for answer in answered for number in answer.split(",")]
+    assert len(asked) == len(set(asked)) == 250  # no text was asked for twice
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((401, {}, b'{"code": "rest_cannot_access"}'), "keeps its REST API to itself"),
+        ((200, {}, b"<html>A shop of another kind</html>"), "does not answer as WordPress"),
+        ((302, {"Location": "/"}, b""), "redirects without end"),
+    ],
+)
+def test_what_is_no_wordpress_is_said(fake, answer, said):
+    fake.answer = lambda path, query: answer
+    run = fetch(make_source(fake))
+    assert run.status == RunStatus.FAILED
+    assert said in run.error
+
+
+def test_a_redirect_into_the_network_is_refused(fake):
+    fake.faults.append(once((302, {"Location": "http://169.254.169.254/latest/"}, b""), 9, on="/"))
+    with pytest.raises(OutgoingRefused):
+        WordPressApi(fake.address, Rules(LOOPBACK), "test")
+
+
+def test_a_password_is_not_sent_through_a_public_network_in_the_clear(settings):
+    with pytest.raises(UserError, match="https://"):
+        WordPressApi("http://93.184.215.14/", Rules(), "test", username="ann", password="sesame")
+
+
+def test_a_password_does_not_follow_a_redirect_to_another_host(fake):
+    other = FakeWordPress(posts=1)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    away = f"{other.address.replace('127.0.0.1', 'localhost')}/wp-json/wp/v2/types"
+    fake.faults.append(once((302, {"Location": away}, b""), 9, on="/types"))
+    api = WordPressApi(
+        fake.address, Rules((*LOOPBACK, ipaddress.ip_network("::1/128"))), "test", username="ann", password="sesame"
+    )
+    api.get("wp/v2/types")
+    assert other.asked
+    assert other.authorised == []
+    other.shutdown()
+    other.server_close()
+
+
+def test_shortcodes_of_page_builders_are_no_text(fake):
+    original = fake.post
+    fake.post = lambda number: (
+        original(number) | {"content": {"rendered": "[vc_row][vc_column]<p>Words.</p>[/vc_column][/vc_row]"}}
+    )
+    run = fetch(make_source(fake))
+    with FetchStore(store_path(run), read_only=True) as store:
+        texts = {text for (text,) in store.connection.execute("SELECT text FROM reading")}
+    assert texts == {"Words.", ""}
