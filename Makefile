@@ -1,5 +1,6 @@
 # make demo [SITE=folder] [PORT=8000]   a running Anchorline with a sample site, or with your own crawl
 # make demo PLAY=1                      the sample after two releases and two later crawls: links that are live or lost
+# make demo URL=https://www.example.org    a site that is crawled first
 # make test [ARGS="tests/x.py -k name"] the whole test suite
 # make test-fast                        what needs no database, browser or model: under a minute
 # make faults [ARGS="--repeat 10"]       servers and workers killed in the middle of the work, for an hour
@@ -49,7 +50,8 @@ install: .venv/installed
 	@touch .venv/installed
 
 demo: install
-	@exec .venv/bin/python manage.py demo --port $(PORT) --workers $(WORKERS) $(if $(SITE),--site "$(SITE)") $(if $(PLAY),--play)
+	@exec .venv/bin/python manage.py demo --port $(PORT) --workers $(WORKERS) $(if $(SITE),--site "$(SITE)") \
+	  $(if $(URL),--url "$(URL)") $(if $(PLAY),--play)
 
 test: install
 	@.venv/bin/python -m tests.chromium

@@ -282,6 +282,7 @@ class RoleRuleAdmin(OfProjectAdmin):
 @admin.register(Category)
 class CategoryAdmin(ReadOnlyAdmin):
     list_display = ["__str__", "project", "depth"]
+    ordering = ["project", "path"]
     list_select_related = ["project"]
     list_filter = ["project"]
     search_fields = ["name"]

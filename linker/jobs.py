@@ -41,6 +41,12 @@ def apply_caps(run_id: int) -> None:
     lifecycle.execute(run_id, run_apply_caps)
 
 
+def match_changes(run_id: int) -> None:
+    from linker.matching.changes_run import run_changes  # heavy: LightGBM and scikit-learn, which no other run needs
+
+    lifecycle.execute(run_id, run_changes)
+
+
 def embed(run_id: int) -> None:
     lifecycle.execute(run_id, run_embed)
 

@@ -43,6 +43,7 @@ class Kind(models.TextChoices):
     ASSIGNED = "assigned"
     ALERT = "alert"
     RUN_FAILED = "run_failed"
+    SCHEDULE = "schedule"
 
 
 def readers_words(words: Callable[[], str]) -> StrOrPromise:

@@ -1,7 +1,8 @@
-"""What query strings and forms send: ids, and fields that a page does not know."""
+"""What query strings and forms send: ids, days, and fields that a page does not know."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,15 @@ MAX_ID = 2**63 - 1  # of the database
 def is_id(text: str) -> bool:
     """Whether a text is a number that an id can be."""
     return text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= MAX_ID
+
+
+def day_of(text: str) -> date | None:
+    """The day that a text names as YYYY-MM-DD; None where it names none."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if day.isoformat() == text else None  # not in one of the other forms of ISO 8601
 
 
 def unknown_fields(query: Iterable[str], known: Collection[str]) -> tuple[str, ...]:

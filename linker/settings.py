@@ -3,6 +3,7 @@
 A value of the wrong form stops the start with a message that names the variable (environs raises EnvError).
 """
 
+import ipaddress
 import logging
 from datetime import timedelta
 from pathlib import Path
@@ -138,6 +139,18 @@ UPLOAD_ROOT = Path(env.str("UPLOAD_ROOT", str(VAR / "uploads")))
 UPLOAD_MAX_MB = env.int("UPLOAD_MAX_MB", 4096)
 UNPACKED_MAX_MB = env.int("UNPACKED_MAX_MB", 16384)
 UPLOAD_KEEP_DAYS = env.int("UPLOAD_KEEP_DAYS", 30)
+
+# -------------------------------------------------------------------------------------------------------- sources
+
+# Where what was fetched of sites lies until it is imported, and one fetch longer.
+FETCH_ROOT = Path(env.str("FETCH_ROOT", str(VAR / "fetched")))
+# Keys that passwords of sources are encrypted with: the first one encrypts, all of them decrypt.
+SOURCE_KEYS: list[str] = env.list("SOURCE_KEYS", [])
+# Networks that may be asked although they are not on the public internet, such as 10.0.0.0/8.
+try:
+    OUTGOING_ALLOW = tuple(map(ipaddress.ip_network, env.list("OUTGOING_ALLOW", [], subcast=str.strip)))
+except ValueError as error:
+    raise ImproperlyConfigured(f"OUTGOING_ALLOW must hold networks such as 10.0.0.0/8: {error}") from None
 FILE_UPLOAD_HANDLERS = ["ingest.files.uploads.ImportUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", None)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20

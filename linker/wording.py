@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.utils.formats import number_format
+from django.utils.formats import date_format, number_format
 from django.utils.translation import get_language, gettext, override
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
 
 def number(value: int) -> str:
@@ -25,6 +26,11 @@ def decimal(value: float, places: int) -> str:
 def percent(share: float, places: int = 0) -> str:
     """Such as "12%" for 0.12."""
     return gettext("%(number)s%%") % {"number": decimal(100 * share, places)}
+
+
+def day_in_words(day: date) -> str:
+    """Such as "3 Nov 2026"."""
+    return date_format(day, gettext("j M Y"))
 
 
 def within(label: Any) -> str:

@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from ingest.models import SiteSource
 from linker.models import ExclusionRule, Membership, RoleRule, SensitiveRule
 from review.releases.create import create_release
 from tests.factories import make_edge, make_member, make_user
@@ -33,6 +34,20 @@ NEEDS = {
     "import_source": ("viewer", "manager"),
     "import_preview": ("manager", "manager"),
     "import_skipped": ("manager", None),
+    "schedules": ("viewer", None),
+    "match_schedule": ("viewer", "manager"),
+    "sources": ("viewer", None),
+    "source_add": ("manager", "manager"),
+    "source": ("viewer", None),
+    "source_state": ("viewer", None),
+    "faulty_links": ("viewer", None),
+    "faulty_links_csv": ("viewer", None),
+    "source_edit": ("manager", "manager"),
+    "source_check": ("viewer", "manager"),
+    "source_remove": ("manager", "manager"),
+    "source_fetch": ("viewer", "manager"),
+    "source_schedule": ("viewer", "manager"),
+    "source_go_on": ("viewer", "manager"),
     "queue": ("viewer", None),
     "undo": ("viewer", "editor"),
     "accept_group": ("editor", "editor"),
@@ -181,6 +196,7 @@ def furnished(project):
     make_edge(project, status="accepted")
     create_release(project, project.edges.all())
     make_edge(project)
+    SiteSource.objects.create(project=project, kind="crawl", name="Site", address=f"{project.base_url}/")
     ExclusionRule.objects.create(project=project, pattern="/basket")
     SensitiveRule.objects.create(project=project, url_pattern="/health")
     RoleRule.objects.create(project=project, pattern="/lists/", role="hub")

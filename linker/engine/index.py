@@ -103,13 +103,18 @@ class SiteIndex(TextIndex):
 
 
 def build_index(
-    site: Site, progress: Progress = no_progress, limits: Limits | None = None, search: SearchOptions = USUAL
+    site: Site,
+    progress: Progress = no_progress,
+    limits: Limits | None = None,
+    search: SearchOptions = USUAL,
+    asked: NDArray[np.int64] | None = None,
 ) -> SiteIndex:
-    """Reads a site that `linker.engine.site.checked` returned."""
+    """Reads a site that `linker.engine.site.checked` returned. The nearest pages are looked for of all pages, or of
+    those `asked` about, int64 [k], ascending: see `with_nearest`."""
     limits = limits or Limits()
     progress(0, 4, "Finding the nearest pages")  # before the texts are read, since it takes the most memory
-    near = nearest(site.unit, NEAR, site.target, search)
-    near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree, search)
+    near = nearest(site.unit, NEAR, site.target, search, asked)
+    near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree, search, asked)
     near_within = None
     if site.levels_up is not None:
         near_within = nearest_within(site.unit, NEAR, site.target, site.nodes, site.tree, site.levels_up, search)
@@ -146,10 +151,28 @@ def build_index(
         near=near,
         around=top_rows(near, FEW),
         near_category=near_category,
-        near_words=nearest_words(weights.terms, NEAR, site.target),
+        near_words=nearest_words(weights.terms, NEAR, site.target, asked),
         near_within=near_within,
         words_within=words_within,
         address=address_tree(site.urls),
+    )
+
+
+def with_nearest(
+    index: SiteIndex, sources: NDArray[np.int64], around: NDArray[np.int64], search: SearchOptions = USUAL
+) -> SiteIndex:
+    """The index with the nearest pages of some `sources`, and by vector alone of the pages `around` them, int64 [k]
+    both, ascending; other pages have none."""
+    site = index.site
+    near = nearest(site.unit, NEAR, site.target, search, np.union1d(sources, around))
+    return replace(
+        index,
+        near=near,
+        around=top_rows(near, FEW),
+        near_category=nearest_in_category(
+            site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree, search, sources
+        ),
+        near_words=nearest_words(index.terms, NEAR, site.target, sources),
     )
 
 

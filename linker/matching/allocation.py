@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.params import MatchParams
-    from linker.matching.result import MatchResult
+    from linker.matching.result import MatchResult, StayingLinks
     from linker.models import Project
 
 
@@ -32,7 +32,7 @@ class AllocatedLinks:
     `reason` int8 [n]: why a row could not become a link, 0 where it could; `wanted` bool [n]: it leads to a page that
     lacks links and would be shown. `eligible` [m]: the rows that could; `text_alone` bool [m]: in the text alone.
     `allocation`: which of the eligible become links. `rooms`: the donors with less room than others; `target_cap`: most
-    links that a target could receive, 0 for no cap.
+    links that a target could receive, 0 for no cap; `staying`: see linker.matching.result.MatchResult.
     """
 
     rows: NDArray[Any]
@@ -43,6 +43,7 @@ class AllocatedLinks:
     allocation: Allocation
     rooms: dict[int, Room]
     target_cap: int
+    staying: StayingLinks | None = None
 
 
 def allocate_links(
@@ -66,7 +67,7 @@ def allocate_links(
         wanted = _wanted(project, params, rows, above, lacking)
         # A pair that may be only in the text may find no words there: a page in need would waste its choice.
         needy = (wanted & ~rules.text_alone)[possible]
-        allocation, target_cap = _allocate(project, params, eligible, accepted, rooms, needy)
+        allocation, target_cap = _allocate(project, params, eligible, accepted, rooms, needy, result.staying)
         short = np.empty(0, dtype=np.int64)
         if result.expand_candidates is not None:
             got = eligible["source"][allocation.chosen]
@@ -74,7 +75,15 @@ def allocate_links(
             short = np.setdiff1d(short, expanded, assume_unique=True)
         if result.expand_candidates is None or not len(short):
             return AllocatedLinks(
-                rows, rules.reason, wanted, eligible, rules.text_alone[possible], allocation, rooms, target_cap
+                rows,
+                rules.reason,
+                wanted,
+                eligible,
+                rules.text_alone[possible],
+                allocation,
+                rooms,
+                target_cap,
+                result.staying,
             )
         expanded = np.concatenate([expanded, short])
         rows = np.concatenate([rows[~np.isin(rows["source"], short)], result.expand_candidates(short)])
@@ -132,15 +141,19 @@ def _allocate(
     accepted: AcceptedLinks,
     rooms: dict[int, Room],
     needy: NDArray[np.bool_],
+    staying: StayingLinks | None,
 ) -> tuple[Allocation, int]:
     """Which rows become links, and the cap on a target. `needy` bool [n]: the rows that may be chosen first."""
     donors, targets = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
-    links = min(len(rows), len(np.unique(donors)) * params.per_donor)
+    links, existing = min(len(rows), len(np.unique(donors)) * params.per_donor), accepted.waiting
+    if staying is not None:
+        links += len(staying.source)
+        existing = np.concatenate([existing[0], staying.source]), np.concatenate([existing[1], staying.target])
     target_cap = params.target_cap(links)
     links_back = None if params.reciprocal is None else _links_back(project, donors, targets)
     limited = np.array(sorted(rooms), dtype=np.int64)
     room = np.array([sum(rooms[page]) for page in sorted(rooms)], dtype=np.int64)
-    caps = Caps(params.per_donor, target_cap, params.reciprocal, accepted.waiting, links_back, (limited, room), needy)
+    caps = Caps(params.per_donor, target_cap, params.reciprocal, existing, links_back, (limited, room), needy)
     return allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode), target_cap
 
 

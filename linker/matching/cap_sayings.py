@@ -1,4 +1,4 @@
-"""What a cap says of a donor that is full, as a release and a decision store it.
+"""What a cap says of a page that is full, as a release and a decision store it.
 
 `site`: links that the site has in that place; `ours`: approved links that are not there yet; `limit`: the cap.
 """
@@ -44,5 +44,12 @@ BESIDE_SECTION = Saying(
     ),
     _ALL,
 )
+ACCEPTOR_NEW = Saying(
+    gettext_noop("New links to the acceptor: %(ours)s approved; the match run allows %(limit)s."), _NEW
+)
 
-SENTENCES = (TEXT_NEW, TEXT_LENGTH, TEXT_SECTION, TEXT_ALL, BESIDE_NEW, BESIDE_SECTION, BESIDE_ALL)
+SENTENCES = (
+    *(TEXT_NEW, TEXT_LENGTH, TEXT_SECTION, TEXT_ALL),
+    *(BESIDE_NEW, BESIDE_SECTION, BESIDE_ALL),
+    ACCEPTOR_NEW,
+)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from linker.matching.full_donors import bring_back, take_out
+from linker.matching.full_donors import BACK, bring_back, in_both, take_out
 from linker.matching.section_caps import caps_in_force
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
@@ -15,9 +15,12 @@ from linker.models import Change, ChangeKind, Project, Run, RunKind, RunStatus
 from linker.models.querysets import UNDECIDED
 from linker.runs import lifecycle
 from linker.runs.reports import Report
+from linker.storage.cursors import batches, stream
 
 if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
+
+AT_A_TIME = 5000  # suggestions that came back and are asked whether something else rules them out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +40,12 @@ def run_apply_caps(run: Run, progress: Progress = lifecycle.no_progress) -> Caps
         back = bring_back(project)
         progress(1, 3, "Reading tiers")
         retier(project)  # also what the site links by now, and words that too many links say
-        if back:
-            hide(project, edges=sorted(back))
+        for some in batches(stream("back", f"SELECT edge FROM {BACK} ORDER BY edge", []), AT_A_TIME):
+            hide(project, edges=[edge for (edge,) in some])
         progress(2, 3, "Taking out what there is no room for")
         out = take_out(project)
-    return CapsReport(taken_out=len(out - back), back=len(back - out))
+        both = in_both()
+    return CapsReport(taken_out=out - both, back=back - both)
 
 
 def start_if_due(run: Run) -> Run | None:
@@ -54,7 +58,7 @@ def start_if_due(run: Run) -> Run | None:
     newest = Run.objects.filter(project=project, kind=RunKind.CAPS).order_by("-pk").first()
     since = newest.started_at or newest.created_at if newest is not None else None
     changes = Change.objects.filter(project=project, kind=ChangeKind.CAPS)
-    kinds = [RunKind.IMPORT_LINKS, *([RunKind.IMPORT_PAGES] if caps_in_force(project) else [])]
+    kinds = [RunKind.IMPORT_LINKS, *([RunKind.IMPORT_PAGES, RunKind.IMPORT_EVENTS] if caps_in_force(project) else [])]
     imports = Run.objects.filter(project=project, kind__in=kinds, status=RunStatus.SUCCEEDED)
     if since is not None:
         changes, imports = changes.filter(at__gt=since), imports.filter(finished_at__gt=since)

@@ -96,7 +96,8 @@ def chosen_pairs(project: Project, allocated: AllocatedLinks, needs: Needs) -> C
     rows, allocation = allocated.eligible, allocated.allocation
     positions, donor_best = _in_order(rows, allocation.chosen)
     chosen = rows[positions]
-    quantile = _quantiles(chosen["score"])
+    others = allocated.staying.score if allocated.staying is not None else np.empty(0)
+    quantile = _quantiles(chosen["score"], others)
     tiers = RunTiers(project, chosen["probability"])
     value, cohort = tiers.values(chosen, quantile), tiers.cohorts(chosen)
     chose_first = np.zeros(len(rows), dtype=np.bool_)
@@ -126,9 +127,10 @@ def _in_order(rows: NDArray[Any], chosen: NDArray[np.int64]) -> tuple[NDArray[np
     return chosen[order][by_best], best[by_best]
 
 
-def _quantiles(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Share of the scores that are no higher than each, float64 [n], in (0, 1]."""
-    return np.round(np.searchsorted(np.sort(score), score, side="right") / max(len(score), 1), 6)
+def _quantiles(score: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the scores, and of `others` beside them, that are no higher than each, float64 [n], in (0, 1]."""
+    every = np.sort(np.concatenate([score, others]))
+    return np.round(np.searchsorted(every, score, side="right") / max(len(every), 1), 6)
 
 
 def _worth(needs: Needs, rows: NDArray[Any]) -> NDArray[Any]:

@@ -32,6 +32,7 @@ IN_TEXT = (
     f"CASE WHEN {_TEXT.by_length} IS NOT NULL THEN {words_sql('donor')} END"
 )
 BESIDE = f"{_BESIDE.on_site}, {_BESIDE.new}, {_BESIDE.in_all}, section.related_in_all_by, NULL, NULL"
+ROOM_IN_TEXT, ROOM_BESIDE = _TEXT.room, _BESIDE.room  # PlaceCaps.room of the same
 # Approved links that take room beside those of the site, of the row `e`.
 TAKES_ROOM = f"{sql(APPROVED, 'e')} AND NOT {linked_sql('e')}"
 _THEIRS = "c.id IN (SELECT coalesce(category_id, 0) FROM linker_page WHERE id = ANY(%(pages)s::bigint[]))"

@@ -51,10 +51,10 @@ def read_donor_texts(donors: Sequence[int], usual_language: str, silent_roles: S
         return {}
     bodies = {page: body for page, body, *_ in rows}
     accepted, accepted_words = _accepted_places(bodies)
-    linked = _linked_words(bodies, accepted_words)
+    linked, linked_places = _linked_words(bodies, accepted_words)
     return {
         page: DonorText(
-            LinkableText(body, linked[page], list(accepted[page].values()), [h1, *headings]),
+            LinkableText(body, linked[page], [*accepted[page].values(), *linked_places[page]], [h1, *headings]),
             language or usual_language,
             body_hash,
             has_prose,
@@ -83,15 +83,23 @@ def _accepted_places(
     return places, words
 
 
-def _linked_words(bodies: dict[int, str], accepted: set[tuple[int, int, str]]) -> dict[int, list[str]]:
-    """The anchors of each donor's links in its text, but for accepted links that are on the site by now."""
+def _linked_words(
+    bodies: dict[int, str], accepted: set[tuple[int, int, str]]
+) -> tuple[dict[int, list[str]], dict[int, list[tuple[int, int]]]]:
+    """Each donor's links in its text, but for accepted links that are on the site by now: the anchors of those whose
+    place is not known, and the places of the others."""
     linked: dict[int, list[str]] = defaultdict(list)
-    for source, target, anchor in stream(
+    places: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for source, target, anchor, place in stream(
         "linked",
-        f"SELECT source_id, target_id, anchor FROM linker_existinglink WHERE source_id = ANY(%s) "
+        f"SELECT source_id, target_id, anchor, place FROM linker_existinglink WHERE source_id = ANY(%s) "
         f"AND {sql(TEXT_LINK)} AND anchor <> ''",
         [list(bodies)],
     ):
-        if (source, target, fold(anchor)) not in accepted:
+        if (source, target, fold(anchor)) in accepted:
+            continue
+        if place is not None and bodies[source][place : place + len(anchor)] == anchor:
+            places[source].append((place, place + len(anchor)))
+        else:
             linked[source].append(anchor)
-    return linked
+    return linked, places

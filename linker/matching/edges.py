@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class SavedEdges:
     """What became of the chosen pairs: how many edges are `new` and `refreshed`; how many links have each placement
-    ("inline", "related", "gap") and generator; the `value` that `tiers` read of each edge, float64 [n]; and what found
-    no place."""
+    ("inline", "related", "gap") and generator; `stored`: the rows of FOUND that are edges; the `value` that `tiers`
+    read of each edge, float64 [n]; and what found no place."""
 
     new: int
     refreshed: int
@@ -43,6 +43,7 @@ class SavedEdges:
     tiers: RunTiers
     value: NDArray[np.float64]
     unplaced: Unplaced
+    stored: NDArray[Any]
 
 
 def save_edges(
@@ -96,6 +97,7 @@ def save_edges(
         chosen.tiers,
         chosen.value[is_stored],
         links.unplaced,
+        chosen.rows[chosen.positions[is_stored]],
     )
 
 

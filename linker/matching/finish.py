@@ -84,6 +84,8 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
             _save_ranker(run, result.ranker)
         RunBlock.objects.filter(run=run).delete()
         keep_links(run)
+        if result.marks is not None:
+            result.marks.keep(run)
         report = ended_report(run, params, result, needs, lacking, allocated, saved, stale)
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         lifecycle.succeed(run.pk, report)

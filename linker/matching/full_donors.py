@@ -20,6 +20,8 @@ from linker.models.querysets import OPEN, UNDECIDED, sql
 if TYPE_CHECKING:
     from linker.models import Project
 
+OUT, BACK = "taken_out", "brought_back"  # temporary tables with the column `edge`: there may be a million of them
+
 _TEXT = in_text_sql("donor", of_edges_run).room
 _BESIDE = beside_sql("coalesce(beside.links, 0)", of_edges_run).room
 # How many more links fit into the text of each donor of `asked`, and beside it, under the caps of a run.
@@ -46,13 +48,15 @@ WITH section AS MATERIALIZED ({section_caps_sql()}), taken AS MATERIALIZED (
 # A link that was live and is gone waits for an editor, whatever room there is.
 _TAKE_OUT = (
     _LEFT.format(asked=f"{sql(OPEN, 'e')} AND NOT e.regressed")
-    + """, locked AS (
+    + f""", locked AS (
     SELECT e.id FROM linker_candidateedge e JOIN asked a ON a.id = e.id
     JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id
     WHERE CASE a.placement WHEN 'inline' THEN r.inline ELSE r.related END <= 0
     ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED
+), written AS (
+    UPDATE linker_candidateedge e SET stale = true, capped_at = now() FROM locked WHERE e.id = locked.id RETURNING e.id
 )
-UPDATE linker_candidateedge e SET stale = true, capped_at = now() FROM locked WHERE e.id = locked.id RETURNING e.id
+INSERT INTO {OUT} SELECT id FROM written
 """
 )
 # Where a run that came after the suggestion left has passed it over, the next one decides.
@@ -66,30 +70,47 @@ _BRING_BACK = (
     ) AS returns FROM linker_candidateedge e JOIN asked a ON a.id = e.id
     JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id WHERE r.inline > 0 OR r.related > 0
     ORDER BY e.id FOR NO KEY UPDATE OF e
+), written AS (
+    UPDATE linker_candidateedge e SET capped_at = NULL, stale = e.stale AND NOT locked.returns
+    FROM locked WHERE e.id = locked.id RETURNING e.id, locked.returns
 )
-UPDATE linker_candidateedge e SET capped_at = NULL, stale = e.stale AND NOT locked.returns
-FROM locked WHERE e.id = locked.id RETURNING e.id, locked.returns
+INSERT INTO {BACK} SELECT id FROM written WHERE returns
 """
 )
 
 
-def take_out(project: Project) -> set[int]:
-    """Takes open suggestions out of the queue that there is no room for where they would stand. Returns their ids.
+def take_out(project: Project) -> int:
+    """Takes open suggestions out of the queue that there is no room for where they would stand. Their ids lie in OUT,
+    until the transaction ends; returns how many they are.
 
     One that somebody is deciding on just now is left to them, and asked about there.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_TAKE_OUT, {"project": project.pk})
-        return {pk for (pk,) in cursor.fetchall()}
+    return _write(OUT, _TAKE_OUT, project)
 
 
-def bring_back(project: Project) -> set[int]:
-    """The suggestions whose donor has room again, in its text or beside it, open again. Returns their ids.
+def bring_back(project: Project) -> int:
+    """Opens the suggestions again whose donor has room again, in its text or beside it. Their ids lie in BACK, until
+    the transaction ends; returns how many they are.
 
     A reading of the tiers has to put each in its place, and take_out to see whether there is room for it.
     """
-    if not project.edges.filter(UNDECIDED, capped_at__isnull=False).exists():
-        return set()
+    if project.edges.filter(UNDECIDED, capped_at__isnull=False).exists():
+        return _write(BACK, _BRING_BACK, project)
+    return _write(BACK, None, project)
+
+
+def _write(table: str, statement: str | None, project: Project) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(_BRING_BACK, {"project": project.pk})
-        return {pk for pk, returns in cursor.fetchall() if returns}
+        cursor.execute(f"DROP TABLE IF EXISTS {table}")
+        cursor.execute(f"CREATE TEMP TABLE {table} (edge bigint PRIMARY KEY) ON COMMIT DROP")
+        if statement is None:
+            return 0
+        cursor.execute(statement, {"project": project.pk})
+        return cursor.rowcount
+
+
+def in_both() -> int:
+    """How many came back and went out again at once."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT count(*) FROM {OUT} JOIN {BACK} USING (edge)")
+        return int(cursor.fetchone()[0])

@@ -22,8 +22,11 @@ from linker.models.querysets import OPEN, sql
 if TYPE_CHECKING:
     from datetime import datetime
 
+    import numpy as np
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+    from django.db.backends.utils import CursorWrapper
     from django.db.models import QuerySet
+    from numpy.typing import NDArray
 
     User = AbstractBaseUser | AnonymousUser
 
@@ -48,6 +51,7 @@ INSERT INTO linker_keptlinks (kept_id, source, {", ".join(_ARRAYS)})
 SELECT %(run)s, source_id, {", ".join(f"array_agg({value})" for value in _ARRAYS.values())}
 FROM (
     SELECT * FROM linker_candidateedge WHERE project_id = %(project)s AND {sql(OPEN)}
+    AND (%(donors)s::bigint[] IS NULL OR source_id = ANY(%(donors)s))
     ORDER BY source_id, score DESC, target_id
 ) e GROUP BY source_id
 """
@@ -81,22 +85,54 @@ def keep_links(run: Run) -> None:
         [sources] = cursor.fetchone()
         drop([run.pk])
         kept = KeptRun.objects.create(run=run, tiers=list(tiers.values()), anchor_sources=sources, links=0, donors=0)
+        _copy_open(kept, list(tiers))
+    drop_old(run.project)
+
+
+def keep_links_of(run: Run, donors: NDArray[np.int64]) -> None:
+    """Keeps what is open now of some donors, ids int64 [k], as what the run left, in place of what it left of them
+    before. Comparisons that name the run go: they say what was. Does nothing for a run that is not kept."""
+    kept = KeptRun.objects.filter(run=run).select_related("run").first()
+    if kept is None:
+        return
+    names = dict(run.project.tiers.values_list("name", "pk"))
+    kept.tiers = [*kept.tiers, *(name for name in names if name not in kept.tiers)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(array_agg(DISTINCT anchor_source), '{}') FROM linker_candidateedge "
+            "WHERE source_id = ANY(%s)",
+            [donors.tolist()],
+        )
+        [sources] = cursor.fetchone()
+        kept.anchor_sources = [*kept.anchor_sources, *(name for name in sources if name not in kept.anchor_sources)]
+        kept.save(update_fields=["tiers", "anchor_sources"])
+        _drop_comparisons(cursor, [run.pk])
+        cursor.execute(
+            "DELETE FROM linker_keptlinks WHERE kept_id = %s AND source = ANY(%s)", [run.pk, donors.tolist()]
+        )
+    _copy_open(kept, [names.get(name, 0) for name in kept.tiers], donors)
+
+
+def _copy_open(kept: KeptRun, tiers: list[int], donors: NDArray[np.int64] | None = None) -> None:
+    """Copies what is open now, of all donors or of some, and counts it. `tiers`: ids in the order of `kept.tiers`."""
+    with connection.cursor() as cursor:
         cursor.execute(
             _KEEP,
             {
-                "run": run.pk,
-                "project": run.project_id,
+                "run": kept.pk,
+                "project": kept.run.project_id,
                 "ranked_by": list(RANKED_BY),
-                "tier_ids": list(tiers),
-                "anchor_sources": sources,
+                "tier_ids": tiers,
+                "anchor_sources": kept.anchor_sources,
+                "donors": None if donors is None else donors.tolist(),
             },
         )
         cursor.execute(
-            "SELECT count(*), coalesce(sum(cardinality(targets)), 0) FROM linker_keptlinks WHERE kept_id = %s", [run.pk]
+            "SELECT count(*), coalesce(sum(cardinality(targets)), 0) FROM linker_keptlinks WHERE kept_id = %s",
+            [kept.pk],
         )
         kept.donors, kept.links = cursor.fetchone()
     kept.save(update_fields=["donors", "links"])
-    drop_old(run.project)
 
 
 def drop_old(project: Project) -> None:
@@ -112,14 +148,22 @@ def drop(runs: list[int]) -> None:
     if not runs:
         return
     with connection.cursor() as cursor:
+        _drop_comparisons(cursor, runs)
         for statement in (
-            "DELETE FROM linker_changeddonors WHERE comparison_id IN "
-            "(SELECT id FROM linker_runcomparison WHERE run_id = ANY(%(runs)s) OR before_id = ANY(%(runs)s))",
-            "DELETE FROM linker_runcomparison WHERE run_id = ANY(%(runs)s) OR before_id = ANY(%(runs)s)",
             "DELETE FROM linker_keptlinks WHERE kept_id = ANY(%(runs)s)",
             "DELETE FROM linker_keptrun WHERE run_id = ANY(%(runs)s)",
+            "DELETE FROM linker_matchedpages WHERE run_id = ANY(%(runs)s)",
         ):
             cursor.execute(statement, {"runs": runs})
+
+
+def _drop_comparisons(cursor: CursorWrapper, runs: list[int]) -> None:
+    for statement in (
+        "DELETE FROM linker_changeddonors WHERE comparison_id IN "
+        "(SELECT id FROM linker_runcomparison WHERE run_id = ANY(%(runs)s) OR before_id = ANY(%(runs)s))",
+        "DELETE FROM linker_runcomparison WHERE run_id = ANY(%(runs)s) OR before_id = ANY(%(runs)s)",
+    ):
+        cursor.execute(statement, {"runs": runs})
 
 
 def pin(run: Run, user: User, name: str) -> None:

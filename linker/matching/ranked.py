@@ -29,6 +29,7 @@ from linker.matching.copies import find_copies, load_twins
 from linker.matching.eligibility import Eligible, eligible_pages, no_eligible_pages_message
 from linker.matching.finish import save_match_result
 from linker.matching.known_answers import KnownPairs, draw_known
+from linker.matching.page_marks import marks_of
 from linker.matching.pilots import limited_to_pilot
 from linker.matching.ranking_sayings import FEW_AMONG_CANDIDATES
 from linker.matching.report import approval_report, begun_report
@@ -77,23 +78,17 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
     if message := no_eligible_pages_message(eligible):
         raise UserError(message)
     copies = find_copies(run, eligible, progress)
-    decided = _decisions(project)
+    decided = decisions(project)
     ranker = ranker_of(ranking)
     if not isinstance(ranker, CandidateRanker):
         raise TypeError(f"{ranking} does not rank candidates")
-    options = EngineOptions(
-        ranking=ranking,
-        otherwise=params.without_links,
-        generators=params.generators,
-        pool=_pool(params, int(eligible.chosen_donor.sum())),
-        least_score=params.floor(ranking),
-        worded=params.per_donor,
-        weights=_weights(params.weights),
-        calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
-    )
-    ranked, rows, known, acceptors, texts = _ranked(
-        _loaded(run, model, eligible, ranking, params), ranker, options, progress
-    )
+    options = engine_options(params, ranking, eligible, decided)
+    loaded = _loaded(run, model, eligible, ranking, params)
+    marks = marks_of(loaded.site, loaded.ids) if params.is_of_whole_site else None
+    ranked, rows, known, acceptors, texts = _ranked(loaded, ranker, options, progress)
+    del loaded
+    if marks is not None and ranked.nearness is not None:
+        marks = replace(marks, nearness=ranked.nearness.astype(np.float32), runs=np.full(len(marks.ids), run.pk))
     if ranked.ranker != ranking:
         reason = FEW_AMONG_CANDIDATES.said()
     return save_match_result(
@@ -101,8 +96,8 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
         MatchResult(
             rows,
             ranked.ranker,
-            lambda row: _why(ranked, row["place"]),
-            _Phrases(ranked),
+            lambda row: why_of(ranked, row["place"]),
+            FoundWords(ranked),
             _ranker(ranked, options),
             replace(
                 begun_report(
@@ -120,8 +115,23 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
             ),
             acceptors=acceptors,
             known=known,
+            marks=marks,
         ),
         progress,
+    )
+
+
+def engine_options(params: MatchParams, ranking: str, eligible: Eligible, decided: NDArray[Any]) -> EngineOptions:
+    """How the engine ranks the chosen donors of a run by `ranking`; `decided`: see `decisions`."""
+    return EngineOptions(
+        ranking=ranking,
+        otherwise=params.without_links,
+        generators=params.generators,
+        pool=_pool(params, int(eligible.chosen_donor.sum())),
+        least_score=params.floor(ranking),
+        worded=params.per_donor,
+        weights=_weights(params.weights),
+        calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
     )
 
 
@@ -141,14 +151,20 @@ def _ranked(
     """The ranked pairs, also as rows of FOUND, what was said of the known ones, the acceptors, and how many donors have
     a text. The vectors are freed with `loaded`."""
     ranked = ranker.rank(checked(loaded.site), options, progress)
-    return ranked, _rows(loaded, ranked), _known(loaded, ranked.known), loaded.ids[loaded.site.target], loaded.with_text
+    return (
+        ranked,
+        rows_of(loaded, ranked),
+        _known(loaded, ranked.known),
+        loaded.ids[loaded.site.target],
+        loaded.with_text,
+    )
 
 
 def _known(loaded: Loaded, known: Ranked | None) -> KnownPairs | None:
     if known is None:
         return None
-    rows = _rows(loaded, known)
-    return KnownPairs(rows, known.anchor_choices(rows["place"]), partial(_why, known))
+    rows = rows_of(loaded, known)
+    return KnownPairs(rows, known.anchor_choices(rows["place"]), partial(why_of, known))
 
 
 # Donors above which no more candidates are kept than a donor may need: those of all of them lie in memory at the end.
@@ -167,7 +183,8 @@ def _weights(changed: dict[str, float]) -> FormulaWeights:
     return FormulaWeights(**changed)
 
 
-def _why(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
+def why_of(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
+    """Why a pair is suggested, and the numbers behind it."""
     why = ranked.why(place)
     return why.sentence, why.numbers | {STATED: float(ranked.uncalibrated[place])}
 
@@ -175,7 +192,7 @@ def _why(ranked: Ranked, place: int) -> tuple[str, dict[str, float]]:
 STATED = "stated"  # in an edge's evidence: what the shipped model said, before the project's calibration
 
 
-def _decisions(project: Project) -> NDArray[Any]:
+def decisions(project: Project) -> NDArray[Any]:
     """What the model stated of each suggestion that a person decided on, what the project's editors were shown, and
     whether they approved it as it stood."""
     return copy_out(
@@ -198,10 +215,11 @@ def _ranker(ranked: Ranked, options: EngineOptions) -> Ranker:
         quality=card.quality,
         weights=card.weights,
         model=card.model,
+        words=ranked.anchors.to_bytes() if ranked.anchors else b"",
     )
 
 
-def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
+def rows_of(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
     """The pairs as rows of FOUND, scored by their turn. Those below are at the end, with no more than their score."""
     site, below = loaded.site, ranked.below
     rows = np.empty(len(ranked) + len(below.value), dtype=FOUND)
@@ -225,7 +243,7 @@ def _rows(loaded: Loaded, ranked: Ranked) -> NDArray[Any]:
     return rows
 
 
-class _Phrases:
+class FoundWords:
     """Words of a donor's text that mean a target, from the engine."""
 
     def __init__(self, ranked: Ranked) -> None:

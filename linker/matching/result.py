@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.matching.known_answers import KnownPairs
+    from linker.matching.page_marks import PageMarks
     from linker.matching.placing import Phrases
     from linker.matching.report_types import MatchReport
     from linker.models import Ranker
@@ -30,10 +31,21 @@ FOUND = np.dtype(
 
 
 @dataclass(frozen=True)
+class StayingLinks:
+    """Open suggestions of donors that a run did not look at: arrays [k] of ids, int64, and of scores, float64. They
+    fill the caps of their targets, and are among the links that a quantile is of."""
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    score: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class MatchResult:
     """What a run found: `rows` of FOUND; `ranking` that ranked them; `why`: one sentence and its numbers for a row as a
     dict; `phrases`: words that mean a target; `ranker`: what to keep of it; `report`: what its report says already.
     `known`: what it says of links that the site has; None where it was not asked, which leaves the sample before.
+    `marks`: what to keep of the pages that it read; `staying`: open links of donors that it did not look at.
     `acceptors`: ids of the pages that may receive a link, ascending: the report says what the under-linked among them
     got. `expand_candidates`, where donors with `pool` candidates may have more, gives all candidates of some donors.
     """
@@ -48,6 +60,8 @@ class MatchResult:
     pool: int = 0
     expand_candidates: Callable[[NDArray[np.int64]], NDArray[Any]] | None = None
     known: KnownPairs | None = None
+    marks: PageMarks | None = None
+    staying: StayingLinks | None = None
 
     @property
     def ranked_by(self) -> str:

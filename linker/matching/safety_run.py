@@ -74,7 +74,9 @@ def start_if_due(run: Run) -> Run | None:
     since = newest.started_at or newest.created_at if newest is not None else None
     changes = Change.objects.filter(project=project, kind__in=[ChangeKind.SAFETY, ChangeKind.GATES])
     imports = Run.objects.filter(
-        project=project, kind__in=[RunKind.IMPORT_PAGES, RunKind.IMPORT_TRAFFIC], status=RunStatus.SUCCEEDED
+        project=project,
+        kind__in=[RunKind.IMPORT_PAGES, RunKind.IMPORT_EVENTS, RunKind.IMPORT_TRAFFIC],
+        status=RunStatus.SUCCEEDED,
     )
     if since is not None:
         changes, imports = changes.filter(at__gt=since), imports.filter(finished_at__gt=since)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from django.db import connection
 
 from linker.matching.eligibility import eligible_pages
@@ -12,6 +13,8 @@ from linker.models.querysets import PROPOSED, UNDECIDED, sql
 from linker.storage.copy import copy_in
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from linker.engine.params import MatchParams
     from linker.matching.eligibility import Eligible
     from linker.models import Run
@@ -64,6 +67,46 @@ def mark_stale(run: Run, params: MatchParams) -> StaleEdges:
     with connection.cursor() as cursor:
         cursor.execute(_MARK_STALE, {"project": run.project_id, "run": run.pk, "model": model.pk})
         return StaleEdges(*cursor.fetchone())
+
+
+class ClosedEdges(NamedTuple):
+    """How many undecided edges were marked, and their donors, ids int64 [k], ascending."""
+
+    undecided: int
+    donors: NDArray[np.int64]
+
+
+# Of the donors that were looked at, what was not found again; of the others, what can no longer be proposed.
+_MARK_STALE_OF = f"""
+WITH old AS (
+    SELECT o.id FROM linker_candidateedge o
+    LEFT JOIN taking_part s ON s.page = o.source_id LEFT JOIN taking_part t ON t.page = o.target_id
+    WHERE o.project_id = %(project)s AND {sql(PROPOSED, "o")} AND NOT ({sql(UNDECIDED, "o")} AND o.regressed)
+    AND (s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target OR (s.chosen_donor AND NOT EXISTS (
+        SELECT FROM found_again f WHERE f.source = o.source_id AND f.target = o.target_id)))
+), marked AS (
+    UPDATE linker_candidateedge e SET stale = true FROM old WHERE e.id = old.id RETURNING e.source_id, e.status
+)
+SELECT count(*) FILTER (WHERE {sql(UNDECIDED)}), coalesce(array_agg(DISTINCT source_id ORDER BY source_id), '{{}}')
+FROM marked
+"""
+
+
+def mark_stale_of(run: Run, eligible: Eligible, found: NDArray[Any]) -> ClosedEdges:
+    """Marks what the chosen donors of `eligible` no longer propose, since it is not among the rows `found`, which have
+    a `source` and a `target`; and what no run can propose any more, whoever its donor is. Other edges stay as they
+    are."""
+    stage_taking_part(eligible)
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS found_again")
+        cursor.execute(
+            "CREATE TEMP TABLE found_again (source bigint, target bigint, PRIMARY KEY (source, target)) ON COMMIT DROP"
+        )
+        copy_in("found_again", [(side, ">i8", found[side]) for side in ("source", "target")])
+        cursor.execute("ANALYZE found_again")
+        cursor.execute(_MARK_STALE_OF, {"project": run.project_id})
+        undecided, donors = cursor.fetchone()
+    return ClosedEdges(undecided, np.array(donors, dtype=np.int64))
 
 
 def stage_taking_part(eligible: Eligible) -> None:

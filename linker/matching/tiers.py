@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection, transaction
@@ -17,6 +18,7 @@ from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import linked_sql
 from linker.models.querysets import APPROVED, DECIDED, OPEN, PROPOSED, UNDECIDED, sql
 from linker.storage.copy import copy_rows_in
+from linker.storage.cursors import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -172,10 +174,9 @@ def catch_up(project: Project, target: int | None = None) -> int:
             return 0
     with transaction.atomic(), connection.cursor() as cursor:
         _read_tiers(cursor, project, ids, _STORED, project.tier_basis, cohorts)
-        cursor.execute(_BEHIND)
-        behind = [pk for (pk,) in cursor.fetchall()]
+        behind = array("q", (pk for (pk,) in stream("behind", _BEHIND, [])))  # 8 bytes each: there may be a million
     for start in range(0, len(behind), AT_A_TIME):
-        retier(project, behind[start : start + AT_A_TIME])
+        retier(project, behind[start : start + AT_A_TIME].tolist())
     retier_known(project)
     return len(behind)
 

@@ -10,13 +10,21 @@ from django.db import connection
 from linker.storage.copy import copy_rows_in
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from linker.engine.allocation.allocate import Reason
     from linker.matching.allocation import AllocatedLinks
     from linker.models import Run
 
 
-def save_unallocated(run: Run, allocated: AllocatedLinks, unplaced: dict[tuple[int, int], Reason]) -> None:
-    """Stores what the run found and does not propose, a row a donor; those of the project's earlier runs go.
+def save_unallocated(
+    run: Run,
+    allocated: AllocatedLinks,
+    unplaced: dict[tuple[int, int], Reason],
+    donors: NDArray[np.int64] | None = None,
+) -> None:
+    """Stores what the run found and does not propose, a row a donor; those of the project's earlier runs go, or those
+    of some `donors` alone, ids int64 [k].
     `unplaced`: allocated links that found no place, and why."""
     rows = allocated.rows
     reason = allocated.reason.copy()
@@ -29,8 +37,9 @@ def save_unallocated(run: Run, allocated: AllocatedLinks, unplaced: dict[tuple[i
     left = left[np.lexsort((rows["target"][left], -rows["score"][left], rows["source"][left]))]
     with connection.cursor() as cursor:
         cursor.execute(
-            "DELETE FROM linker_unallocatedpairs WHERE run_id IN (SELECT id FROM linker_run WHERE project_id = %s)",
-            [run.project_id],
+            "DELETE FROM linker_unallocatedpairs WHERE run_id IN (SELECT id FROM linker_run WHERE project_id = %s) "
+            "AND (%s OR source = ANY(%s))",
+            [run.project_id, donors is None, [] if donors is None else donors.tolist()],
         )
     source = rows["source"][left]
     bounds = np.flatnonzero(np.concatenate([[True], source[1:] != source[:-1], [True]])) if len(left) else source

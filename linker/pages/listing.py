@@ -34,10 +34,11 @@ from linker.models.querysets import INDEXABLE, LINKABLE, MISSING, NOT_INDEXABLE,
 from linker.models.subtrees import subtree, subtrees
 from linker.pages.page_lists import page_ids
 from linker.pages.posed_links import as_seen, posed_to, without_posed
-from linker.query_strings import is_id, unknown_fields
+from linker.query_strings import day_of, is_id, unknown_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+    from datetime import date
 
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 PAGE_SIZE = 50
 LINKS_SHOWN = 50  # of a page, on each side
 COMPARED = 2000  # addresses, at most, of each kind that may be near one
-FIELDS = {"q", "category", "show", "order", "sensitive", "role", "language", "after"}
+FIELDS = {"q", "category", "show", "order", "sensitive", "role", "language", "since", "after"}
 UNKNOWN = "none"  # what stands for no language in addresses
 # No list needs them, and they make up nearly all of a row.
 WIDE = ("body", "headings", "description")
@@ -80,6 +81,7 @@ class PageListFilter:
     rule: int | None = None
     role: str = ""
     language: str = ""
+    since: date | None = None  # first imported on that day of the project's clock, or later
     after: tuple[int, int] | None = None
     ignored: tuple[str, ...] = field(default=(), compare=False)
 
@@ -87,6 +89,7 @@ class PageListFilter:
     def from_query(cls, query: Mapping[str, str]) -> PageListFilter:
         show, order = query.get("show", ""), query.get("order", "")
         ignored = [name for name in ("category", "sensitive") if query.get(name) and _number(query[name]) is None]
+        ignored += ["since"] if query.get("since") and day_of(query["since"]) is None else []
         known_values = (("show", SHOW), ("order", ORDERS), ("role", LABELS))
         ignored += [name for name, known in known_values if query.get(name, "") not in ("", *known)]
         return cls(
@@ -97,6 +100,7 @@ class PageListFilter:
             rule=_number(query.get("sensitive", "")),
             role=query.get("role", "") if query.get("role", "") in LABELS else "",
             language=query.get("language", "").replace("\x00", "").strip()[:35],
+            since=day_of(query.get("since", "")),
             after=_keyset(query.get("after", "")),
             ignored=(*ignored, *unknown_fields(query, FIELDS)),
         )
@@ -105,6 +109,7 @@ class PageListFilter:
         """The filters without the place in the list, defaults left out."""
         values = {"q": self.text, "category": str(self.category or ""), "show": self.show, "order": self.order}
         values |= {"sensitive": str(self.rule or ""), "role": self.role, "language": self.language}
+        values |= {"since": self.since.isoformat() if self.since else ""}
         defaults = {"show": "live", "order": "crawl"}
         return {name: value for name, value in values.items() if value and value != defaults.get(name)}
 
@@ -136,6 +141,8 @@ def chosen_pages(project: Project, query: PageListFilter) -> QuerySet[Page]:
         pages = _taken_by(pages, rule) if rule else pages.none()
     if query.role:
         pages = pages.filter(role_in_force=query.role)
+    if query.since is not None:
+        pages = pages.filter(first_seen_at__gte=project.begin_of(query.since))
     return pages
 
 

@@ -1,9 +1,11 @@
-"""Reads: which of the periods that were imported a page's clicks, impressions and position are taken from."""
+"""Which of the periods that were imported a page's clicks, impressions and position are taken from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from django.db import connection
 
 from linker.models import PageTraffic, TrafficPeriod, TrafficSource
 
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 # Sources whose numbers are clicks in search results; views and hits are another thing.
 SEARCH = (TrafficSource.SEARCH_CONSOLE, TrafficSource.CRAWL)
+
+COUNTS = ("clicks", "impressions")
+# Pages hold them in four bytes. (least() of a number and null is the number.)
+MAX_COUNT = "CASE WHEN {0}.{1} > 2147483647 THEN 2147483647 ELSE {0}.{1}::int END"
 
 
 def last_day(period: TrafficPeriod) -> date:
@@ -65,3 +71,24 @@ def page_traffic(page: Page) -> list[TrafficRow]:
     by_period = {row.period_id: row for row in rows}
     read = next((by_period[one.pk] for one in periods_read(page.project) if one.pk in by_period), None)
     return [TrafficRow(row, row is read) for row in rows]
+
+
+def set_page_traffic(project: Project, pages: str = "") -> int:
+    """Sets the clicks, impressions and position of every page, or of those that the query `pages` gives the ids of, as
+    they are read. Returns how many changed."""
+    first, second = [*(period.pk for period in periods_read(project)), None, None][:2]
+    numbers = {name: f"CASE WHEN a.page_id IS NULL THEN b.{name} ELSE a.{name} END" for name in (*COUNTS, "position")}
+    columns = ", ".join(numbers)
+    read = ", ".join(f"{value} AS {name}" for name, value in numbers.items())
+    capped = ", ".join(MAX_COUNT.format("r", name) if name in COUNTS else f"r.{name}" for name in numbers)
+    asked = f"AND own.id IN ({pages})" if pages else ""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE linker_page p SET ({columns}) = ({capped}) FROM (SELECT own.id, {read} FROM linker_page own "
+            "LEFT JOIN linker_pagetraffic a ON a.page_id = own.id AND a.period_id = %s "
+            f"LEFT JOIN linker_pagetraffic b ON b.page_id = own.id AND b.period_id = %s WHERE own.project_id = %s "
+            f"{asked}) r WHERE p.id = r.id "
+            f"AND ({', '.join(f'p.{name}' for name in numbers)}) IS DISTINCT FROM ({capped})",
+            [first, second, project.pk],
+        )
+        return cursor.rowcount

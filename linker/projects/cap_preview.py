@@ -41,7 +41,8 @@ LEFT JOIN ({{caps}}) section ON section.category = coalesce(donor.category_id, 0
 _EDGES = f"""
 WITH edges AS MATERIALIZED (
     SELECT e.id, e.source_id, e.run_id, e.placement, e.score, {sql(OPEN, "e")} AS is_open,
-        {sql(ACCEPTED, "e")} AS is_accepted, e.capped_at IS NOT NULL AS is_out
+        {sql(ACCEPTED, "e")} AS is_accepted, e.id = ANY(%(let_out)s::bigint[]) AS is_let_out,
+        e.capped_at IS NOT NULL AS is_out
     FROM linker_candidateedge e WHERE e.project_id = %(project)s AND e.source_id = ANY(%(pages)s::bigint[])
     AND ({sql(OPEN, "e")} AND NOT e.regressed OR {sql(ACCEPTED, "e")}
         OR {sql(UNDECIDED, "e")} AND e.capped_at IS NOT NULL)
@@ -56,7 +57,7 @@ WITH edges AS MATERIALIZED (
     SELECT e.*, now.inline > 0 OR now.related > 0 AS room_now, t.inline > 0 OR t.related > 0 AS room_then,
         CASE e.placement WHEN 'inline' THEN now.inline ELSE now.related END AS left_now,
         CASE e.placement WHEN 'inline' THEN t.inline ELSE t.related END AS left_then,
-        row_number() OVER (PARTITION BY e.source_id, e.placement, e.is_accepted ORDER BY e.score, e.id) AS worst
+        row_number() OVER (PARTITION BY e.source_id, e.placement, e.is_accepted ORDER BY e.score, e.id DESC) AS worst
     FROM edges e JOIN now USING (source_id, run_id) JOIN afterwards t USING (source_id, run_id)
 )
 """
@@ -67,7 +68,7 @@ SELECT count(DISTINCT source_id) FILTER (WHERE left_then <= 0 AND left_now > 0),
     count(*) FILTER (WHERE is_open AND placement = 'inline' AND left_then <= 0 AND left_now > 0),
     count(*) FILTER (WHERE is_open AND placement = 'related' AND left_then <= 0 AND left_now > 0),
     count(*) FILTER (WHERE is_out AND room_then AND NOT room_now),
-    count(*) FILTER (WHERE is_accepted AND worst <= -left_then AND worst > -left_now)
+    count(*) FILTER (WHERE is_accepted AND NOT is_let_out AND worst <= -left_then AND worst > -left_now)
 FROM both_ways
 """
 )
@@ -75,7 +76,8 @@ _FIRST = (
     _EDGES
     + f"""
 SELECT id FROM both_ways WHERE is_open AND left_then <= 0 AND left_now > 0
-    OR is_accepted AND worst <= -left_then AND worst > -left_now OR is_out AND room_then AND NOT room_now
+    OR is_accepted AND NOT is_let_out AND worst <= -left_then AND worst > -left_now
+    OR is_out AND room_then AND NOT room_now
 ORDER BY is_accepted DESC, is_open DESC, score DESC, id LIMIT {EXAMPLES}
 """
 )
@@ -85,8 +87,8 @@ ORDER BY is_accepted DESC, is_open DESC, score DESC, id LIMIT {EXAMPLES}
 class CapTouched:
     """What caps would change. `donors` that would become full in their text or beside it; open suggestions that would
     leave the text (`from_text`: they go beside it, where there is room) and the queue (`from_queue`); those that would
-    come `back`; accepted links that the next release would hold back (`held`). `is_more`: only some pages were looked
-    at. `examples` of all of these."""
+    come `back`; accepted links that the next release would hold back (`held`; not those that an editor accepted in
+    spite of a full donor). `is_more`: only some pages were looked at. `examples` of all of these."""
 
     donors: int
     from_text: int
@@ -103,10 +105,17 @@ def touched_by(cap: SectionCap) -> CapTouched:
     if cap.category is not None:
         pages = pages.filter(category__in=subtree(cap.category))
     found = list(pages.order_by("pk").values_list("pk", flat=True)[: MOST_PAGES + 1])
+    let_out = CandidateEdge.objects.filter(
+        ACCEPTED,
+        source__in=found[:MOST_PAGES],
+        decisions__overruled__contains=[{"code": "donor_full"}],
+        decisions__undone_by=None,
+    )
     params = {
         "project": cap.project_id,
         "category": cap.category_id,
         "pages": found[:MOST_PAGES],
+        "let_out": list(let_out.values_list("pk", flat=True).distinct()),
         **{name: getattr(cap, name) for name in CAPS},
     }
     with connection.cursor() as cursor:

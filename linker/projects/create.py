@@ -44,6 +44,7 @@ SETTINGS = (
     "query_blend",
     "queue_order",
     "gap_links",
+    "time_zone",
 )
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from django.db import connection
 from django.db.models import Q
 
-from linker.models import CandidateEdge
+from linker.models import CandidateEdge, Page
 from linker.models.querysets import ACCEPTED, OPEN, sql
-from linker.pages.safety import SafetyClasses, classes_of, directions
+from linker.pages.safety import ALL_PAGES, SafetyClasses, classes_of, directions
 from linker.projects.patterns import SAMPLE
 
 if TYPE_CHECKING:
@@ -22,26 +22,27 @@ if TYPE_CHECKING:
 
 MOST, MOST_PAGES = 5000, 10_000
 EXAMPLES = 10
-_FIRST = f"SELECT id FROM linker_page WHERE project_id = %(project)s ORDER BY id LIMIT {SAMPLE}"
 # Approved links are those that a release holds back, or that stand in a file that has left.
 _STATES = {"open": sql(OPEN, "l"), "accepted": sql(ACCEPTED, "l"), "exported": sql(Q(status="exported"), "l")}
 
 
 @dataclass(frozen=True)
 class PairTouched:
-    """How many links of each state a pair touches, `is_more` where there are at least as many; the first of them."""
+    """How many links of each state a pair touches, `is_more` where there are at least as many; the first of them.
+    `looked_at`: so many pages were looked at where the project has more, else None."""
 
     open: int
     accepted: int
     exported: int
     is_more: bool
+    looked_at: int | None
     examples: list[CandidateEdge]
 
 
 def pages_of(project: Project, classes: list[SafetyClass]) -> dict[int, list[int]]:
     """By class, its pages among the project's first SAMPLE, at most MOST_PAGES and one more."""
     found: dict[int, list[int]] = {one.pk: [] for one in classes}
-    for one, page in SafetyClasses(project, classes).members(_FIRST):
+    for one, page in SafetyClasses(project, classes).members(f"{ALL_PAGES} ORDER BY id LIMIT {SAMPLE}"):
         if len(found[one]) <= MOST_PAGES:
             found[one].append(page)
     return found
@@ -69,4 +70,7 @@ def touched_by(pair: BarredPair) -> PairTouched:
         examples += [pk for pk, _ in rows]
     edges = CandidateEdge.objects.select_related("source", "target").defer("source__body", "target__body")
     best = edges.in_bulk(examples[:EXAMPLES])
-    return PairTouched(**counts, is_more=is_more, examples=[best[pk] for pk in examples[:EXAMPLES]])
+    looked_at = SAMPLE if Page.objects.filter(project=pair.project)[SAMPLE : SAMPLE + 1].exists() else None
+    return PairTouched(
+        **counts, is_more=is_more, looked_at=looked_at, examples=[best[pk] for pk in examples[:EXAMPLES]]
+    )

@@ -24,6 +24,7 @@ from linker.runs.patient_worker import PatientWorker, wait_for_redis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from rq import Queue
 
@@ -82,6 +83,22 @@ def _put(keys: Sequence[JobKey]) -> None:
                 )
     except redis.RedisError as error:
         log.warning("Redis takes no work; the work is queued when it does", job=keys[0].id, error=str(error))
+
+
+def enqueue_at(key: JobKey, when: datetime) -> None:
+    """Has RQ's scheduler put a job into its queue at a time, once the surrounding transaction commits. Where Redis
+    does not answer, or forgets it, the sweep does what is due."""
+    transaction.on_commit(lambda: _put_at(key, when))
+
+
+def _put_at(key: JobKey, when: datetime) -> None:
+    job = job_type(key.name)
+    try:
+        _queue(job.queue).enqueue_at(
+            when, job.path, args=key.args, job_timeout=job.timeout, job_id=key.id, result_ttl=600, failure_ttl=86400
+        )
+    except redis.RedisError as error:
+        log.warning("Redis takes no work; the sweep starts it when it is due", job=key.id, error=str(error))
 
 
 def note_end(run_id: int, text: str) -> None:
@@ -162,4 +179,4 @@ def work() -> None:
     worker = django_rq.get_worker(*QUEUES, worker_class=PatientWorker)
     for one in worker.queues:
         wait_for_redis(one.connection)
-    worker.work(logging_level="WARNING")
+    worker.work(logging_level="WARNING", with_scheduler=True)

@@ -42,6 +42,7 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.ROLES: RunType("linker.reports.roles.ROLES", JobType("linker.jobs.find_roles", HOUR)),
     RunKind.RELEASE: RunType("review.releases.report.RELEASE", JobType("review.jobs.release", 6 * HOUR)),
     RunKind.DRAFT: RunType("review.releases.report.DRAFT", JobType("review.jobs.draft", 6 * HOUR)),
+    RunKind.WITHDRAW: RunType("review.releases.report.WITHDRAW", JobType("review.jobs.withdraw", 6 * HOUR)),
     RunKind.VERIFY: RunType("review.live.report.VERIFY", JobType("review.jobs.verify", 6 * HOUR)),
     RunKind.CLIENT_REPORT: RunType("review.client_report.CLIENT_REPORT", JobType("review.jobs.client_report", HOUR)),
     RunKind.COMPARE: RunType("linker.reports.compare.COMPARE", JobType("linker.jobs.compare", HOUR)),
@@ -51,18 +52,43 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.CALIBRATE: RunType("review.quality.report.CALIBRATION", JobType("review.jobs.calibrate", HOUR)),
     RunKind.ALERTS: RunType("review.quality.report.ALERTS", JobType("review.jobs.alerts", HOUR)),
     RunKind.CAPS: RunType("linker.reports.caps.CAPS", JobType("linker.jobs.apply_caps", 6 * HOUR)),
+    RunKind.FETCH: RunType("ingest.fetching.report.FETCH", JobType("ingest.jobs.fetch", 48 * HOUR)),
+    RunKind.CHANGES: RunType("linker.reports.changes.CHANGES", JobType("linker.jobs.match_changes", 6 * HOUR)),
 }
+NEXT_STEP = "ingest.fetching.steps.go_on"
+SCHEDULE_ENDED = "ingest.schedules.outcomes.note_end"
 # What is called with a run of the kind when it has succeeded, to start what follows from it.
 FOLLOWED_BY: dict[str, tuple[str, ...]] = {
-    RunKind.IMPORT_PAGES: ("linker.matching.safety_run.start_if_due", "linker.matching.caps_run.start_if_due"),
+    RunKind.FETCH: (NEXT_STEP, SCHEDULE_ENDED),
+    RunKind.IMPORT_PAGES: (
+        "linker.matching.safety_run.start_if_due",
+        "linker.matching.caps_run.start_if_due",
+        NEXT_STEP,
+        SCHEDULE_ENDED,
+    ),
+    RunKind.IMPORT_EVENTS: ("linker.matching.safety_run.start_if_due", "linker.matching.caps_run.start_if_due"),
     RunKind.IMPORT_TRAFFIC: ("linker.matching.safety_run.start_if_due",),
     RunKind.SAFETY: ("linker.matching.safety_run.start_if_due",),
-    RunKind.IMPORT_LINKS: ("review.live.start.start_if_due", "linker.matching.caps_run.start_if_due"),
+    RunKind.IMPORT_LINKS: (
+        "review.live.start.start_if_due",
+        "linker.matching.caps_run.start_if_due",
+        NEXT_STEP,
+        SCHEDULE_ENDED,
+    ),
+    RunKind.EMBED: (NEXT_STEP, SCHEDULE_ENDED),
+    RunKind.MATCH: (SCHEDULE_ENDED,),
     RunKind.VERIFY: ("review.live.start.start_if_due",),
     RunKind.CAPS: ("linker.matching.caps_run.start_if_due",),
+    RunKind.CHANGES: ("linker.matching.changes_run.start_whole_if_due",),
 }
+# What is called with a run of any kind when it has failed.
+WHEN_FAILED = (SCHEDULE_ENDED,)
 # What is called every few seconds, to start runs that are due: each gives the runs that it started.
-STARTED_WHEN_DUE = ("review.quality.start.start_due",)
+STARTED_WHEN_DUE = (
+    "review.quality.start.start_due",
+    "ingest.fetching.steps.start_due",
+    "ingest.schedules.due.start_due",
+)
 IMPORT = JobType("ingest.jobs.run_import", 6 * HOUR)
 IMPORT_KINDS = "ingest.kinds.registry.run_kinds"  # called without arguments
 # Steps of a match run by cosine, and work that no run keeps an account of.
@@ -70,6 +96,7 @@ OTHER_JOBS = {
     "match_batch": JobType("linker.jobs.match_batch", HOUR, queue="match"),
     "match_finish": JobType("linker.jobs.match_finish", 6 * HOUR),
     "send_mails": JobType("linker.jobs.send_mails", HOUR),
+    "start_schedule": JobType("ingest.jobs.start_schedule", HOUR),
     "clean_uploads": JobType("ingest.jobs.clean_uploads", HOUR),
 }
 

@@ -30,7 +30,7 @@ from linker.operations.logs import scrub
 from linker.operations.version import code_version
 from linker.runs import job_queue
 from linker.runs.job_queue import JobKey
-from linker.runs.kinds import FOLLOWED_BY
+from linker.runs.kinds import FOLLOWED_BY, WHEN_FAILED
 from linker.runs.lost_work import is_abandoned
 from linker.runs.reports import Report, report_of
 from linker.runs.run_lock import run_lock
@@ -78,10 +78,12 @@ def start_run(
     user: AbstractBaseUser | AnonymousUser | None = None,
     *,
     to_queue: bool = True,
+    follows: Run | None = None,
 ) -> Run:
     """Writes the run with its parameters frozen and, once committed, gives it to the workers.
 
-    Raises RunIsActive where one of the same kind is not finished yet.
+    `follows` is the run that began what this one is a step of. Raises RunIsActive where one of the same kind is not
+    finished yet.
     """
     try:
         with transaction.atomic():
@@ -91,6 +93,7 @@ def start_run(
                 params=params,
                 created_by_id=user.pk if user is not None else None,
                 code_version=code_version(),
+                follows=follows,
             )
     except IntegrityError:
         active = Run.objects.filter(project=project, kind=kind, status__in=[RunStatus.QUEUED, RunStatus.RUNNING])
@@ -100,7 +103,7 @@ def start_run(
         if not is_abandoned(first):
             raise RunIsActive(first) from None
         fail_run(first.pk, "The process that worked on it ended, and nobody took it up.")
-        return start_run(project, kind, params, user, to_queue=to_queue)
+        return start_run(project, kind, params, user, to_queue=to_queue, follows=follows)
     if to_queue:
         job_queue.enqueue(JobKey(kind, (run.pk,)))
     return run
@@ -232,8 +235,11 @@ def _write_end(run_id: int, status: RunStatus, error: str, report: Report | dict
             _log_import(run)
             for path in FOLLOWED_BY.get(run.kind, ()):
                 import_string(path)(run)
-        if ended and status == RunStatus.FAILED and run.created_by is not None:
-            _tell_of_failure(run, run.created_by)
+        if ended and status == RunStatus.FAILED:
+            if run.created_by is not None:
+                _tell_of_failure(run, run.created_by)
+            for path in WHEN_FAILED:
+                import_string(path)(run)
         if ended and changes_figures(run):
             keep_figures(run.project)
     log.info("run ended", extra={"run": run_id, "status": str(status), "error": error})

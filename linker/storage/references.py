@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,16 @@ CHECKS_ON: tuple[str, tuple[()]] = ("SET LOCAL session_replication_role = origin
 LOCKED_AT_A_TIME = 50_000
 
 
+@dataclass(frozen=True)
+class IdsIn:
+    """Ids that a table has in a unique column, which stay in the database: there may be a million of them."""
+
+    table: str
+    column: str
+
+
 @contextmanager
-def lock_references(references: Mapping[str, Sequence[int] | NDArray[np.int64]]) -> Iterator[None]:
+def lock_references(references: Mapping[str, Sequence[int] | NDArray[np.int64] | IdsIn]) -> Iterator[None]:
     """While the block runs, rows may refer to these ids of these tables without a check of each foreign key.
 
     PostgreSQL looks up each foreign key of each row, which takes longer than writing the rows. Here the rows referred
@@ -27,7 +36,10 @@ def lock_references(references: Mapping[str, Sequence[int] | NDArray[np.int64]])
     transaction ends. If one of them is gone already, or the role may not switch the checks off, the checks run as
     usual. For use within a transaction.
     """
-    locked = all(_lock(table, np.unique(np.asarray(ids, dtype=np.int64))) for table, ids in references.items())
+    locked = all(
+        _lock_in(table, ids) if isinstance(ids, IdsIn) else _lock(table, np.unique(np.asarray(ids, dtype=np.int64)))
+        for table, ids in references.items()
+    )
     if not (locked and may_skip_checks()):
         yield
         return
@@ -48,6 +60,16 @@ def _lock(table: str, ids: NDArray[np.int64]) -> bool:
             )
             found += cursor.fetchone()[0]
     return found == len(ids)
+
+
+def _lock_in(table: str, ids: IdsIn) -> bool:
+    """As _lock, for ids that are in the database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT count(*) = (SELECT count(*) FROM {ids.table}) FROM (SELECT FROM {table} WHERE id IN "
+            f"(SELECT {ids.column} FROM {ids.table}) ORDER BY id FOR KEY SHARE) held"
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def may_skip_checks() -> bool:

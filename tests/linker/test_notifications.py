@@ -186,7 +186,7 @@ def test_a_sweep_has_what_is_due_sent_and_no_second_job_waits(
 def test_everybody_chooses_for_themselves(mails, maria, editor, client_for):
     client = client_for(maria)
     assert "Mails go to maria@example.com" in client.get("/mail/").content.decode()
-    chosen = {"asked": "not", "assigned": "daily", "alert": "once", "run_failed": "not"}
+    chosen = {"asked": "not", "assigned": "daily", "alert": "once", "run_failed": "not", "schedule": "once"}
     assert client.post("/mail/", chosen).status_code == 302
 
     assert tell(maria) is None

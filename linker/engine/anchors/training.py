@@ -6,6 +6,7 @@ that say what the editor's anchor says are right. So no link is ever described b
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,31 @@ class AnchorRanker:
         found = self.model.predict(features[:, self.places], num_iteration=rounds, num_threads=1)
         return np.round(np.asarray(found), 6)
 
+    def to_bytes(self) -> bytes:
+        """The trees, compressed; `anchors_again` reads them."""
+        return zlib.compress(self.model.model_to_string().encode())
+
+
+def anchors_again(index: TextIndex, kept: bytes, options: AnchorOptions | None = None) -> AnchorRanker | None:
+    """The choice of words whose trees `to_bytes` kept, with boundaries learned from the links of now; None for no
+    bytes."""
+    if not kept:
+        return None
+    options = options or AnchorOptions()
+    reader, pages = SpanReader(index), _learned_from(index, options)
+    boundaries = learn_boundaries(
+        reader, link_positions(index, np.arange(len(index.site.links))), text_blocks(reader, pages)
+    )
+    model = lightgbm.Booster(model_str=zlib.decompress(kept).decode())
+    return AnchorRanker(model, np.array([SPAN_FEATURES.index(name) for name in options.columns]), boundaries)
+
+
+def _learned_from(index: TextIndex, options: AnchorOptions) -> NDArray[np.int64]:
+    """The pages whose links are learned from, int64 [k], ascending."""
+    site = index.site
+    pages = np.unique(site.links.src[site.source[site.links.src]])
+    return np.sort(np.random.default_rng(options.seed).permutation(pages)[: options.sources])
+
 
 def train_anchors(
     index: TextIndex, options: AnchorOptions | None = None, progress: Progress = no_progress
@@ -89,10 +115,9 @@ def train_anchors(
     """A choice of words learned from the site's links; None where too few of their anchors are found in the texts."""
     options = options or AnchorOptions()
     site = index.site
-    pages = np.unique(site.links.src[site.source[site.links.src]])
+    pages = _learned_from(index, options)
     if len(site.links) < options.min_links or not len(pages):
         return None
-    pages = np.sort(np.random.default_rng(options.seed).permutation(pages)[: options.sources])
     reader = SpanReader(index)
     blocks = list(text_blocks(reader, pages))
     model = fit_anchors(examples(reader, blocks, options, progress), options)

@@ -48,6 +48,15 @@ def stacked(parts: list[sparse.csr_matrix]) -> sparse.csr_matrix:
     return whole
 
 
+def rows_at(matrix: sparse.csr_matrix, rows: NDArray[np.int64], height: int) -> sparse.csr_matrix:
+    """A matrix [k, c] as [height, c], its rows at `rows`, int64 [k], ascending; the others are empty."""
+    if len(rows) == height:
+        return matrix
+    counts = np.zeros(height + 1, dtype=np.int64)
+    counts[rows + 1] = np.diff(matrix.indptr)
+    return sparse.csr_matrix((matrix.data, matrix.indices, np.cumsum(counts)), shape=(height, matrix.shape[1]))
+
+
 def _top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     crowded = np.diff(matrix.indptr)[rows] > most

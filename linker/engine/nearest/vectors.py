@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from linker.engine.arrays.sparse import rows_at
 from linker.engine.arrays.vectors import any_values, slices
 
 if TYPE_CHECKING:
@@ -43,16 +44,22 @@ USUAL = SearchOptions()
 
 
 def nearest(
-    unit: Vectors, most: int, is_target: NDArray[np.bool_], options: SearchOptions = USUAL
+    unit: Vectors,
+    most: int,
+    is_target: NDArray[np.bool_],
+    options: SearchOptions = USUAL,
+    asked: NDArray[np.int64] | None = None,
 ) -> sparse.csr_matrix:
-    """The `most` targets of highest cosine for each page: CSR [n, n] of cosines, positive ones alone.
+    """The `most` targets of highest cosine for each page, or for those `asked` about, int64 [k], ascending, the others
+    having none: CSR [n, n] of cosines, positive ones alone.
 
     `unit` [n, d]: rows of length 1, or 0 for pages without a vector, which are near to nothing. Exact up to
     `options.exact` targets, ties to the lower page; beyond, an inverted file (faiss IndexIVFFlat) looks through the
     `options.probed` cells nearest to each page, whose work grows with the square root of the pages.
     """
     targets = np.flatnonzero(is_target & any_values(unit))
-    return _nearest(unit, most, [(np.arange(len(unit)), targets)], options)
+    pages = np.arange(len(unit)) if asked is None else asked
+    return rows_at(_nearest(unit, most, [(pages, targets)], options), pages, len(unit))
 
 
 def nearest_within(
@@ -132,8 +139,10 @@ def nearest_in_category(
     nodes: NDArray[np.int64],
     tree: CategoryTree,
     options: SearchOptions = USUAL,
+    asked: NDArray[np.int64] | None = None,
 ) -> sparse.csr_matrix:
-    """The `most` targets of highest cosine for each page in its category and those below: CSR [n, n], positive ones.
+    """The `most` targets of highest cosine for each page, or those `asked` about, in its category and those
+    below: CSR [n, n], positive ones.
 
     Categories with fewer targets look through the one above, if there is one. Those with more than
     `options.largest_block` keep what of `near`, the nearest of the whole site, lies in them. Pages without a category,
@@ -143,12 +152,14 @@ def nearest_in_category(
     order = np.argsort(place, kind="stable")
     ranked = place[order]
     rows, columns, values = [], [], []
-    for node in np.unique(nodes[nodes > 0]).tolist():
+    looks = np.ones(len(nodes), dtype=np.bool_) if asked is None else np.isin(np.arange(len(nodes)), asked)
+    for node in np.unique(nodes[looks & (nodes > 0)]).tolist():
         block = _targets_below(node, order, ranked, is_target, tree)
         above = int(tree.parent[node])
         if above and len(block) <= most:
             block = _targets_below(above, order, ranked, is_target, tree)
         pages = order[np.searchsorted(ranked, tree.enter[node]) : np.searchsorted(ranked, tree.enter[node] + 1)]
+        pages = pages[looks[pages]]
         if len(block) > options.largest_block:
             kept = near[pages].tocoo()
             inside = np.isin(kept.col, block)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sparse_dot_topn import sp_matmul_topn
 
-from linker.engine.arrays.sparse import stacked, top_rows, without_diagonal
+from linker.engine.arrays.sparse import rows_at, stacked, top_rows, without_diagonal
 from linker.engine.arrays.vectors import slices
 from linker.engine.nearest.vectors import groups_within
 
@@ -21,8 +21,11 @@ QUERY_TERMS = 20  # terms of a page that the pages nearest by words are looked f
 POSTINGS = 4_000  # pages that a term leads to, those it weighs most in
 
 
-def nearest_words(terms: sparse.csr_matrix, most: int, is_target: NDArray[np.bool_]) -> sparse.csr_matrix:
-    """The `most` targets nearest to each page by words, [n, n]: cosines of the rows of `terms` [n, v].
+def nearest_words(
+    terms: sparse.csr_matrix, most: int, is_target: NDArray[np.bool_], asked: NDArray[np.int64] | None = None
+) -> sparse.csr_matrix:
+    """The `most` targets nearest to each page by words, or to those `asked` about, int64 [k], ascending, the others
+    having none, [n, n]: cosines of the rows of `terms` [n, v].
 
     The rows of `terms` have length 1. Ties go to the lower page.
 
@@ -31,6 +34,9 @@ def nearest_words(terms: sparse.csr_matrix, most: int, is_target: NDArray[np.boo
     """
     query_terms = top_rows(terms, QUERY_TERMS)
     postings = top_rows((sparse.diags(is_target.astype(np.float32)) @ terms).T, POSTINGS)
+    if asked is not None:
+        found = sp_matmul_topn(query_terms[asked], postings, most + 1, threshold=0.0)
+        return top_rows(without_diagonal(rows_at(found, asked, terms.shape[0])), most)
     parts = []
     for part in slices(terms.shape[0]):
         found = sp_matmul_topn(query_terms[part], postings, most + 1, threshold=0.0)

@@ -44,13 +44,14 @@ def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions,
     trim_malloc()
     anchors = train_anchors(index, options.anchors, progress) if ranker.learns else None
     trim_malloc()
-    method = _Method(name, scorer, anchors, options)
+    method = Method(name, scorer, anchors, options)
+    nearness = nearness_of(index.near)
     known = _ranked_known(index, method, progress) if len(site.known) else None
     trim_malloc()
     evidence = build_evidence(index, np.arange(len(site.links)))
     trim_malloc()
     sources = np.flatnonzero(site.source if site.selected is None else site.selected)
-    scored, below, in_other_languages = _score(evidence, sources, site.taken, method, progress)
+    scored, below, in_other_languages = _score(evidence, sources, site.taken, nearness, method, progress)
     texts = evidence.texts_alone()
     del evidence, index  # half of the memory
     trim_malloc()
@@ -59,11 +60,30 @@ def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions,
         below=below,
         other_language=in_other_languages,
         known=known,
+        nearness=nearness,
     )
 
 
+def rank_sources(
+    index: SiteIndex,
+    sources: NDArray[np.int64],
+    nearness: NDArray[np.float64],
+    method: Method,
+    progress: Progress,
+) -> Ranked:
+    """As `rank_candidates`, of some sources alone, int64 [k], ascending, by a method that a run before has learned.
+
+    `index` with the nearest pages of the sources and of what they link to (`linker.engine.index.with_nearest`);
+    `nearness` float64 [n] of all pages, see `linker.engine.ranking.approval.nearness_of`.
+    """
+    evidence = build_evidence(index, np.arange(len(index.site.links)))
+    scored, below, in_other_languages = _score(evidence, sources, index.site.taken, nearness, method, progress)
+    ranked = _worded(evidence.texts_alone(), scored, method, progress)
+    return replace(ranked, below=below, other_language=in_other_languages, nearness=nearness)
+
+
 @dataclass(frozen=True)
-class _Method:
+class Method:
     """How pairs are ranked: the `name` of the ranker, what it scores pairs with, None for the formula, and the choice
     of words that was learned from the site, None where there was none."""
 
@@ -73,7 +93,7 @@ class _Method:
     options: EngineOptions
 
 
-def _worded(texts: TextEvidence, scored: ScoredPairs, method: _Method, progress: Progress) -> Ranked:
+def _worded(texts: TextEvidence, scored: ScoredPairs, method: Method, progress: Progress) -> Ranked:
     """The pairs with their probabilities and words."""
     options, scorer = method.options, method.scorer
     words, uncalibrated = words_of(texts, scored, method.anchors, options, progress)
@@ -93,10 +113,11 @@ def _worded(texts: TextEvidence, scored: ScoredPairs, method: _Method, progress:
         ranker=method.name,
         version=f"{scorer.version if scorer else FORMULA_VERSION}+{options.approval.version}",
         scorer=scorer,
+        anchors=method.anchors,
     )
 
 
-def _ranked_known(index: SiteIndex, method: _Method, progress: Progress) -> Ranked:
+def _ranked_known(index: SiteIndex, method: Method, progress: Progress) -> Ranked:
     """Those of the site's known pairs that would be among the suggestions of their sources if they were not linked:
     whatever follows from links is computed without theirs."""
     site, pages = index.site, len(index.site)
@@ -104,7 +125,9 @@ def _ranked_known(index: SiteIndex, method: _Method, progress: Progress) -> Rank
     evidence = build_evidence(index, np.flatnonzero(~np.isin(site.links.src * pages + site.links.dst, known)))
     source, target = site.taken
     others = ~np.isin(source * pages + target, known)
-    scored, *_ = _score(evidence, np.unique(site.known.src), (source[others], target[others]), method, progress)
+    scored, *_ = _score(
+        evidence, np.unique(site.known.src), (source[others], target[others]), nearness_of(index.near), method, progress
+    )
     ranked = _worded(evidence.texts_alone(), scored, method, progress)
     turn = rank_by_source(ranked.pairs, ranked.allocation_score)
     is_known = np.isin(ranked.source * pages + ranked.target, known)
@@ -129,13 +152,14 @@ def _score(
     evidence: Evidence,
     sources: NDArray[np.int64],
     taken: tuple[NDArray[np.int64], NDArray[np.int64]],
-    method: _Method,
+    nearness: NDArray[np.float64],
+    method: Method,
     progress: Progress,
 ) -> tuple[ScoredPairs, PairsBelowThreshold, int]:
     """The best pairs of each of some sources but for those that are `taken`, those of them that are too unlikely, and
     how many pairs are in different languages."""
     scorer, options = method.scorer, method.options
-    nearness, barred = nearness_of(evidence.index.near), Counter[str]()
+    barred = Counter[str]()
     parts: list[ScoredPairs] = []
     below = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))]
     for first in range(0, len(sources), options.limits.sources):

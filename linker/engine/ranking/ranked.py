@@ -14,6 +14,7 @@ from linker.engine.ranking.reasons import REASONS, Why, why
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from linker.engine.anchors.training import AnchorRanker
     from linker.engine.index import TextIndex
     from linker.engine.ranking.features import Candidates
     from linker.engine.ranking.rankers.base import Scorer
@@ -49,7 +50,8 @@ class Ranked:
     become the link, by pair. `ranker`: the name of what ranked, with its `version`; `scorer`: what it scored pairs
     with, None for the formula. `index` is what the words are words of. `other_language`: pairs left out because the
     two pages are in different languages. `known`: those of the site's known pairs that would be suggested, as if they
-    were not linked; None where there were none to look at."""
+    were not linked; None where there were none to look at. `nearness` float64 [n] and `anchors`: what a later run
+    over a few of the sources needs, see `linker.engine.ranking.pipeline.rank_sources`."""
 
     index: TextIndex
     pairs: Candidates
@@ -64,6 +66,8 @@ class Ranked:
     scorer: Scorer | None
     other_language: int = 0
     known: Ranked | None = None
+    nearness: NDArray[np.float64] | None = None
+    anchors: AnchorRanker | None = None
 
     @property
     def quality(self) -> Quality | None:

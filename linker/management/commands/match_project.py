@@ -14,8 +14,11 @@ from linker.engine.params import MatchParams, Mode, PageFilter, Ranking, Sample,
 from linker.engine.patterns import compile_pattern
 from linker.engine.ranking.rankers.registry import RANKERS
 from linker.management.commands._cli import ProgressBar, ProjectCommand, work_here
+from linker.matching.changes_run import run_changes
+from linker.matching.changes_start import start_changes
 from linker.matching.start import run_match
 from linker.models import Category, Project, Run, RunKind
+from linker.models.run import ACTIVE
 from linker.pages.page_lists import list_in_words, unknown_in_words
 from linker.runs import lifecycle
 from linker.runs.workers import WorkerPool
@@ -174,6 +177,11 @@ class Command(ProjectCommand):
         group.add_argument(
             "--pilot-anywhere", action="store_true", help="without giving each top category its share of them"
         )
+        parser.add_argument(
+            "--changed", action="store_true",
+            help="only pages that changed since the standing run, and those that might link to them, as that run "
+            "ranked; the whole site where too much has changed. Takes no other option but --workers",
+        )  # fmt: skip
         parser.add_argument("--include-non-indexable-donors", action="store_true")
         parser.add_argument(
             "--workers", type=_count, default=0, metavar="N",
@@ -188,8 +196,20 @@ class Command(ProjectCommand):
             raise CommandError(str(error)) from error
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler)  # the run is cancelled and the workers are stopped
-        run = lifecycle.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=bool(options["workers"]))
-        ended = self._through_queue(run, options["workers"]) if options["workers"] else work_here(run, run_match)
+        to_queue = bool(options["workers"])
+        if options["changed"]:
+            run = start_changes(project, to_queue=to_queue)
+        else:
+            run = lifecycle.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=to_queue)
+        self._work(run, options["workers"])
+        if options["changed"]:
+            whole = Run.objects.filter(project=project, kind=RunKind.MATCH, status__in=ACTIVE, pk__gt=run.pk).first()
+            if whole is not None:
+                self._work(whole, options["workers"])
+
+    def _work(self, run: Run, workers: int) -> None:
+        here = run_changes if run.kind == RunKind.CHANGES else run_match
+        ended = self._through_queue(run, workers) if workers else work_here(run, here)
         self.stdout.write(f"run: {run.pk}")
         self.show(ended)
 

@@ -27,6 +27,14 @@ def check_pattern(text: str) -> str:
     return text
 
 
+class SinceField(forms.DateField):
+    """A day from which on something is new."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        day = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")  # the only form that browsers take
+        super().__init__(**{"label": _("New since"), "widget": day, **kwargs})
+
+
 class PatternField(forms.CharField):
     """One RE2 expression, searched in the address."""
 

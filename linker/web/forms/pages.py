@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from linker.models import Category
 from linker.pages.listing import ORDERS, SHOW
 from linker.pages.roles import role_choices
-from linker.web.forms.fields import categories_of
+from linker.web.forms.fields import SinceField, categories_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,12 +27,13 @@ class PageListForm(forms.Form):
     role = forms.ChoiceField()
     language = forms.ChoiceField()
     show = forms.ChoiceField(choices=[(key, label) for key, (label, _) in SHOW.items()])
+    since = SinceField()
     order = forms.ChoiceField(choices=[(key, label) for key, (label, *_) in ORDERS.items()])
     sensitive = forms.IntegerField(widget=forms.HiddenInput)
 
     def __init__(self, project: Project, chosen: PageListFilter, languages: Sequence[tuple[str, str]]) -> None:
         initial: dict[str, Any] = {name: getattr(chosen, name) for name in ("category", "role", "language", "show")}
-        initial |= {"q": chosen.text, "order": chosen.order, "sensitive": chosen.rule}
+        initial |= {"q": chosen.text, "since": chosen.since, "order": chosen.order, "sensitive": chosen.rule}
         super().__init__(initial=initial, auto_id="%s", use_required_attribute=False)
         categories, role, language = (self.fields[name] for name in ("category", "role", "language"))
         assert isinstance(categories, forms.ModelChoiceField)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from zoneinfo import available_timezones
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -78,6 +79,12 @@ class ProjectForm(forms.ModelForm):
         entry_length=100,
         label=gettext_lazy("Never used as an anchor"),
         help_text=gettext_lazy("One anchor a line, in upper or lower case."),
+    )
+
+    time_zone = forms.ChoiceField(
+        choices=lambda: [(name, name.replace("_", " ")) for name in sorted(available_timezones())],
+        label=gettext_lazy("Time zone"),
+        help_text=gettext_lazy("Schedules of sources and of the match keep to its clocks."),
     )
 
     class Meta:

@@ -47,6 +47,13 @@ class SafetyClassForm(forms.ModelForm):
         page_list.queryset = PageList.objects.filter(project=project).defer("pages")
         page_list.empty_label = _("No list")
 
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        others = SafetyClass.objects.filter(project=self.instance.project, ended_at=None).exclude(pk=self.instance.pk)
+        if others.filter(name__iexact=name).exists():
+            raise ValidationError(_("A class has this name already."))
+        return name
+
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         if not self.errors and not any(values.get(name) for name in PARTS):

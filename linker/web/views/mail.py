@@ -29,6 +29,7 @@ class MailForm(forms.ModelForm):
             "assigned": gettext_lazy("I am given suggestions to review"),
             "alert": gettext_lazy("There is an alert in a project that I manage"),
             "run_failed": gettext_lazy("A run that I started has failed"),
+            "schedule": gettext_lazy("What a schedule started in a project that I manage has failed, or works again"),
         }
 
 

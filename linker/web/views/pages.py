@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from linker.explain.page_role import role_in_words
 from linker.models import Page, Role
 from linker.pages import listing as reads
+from linker.pages.identity.reads import identity_of
 from linker.pages.languages import language_name
 from linker.pages.traffic import page_traffic
 from linker.projects import access
@@ -78,7 +79,11 @@ def _languages(project: Project, query: reads.PageListFilter) -> list[tuple[str,
 @require_safe
 def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
     membership = access.member(request, slug)
-    found = get_object_or_404(Page.objects.select_related("category"), project=membership.project, pk=page_id)
+    found = get_object_or_404(
+        Page.objects.select_related("category", "successor").defer("successor__body"),
+        project=membership.project,
+        pk=page_id,
+    )
     found.project, user = membership.project, cast("User", request.user)
     context = shell(
         membership,
@@ -86,6 +91,7 @@ def page(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
         page=found,
         role=role_in_words(membership.project, found),
         role_form=PageRoleForm(initial={"role": found.role_by_hand}),
+        identity=identity_of(found),
         traffic=page_traffic(found),
         links_in=reads.body_links(found, inward=True),
         links_out=reads.body_links(found, inward=False),

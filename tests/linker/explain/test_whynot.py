@@ -97,7 +97,7 @@ def test_nothing_keeps_a_good_page_away_and_its_shares_are_named(project):
 @pytest.mark.parametrize(
     ("path", "fields", "code", "said"),
     [
-        ("/a", {"status": "killed"}, "not-live", "killed"),
+        ("/a", {"status": "removed"}, "not-live", "removed"),
         ("/a", {"missing_since": timezone.now()}, "missing", "missing since"),
         ("/a", {"status_code": 404}, "status-code", "404"),
         ("/a", {"redirect_url": "https://shop.example/b"}, "redirect", "https://shop.example/b"),

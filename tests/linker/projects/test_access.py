@@ -32,6 +32,7 @@ PATTERNS = project_patterns()
 def address(pattern: URLPattern, project) -> str:
     """The pattern's address with rows of the project that are really there."""
     edge = project.edges.first() or make_edge(project)
+    source_id = project.site_sources.values_list("pk", flat=True).first() or 1
     values = {
         "slug": project.slug,
         "run_id": edge.run_id,
@@ -42,6 +43,7 @@ def address(pattern: URLPattern, project) -> str:
         "rule_id": 1,
         "upload_id": 1,
         "number": 1,
+        "source_id": source_id,
     }
     names = pattern.pattern.converters
     return reverse(pattern.name, kwargs={"slug": project.slug, **{name: values.get(name, 1) for name in names}})

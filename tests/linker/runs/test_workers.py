@@ -50,7 +50,7 @@ def test_a_killed_pool_leaves_neither_workers_nor_their_jobs(project, worker_pro
         cursor.execute("LOCK TABLE linker_page")  # the job waits here for as long as the test wants
         pool = worker_processes(2)
         assert _soon(lambda: Run.objects.get().status == RunStatus.RUNNING, 40)
-        assert _soon(lambda: len(_family(pool.pid)) == 3, 40), "two workers and a job"
+        assert _soon(lambda: len(_family(pool.pid)) == 4, 40), "two workers, RQ's scheduler and a job"
         family = _family(pool.pid)
         pool.send_signal(signal.SIGKILL)
         pool.wait()

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from linker.matching.start import run_match
 from linker.models import CandidateEdge, Page
-from linker.storage.references import lock_references
+from linker.storage.references import IdsIn, lock_references
 from tests.factories import embed, make_model, make_page
 from tests.linker.matching.test_match import match, start
 
@@ -51,10 +51,17 @@ def test_checks_are_on_again_after_a_run(project, pages):
 
 
 @pytest.mark.django_db
-def test_what_refers_to_a_row_that_is_gone_is_checked(project):
-    with lock_references({"linker_project": [project.pk], "linker_page": [0]}), connection.cursor() as cursor:
-        cursor.execute("SHOW session_replication_role")
-        assert cursor.fetchone() == ("origin",)
+@pytest.mark.parametrize("are_stored", [False, True])
+def test_what_refers_to_a_row_that_is_gone_is_checked(project, pages, are_stored):
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE asked (page bigint) ON COMMIT DROP")
+        for ids, expected in (([pages[0].pk], "replica"), ([pages[0].pk, 0], "origin")):
+            cursor.execute("TRUNCATE asked")
+            cursor.execute("INSERT INTO asked SELECT unnest(%s::bigint[])", [ids])
+            asked = IdsIn("asked", "page") if are_stored else ids
+            with lock_references({"linker_project": [project.pk], "linker_page": asked}):
+                cursor.execute("SHOW session_replication_role")
+                assert cursor.fetchone() == (expected,)
 
 
 @pytest.mark.django_db(transaction=True)

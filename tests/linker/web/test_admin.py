@@ -316,3 +316,11 @@ def test_every_model_of_the_administration_is_one_we_mean_to_show():
     ours |= {model._meta.label for model in GOVERNANCE}
 
     assert shown == ours
+
+
+@pytest.mark.filterwarnings("error::django.core.paginator.UnorderedObjectListWarning")
+def test_the_list_of_categories_has_an_order(project, admin_client):
+    for name in ("Shop", "Magazine"):
+        make_category(project, name)
+    page = admin_client.get("/admin/linker/category/").content.decode()
+    assert page.index("Magazine") < page.index("Shop", page.index("result_list"))

@@ -1,0 +1,59 @@
+"""Which other pages might link to a few pages that have changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.engine.phrases import H1, TITLE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.index import SiteIndex
+
+BY_NAME = 2.0  # more than any cosine: a text that names a page is the best place for a link to it
+
+
+def givers(
+    index: SiteIndex, first: NDArray[np.int64], then: NDArray[np.int64], most: int, each: int
+) -> NDArray[np.int64]:
+    """At most `most` sources, int64 [k], ascending, that are likeliest to link to some pages: to those of `first`, and
+    with the room that is left to those of `then`, int64 both; up to `each` for a page.
+
+    A source whose text names the page comes before the pages nearest to it by vector, which `index.near` knows of all
+    of them. All pages have one before any has a second; ties go to the lower page.
+    """
+    chosen = np.empty(0, dtype=np.int64)
+    for pages in (first, then):
+        order = _in_turn(index, pages, each)
+        fresh = order[~np.isin(order, chosen)]
+        _, place = np.unique(fresh, return_index=True)
+        chosen = np.concatenate([chosen, fresh[np.sort(place)]])[:most]
+    return np.sort(chosen)
+
+
+def _in_turn(index: SiteIndex, pages: NDArray[np.int64], each: int) -> NDArray[np.int64]:
+    """The likeliest sources, the best of each page first, then the second of each."""
+    site = index.site
+    near = index.near[pages].tocoo()
+    target, source, score = pages[near.row], near.col.astype(np.int64), near.data.astype(np.float64)
+    names, found = index.names, index.occurrences
+    own = np.isin(names.page, pages) & ((names.bits & (TITLE | H1)) > 0)
+    phrase_of, page_of = names.phrase[own], names.page[own]
+    said = np.flatnonzero(np.isin(found.phrase, phrase_of))
+    for phrase in np.unique(phrase_of[np.isin(phrase_of, found.phrase[said])]).tolist():
+        sayers = np.unique(found.page[said[found.phrase[said] == phrase]].astype(np.int64))[: 4 * each]
+        for page in page_of[phrase_of == phrase].tolist():
+            target = np.concatenate([target, np.full(len(sayers), page)])
+            source = np.concatenate([source, sayers])
+            score = np.concatenate([score, np.full(len(sayers), BY_NAME)])
+    keep = site.source[source] & (source != target)
+    target, source, score = target[keep], source[keep], score[keep]
+    order = np.lexsort((source, -score, target))
+    target, source = target[order], source[order]
+    turn = np.arange(len(target)) - np.searchsorted(target, target)
+    first = turn < each
+    best: NDArray[np.int64] = source[first][np.lexsort((target[first], turn[first]))]
+    return best

@@ -1,0 +1,109 @@
+"""The end of a run over what changed: what it found becomes part of the standing run."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from django.db import transaction
+
+from linker.errors import UserError
+from linker.matching.allocation import allocate_links
+from linker.matching.edges import save_edges
+from linker.matching.kept_runs import keep_links_of, standing_run
+from linker.matching.needs import needs_of
+from linker.matching.result import StayingLinks
+from linker.matching.stale import mark_stale_of
+from linker.matching.suppressions import hide, settle
+from linker.matching.tiers import keep_apart
+from linker.matching.unallocated import save_unallocated
+from linker.models import Project
+from linker.models.querysets import OPEN, sql
+from linker.pages.sensitivity import mark_sensitive
+from linker.runs import lifecycle
+from linker.storage.copy import copy_out
+from linker.storage.edge_counts import recount
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from linker.engine.params import MatchParams
+    from linker.matching.changes_report import ChangesReport
+    from linker.matching.eligibility import Eligible
+    from linker.matching.result import MatchResult
+    from linker.models import Run
+    from linker.runs.lifecycle import Progress
+
+STEPS = 4
+
+
+def staying_links(project: Project, donors: NDArray[np.int64]) -> StayingLinks:
+    """The open suggestions of all donors but these, ids int64 [k], ascending."""
+    rows = copy_out(
+        f"SELECT source_id, target_id, score::float8 FROM linker_candidateedge WHERE project_id = %s AND {sql(OPEN)}",
+        [project.pk],
+        [("source", ">i8"), ("target", ">i8"), ("score", ">f8")],
+    )
+    rows = rows[~np.isin(rows["source"].astype(np.int64), donors)]
+    return StayingLinks(
+        *(rows[name].astype(kind) for name, kind in (("source", "i8"), ("target", "i8"), ("score", "f8")))
+    )
+
+
+def save_changes(
+    run: Run,
+    standing: Run,
+    params: MatchParams,
+    result: MatchResult,
+    eligible: Eligible,
+    report: ChangesReport,
+    started: float,
+    progress: Progress,
+) -> ChangesReport:
+    """Allocates links to the donors that were looked at, `eligible.chosen_donor`, and stores them as edges of the
+    standing run, all in one transaction. Raises UserError where another run stands by now."""
+    project = run.project
+    progress(0, STEPS, "Allocating links")
+    needs = needs_of(project)
+    allocated = allocate_links(project, params, result, needs.under_linked(result.acceptors))
+    with transaction.atomic():
+        _lock_standing(project, standing)
+        progress(1, STEPS, "Choosing anchors and places")
+        saved = save_edges(
+            standing, params, result, allocated, needs, lambda _done: progress(1, STEPS, "Choosing anchors and places")
+        )
+        progress(2, STEPS, "Marking what is no longer proposed")
+        closed = mark_stale_of(standing, eligible, saved.stored)
+        settle(project)
+        keep_apart(project, np.unique(saved.stored["target"]).tolist())
+        mark_sensitive(project)
+        progress(3, STEPS, "Cleaning up")
+        donors = eligible.ids[eligible.chosen_donor]
+        save_unallocated(standing, allocated, saved.unplaced.pairs, donors)
+        keep_links_of(standing, np.union1d(donors, closed.donors))
+        if result.marks is not None:
+            result.marks.keep(standing, changes=report.changes or 0, changed=report.changed_in_all or 0)
+        report = replace(
+            report,
+            links=len(saved.stored),
+            opened=saved.new,
+            refreshed=saved.refreshed,
+            closed=closed.undecided,
+            seconds=round(time.monotonic() - started, 1),
+        )
+        lifecycle.succeed(run.pk, report)
+    hide(project)
+    recount(project)
+    return report
+
+
+def _lock_standing(project: Project, standing: Run) -> None:
+    """In the transaction that writes: raises UserError where another run stands by now."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    now = standing_run(project)
+    if now is None or now.pk != standing.pk:
+        raise UserError(
+            "Another match run has come to stand meanwhile. Nothing was changed: match what changed once more."
+        )

@@ -1,0 +1,103 @@
+"""What happened to pages, written down: events, states, addresses, and numbers that go along. One transaction.
+
+Whoever knows what happened fills two temporary tables, by COPY or by a query: `page_news` with the events in their
+order, `page_state` with what each page is after the last of them. A page that moved has its new address there.
+
+    page_news  (place, page, kind, other, old_url, new_url, at)
+    page_state (page, status, successor, since, url, key)
+
+Suggestions follow once that is committed: linker.pages.identity.edges.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import connection
+
+from linker.pages.identity import numbers
+from linker.storage.copy import analyze
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractBaseUser
+
+    from linker.models import EventOrigin, Project, Run
+
+NEWS = ("page", "kind", "other", "old_url", "new_url", "at")
+STATE = ("page", "status", "successor", "since", "url", "key")
+_TABLES = """
+DROP TABLE IF EXISTS page_news, page_state;
+CREATE TEMP TABLE page_news (place bigint GENERATED ALWAYS AS IDENTITY, page bigint, kind text, other bigint,
+    old_url text, new_url text DEFAULT '', at timestamptz) ON COMMIT DROP;
+CREATE TEMP TABLE page_state (page bigint PRIMARY KEY, status text, successor bigint, since timestamptz, url text,
+    key text, event bigint) ON COMMIT DROP;
+"""
+_TOLD = """
+WITH told AS (
+    INSERT INTO linker_pageevent (project_id, page_id, kind, other_id, old_url, new_url, at, told_at, origin, run_id,
+        user_id)
+    SELECT %(project)s, page, kind, other, old_url, new_url, at, now(), %(origin)s, %(run)s, %(user)s
+    FROM page_news ORDER BY place ON CONFLICT (page_id, at, kind, md5(new_url)) DO NOTHING RETURNING kind
+)
+SELECT kind, count(*) FROM told GROUP BY 1
+"""
+_NEWEST = """
+UPDATE page_state s SET event = e.id FROM (
+    SELECT DISTINCT ON (e.page_id) e.page_id, e.id FROM linker_pageevent e JOIN page_state s ON s.page = e.page_id
+    ORDER BY e.page_id, e.id DESC
+) e WHERE e.page_id = s.page
+"""
+# An address that the page has again is its own once more, and one that another page takes over is that page's.
+_LEFT = """
+INSERT INTO linker_pageaddress AS a (project_id, page_id, url, canonical_url, until)
+SELECT p.project_id, p.id, p.url, p.canonical_url, s.since FROM page_state s JOIN linker_page p ON p.id = s.page
+WHERE s.key IS NOT NULL AND s.key <> p.canonical_url
+ON CONFLICT (project_id, md5(canonical_url))
+DO UPDATE SET page_id = excluded.page_id, url = excluded.url, until = excluded.until
+"""
+_TAKEN = """
+DELETE FROM linker_pageaddress a USING page_state s
+WHERE a.project_id = %(project)s AND md5(a.canonical_url) = md5(s.key)
+"""
+_STATES = """
+UPDATE linker_page p SET status = s.status, successor_id = s.successor, state_since = s.since,
+    url = coalesce(s.url, p.url), canonical_url = coalesce(s.key, p.canonical_url)
+FROM page_state s WHERE p.id = s.page AND p.project_id = %(project)s
+"""
+# Whatever led to a page that leads on, leads there as well: no chain is longer than one step.
+_CHAINS = """
+UPDATE linker_page p SET successor_id = s.successor FROM page_state s
+WHERE p.successor_id = s.page AND s.successor IS NOT NULL AND p.id <> s.successor
+"""
+
+
+def begin() -> None:
+    """Makes the two tables, empty."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TABLES)
+
+
+def record(
+    project: Project, origin: EventOrigin, *, run: Run | None = None, user: AbstractBaseUser | None = None
+) -> dict[str, int]:
+    """Writes down what the two tables hold; returns how many events of each kind were new.
+
+    For use within a transaction; whoever calls this calls linker.pages.identity.edges.settle after the commit.
+    """
+    analyze("page_news", "page_state")
+    values = {
+        "project": project.pk,
+        "origin": origin.value,
+        "run": run.pk if run is not None else None,
+        "user": user.pk if user is not None else None,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_TOLD, values)
+        told = dict(cursor.fetchall())
+        cursor.execute("SELECT EXISTS (SELECT FROM page_state)")
+        if not cursor.fetchone()[0]:
+            return told
+        for statement in (_NEWEST, _LEFT, _TAKEN, _STATES, _CHAINS):
+            cursor.execute(statement, values)
+    numbers.follow(project)
+    return told

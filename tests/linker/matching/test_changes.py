@@ -1,0 +1,228 @@
+"""A match run over what changed: it finds what a run over the whole site would, and leaves the rest as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from linker.errors import RunCancelled, UserError
+from linker.matching.changes_report import ChangesReport, Whole
+from linker.matching.changes_run import ChangeOptions, run_changes, start_whole_if_due
+from linker.matching.changes_start import start_changes
+from linker.matching.kept_runs import standing_run
+from linker.matching.page_marks import PageMarks
+from linker.models import CandidateEdge, ExistingLink, KeptLinks, MatchedPages, Page, Project, Run, RunKind
+from linker.models.querysets import OPEN
+from linker.runs.lifecycle import RunIsActive
+from tests.factories import embed, make_link, make_model, make_page, make_run
+from tests.linker.matching.test_ranked import match, site
+
+pytestmark = pytest.mark.django_db
+__all__ = ["site"]
+
+
+def match_changes(project: Project, **options) -> ChangesReport:
+    run = start_changes(project, to_queue=False)
+    Run.objects.filter(pk=run.pk).update(status="running")
+    report = run_changes(run, options=ChangeOptions(**options))
+    Run.objects.filter(pk=run.pk).update(status="succeeded", report=report.to_json(), finished_at=timezone.now())
+    return report
+
+
+def open_links(project: Project) -> dict[tuple[int, int], tuple]:
+    edges = CandidateEdge.objects.filter(OPEN, project=project)
+    return {
+        (edge.source_id, edge.target_id): (edge.score, edge.probability, edge.anchor, edge.span_start) for edge in edges
+    }
+
+
+def change(page: Page) -> None:
+    page.body = f"A new beginning of the text.\n{page.body}"
+    page.save(update_fields=["body"])
+
+
+def all_anew(project: Project) -> ChangesReport:
+    """Matches all pages with the ranker of the standing run."""
+    row = MatchedPages.objects.get(run=standing_run(project))
+    row.marks = bytes(len(row.marks))
+    row.save()
+    return match_changes(project, most_changed=1.0, most_in_all=9.0)
+
+
+def test_changed_pages_get_what_a_run_over_the_whole_site_gives_them_and_others_stay(project, site):
+    pages, _ = site
+    run = match(project)
+    before = open_links(project)
+    changed = [pages[3], pages[50], pages[77]]
+    for page in changed:
+        change(page)
+    new = make_page(
+        project, "/tent/new", title="Tent guide 999 | Shop", h1="Tent guide 999", category=pages[0].category,
+        body="Please read Tent guide 6 before you go out.",
+    )  # fmt: skip
+    embed(new, [1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1], make_model(8))
+    Page.objects.filter(pk=pages[20].pk).update(missing_since=timezone.now())
+
+    linking = set(ExistingLink.objects.filter(target=pages[20]).values_list("source_id", flat=True))
+
+    report = match_changes(project)
+
+    assert len({page.pk for page in [*changed, new]} | linking) == report.changed
+    assert (report.run, report.new, report.gone) == (run.pk, 1, 1)
+    after = open_links(project)
+    looked = set(np.flatnonzero(PageMarks.kept(run)[0].runs != run.pk).tolist())
+    ids = PageMarks.kept(run)[0].ids
+    matched = {int(ids[place]) for place in looked}
+    assert len(matched) == report.donors < len(pages) / 2
+    assert {page.pk for page in [*changed, new]} <= matched
+    gone = pages[20].pk
+    assert not any(gone in pair for pair in after)
+    unaffected = {pair: value for pair, value in before.items() if pair[0] not in matched and gone not in pair}
+    assert {pair: value for pair, value in after.items() if pair[0] not in matched} == unaffected
+    assert any(target == new.pk for _, target in after)
+
+    all_anew(project)
+
+    whole = open_links(project)
+    mine = {pair for pair in whole if pair[0] in {page.pk for page in [*changed, new]}}
+    assert len(mine & after.keys()) >= 0.95 * len(mine) > 0
+    assert len(after.keys() & whole.keys()) >= 0.9 * len(whole)
+
+
+def test_the_run_before_goes_on_standing_and_is_kept_with_what_was_found(project, site):
+    pages, _ = site
+    run = match(project)
+    change(pages[3])
+    match_changes(project)
+    assert standing_run(project) == run
+    edges = CandidateEdge.objects.filter(OPEN, project=project)
+    assert set(edges.values_list("run_id", flat=True)) == {run.pk}
+    kept = {(row.source, target) for row in KeptLinks.objects.filter(kept_id=run.pk) for target in row.targets}
+    assert kept == set(open_links(project))
+    run.kept.refresh_from_db()
+    assert run.kept.links == len(kept)
+
+
+def test_nothing_is_done_where_nothing_changed(project, site):
+    match(project)
+    before = open_links(project)
+    report = match_changes(project)
+    assert (report.changed, report.gone, report.donors, report.whole) == (0, 0, 0, None)
+    assert open_links(project) == before
+
+
+def test_a_change_is_matched_once(project, site):
+    pages, _ = site
+    match(project)
+    change(pages[3])
+    assert match_changes(project).changed == 1
+    assert match_changes(project).changed == 0
+
+
+@pytest.mark.parametrize("what", ["title", "category", "link", "vector"])
+def test_whatever_a_run_reads_of_a_page_counts_as_a_change(project, site, what):
+    pages, _ = site
+    match(project)
+    page = pages[5]
+    if what == "link":
+        make_link(page, pages[6], "another link")
+    elif what == "vector":
+        page.embeddings.all().delete()
+        embed(page, [0, 0, 0, 0, 0, 0, 1, 0], make_model(8))
+    else:
+        fields = {"title": {"title": "Else"}, "category": {"category": pages[6].category}}
+        Page.objects.filter(pk=page.pk).update(**fields[what])
+    assert match_changes(project).changed == 1
+
+
+def test_the_whole_site_is_matched_where_too_much_has_changed(project, site):
+    pages, _ = site
+    run = match(project)
+    before = open_links(project)
+    for page in pages[:30]:
+        change(page)
+    report = match_changes(project)
+    assert report.whole == Whole.MUCH_CHANGED
+    assert open_links(project) == before
+    whole = start_whole_if_due(project.runs.get(kind=RunKind.CHANGES))
+    assert whole.kind == RunKind.MATCH
+    assert whole.params == run.params
+
+
+@pytest.mark.parametrize(
+    ("options", "whole"), [({"most_runs": 1}, Whole.MANY_RUNS), ({"most_in_all": 0.01}, Whole.MUCH_IN_ALL)]
+)
+def test_the_whole_site_is_due_again_after_many_changes(project, site, options, whole):
+    pages, _ = site
+    match(project)
+    change(pages[1])
+    assert match_changes(project).whole is None
+    change(pages[2])
+    assert match_changes(project, **options).whole == whole
+
+
+def test_without_a_run_that_can_be_followed_the_whole_site_is_matched(project, site):
+    assert match_changes(project).whole == Whole.NO_RUN
+    run = match(project)
+    run.ranker.version = "trees-0+1"
+    run.ranker.save()
+    change(site[0][1])
+    assert match_changes(project).whole == Whole.OTHER_RANKER
+    MatchedPages.objects.all().delete()
+    assert match_changes(project).whole == Whole.NOT_KEPT
+
+
+def test_it_does_not_run_beside_a_match(project, site):
+    make_run(project, RunKind.MATCH, "running")
+    with pytest.raises(RunIsActive, match="already running"):
+        start_changes(project)
+
+
+def test_a_match_that_ends_meanwhile_stands_and_nothing_else_is_changed(project, site):
+    pages, _ = site
+    match(project)
+    change(pages[3])
+    run = start_changes(project, to_queue=False)
+    seen = []
+
+    def progress(done: int, total: int, stage: str = "") -> None:
+        if stage == "Allocating links" and not seen:
+            seen.append(match(project))
+
+    with pytest.raises(UserError, match="come to stand"):
+        run_changes(run, progress)
+    assert set(CandidateEdge.objects.filter(OPEN, project=project).values_list("run_id", flat=True)) == {seen[0].pk}
+
+
+@pytest.mark.parametrize("stage", ["Ranking", "Allocating links", "Marking what is no longer proposed", "Cleaning up"])
+def test_one_that_is_cancelled_or_killed_changes_nothing_and_can_be_done_again(project, site, stage):
+    pages, _ = site
+    match(project)
+    change(pages[3])
+    before, kept = open_links(project), bytes(MatchedPages.objects.get().marks)
+    run = start_changes(project, to_queue=False)
+
+    def progress(done: int, total: int, at: str = "") -> None:
+        if at == stage:
+            raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        run_changes(run, progress)
+    assert open_links(project) == before
+    assert bytes(MatchedPages.objects.get().marks) == kept
+    Run.objects.filter(pk=run.pk).update(status="cancelled")
+    assert match_changes(project).changed == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_matches_what_changed_and_the_whole_site_where_that_is_due(project, site, capsys):
+    call_command("match_project", project.slug, "--changed")
+    assert "whole site is matched" in capsys.readouterr().out
+    run = standing_run(project)
+    assert run.kind == RunKind.MATCH
+    change(site[0][3])
+    call_command("match_project", project.slug, "--changed")
+    assert "1 page is new or has changed" in capsys.readouterr().out
+    assert standing_run(project) == run
