@@ -101,7 +101,9 @@ class System:
         return psutil.Process(self.pool.pid).children()
 
     def jobs(self) -> list[psutil.Process]:
-        return [job for worker in self.workers() for job in worker.children()]
+        """The processes of jobs: each leads a group of its own, which a worker's scheduler does not."""
+        children = [child for worker in self.workers() for child in worker.children()]
+        return [child for child in children if os.getpgid(child.pid) == child.pid]
 
 
 # ---------------------------------------------------------------------------------------------------------- faults

@@ -55,7 +55,8 @@ TABLE = Table(
         "requests": gettext_lazy("Requests"),
         "bytes": gettext_lazy("Bytes"),
         "seconds": gettext_lazy("Seconds"),
-    }
+    },
+    hidden={"is_whole", "stopped_by"},
 )
 
 

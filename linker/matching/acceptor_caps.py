@@ -23,28 +23,35 @@ if TYPE_CHECKING:
 
 # The cap of the row `run`, 0 for none. What the run worked with has the largest share of its links in it.
 MOST = f"coalesce((run.report #>> '{{allocation,target_cap}}')::int, {of_edges_run('per_target')})"
-_MOST = f"SELECT run.id, {MOST} FROM linker_run run WHERE run.id = ANY(%(runs)s::bigint[])"
-_RECEIVED = f"""
-SELECT e.target_id, count(*) FROM linker_candidateedge e
+_READ = f"""
+SELECT 'most', run.id, {MOST} FROM linker_run run WHERE run.id = ANY(%(runs)s::bigint[])
+UNION ALL
+SELECT 'received', e.target_id, count(*) FROM linker_candidateedge e
 WHERE e.project_id = %(project)s AND e.target_id = ANY(%(pages)s::bigint[]) AND e.id <> ALL(%(without)s::bigint[])
     AND {TAKES_ROOM}
-GROUP BY 1
+GROUP BY e.target_id
 """
 
 
 class AcceptorCaps:
-    """The caps of the acceptors of some edges, read once, and the links that use them up. Two queries."""
+    """The caps of the acceptors of some edges, read once, and the links that use them up. One query."""
 
     def __init__(self, project: Project, edges: Collection[CandidateEdge], *, without: Iterable[int] = ()) -> None:
         """`without`: ids of edges that take no room."""
-        self._most: dict[int, int] = {}
-        self._received: Counter[int] = Counter()
+        self._most: dict[int, int] = {}  # by run
+        self._received: Counter[int] = Counter()  # by page
         if not edges:
             return
-        self._most = _pairs(_MOST, {"runs": sorted({edge.run_id for edge in edges})})
-        pages = sorted({edge.target_id for edge in edges if self._most[edge.run_id]})
-        params = {"project": project.pk, "pages": pages, "without": list(without)}
-        self._received.update(_pairs(_RECEIVED, params))
+        params: dict[str, Any] = {
+            "project": project.pk,
+            "runs": sorted({edge.run_id for edge in edges}),
+            "pages": sorted({edge.target_id for edge in edges}),
+            "without": list(without),
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(_READ, params)
+            for what, key, count in cursor:
+                (self._most if what == "most" else self._received)[key] = count
 
     def full(self, edge: CandidateEdge) -> tuple[Saying, dict[str, int | str]] | None:
         """That the acceptor may receive no more, with the numbers; None where there is room for one more link."""
@@ -54,9 +61,3 @@ class AcceptorCaps:
     def add(self, edge: CandidateEdge) -> None:
         """One more link was approved."""
         self._received[edge.target_id] += 1
-
-
-def _pairs(query: str, params: dict[str, Any]) -> dict[int, int]:
-    with connection.cursor() as cursor:
-        cursor.execute(query, params)
-        return dict(cursor.fetchall())

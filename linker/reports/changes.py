@@ -72,6 +72,7 @@ CHANGES = ReportKind(
             "changes": gettext_lazy("Runs over what changed since the whole site was matched"),
             "changed_in_all": gettext_lazy("Pages that they found changed"),
             "seconds": gettext_lazy("Seconds"),
-        }
+        },
+        values={"whole": lambda why: str(WHY_WHOLE[why])},
     ).rows,
 )

@@ -117,7 +117,7 @@ def test_the_navigation_holds_only_what_one_may_open(site, sign_in, live_server,
     sign_in(make_member(site, "viewer"))
     page.goto(f"{live_server.url}/p/{site.slug}/queue/")
     names = page.get_by_role("navigation", name="Project").get_by_role("link").all_inner_texts()
-    assert names == ["Overview", "Pages", "Review", "Why not?", "Export", "Runs", "Report"]
+    assert names == ["Overview", "Sources", "Pages", "Review", "Why not?", "Export", "Runs", "Report"]
 
 
 def test_whatever_the_tab_key_reaches_shows_that_it_has_the_focus(site, manager, sign_in, live_server, page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import signal
 import time
 from typing import TYPE_CHECKING, Any
@@ -77,7 +78,9 @@ def _listed(run: Run) -> list[Any]:
 
 
 def _jobs(pool: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    return [job for worker in psutil.Process(pool.pid).children() for job in worker.children()]
+    """The processes of jobs: each leads a group of its own, which a worker's scheduler does not."""
+    children = [child for worker in psutil.Process(pool.pid).children() for child in worker.children()]
+    return [child for child in children if os.getpgid(child.pid) == child.pid]
 
 
 @pytest.mark.parametrize("kind", LAST_WRITTEN)

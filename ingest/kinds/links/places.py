@@ -9,7 +9,8 @@ import numpy as np
 from ingest.kinds.links.merge import ANCHOR_KEY
 from ingest.kinds.links.parse import NOWHERE
 from ingest.kinds.sql import execute
-from linker.models import Block
+from linker.models.linked import TEXT_LINK
+from linker.models.querysets import sql
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,7 @@ UPDATE linker_existinglink e SET place = found.place FROM (
     FROM stage_place s JOIN linker_page p ON p.id = s.source
     WHERE substr(p.body, s.place + 1, char_length(s.anchor)) = s.anchor GROUP BY 1, 2, 3
 ) found
-WHERE e.source_id = found.source AND e.target_id = found.target AND e.block = {Block.CONTENT.value}
+WHERE e.source_id = found.source AND e.target_id = found.target AND {sql(TEXT_LINK, "e")}
     AND {ANCHOR_KEY.replace("anchor", "e.anchor")} = found.words AND e.place IS DISTINCT FROM found.place
 """
 FORGET_PLACES = (

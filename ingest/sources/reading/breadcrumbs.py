@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_CRUMBS = 30
 _NAMED = re.compile(r"bread-?_?crumb", re.IGNORECASE)
 _SEPARATORS = frozenset(["/", ">", "»", "›", "|", "→", "·", "•", "\\", "::", "-", "–"])
-_SEPARATED = re.compile(r"\s+[/>»›|→]\s+")
+_SEPARATED = re.compile(r" [/>»›|→] ")
 
 
 def breadcrumb(document: Document, data: list[tuple[str, Any]]) -> list[str]:

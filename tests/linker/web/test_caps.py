@@ -60,9 +60,9 @@ def test_the_preview_counts_what_would_leave_and_come_back_and_saves_nothing(cli
     page = compact(client_for(manager).post(PAGE, fields(category=section.pk, inline_in_all=2, check=1)).text)
     for label, number in (
         ("Donors that would become full", 1),
-        ("Suggestions that would leave the text, for the block beside it where that has room", len(text)),
-        ("Suggestions beside the text that would leave the queue", 0),
-        ("Suggestions that would come back to it", 0),
+        ("Open suggestions that would leave the text, for the block beside it where that has room", len(text)),
+        ("Open suggestions beside the text that would leave, with those held back", 0),
+        ("Suggestions that would come back", 0),
         ("Accepted links that the next release would hold back", 1),
     ):
         assert f"<li>{label}: <strong>{number}</strong></li>" in page
@@ -78,7 +78,7 @@ def test_the_preview_knows_what_would_come_back(client_for, manager, project, se
     edge = make_edge(project, make_page(project, category=section), placement="related", stale=True)
     project.edges.filter(pk=edge.pk).update(capped_at="2026-01-01T00:00Z")
     page = compact(client_for(manager).post(PAGE, fields(category=section.pk, related_in_all=5, check=1)).text)
-    assert "<li>Suggestions that would come back to it: <strong>1</strong></li>" in page
+    assert "<li>Suggestions that would come back: <strong>1</strong></li>" in page
 
 
 @pytest.mark.parametrize(

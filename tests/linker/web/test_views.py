@@ -409,7 +409,7 @@ def test_a_running_run_asks_for_itself_until_it_has_ended(project, viewer, clien
     client = client_for(viewer)
     fragment = client.get(url("run_state", project, run.pk)).content.decode()
     assert "hx-get" in fragment
-    assert "30 %" in fragment
+    assert "30%" in fragment
     Run.objects.filter(pk=run.pk).update(status="failed", error="Line 3: no address.")
     fragment = client.get(url("run_state", project, run.pk)).content.decode()
     assert "hx-get" not in fragment

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 from django.utils.translation import gettext as _
+from selectolax.lexbor import LexborHTMLParser
 
 from ingest.sources.outgoing import OutgoingSession, read_bytes
 from linker.errors import UserError
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 TRIES = 4
 LONGEST_WAIT = 120.0  # seconds that an answer may ask us to wait
 BUSY = frozenset({429, 500, 502, 503, 504})
-API_LINK = re.compile(r"""<([^>]+)>;\s*rel=["']?https://api\.w\.org/["']?""")
-API_TAG = re.compile(r"""<link\s[^>]*rel=["']https://api\.w\.org/["'][^>]*href=["']([^"']+)["']""", re.IGNORECASE)
+API = "https://api.w.org/"  # the name by which a home page links to its API
 
 
 class WordPressError(UserError):
@@ -97,9 +96,9 @@ class WordPressApi:
         """Where the API is: as the site's home says, else at its usual place."""
         response, body = self._ask(self.address, {}, with_password=False)
         text = body[:200_000].decode("utf-8", "replace")
-        found = API_LINK.search(response.headers.get("Link", "")) or API_TAG.search(text)
-        if found:
-            return urljoin(response.url or self.address, found[1].replace("&amp;", "&").replace("&#038;", "&"))
+        named = response.links.get(API, {}).get("url") or _linked(text)
+        if named:
+            return urljoin(response.url or self.address, named)
         base = self.address if self.address.endswith("/") else f"{self.address}/"
         for root in (urljoin(base, "wp-json/"), f"{base}?rest_route=/"):
             response, body = self._ask(root, {}, with_password=False)
@@ -176,6 +175,12 @@ def check_may_send_password(address: str, rules: Rules) -> None:
 def _origin(url: str) -> tuple[str, str, int | None]:
     parts = urlsplit(url)
     return parts.scheme, (parts.hostname or "").removeprefix("www."), parts.port
+
+
+def _linked(html: str) -> str:
+    """Where the page's head says that the API is, or nothing."""
+    tag = LexborHTMLParser(html).css_first(f'link[rel="{API}"][href]')
+    return str(tag.attributes["href"] or "") if tag is not None else ""
 
 
 def _json_of(body: bytes) -> Any:
