@@ -21,7 +21,7 @@ MAX_TEXT = 10_000  # characters of a title, an anchor or a description
 ROBOTS = ("robots", "googlebot")
 NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _SEPARATORS = re.compile(r"[\s,;]+")
-_REFRESH = re.compile(r"\s*[\d.]*\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+_REFRESH = re.compile(r"\s*+[\d.]*+\s*+[;,]\s*+(?:url\s*+=\s*+)?[\"']?([^\"']+)", re.IGNORECASE)
 
 
 class Head:
