@@ -32,7 +32,7 @@ _RAW = "script|style|textarea|title|xmp|iframe|noembed|noframes|plaintext"
 _NAME = re.compile(r"<(/?[a-z][a-z0-9]*)")
 # A start tag by the standard's tokenizer: names, and values with or without quotes. The end of the page ends all.
 _VALUE = r"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?+"""
-_ATTRIBUTE = re.compile(rf"[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+{_VALUE})?+")
+_ATTRIBUTE = re.compile(rf"[^\s/>][^\s/>=]*+(?:\s*+=\s*+{_VALUE})?+")
 _TOKEN = re.compile(
     rf"<!--.*?(?:-->|\Z)|<(?P<raw>{_RAW})\b[^>]*+(?:>|\Z).*?(?:(?=</(?P=raw)\b)|\Z)"
     rf"|<(?P<open>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[\s/]++|[^\s/>][^\s/>=]*+(?:\s*+=\s*+{_VALUE})?+)*+)(?:>|\Z)"
@@ -129,4 +129,4 @@ class _Bounds:
         if len(token[0]) <= MAX_TAG:
             return token[0]
         attributes = [found[0] for found in islice(_ATTRIBUTE.finditer(token["attributes"]), MAX_ATTRIBUTES)]
-        return f"<{name}{''.join(attributes)}>"
+        return f"<{' '.join([name, *attributes])}>"
