@@ -45,8 +45,18 @@ def record(
 
 
 def values(row: Model, names: Iterable[str]) -> dict[str, Any]:
-    """Fields of a row as JSON's values, for `record`."""
-    return {name: row.serializable_value(name) for name in names}
+    """Fields of a row as JSON's values, for `record`.
+
+    Another row that a field names is written as it is called now: its number says nothing once it is gone.
+    """
+    return {name: _value(row, name) for name in names}
+
+
+def _value(row: Model, name: str) -> Any:
+    if not row._meta.get_field(name).is_relation:
+        return row.serializable_value(name)
+    other = getattr(row, name)
+    return str(other) if other is not None else None
 
 
 def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

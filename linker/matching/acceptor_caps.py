@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from linker.models import CandidateEdge, Project
 
 # The cap of the row `run`, 0 for none. What the run worked with has the largest share of its links in it.
-MOST = f"coalesce((run.report #>> '{{allocation,target_cap}}')::int, {of_edges_run('per_target')})"
+MOST = f"coalesce((run.report -> 'allocation' ->> 'target_cap')::int, {of_edges_run('per_target')})"
 _READ = f"""
 SELECT 'most', run.id, {MOST} FROM linker_run run WHERE run.id = ANY(%(runs)s::bigint[])
 UNION ALL

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from linker.matching.full_donors import BACK, bring_back, in_both, take_out
+from linker.matching.full_pages import BACK, bring_back, in_both, take_out
 from linker.matching.section_caps import caps_in_force
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
@@ -25,7 +25,7 @@ AT_A_TIME = 5000  # suggestions that came back and are asked whether something e
 
 @dataclass(frozen=True, kw_only=True)
 class CapsReport(Report):
-    """Suggestions that left the queue because their donor is full, and those that came back."""
+    """Suggestions that left the queue because their donor or acceptor is full, and those that came back."""
 
     taken_out: int = 0
     back: int = 0

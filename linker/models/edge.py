@@ -66,7 +66,7 @@ class CandidateEdge(models.Model):
         "linker.BarredPair", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
     )
 
-    # When it left because its donor was full; linker.matching.full_donors writes it.
+    # When it left because its donor or acceptor was full; linker.matching.full_pages writes it.
     capped_at = models.DateTimeField(null=True, blank=True)
 
     # An accepted link of a page that has a gate: whether it waits for a second person, and who that was.

@@ -84,7 +84,7 @@ EDGE_COLUMNS = (
     EdgeColumn("suppressed_by_id", Form.BIGINT, Value.NOT_OF_RUN, nullable=True),
     # linker.matching.safety does, in the same way.
     EdgeColumn("barred_by_id", Form.BIGINT, Value.NOT_OF_RUN, nullable=True),
-    # linker.matching.full_donors does.
+    # linker.matching.full_pages does.
     EdgeColumn("capped_at", Form.TIME, Value.NOT_OF_RUN, nullable=True),
     # review.decisions and review.second_person do.
     EdgeColumn("waits", Form.BOOLEAN, Value.NOT_OF_RUN),

@@ -15,13 +15,13 @@ TABLE = Table(labels={"taken_out": _("Taken out of the queue"), "back": _("Back 
 
 def sentences(report: CapsReport) -> list[str]:
     out = ngettext(
-        "%(links)s suggestion has left the queue, because its donor is full.",
-        "%(links)s suggestions have left the queue, because their donors are full.",
+        "%(links)s suggestion has left the queue, because its donor or acceptor is full.",
+        "%(links)s suggestions have left the queue, because their donors or acceptors are full.",
         report.taken_out,
     )
     back = ngettext(
-        "%(links)s suggestion is back in it, because its donor has room again.",
-        "%(links)s suggestions are back in it, because their donors have room again.",
+        "%(links)s suggestion is back in it, because there is room for it again.",
+        "%(links)s suggestions are back in it, because there is room for them again.",
         report.back,
     )
     return [out % {"links": number(report.taken_out)}, back % {"links": number(report.back)} if report.back else ""]

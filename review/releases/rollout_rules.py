@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from linker.models import Project
     from linker.projects.policies.shared import Actor
 
-FIELDS = ("category_id", "pattern", "stage", "share")
+FIELDS = ("category", "pattern", "stage", "share")
 MOST = 20_000  # approved links that the effect of a rule is read from
 
 

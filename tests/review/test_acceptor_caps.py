@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from linker.matching.full_pages import bring_back, take_out
 from linker.models import Block, CandidateEdge, EdgeStatus
 from review import decisions
 from review.decisions import decide_edges
@@ -122,3 +123,22 @@ def test_a_decision_asks_as_often_for_one_acceptor_as_for_many(project, editor):
 
     asked(2)
     assert asked(2) == asked(9)
+
+
+def test_suggestions_for_a_full_acceptor_leave_the_queue_until_it_has_room_again(project, links):
+    accepted = links(2, status=EdgeStatus.ACCEPTED)
+    [waiting] = links()
+    [uncapped] = links(run=make_run(project, params={"per_target": 0}))
+    elsewhere = make_edge(project, run=waiting.run)
+    with transaction.atomic():
+        assert take_out(project) == 1
+    capped = project.edges.filter(capped_at__isnull=False)
+    assert list(capped) == [waiting]
+    assert not project.edges.filter(pk__in=[uncapped.pk, elsewhere.pk], stale=True).exists()
+    with transaction.atomic():
+        assert bring_back(project) == 0
+    CandidateEdge.objects.filter(pk=accepted[0].pk).update(status=EdgeStatus.REJECTED)
+    with transaction.atomic():
+        assert bring_back(project) == 1
+    waiting.refresh_from_db()
+    assert (waiting.stale, waiting.capped_at) == (False, None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from linker.engine.params import MatchParams
 from linker.matching.caps_run import run_apply_caps, start_if_due
-from linker.matching.full_donors import take_out
+from linker.matching.full_pages import take_out
 from linker.matching.room import Room, rooms_of
 from linker.models import Block, CandidateEdge, EdgeStatus, Page, RunKind, SectionCap
 from linker.projects.cap_preview import touched_by

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
@@ -34,20 +34,14 @@ def add_sensitive(rule: SensitiveRule, user: Actor = None) -> int:
     known = same_rule(rule)
     if known is not None:
         return decide_sensitive(rule.project, [known.pk], SensitiveState.CONFIRMED, user).marked
-    before = _for_log(SensitiveRule.objects.get(pk=rule.pk)) if rule.pk else {}
+    before = audit.values(SensitiveRule.objects.get(pk=rule.pk), SENSITIVE_FIELDS) if rule.pk else {}
     rule.state, rule.decided_by_id, rule.decided_at = SensitiveState.CONFIRMED, _id(user), timezone.now()
     rule.save()
-    after = _for_log(rule)
+    after = audit.values(rule, SENSITIVE_FIELDS)
     audit.record(rule.project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before, after=after)
     find_pages_of(rule)
     # A rule that was there may have taken other pages before.
     return mark_sensitive(rule.project) if before else mark_pages_of(rule.project, [rule.pk])
-
-
-def _for_log(rule: SensitiveRule) -> dict[str, Any]:
-    """A rule as the log of changes has it: its category by its path, since a number says nothing once it is gone."""
-    category = str(rule.category) if rule.category is not None else None
-    return audit.values(rule, SENSITIVE_FIELDS) | {"category": category}
 
 
 def _key(word: str) -> str:
@@ -101,9 +95,9 @@ def decide_sensitive(
     # A proposal that is confirmed counted before.
     turned = [rule.pk for rule in changed if SensitiveState.DISMISSED in (rule.state, state)]
     for rule in changed:
-        before = _for_log(rule)
+        before = audit.values(rule, SENSITIVE_FIELDS)
         rule.state, rule.decided_by_id, rule.decided_at = state, _id(user), timezone.now()
-        after = _for_log(rule)
+        after = audit.values(rule, SENSITIVE_FIELDS)
         audit.record(project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before, after=after)
     SensitiveRule.objects.bulk_update(changed, ["state", "decided_by", "decided_at"])
     return SensitiveChange(len(found), len(changed), mark_pages_of(project, turned))
@@ -125,7 +119,7 @@ def remove_sensitive(project: Project, rule_id: int, user: Actor = None) -> int 
         return None
     if rule.proposed:
         return decide_sensitive(project, [rule.pk], SensitiveState.DISMISSED, user).marked
-    before = _for_log(rule)
+    before = audit.values(rule, SENSITIVE_FIELDS)
     audit.record(project, ChangeKind.SENSITIVE, user=user, subject=str(rule), before=before)
     # Which pages it took is known only while it is there.
     SensitiveRule.objects.filter(pk=rule.pk).update(state=SensitiveState.DISMISSED)

@@ -12,15 +12,30 @@ from django.test import Client
 from django.urls import reverse
 
 from linker import audit
-from linker.models import Change, ChangeKind, ExclusionRule, Membership, Project, RunKind, SensitiveRule, Tier
+from linker.models import (
+    Change,
+    ChangeKind,
+    ExclusionRule,
+    Gate,
+    Membership,
+    Project,
+    RunKind,
+    SafetyClass,
+    SensitiveRule,
+    Tier,
+)
 from linker.projects import members
 from linker.projects.create import create_project, save_project
 from linker.projects.policies.exclusions import add_exclusion, remove_exclusion
+from linker.projects.policies.gates import add_gate
 from linker.projects.policies.ranking import set_formula_weights
+from linker.projects.policies.safety import save_class
 from linker.projects.policies.sensitive import add_sensitive, remove_sensitive
 from linker.projects.policies.tiers import change_tiers
 from linker.runs import lifecycle
+from review.models import RolloutRule, Stage
 from review.releases.create import create_release
+from review.releases.rollout_rules import set_rule
 from tests.factories import make_category, make_edge, make_member, make_project, make_user
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +61,17 @@ def test_a_sensitive_category_is_in_the_log_by_its_path(project, manager):
     assert newest(project).after["category"] == "Magazine › Health"
     remove_sensitive(project, rule.pk, manager)
     assert newest(project).before["category"] == "Magazine › Health"
+
+
+def test_gates_classes_and_roll_outs_are_in_the_log_by_the_names_of_what_they_hold(project, manager):
+    category = make_category(project, "Magazine", "Health")
+    one = SafetyClass(project=project, name="Medical", category=category)
+    save_class(one, manager)
+    assert newest(project).after["category"] == "Magazine › Health"
+    add_gate(Gate(project=project, safety_class=one), manager)
+    assert newest(project).after["safety_class"] == "Medical"
+    set_rule(RolloutRule(project=project, category=category, stage=Stage.OFF), manager)
+    assert newest(project).after["category"] == "Magazine › Health"
 
 
 def test_a_new_project_says_who_made_it(manager):

@@ -1,7 +1,9 @@
-"""Open suggestions whose donor is full: they leave the queue, and come back to it where there is room again.
+"""Open suggestions whose donor or acceptor is full: they leave the queue, and come back to it where there is room
+again.
 
 A donor is full in its text, or beside it, where the links that the site has and the approved ones meet a cap. What
-counts and what the caps are, linker.matching.room and linker.matching.donor_caps say.
+counts and what the caps are, linker.matching.room and linker.matching.donor_caps say. An acceptor is full where it has
+as many approved links as its run allowed it, see linker.matching.acceptor_caps.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.db import connection
 
+from linker.matching.acceptor_caps import MOST
 from linker.matching.donor_caps import TAKES_ROOM
 from linker.matching.room import beside_sql, in_text_sql, of_edges_run
 from linker.matching.section_caps import section_caps_sql
@@ -24,17 +27,21 @@ OUT, BACK = "taken_out", "brought_back"  # temporary tables with the column `edg
 
 _TEXT = in_text_sql("donor", of_edges_run).room
 _BESIDE = beside_sql("coalesce(beside.links, 0)", of_edges_run).room
-# How many more links fit into the text of each donor of `asked`, and beside it, under the caps of a run.
+# How many more links fit into the text of each donor of `asked`, and beside it, and which acceptors are full, under the
+# caps of a run.
 _LEFT = f"""
 WITH section AS MATERIALIZED ({section_caps_sql()}), taken AS MATERIALIZED (
     SELECT e.source_id, count(*) FILTER (WHERE e.placement = 'inline') AS inline,
         count(*) FILTER (WHERE e.placement = 'related') AS related
     FROM linker_candidateedge e WHERE e.project_id = %(project)s AND {TAKES_ROOM} GROUP BY 1
+), received AS MATERIALIZED (
+    SELECT e.target_id, count(*) AS links FROM linker_candidateedge e
+    WHERE e.project_id = %(project)s AND {TAKES_ROOM} GROUP BY 1
 ), beside AS MATERIALIZED (
     SELECT source_id, count(DISTINCT target_id)::int AS links FROM linker_existinglink
     WHERE project_id = %(project)s AND {sql(ASIDE_LINK)} GROUP BY 1
 ), asked AS MATERIALIZED (
-    SELECT e.id, e.source_id, e.run_id, e.placement, e.capped_at FROM linker_candidateedge e
+    SELECT e.id, e.source_id, e.target_id, e.run_id, e.placement, e.capped_at FROM linker_candidateedge e
     WHERE e.project_id = %(project)s AND {{asked}}
 ), room AS MATERIALIZED (
     SELECT a.source_id, a.run_id, {_TEXT} - coalesce(taken.inline, 0) AS inline,
@@ -43,15 +50,20 @@ WITH section AS MATERIALIZED ({section_caps_sql()}), taken AS MATERIALIZED (
     JOIN linker_page donor ON donor.id = a.source_id JOIN linker_run run ON run.id = a.run_id
     LEFT JOIN section ON section.category = coalesce(donor.category_id, 0)
     LEFT JOIN taken ON taken.source_id = a.source_id LEFT JOIN beside ON beside.source_id = a.source_id
+), full_acceptor AS MATERIALIZED (
+    SELECT a.target_id, a.run_id FROM (SELECT DISTINCT target_id, run_id FROM asked) a
+    JOIN received USING (target_id) JOIN linker_run run ON run.id = a.run_id
+    WHERE {MOST} > 0 AND received.links >= {MOST}
 )
 """
+_ACCEPTOR_IS_FULL = "(a.target_id, a.run_id) IN (SELECT target_id, run_id FROM full_acceptor)"
 # A link that was live and is gone waits for an editor, whatever room there is.
 _TAKE_OUT = (
     _LEFT.format(asked=f"{sql(OPEN, 'e')} AND NOT e.regressed")
     + f""", locked AS (
     SELECT e.id FROM linker_candidateedge e JOIN asked a ON a.id = e.id
     JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id
-    WHERE CASE a.placement WHEN 'inline' THEN r.inline ELSE r.related END <= 0
+    WHERE CASE a.placement WHEN 'inline' THEN r.inline ELSE r.related END <= 0 OR {_ACCEPTOR_IS_FULL}
     ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED
 ), written AS (
     UPDATE linker_candidateedge e SET stale = true, capped_at = now() FROM locked WHERE e.id = locked.id RETURNING e.id
@@ -68,7 +80,8 @@ _BRING_BACK = (
         AND later.status = 'succeeded' AND later.started_at > a.capped_at
         AND NOT EXISTS (SELECT FROM linker_pilot p WHERE p.run_id = later.id)
     ) AS returns FROM linker_candidateedge e JOIN asked a ON a.id = e.id
-    JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id WHERE r.inline > 0 OR r.related > 0
+    JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id WHERE (r.inline > 0 OR r.related > 0)
+    AND NOT {_ACCEPTOR_IS_FULL}
     ORDER BY e.id FOR NO KEY UPDATE OF e
 ), written AS (
     UPDATE linker_candidateedge e SET capped_at = NULL, stale = e.stale AND NOT locked.returns
@@ -89,8 +102,8 @@ def take_out(project: Project) -> int:
 
 
 def bring_back(project: Project) -> int:
-    """Opens the suggestions again whose donor has room again, in its text or beside it. Their ids lie in BACK, until
-    the transaction ends; returns how many they are.
+    """Opens the suggestions again whose donor has room again, in its text or beside it, and whose acceptor has. Their
+    ids lie in BACK, until the transaction ends; returns how many they are.
 
     A reading of the tiers has to put each in its place, and take_out to see whether there is room for it.
     """
