@@ -13,7 +13,7 @@ from django.contrib.auth.views import LoginView
 from django.http import Http404
 from django.shortcuts import redirect, resolve_url
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -60,7 +60,7 @@ def answer(request: HttpRequest) -> HttpResponse:
         user = user_of(settings.OIDC_ISSUER, claims)
     except UserError as error:
         messages.error(request, str(error))
-        return redirect("login")
+        return _sign_in_page(request)
     take_roles(user, openid.groups_of(claims))
     after = request.session.pop(NEXT, "")
     login(request, user, backend="linker.web.backends.ByOpenId")
@@ -77,4 +77,10 @@ def _refuse(request: HttpRequest, error: openid.Refused) -> HttpResponse:
     log.warning("a sign-in through OpenID Connect was refused", reason=str(error))
     said = _("Signing in with %(provider)s did not work. Try again, or ask an administrator.")
     messages.error(request, said % {"provider": settings.OIDC_NAME})
-    return redirect("login")
+    return _sign_in_page(request)
+
+
+def _sign_in_page(request: HttpRequest) -> HttpResponse:
+    """Asks again, for the page that was wanted in the first place."""
+    after = request.session.pop(NEXT, "")
+    return redirect(f"{reverse('login')}?{urlencode({'next': after})}" if after else "login")

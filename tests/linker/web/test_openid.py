@@ -129,6 +129,18 @@ def test_where_the_provider_is_away_the_page_says_so(signing_in, settings):
     assert "Signing in with Example ID did not work. Try again, or ask an administrator." in page
 
 
+def test_who_was_refused_and_then_uses_a_password_comes_to_the_page_that_was_wanted(signing_in, settings, manager):
+    settings.OIDC_ISSUER = "http://127.0.0.1:9"
+    manager.set_password(PASSWORD)
+    manager.save()
+    client = Client()
+
+    page = client.get(reverse("openid"), {"next": "/p/shop/queue/"}, follow=True).content.decode()
+    assert '<input type="hidden" name="next" value="/p/shop/queue/">' in page
+    answer = client.post("/login/", {"username": manager.username, "password": PASSWORD, "next": "/p/shop/queue/"})
+    assert answer.url == "/p/shop/queue/"
+
+
 def test_a_group_that_is_taken_away_takes_the_role_at_the_next_sign_in(signing_in):
     signing_in.person("otto", "leads", "editors")
     make_project("other")
