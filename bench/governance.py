@@ -17,11 +17,15 @@ from _common import head, load_of_ours, migrate, note, row, timed
 from _governance import make_governance
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models.expressions import RawSQL
+from django.utils import timezone
 from review_queue import EMPTY, Editor, Times, at_once, in_ms, served
 
+from linker.matching.caps_run import run_apply_caps
 from linker.matching.run_comparison import compare_with_last
 from linker.matching.safety_run import run_apply_safety
-from linker.models import Category, KeptRun, Membership, Project, Run, RunKind
+from linker.matching.tiers import catch_up
+from linker.models import Category, Cohort, CohortBound, KeptRun, Membership, Project, Run, RunKind
 from linker.pages.safety import barred_pairs
 from linker.projects.create import create_project
 from linker.projects.safety_preview import touched_by
@@ -99,7 +103,26 @@ def jobs(project: Project) -> list[Job]:
         Job("safety classes and gates applied", run_apply_safety, RunKind.SAFETY, {}),
         Job("two runs compared", lambda _run: compare_with_last(kept), RunKind.COMPARE, {}),
         Job("released links looked for", lambda run: verify(run.project), RunKind.VERIFY, {}),
+        Job("caps applied", run_apply_caps, RunKind.CAPS, {}),
+        Job("a tenth of the suggestions caught up with bounds of their own", caught_up, RunKind.CAPS, {}),
     ]
+
+
+def caught_up(run: Run) -> None:
+    """What an import does that moves a tenth of the suggestions' donors into a category with bounds of its own."""
+    project = run.project
+    category, elsewhere = project.categories.order_by("pk")[:2]
+    moved = project.pages.filter(pk__in=RawSQL("SELECT id FROM linker_page WHERE id %% 10 = 0", []))
+    moved.update(category=elsewhere)
+    cohort = Cohort.objects.create(
+        project=project, basis=project.tier_basis, category=category, looked_at=timezone.now()
+    )
+    for tier in project.tiers.filter(basis=project.tier_basis):
+        CohortBound.objects.create(
+            project=project, basis=cohort.basis, cohort=cohort, tier=tier, lower_bound=(1 + tier.lower_bound) / 2
+        )
+    moved.update(category=category)
+    catch_up(project)
 
 
 def measure(manager: Editor, path: str, seconds: float) -> tuple[Times, Times]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.utils.formats import date_format, number_format
-from django.utils.translation import get_language, gettext, override
+from django.utils.translation import get_language, gettext, ngettext, override
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,14 @@ def decimal(value: float, places: int) -> str:
 def percent(share: float, places: int = 0) -> str:
     """Such as "12%" for 0.12."""
     return gettext("%(number)s%%") % {"number": decimal(100 * share, places)}
+
+
+def days(value: float) -> str:
+    """Such as "2.5 days", of a time in days; below one, "less than a day"."""
+    if value < 1:
+        return gettext("less than a day")
+    shown = decimal(value, 0 if value >= 10 or round(value, 1).is_integer() else 1)
+    return ngettext("%(days)s day", "%(days)s days", 1 if shown == "1" else 2) % {"days": shown}
 
 
 def day_in_words(day: date) -> str:

@@ -119,6 +119,12 @@ def as_percent(share: float) -> str:
 
 
 @register.filter
+def in_days(days: float) -> str:
+    """How long something took, such as "2.5 days"."""
+    return wording.days(days)
+
+
+@register.filter
 def as_day(day: str) -> date:
     """A day that a report keeps as text."""
     return date.fromisoformat(day)
