@@ -39,8 +39,8 @@ class SiteServer(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, replies: dict[str, Reply]) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, replies: dict[str, Reply], port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
         self.replies = replies
         self.asked: Counter[str] = Counter()
         self.headers_of: dict[str, dict[str, str]] = {}
@@ -85,8 +85,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def served(replies: dict[str, Reply]) -> Iterator[SiteServer]:
-    server = SiteServer(replies)
+def served(replies: dict[str, Reply], port: int = 0) -> Iterator[SiteServer]:
+    """A server that answers so, at a port that is free unless one is given."""
+    server = SiteServer(replies, port)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
         yield server

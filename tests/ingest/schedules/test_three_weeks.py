@@ -1,0 +1,257 @@
+"""A schedule keeps a project current over three weeks in which its site changes every day and much goes wrong.
+
+The site is a real server that real crawls read. What the project has to know each day is worked out beside it, page by
+page (tests.ingest.sources.crawler.changing_site), and in the end it knows what a project does that sees the site for
+the first time.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import django_rq
+import psutil
+import pytest
+
+from ingest.fetching.manage import create_source
+from ingest.fetching.run import start_fetch
+from ingest.models import Schedule
+from ingest.schedules.due import start_due
+from ingest.schedules.manage import set_schedule
+from linker.models import Block, ExistingLink, Notification, Page, Project, Run, RunKind, RunStatus
+from linker.models.querysets import LINKABLE, PRESENT
+from linker.runs import job_queue, recovery
+from linker.runs.lost_work import find_lost
+from tests.conftest import ROOT, process_environment
+from tests.factories import make_member, make_project
+from tests.ingest.sources.crawler.changing_site import ChangingSite, Oracle
+from tests.ingest.sources.crawler.sites import Reply, page, served
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ingest.models import SiteSource
+    from tests.ingest.sources.crawler.sites import SiteServer
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+BERLIN = ZoneInfo("Europe/Berlin")
+FIRST = datetime(2031, 3, 17, 2, 30, tzinfo=BERLIN)
+DAYS = 21
+# On the last Sunday of March the clocks in Berlin go from 2:00 to 3:00.
+SLOTS = [(FIRST + timedelta(days=n)).astimezone(UTC) for n in range(DAYS + 1)]
+SLOTS[SLOTS.index(datetime(2031, 3, 30, 1, 30, tzinfo=UTC))] = datetime(2031, 3, 30, 1, 0, tzinfo=UTC)
+# What goes wrong on which day, counted from 0. The site changes all the same.
+MISSED, FORGOTTEN, JOB_KILLED, WORKER_KILLED = {5}, {7}, {3}, {16}
+REFUSED, BROKEN, LOGIN, HALF = {9}, {10}, {13}, {18}
+FAILED = "The scheduled fetch of “Site” in Shop has failed"
+AGAIN = "The fetch of “Site” in Shop works again"
+QUICK = {"pages_a_second": 200, "concurrent": 8}
+
+
+@pytest.fixture
+def site() -> ChangingSite:
+    return ChangingSite(seed=1)
+
+
+@pytest.fixture
+def project(settings, tmp_path, monkeypatch, redis_server) -> Project:
+    """Of a site at a port that was free a moment ago, with a manager who wants mails."""
+    settings.FETCH_ROOT = tmp_path / "fetched"
+    settings.OUTGOING_ALLOW = (ipaddress.ip_network("127.0.0.0/8"),)
+    settings.EMAIL_HOST, settings.SITE_URL = "mail.example", "https://links.example.com"
+    monkeypatch.setenv("FETCH_ROOT", str(settings.FETCH_ROOT))
+    monkeypatch.setenv("OUTGOING_ALLOW", "127.0.0.0/8")
+    with served({}) as server:
+        base = server.base
+    project = make_project("shop", base_url=base, time_zone="Europe/Berlin")
+    ann = make_member(project, "manager", "ann")
+    ann.email = "ann@example.com"
+    ann.save()
+    return project
+
+
+@pytest.fixture
+def schedule(project) -> Schedule:
+    """Daily at half past two; the first time is that of the first day."""
+    schedule = set_schedule(project, make_source(project), None, cron="30 2 * * *")
+    Schedule.objects.filter(pk=schedule.pk).update(next_at=SLOTS[0], planned_at=SLOTS[0] - timedelta(days=1))
+    return schedule
+
+
+def make_source(project: Project) -> SiteSource:
+    values = {"kind": "crawl", "name": "Site", "address": f"{project.base_url}/", "options": QUICK}
+    return create_source(project, None, refresh_matches=False, **values)
+
+
+@contextmanager
+def online(project: Project, site: ChangingSite) -> Iterator[SiteServer]:
+    with served(site.replies(), int(project.base_url.rpartition(":")[2])) as server:
+        yield server
+
+
+def test_three_weeks(project, schedule, site, run_jobs):
+    oracle, fetches = Oracle(), 0
+    for day, slot in enumerate(SLOTS[:DAYS]):
+        site.day()
+        if day in MISSED:
+            continue
+        if day - 1 not in MISSED:
+            assert start_due(now=slot - timedelta(minutes=1)) == []
+        [fetch] = start_due(now=slot + timedelta(seconds=40))  # also where two are due
+        assert start_due(now=slot + timedelta(seconds=45)) == []
+        went_well = go_through(day, project, site, run_jobs)
+        assert start_due(now=slot + timedelta(hours=12)) == []
+        fetches += 1
+        if went_well:
+            oracle.see(site)
+        assert_current(project, oracle, day)
+        schedule.refresh_from_db()
+        assert (schedule.next_at, schedule.last_run) == (SLOTS[day + 1], fetch)
+        assert (schedule.failed_since is None) == went_well
+    assert Run.objects.filter(kind=RunKind.FETCH).count() == fetches == DAYS - len(MISSED)
+    assert told() == [FAILED, FAILED, AGAIN, FAILED, AGAIN, FAILED, AGAIN]
+    assert_as_if_new(project, site, run_jobs)
+
+
+def go_through(day: int, project: Project, site: ChangingSite, run_jobs: Callable[[], None]) -> bool:
+    """Does the work of a day, with what goes wrong on it. Whether the site could be seen."""
+    if day in REFUSED:
+        run_jobs()
+        return False
+    with online(project, site) as server:
+        if day in FORGOTTEN:
+            django_rq.get_connection("default").flushall()
+            run_jobs()
+            assert Run.objects.filter(status=RunStatus.QUEUED).exists()
+            sweep()
+        elif day in JOB_KILLED | WORKER_KILLED:
+            kill_in_the_middle(server, whole_worker=day in WORKER_KILLED)
+            sweep()
+        elif day in BROKEN:
+            server.before = lambda path: Reply("Down", 500)
+        elif day in LOGIN:
+            server.before = lambda path: Reply("<title>Sign in</title><form><input type='password'></form>")
+        elif day in HALF:
+            server.replies["/"] = half_of(site)
+        run_jobs()
+        if day in JOB_KILLED | WORKER_KILLED:
+            twice = [path for path in site.docs if path != "/" and server.asked[path] > 1]
+            assert len(twice) <= QUICK["concurrent"], "what was fetched before the kill is not fetched again"
+    return day not in BROKEN | LOGIN | HALF
+
+
+def half_of(site: ChangingSite) -> Reply:
+    """The home page with a third of the shelves: what is on the others is still there, and nothing leads to it."""
+    return page(site.title("/"), *site.docs["/"].links[::3], text=site.docs["/"].text)
+
+
+def kill_in_the_middle(server: SiteServer, *, whole_worker: bool) -> None:
+    """Has a worker fetch, and kills it, or the process of its job alone, when the server has answered 20 times."""
+    reached = threading.Event()
+
+    def slowly(path: str) -> None:
+        if server.asked.total() > 20:
+            reached.set()
+            time.sleep(0.2)
+
+    server.before = slowly
+    worker = subprocess.Popen(
+        [sys.executable, "manage.py", "run_workers", "--single", "--until-stdin-ends"],
+        cwd=ROOT, env=process_environment(), stdin=subprocess.PIPE,
+    )  # fmt: skip
+    assert reached.wait(60)
+    family = psutil.Process(worker.pid).children(recursive=True)
+    [job] = [one for one in psutil.Process(worker.pid).children() if os.getpgid(one.pid) == one.pid]
+    for pid in (worker.pid, job.pid) if whole_worker else (job.pid,):
+        os.kill(pid, signal.SIGKILL)
+    psutil.wait_procs([one for one in family if one.pid != worker.pid and is_crawler(one)], timeout=10)
+    if not whole_worker:
+        worker.terminate()
+    worker.communicate()
+    server.before = lambda path: None
+
+
+def is_crawler(process: psutil.Process) -> bool:
+    try:
+        return "ingest.sources.connectors.crawler.process" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
+def sweep() -> None:
+    """What the pool does every few seconds with work that two of its looks have found lost."""
+    lost = find_lost()
+    assert lost
+    assert recovery.recover(lost & find_lost()) == 1
+    assert len(job_queue.waiting_ids()) == 1
+
+
+def told() -> list[str]:
+    return list(Notification.objects.order_by("pk").values_list("subject", flat=True))
+
+
+def assert_current(project: Project, oracle: Oracle, day: int) -> None:
+    """The project knows of each page and each link what it has to, and of no other."""
+
+    def path(url: str) -> str:
+        return url.removeprefix(project.base_url)
+
+    pages = Page.objects.filter(project=project).select_related("successor")
+    known = {
+        path(page.url): (
+            page.status,
+            path(page.successor.url) if page.successor else "",
+            page.missing_since is not None,
+        )
+        for page in pages
+    }
+    assert not known.items() ^ oracle.state().items(), f"pages of day {day}"
+    links = ExistingLink.objects.filter(PRESENT, project=project, block=Block.CONTENT)
+    found = {
+        (path(one.source.url), path(one.target.url), one.anchor) for one in links.select_related("source", "target")
+    }
+    assert not found ^ oracle.links, f"links of day {day}"
+
+
+def assert_as_if_new(project: Project, site: ChangingSite, run_jobs: Callable[[], None]) -> None:
+    """Its live pages and their links are those of a project that sees the site for the first time."""
+    new = make_project("new", base_url=project.base_url)
+    with online(new, site):
+        start_fetch(make_source(new))
+        run_jobs()
+    assert Run.objects.filter(project=new, status=RunStatus.SUCCEEDED).count() == 3
+    assert what_is_known(project) == what_is_known(new)
+    assert len(what_is_known(new)["pages"]) == len([path for path in site.reached() if path in site.docs])
+
+
+def what_is_known(project: Project) -> dict[str, list[Any]]:
+    columns = (
+        "url",
+        "title",
+        "h1",
+        "body",
+        "language",
+        "crawl_depth",
+        "inlinks",
+        "outlinks",
+        "status_code",
+        "indexable",
+    )
+    pages = Page.objects.filter(LINKABLE, project=project)
+    links = ExistingLink.objects.filter(PRESENT, project=project)
+    named = ("source__url", "target__url", "block", "anchor", "follow", "place")
+    return {
+        "pages": sorted(pages.values_list(*columns)),
+        "links": sorted(links.values_list(*named)),
+    }
