@@ -8,10 +8,6 @@ the first time.
 from __future__ import annotations
 
 import ipaddress
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -20,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import django_rq
-import psutil
 import pytest
 
 from ingest.fetching.manage import create_source
@@ -30,10 +25,8 @@ from ingest.schedules.due import start_due
 from ingest.schedules.manage import set_schedule
 from linker.models import Block, ExistingLink, Notification, Page, Project, Run, RunKind, RunStatus
 from linker.models.querysets import LINKABLE, PRESENT
-from linker.runs import job_queue, recovery
-from linker.runs.lost_work import find_lost
-from tests.conftest import ROOT, process_environment
 from tests.factories import make_member, make_project
+from tests.ingest.schedules.work import kill_a_worker_once, sweep
 from tests.ingest.sources.crawler.changing_site import ChangingSite, Oracle
 from tests.ingest.sources.crawler.sites import Reply, page, served
 
@@ -166,35 +159,8 @@ def kill_in_the_middle(server: SiteServer, *, whole_worker: bool) -> None:
             time.sleep(0.2)
 
     server.before = slowly
-    worker = subprocess.Popen(
-        [sys.executable, "manage.py", "run_workers", "--single", "--until-stdin-ends"],
-        cwd=ROOT, env=process_environment(), stdin=subprocess.PIPE,
-    )  # fmt: skip
-    assert reached.wait(60)
-    family = psutil.Process(worker.pid).children(recursive=True)
-    [job] = [one for one in psutil.Process(worker.pid).children() if os.getpgid(one.pid) == one.pid]
-    for pid in (worker.pid, job.pid) if whole_worker else (job.pid,):
-        os.kill(pid, signal.SIGKILL)
-    psutil.wait_procs([one for one in family if one.pid != worker.pid and is_crawler(one)], timeout=10)
-    if not whole_worker:
-        worker.terminate()
-    worker.communicate()
+    kill_a_worker_once(reached, whole_worker=whole_worker)
     server.before = lambda path: None
-
-
-def is_crawler(process: psutil.Process) -> bool:
-    try:
-        return "ingest.sources.connectors.crawler.process" in process.cmdline()
-    except psutil.NoSuchProcess:
-        return False
-
-
-def sweep() -> None:
-    """What the pool does every few seconds with work that two of its looks have found lost."""
-    lost = find_lost()
-    assert lost
-    assert recovery.recover(lost & find_lost()) == 1
-    assert len(job_queue.waiting_ids()) == 1
 
 
 def told() -> list[str]:

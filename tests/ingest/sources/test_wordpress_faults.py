@@ -5,9 +5,6 @@ from __future__ import annotations
 import ipaddress
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -21,78 +18,10 @@ from linker.errors import UserError
 from linker.models import RunStatus
 from linker.runs import lifecycle
 from tests.factories import make_project
+from tests.ingest.sources.fake_wordpress import FakeWordPress
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
-
-
-class FakeWordPress(ThreadingHTTPServer):
-    """As much of the API as is asked for, with `posts`; `faults` are called with (path, query) and may answer
-    (status, headers, body) themselves."""
-
-    daemon_threads = True
-
-    def __init__(self, posts: int) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server_port}"
-        self.ids = list(range(1, posts + 1))
-        self.faults: list[Any] = []
-        self.asked: list[str] = []
-        self.authorised: list[str] = []
-
-    def post(self, number: int) -> dict[str, Any]:
-        return {
-            "id": number, "link": f"{self.address}/p{number}/", "status": "publish", "parent": 0,
-            "modified_gmt": "2026-11-01T10:00:00", "title": {"rendered": f"Post {number}"},
-            "excerpt": {"rendered": ""}, "categories": [],
-            "content": {"rendered": f"<p>Text of post {number}.</p>", "protected": False},
-        }  # fmt: skip
-
-    def answer(self, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
-        for fault in self.faults:
-            if (found := fault(path, query)) is not None:
-                return found
-        route, headers, data = path.removeprefix("/wp-json/"), {}, None
-        if path == "/wp-json/":
-            data = {"namespaces": ["wp/v2"], "name": "Fake", "home": self.address}
-        elif route == "wp/v2/types":
-            data = {"post": {"name": "Posts", "rest_base": "posts", "taxonomies": ["category"]}}
-        elif route == "wp/v2/taxonomies":
-            data = {"category": {"rest_base": "categories", "hierarchical": True}}
-        elif route == "wp/v2/categories":
-            data, headers = [], {"X-WP-TotalPages": "1"}
-        elif route == "wp/v2/posts":
-            size, page = int(query.get("per_page", ["10"])[0]), int(query.get("page", ["1"])[0])
-            wanted = [int(n) for n in query["include"][0].split(",")] if "include" in query else None
-            ids = [n for n in self.ids if wanted is None or n in wanted]
-            pages = max(1, -(-len(ids) // size))
-            if page > pages:
-                return 400, {}, json.dumps({"code": "rest_post_invalid_page_number"}).encode()
-            headers = {"X-WP-Total": str(len(ids)), "X-WP-TotalPages": str(pages)}
-            data = [self.post(n) for n in ids[(page - 1) * size : page * size]]
-        if data is None:
-            return 404, {}, b"<html>Nothing here</html>"
-        return 200, headers, json.dumps(data).encode()
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: FakeWordPress
-
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        self.server.asked.append(self.path)
-        if self.headers.get("Authorization"):
-            self.server.authorised.append(parts.path)
-        status, headers, body = self.server.answer(parts.path, parse_qs(parts.query))
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        pass
 
 
 @pytest.fixture
@@ -133,6 +62,21 @@ def test_a_busy_site_is_asked_again_and_read_whole(fake):
     run = fetch(make_source(fake))
     assert run.report["is_whole"]
     assert run.report["pages"] == 251  # and the home page
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again(fake):
+    short = json.dumps([fake.post(1)]).encode()
+    fake.faults.append(once((200, {"Content-Length": str(len(short) + 1000)}, short), 2, on="/posts"))
+    run = fetch(make_source(fake))
+    assert run.report["is_whole"], run.report
+    assert run.report["pages"] == 251
+
+
+def test_a_site_that_is_away_in_the_middle_ends_the_fetch_in_a_sentence_and_marks_nothing(fake):
+    fake.faults.append(lambda path, query: fake.server_close() if "include" in query else None)
+    run = fetch(make_source(fake))
+    assert (run.status, run.report.get("is_whole", False)) != (RunStatus.SUCCEEDED, True)
+    assert "no connection could be made" in run.error + str(run.report)
 
 
 def test_notices_of_plugins_before_the_json_do_no_harm(fake):
