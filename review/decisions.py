@@ -28,7 +28,17 @@ from review.allowed import refuse_barred
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.link_places import PLACEMENT_OF, make_accepted, where_of
 from review.models import RULES_OUT, Decision, OpinionRequest, Reason, Verb, Where
-from review.rulings import Conflict, Doubt, NotInProject, Outcome, Ruling, Shown, clean_anchor, same_words
+from review.rulings import (
+    Conflict,
+    Doubt,
+    NotInProject,
+    Outcome,
+    Ruling,
+    Shown,
+    clean_anchor,
+    gone_in_words,
+    same_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -82,6 +92,8 @@ def decide_edges(
     suggestions of the same targets get other words where too many would say the same now. Requests for an opinion on
     what is decided are answered.
 
+    Links of pages that are merged, redirected or removed by now are conflicts as well.
+
     Raises AnchorError where the anchor cannot be used, UserError where an edge is not the project's or was exported
     when it was shown; nothing is written then.
     """
@@ -97,7 +109,7 @@ def decide_edges(
         edges = locked(project, edge_ids)
         if verb != Verb.REJECT:
             refuse_barred(project, edges)
-        same = [edge for edge in edges if shown.is_same(edge)]
+        same = [edge for edge in edges if shown.is_same(edge) and not gone_in_words(edge)]
         reworded = {edge.pk for edge in same if verb != Verb.REJECT and not shown.reads_same(edge)}
         if batch is None and len(edge_ids) > 1:
             batch = uuid4()
@@ -334,7 +346,8 @@ def conflicts_of(
     conflicts = []
     for edge in edges:
         by = None if edge.status == expected else last.get(edge.pk)
-        conflict = Conflict(edge, by, edge.pk in reworded)
+        readdressed = deciding is not None and not deciding.shown.is_of_pages(edge)
+        conflict = Conflict(edge, by, edge.pk in reworded, readdressed)
         if deciding is not None:
             conflict = against(conflict, deciding.verb, deciding.user, deciding.ruling, deciding.shown)
         conflicts.append(conflict)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from linker.engine.text.clean import collapse, has_word, visible
 from linker.errors import UserError
-from linker.models import CandidateEdge, EdgeStatus, Reach, Rel
-from linker.wording import within
+from linker.models import CandidateEdge, EdgeStatus, PageStatus, Reach, Rel
+from linker.models.querysets import LIVE_STATUS, holds
+from linker.wording import day_in_words, within
 from review.anchor_warnings import AnchorWarning
 from review.models import Decision, Verb, Where
 
@@ -33,22 +35,48 @@ class NothingToUndo(UserError):
     """There is no decision to take back, or it can no longer be taken back."""
 
 
+def gone_in_words(edge: CandidateEdge) -> str:
+    """Which of the link's pages is no page any more, in a sentence; empty where both are."""
+    page = next((page for page in (edge.source, edge.target) if not holds(LIVE_STATUS, page)), None)
+    if page is None:
+        return ""
+    if page.state_since is None:
+        return _("%(page)s is no longer a live page. Nothing was saved.") % {"page": page.url}
+    said = {"page": page.url, "day": day_in_words(timezone.localdate(page.state_since))}
+    if page.successor is not None:
+        said["other"] = page.successor.url
+        if page.status == PageStatus.MERGED:
+            return _("%(page)s was merged into %(other)s on %(day)s. Nothing was saved.") % said
+        return _("%(page)s has redirected to %(other)s since %(day)s. Nothing was saved.") % said
+    if page.status == PageStatus.REMOVED:
+        return _("%(page)s was removed on %(day)s. Nothing was saved.") % said
+    return _("%(page)s has redirected elsewhere since %(day)s. Nothing was saved.") % said
+
+
 @dataclass(frozen=True)
 class Conflict:
     """An edge that was not changed, as it is now. `by` is the decision that came first; None where a run did.
 
-    `reworded`: its words changed since they were looked at. `is_own`: who decided first is who decides now; `is_saved`:
-    and decided just this, as where a form was sent twice.
+    `reworded`: its words changed since they were looked at; `readdressed`: it is a link of other pages by now.
+    `is_own`: who decided first is who decides now; `is_saved`: and decided just this, as where a form was sent twice.
     """
 
     edge: CandidateEdge
     by: Decision | None
     reworded: bool = False
+    readdressed: bool = False
     is_own: bool = False
     is_saved: bool = False
 
     @property
     def message(self) -> str:
+        if gone := gone_in_words(self.edge):
+            return gone
+        if self.readdressed:
+            return _(
+                "A page of this link was merged or redirected since you looked, and the link goes from %(donor)s to "
+                "%(acceptor)s now. Nothing was saved. Look again, then decide."
+            ) % {"donor": self.edge.source.url, "acceptor": self.edge.target.url}
         if self.reworded:
             return _(
                 "The words have changed since you looked, because too many links to the page would have said the same. "
@@ -125,17 +153,24 @@ class Ruling:
 @dataclass(frozen=True)
 class Shown:
     """What the editor saw: edges of this `status`, which run made each suggestion (`runs`), with which words
-    (`anchors`), and the `position` in the list, from 1. An edge that is not named may be of any run and say anything.
+    (`anchors`), the `position` in the list, from 1, and the ids of donor and acceptor (`pages`). An edge that is not
+    named may be of any run and any pages, and say anything.
     """
 
     status: EdgeStatus = EdgeStatus.SUGGESTED
     runs: Mapping[int, int] = field(default_factory=dict)
     anchors: Mapping[int, str] = field(default_factory=dict)
     position: int | None = None
+    pages: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
     def is_same(self, edge: CandidateEdge) -> bool:
-        """Whether the edge still has the status and is of the run that was shown."""
-        return edge.status == self.status and self.runs.get(edge.pk, edge.run_id) == edge.run_id
+        """Whether the edge still has the status and is of the run that was shown, and of the pages."""
+        is_of_run = self.runs.get(edge.pk, edge.run_id) == edge.run_id
+        return edge.status == self.status and is_of_run and self.is_of_pages(edge)
+
+    def is_of_pages(self, edge: CandidateEdge) -> bool:
+        own = (edge.source_id, edge.target_id)
+        return self.pages.get(edge.pk, own) == own
 
     def reads_same(self, edge: CandidateEdge) -> bool:
         return same_words(self.anchors.get(edge.pk, edge.anchor), edge.anchor)

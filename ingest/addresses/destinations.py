@@ -8,7 +8,7 @@ From that page, redirects and canonicals lead on, see destinations().
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import product, repeat
 from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import urljoin
@@ -19,7 +19,7 @@ from ingest.addresses.normalise import AnotherSite, NotAnAddress
 from ingest.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,10 +39,14 @@ class KnownPage(NamedTuple):
 
 @dataclass(frozen=True)
 class Moves:
-    """Pages that lead to another one, ascending, and the page at which each ends; int64 [n]. Others stay themselves."""
+    """Pages that lead to another one, ascending, and the page at which each ends; int64 [n]. Others stay themselves.
+
+    `lost` [m] redirect to an address that no page has; they are theirs, too.
+    """
 
     page: NDArray[np.int64]
     end: NDArray[np.int64]
+    lost: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.page)
@@ -102,14 +106,16 @@ def destinations(pages: Iterable[KnownPage], find: Callable[[str, str], int], *,
             canonicals.extend((known.page, find(known.url, known.canonical)))
     page, to = _steps(redirects)
     redirected = _followed(page[to != 0], to[to != 0])
+    lost = page[to == 0]
     astray = np.setdiff1d(page, redirected.page)
     page, to = _steps(canonicals)
     to = redirected.ends_of(to)
     arrives = (to != 0) & (to != page) & ~np.isin(to, astray) & ~np.isin(to, np.array(gone, dtype=np.int64))
     named = _followed(page[arrives], to[arrives])
-    return Moves.of(
+    moves = Moves.of(
         np.concatenate([redirected.page, named.page]), np.concatenate([named.ends_of(redirected.end), named.end])
     )
+    return replace(moves, lost=lost)
 
 
 def _steps(pairs: array[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -147,7 +153,7 @@ class PageFinder:
     Paths, and addresses without a scheme, are those of the site.
     """
 
-    def __init__(self, ids: Mapping[str, int], site: Site) -> None:
+    def __init__(self, ids: dict[str, int], site: Site) -> None:
         self.ids, self.site, self.moves = ids, site, NO_MOVES
         scheme, _, rest = site.base_url.partition("://")
         self._scheme, self._host = scheme, rest.partition("/")[0].lower().removeprefix("www.")
@@ -183,6 +189,24 @@ class PageFinder:
             return 0
         return found if isinstance(found, int) else 0
 
+    def key(self, address: str) -> str:
+        """The key of an address as it is written. Raises NotAnAddress and AnotherSite."""
+        return self.site.canonical_url(self.in_full(address))
+
+    def forms(self, address: str) -> list[str]:
+        """The keys under which the page at an address is looked for; none where the site has no such address."""
+        try:
+            return list(self._forms(address)) if address.strip() else []
+        except (NotAnAddress, AnotherSite):
+            return []
+
+    def _forms(self, address: str) -> Iterator[str]:
+        return variants(self.site.canonical_url(self._whole(address.strip())))
+
+    def in_full(self, address: str) -> str:
+        """An address as it is written, completed by the scheme, or by the site's host."""
+        return self.site.full_address(self._whole(address.strip()))
+
     def _page(self, address: str) -> int:
         found = self.find(address)
         return found if isinstance(found, int) and not address.rstrip().endswith("#") else 0
@@ -191,19 +215,18 @@ class PageFinder:
         if not address.strip():
             return "bad"
         try:
-            key = self.site.canonical_url(self._whole(address.strip()))
+            return next((self.ids[form] for form in self._forms(address) if form in self.ids), "unknown")
         except NotAnAddress:
             return "bad"
         except AnotherSite:
             return "external"
-        return next((self.ids[form] for form in _variants(key) if form in self.ids), "unknown")
 
     def _whole(self, address: str) -> str:
         start = address.partition("/")[0].lower().removeprefix("www.")
         return f"{self._scheme}://{address}" if start == self._host else address
 
 
-def _variants(key: str) -> Iterator[str]:
+def variants(key: str) -> Iterator[str]:
     """A page's key, then the same under the other scheme, and with or without a leading `www.`."""
     scheme, _, rest = key.partition("://")
     bare = rest.removeprefix("www.")

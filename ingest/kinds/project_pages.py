@@ -11,14 +11,19 @@ from django.utils.translation import gettext
 from ingest.addresses.destinations import KnownPage, PageFinder, destinations
 from ingest.addresses.normalise import Site
 from ingest.errors import FileError
+from linker.models import Page
 from linker.models.project import UrlPolicy
 from linker.models.querysets import MISSING, sql
-from linker.storage.cursors import stream
+from linker.pages.identity import record
+from linker.storage.cursors import batches, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from datetime import datetime
 
     from linker.models import Project
+
+NAMED_AT_A_TIME = 5_000  # addresses that a query is given
 
 
 def site_of(project: Project) -> Site:
@@ -44,18 +49,54 @@ def page_ids(project: Project, *, hold: bool) -> dict[str, int]:
     return ids | own if ids else own
 
 
-def leading_pages(project: Project) -> Iterator[KnownPage]:
+def find_named_pages(
+    project: Project, name: str, addresses: Iterable[str], *, first: str
+) -> tuple[PageFinder, dict[str, int], set[str]]:
+    """Finds the pages that some addresses mean, for a file that names few of many: a finder that knows no other, the
+    pages by the keys that they have now, and the addresses in full. Nobody can delete these pages until the transaction
+    ends.
+
+    Raises FileError as find_pages() does.
+    """
+    if not project.pages.exists():
+        raise FileError(name, f"{gettext('The project has no pages yet.')} {first}")
+    finder = PageFinder({}, site_of(project))
+    own: dict[str, int] = {}
+    former: dict[str, int] = {}
+    named: set[str] = set()
+    for some in batches(addresses, NAMED_AT_A_TIME):
+        named.update(map(finder.in_full, some))
+        digests = [record.digest(form) for address in some for form in finder.forms(address)]
+        with connection.cursor() as cursor:
+            for found, table, page, locked in (
+                (own, "linker_page", "id", " FOR KEY SHARE"),
+                (former, "linker_pageaddress", "page_id", ""),
+            ):
+                cursor.execute(
+                    f"SELECT canonical_url, {page} FROM {table} WHERE project_id = %s "
+                    f"AND md5(canonical_url) = ANY(%s){locked}",
+                    [project.pk, digests],
+                )
+                found.update(cursor.fetchall())
+    movers = Page.objects.filter(pk__in=set(former.values()))
+    own.update(movers.values_list("canonical_url", "pk"))
+    finder.ids = former | own
+    return finder, own, named
+
+
+def leading_pages(project: Project, *, crawled_at: datetime | None = None) -> Iterator[KnownPage]:
     """What destinations() has to know of the project's pages: those that redirect, that name another address as their
     canonical, or that are gone. Streamed. A page that is known to lead to another redirects there, whatever the crawl
-    says of it."""
+    says of it; but for pages that answered the crawl of the time `crawled_at`, which is the newest to be known."""
     gone = f"({sql(MISSING, 'p')} OR coalesce(p.status_code IN (404, 410), false) OR p.status = 'removed')"
     rows = stream(
         "leading_pages",
         f"SELECT p.id, p.url, coalesce(nullif(p.redirect_url, ''), n.url, ''), p.canonical_link, p.indexable, {gone} "
-        "FROM linker_page p LEFT JOIN linker_page n ON n.id = p.successor_id WHERE p.project_id = %s "
+        "FROM linker_page p LEFT JOIN linker_page n ON n.id = p.successor_id AND NOT coalesce("
+        "p.last_seen_at = %s::timestamptz AND p.status_code = 200, false) WHERE p.project_id = %s "
         "AND (p.redirect_url <> '' OR p.canonical_link NOT IN ('', p.url, p.canonical_url) "
         f"OR p.successor_id IS NOT NULL OR {gone})",
-        [project.pk],
+        [crawled_at, project.pk],
     )
     return starmap(KnownPage, rows)
 

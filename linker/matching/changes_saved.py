@@ -21,6 +21,7 @@ from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
 from linker.models import Project
 from linker.models.querysets import OPEN, sql
+from linker.pages.identity.edges import settle as follow_pages
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
@@ -95,6 +96,7 @@ def save_changes(
         )
         lifecycle.succeed(run.pk, report)
     hide(project)
+    follow_pages(project)
     recount(project)
     return report
 

@@ -20,6 +20,7 @@ from linker.models import EmbeddingModel, ExclusionRule, PageList, Project, Side
 from linker.models.querysets import ANSWERING, LIVE_STATUS, PRESENT, sql
 from linker.models.subtrees import categories_below
 from linker.models.suppression import IN_FORCE
+from linker.pages.page_lists import page_ids
 from linker.pages.roles import ROLE_NOW
 from linker.storage.cursors import stream
 
@@ -332,4 +333,4 @@ def _listed(project: Project, number: int | None) -> frozenset[int] | None:
     if number is None:
         return None
     found = PageList.objects.filter(project=project, pk=number).first()
-    return frozenset(np.frombuffer(found.pages, "<i8").tolist()) if found is not None else frozenset()
+    return frozenset(page_ids(found).tolist()) if found is not None else frozenset()

@@ -29,6 +29,7 @@ from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
 from linker.models import Category, Project, Ranker, Run, RunBatch, RunBlock
 from linker.models.querysets import OPEN
+from linker.pages.identity.edges import settle as follow_pages
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.cursors import stream
@@ -90,6 +91,7 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         lifecycle.succeed(run.pk, report)
     hide(project)
+    follow_pages(project)  # one of them may have been merged while the run was under way
     recount(project)
     # They take long and need not be waited for: suggestions of the run can be decided on meanwhile.
     report = replace(report, gaps_with_paragraph=find_paragraphs(run))

@@ -16,6 +16,7 @@ from linker.matching.acceptor_caps import MOST
 from linker.matching.donor_caps import TAKES_ROOM
 from linker.matching.room import beside_sql, in_text_sql, of_edges_run
 from linker.matching.section_caps import section_caps_sql
+from linker.models.identity import follows_sql
 from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import ASIDE_LINK
 from linker.models.querysets import OPEN, UNDECIDED, sql
@@ -75,11 +76,11 @@ INSERT INTO {OUT} SELECT id FROM written
 _BRING_BACK = (
     _LEFT.format(asked=f"{sql(UNDECIDED, 'e')} AND e.capped_at IS NOT NULL")
     + f""", locked AS (
-    SELECT e.id, e.run_id = ({STANDING_RUN}) OR NOT EXISTS (
+    SELECT e.id, {follows_sql("e")} AND (e.run_id = ({STANDING_RUN}) OR NOT EXISTS (
         SELECT FROM linker_run later WHERE later.project_id = %(project)s AND later.kind IN ('match', 'stand')
         AND later.status = 'succeeded' AND later.started_at > a.capped_at
         AND NOT EXISTS (SELECT FROM linker_pilot p WHERE p.run_id = later.id)
-    ) AS returns FROM linker_candidateedge e JOIN asked a ON a.id = e.id
+    )) AS returns FROM linker_candidateedge e JOIN asked a ON a.id = e.id
     JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id WHERE (r.inline > 0 OR r.related > 0)
     AND NOT {_ACCEPTOR_IS_FULL}
     ORDER BY e.id FOR NO KEY UPDATE OF e

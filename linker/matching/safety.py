@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from django.db import connection, transaction
 
+from linker.models.identity import follows_sql
 from linker.models.kept_run import STANDING_RUN
 from linker.models.querysets import OPEN, sql
 from linker.pages.safety import BARRED, barred_pairs, directions, pages_by_class, write_barred
@@ -34,11 +35,11 @@ UPDATE linker_candidateedge e SET stale = true, barred_by_id = k.pair FROM locke
 # What no pair bars any more. Where a run that came after the pair passed the link over, the next one decides.
 _BRING_BACK = f"""
 WITH free AS (
-    SELECT e.id, e.run_id = ({STANDING_RUN}) OR NOT EXISTS (
+    SELECT e.id, {follows_sql("e")} AND (e.run_id = ({STANDING_RUN}) OR NOT EXISTS (
         SELECT FROM linker_run r WHERE r.project_id = %(project)s AND r.kind IN ('match', 'stand')
         AND r.status = 'succeeded' AND r.started_at > pair.made_at
         AND NOT EXISTS (SELECT FROM linker_pilot p WHERE p.run_id = r.id)
-    ) AS returns FROM linker_candidateedge e JOIN linker_barredpair pair ON pair.id = e.barred_by_id
+    )) AS returns FROM linker_candidateedge e JOIN linker_barredpair pair ON pair.id = e.barred_by_id
     WHERE e.project_id = %(project)s AND e.barred_by_id IS NOT NULL AND e.id NOT IN ({{barred}})
     ORDER BY e.id FOR NO KEY UPDATE OF e
 )

@@ -28,6 +28,7 @@ from linker.models import (
     SuppressedKind,
     Suppression,
 )
+from linker.models.identity import follows_sql
 from linker.models.querysets import OPEN, PROPOSED, sql
 from linker.models.suppression import COVERED, REACH_DAYS, in_force_sql
 
@@ -145,21 +146,21 @@ def lift(project: Project, suppressions: Iterable[int], user: User) -> None:
         runs = project.runs.filter(kind=RunKind.MATCH, status=RunStatus.SUCCEEDED, pilot=None)
         newest = runs.order_by("-pk").values_list("started_at", flat=True).first()
         passed_over = [row.pk for row in lifted if newest is not None and newest > row.made_at]
-        back = _bring_back(ids, passed_over)
+        back = _bring_back(project, ids, passed_over)
         if back:
             retier(project, back)
             hide(project, edges=back)
 
 
-def _bring_back(suppressions: Sequence[int], passed_over: Sequence[int]) -> list[int]:
+def _bring_back(project: Project, suppressions: Sequence[int], passed_over: Sequence[int]) -> list[int]:
     """The suggestions that these suppressions had taken out of the queue, open again but for those passed over."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "WITH l AS (SELECT id, suppressed_by_id <> ALL(%(passed)s) AS returns FROM linker_candidateedge "
-            "WHERE suppressed_by_id = ANY(%(lifted)s) ORDER BY id FOR NO KEY UPDATE) "
+            f"WITH l AS (SELECT e.id, e.suppressed_by_id <> ALL(%(passed)s) AND {follows_sql('e')} AS returns "
+            "FROM linker_candidateedge e WHERE e.suppressed_by_id = ANY(%(lifted)s) ORDER BY e.id FOR NO KEY UPDATE) "
             "UPDATE linker_candidateedge e SET suppressed_by_id = NULL, stale = e.stale AND NOT l.returns "
             "FROM l WHERE e.id = l.id RETURNING e.id, l.returns",
-            {"lifted": list(suppressions), "passed": list(passed_over)},
+            {"project": project.pk, "lifted": list(suppressions), "passed": list(passed_over)},
         )
         return [pk for pk, returns in cursor.fetchall() if returns]
 

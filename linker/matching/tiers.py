@@ -14,6 +14,7 @@ from linker.matching.known_answers import retier_known
 from linker.matching.room import has_prose_sql, in_text_sql, of_edges_run, silent_roles
 from linker.matching.section_caps import section_caps_sql
 from linker.models import Basis, CandidateEdge, Project, Tier
+from linker.models.identity import follows_sql
 from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import linked_sql
 from linker.models.querysets import APPROVED, DECIDED, OPEN, PROPOSED, UNDECIDED, sql
@@ -101,7 +102,7 @@ FROM r WHERE e.id = r.id AND NOT r.is_reworded
 _STANDING = f"standing AS ({STANDING_RUN})"
 _MAY_BE_MARKED = (
     f"{sql(UNDECIDED, 'o')} AND ({sql(PROPOSED, 'o')} OR o.run_id = standing.run) AND o.suppressed_by_id IS NULL "
-    "AND o.barred_by_id IS NULL AND o.capped_at IS NULL"
+    f"AND o.barred_by_id IS NULL AND o.capped_at IS NULL AND {follows_sql('o')}"
 )
 _LINKED_THEN = f"""
 {_TURNS}, {_STANDING}, placed_then AS (

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from linker.models.edge import CandidateEdge, EdgeStatus
 from linker.models.page import Page, QuerySource, TrafficPeriod
 from linker.models.project import Project
+from linker.models.querysets import LIVE_STATUS, sql
 from linker.models.run import Run
 
 
@@ -71,7 +72,11 @@ class PageEvent(models.Model):
             # Told twice, it happened once. Led by the page, its index also finds a page's own events.
             models.UniqueConstraint("page", "at", "kind", MD5("new_url"), name="page_event_once"),
         ]
-        indexes = [models.Index(fields=["project", "-id"], name="page_event_newest")]
+        indexes = [
+            models.Index(fields=["project", "-id"], name="page_event_newest"),
+            # Whether somebody told it before: of the address, whichever page has that by now.
+            models.Index(F("project"), MD5("old_url"), name="page_event_of_address"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.old_url}: {self.kind}"
@@ -145,6 +150,20 @@ class EdgeMove(models.Model):
 
     def __str__(self) -> str:
         return f"{self.edge_id}: {self.reason}"
+
+
+def follows_sql(edge: str) -> str:
+    """SQL, for a statement with the parameter `project`: whether an edge may stand in the queue, whatever else says so.
+    One of a page that is merged, redirected or removed may not, nor one that gave its pair up to another, until a match
+    proposes it. Such pages are few and are read once."""
+    gone = (
+        f"SELECT gone.id FROM linker_page gone WHERE gone.project_id = %(project)s AND NOT ({sql(LIVE_STATUS, 'gone')})"
+    )
+    return (
+        f"({edge}.source_id NOT IN ({gone}) AND {edge}.target_id NOT IN ({gone}) AND {edge}.id NOT IN ("
+        "SELECT gave.edge_id FROM linker_edgemove gave JOIN linker_candidateedge given ON given.id = gave.edge_id "
+        "WHERE gave.project_id = %(project)s AND gave.closed AND gave.reason = 'swapped' AND gave.run = given.run_id))"
+    )
 
 
 class MovedTraffic(models.Model):

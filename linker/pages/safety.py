@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import numpy as np
 from django.db import connection
 
 from linker.engine.patterns import compile_pattern
 from linker.models import BarredPair, PageList, SafetyClass
 from linker.models.subtrees import categories_below
+from linker.pages.page_lists import page_ids
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import stream
 
@@ -76,7 +76,7 @@ def holds_of(project: Project, one: SafetyClass) -> Holds:
 
 def _listed(number: int | None) -> frozenset[int]:
     found = PageList.objects.filter(pk=number).first() if number else None
-    return frozenset(np.frombuffer(found.pages, "<i8").tolist()) if found is not None else frozenset()
+    return frozenset(page_ids(found).tolist()) if found is not None else frozenset()
 
 
 def has_classes(project: Project) -> bool:

@@ -17,7 +17,7 @@ from review.decisions import accepted_with, against, counted_of, newest_decision
 from review.models import Verb
 from review.overlap import due_to
 from review.queue.bulk import AT_ONCE
-from review.rulings import AnchorError, Conflict, clean_anchor
+from review.rulings import AnchorError, Conflict, clean_anchor, gone_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,7 +94,7 @@ def _already_decided(
 ) -> tuple[dict[int, str], set[int]]:
     """Rows whose suggestions are not what they were when the list was made: why they are refused, and those that stand
     as they are."""
-    changed = [wish for wish in wishes if not wish.what_was_shown.is_same(edges[wish.edge])]
+    changed = [wish for wish in wishes if _has_changed(wish, edges[wish.edge])]
     last = newest_decisions([edges[wish.edge] for wish in changed])
     own_reading = set(due_to(project, user).filter(edge__in=list(last)).values_list("edge", flat=True))
     refused: dict[int, str] = {}
@@ -108,6 +108,10 @@ def _already_decided(
         else:
             refused[wish.row] = conflict.message
     return refused, standing
+
+
+def _has_changed(wish: Wish, edge: CandidateEdge) -> bool:
+    return not wish.what_was_shown.is_same(edge) or bool(gone_in_words(edge))
 
 
 def _conflict_with(wish: Wish, edge: CandidateEdge, last: Decision | None, user: User) -> Conflict:

@@ -66,6 +66,7 @@ class DecisionForm(PlaceForm):
     warned_of = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
     expected = forms.ChoiceField(choices=[c for c in EdgeStatus.choices if c[0] != EdgeStatus.EXPORTED])
     run = forms.IntegerField(min_value=1, max_value=MAX_ID)
+    pages = forms.RegexField(regex=r"\A[0-9]{1,18}-[0-9]{1,18}\Z", required=False)
     shown = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
     anchor = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
     pick = forms.CharField(required=False, max_length=MAX_ANCHOR, strip=False)
@@ -114,7 +115,9 @@ class DecisionForm(PlaceForm):
     def what_was_shown(self, edge: int) -> Shown:
         """What the editor saw of the edge."""
         data = self.cleaned_data
-        return Shown(EdgeStatus(data["expected"]), {edge: data["run"]}, {edge: data["shown"]}, data["position"])
+        source, _, target = data["pages"].partition("-")
+        pages = {edge: (int(source), int(target))} if target else {}
+        return Shown(EdgeStatus(data["expected"]), {edge: data["run"]}, {edge: data["shown"]}, data["position"], pages)
 
     @property
     def overrules(self) -> list[str]:

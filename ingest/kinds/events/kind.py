@@ -9,22 +9,25 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from ingest.addresses.normalise import NotAnAddress
+from ingest.addresses.normalise import is_storable
 from ingest.cells.values import parse_time
 from ingest.kinds.base import Counts, ImportKind
+from ingest.kinds.events import stage
 from ingest.kinds.events.fields import FIELDS
 from ingest.kinds.events.report import EVENTS
-from ingest.kinds.events.telling import BadEvent, Telling, kind_of
-from ingest.kinds.project_pages import find_pages
+from ingest.kinds.events.stage import Event
+from ingest.kinds.events.telling import BadEvent, Telling, check, kind_of
 from ingest.kinds.sql import lock
 from linker.models import EventOrigin
 from linker.pages.identity import edges
 from linker.pages.identity.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from ingest.errors import ImportStopped
+    from ingest.files.table import Records
     from ingest.kinds.base import ImportTask
     from linker.models import PageEventKind
 
@@ -35,8 +38,8 @@ class EventsImport(ImportKind):
     choice = gettext_lazy("Page events: created, changed, merged, redirected, removed")
     command_help = (
         "Imports what happened to pages, in this process: rows of event, url, new_url and at, where an event is one of "
-        "created, changed, merged, redirected, removed and restored. Import the pages first. All of it or nothing; the "
-        "same file twice changes nothing. Exits with 1 and a message where nothing could be imported."
+        "created, changed, moved, merged, redirected, removed and restored. Import the pages first. All of it or "
+        "nothing; the same file twice changes nothing. Exits with 1 and a message where nothing could be imported."
     )
     fields = FIELDS
     report = EVENTS
@@ -47,21 +50,19 @@ class EventsImport(ImportKind):
     def load(self, task: ImportTask) -> Counts:
         project, source = task.project, task.source
         lock(project)
-        telling = Telling(project, find_pages(project, source.name, first=_("Import the pages first.")))
-        at = {field: task.rows.header.index(columns[0]) for field, columns in task.rows.mapping.items()}
         report: Counts = {**source.describe(), "rows": 0}
+        stage.create_event_stage()
         for records in source.chunks():
-            for line, cells in zip(records.lines, records.rows, strict=True):
-                report["rows"] += 1
-                if len(cells) != len(task.rows.header):
-                    task.skipped.add(line, "bad_width", value=f"{len(cells)} cells, not {len(task.rows.header)}")
-                    continue
-                self._tell(task, report, telling, line, {field: cells[place] for field, place in at.items()})
+            report["rows"] += len(records)
+            stage.stage_events(list(self._events(task, records, report)))
             task.note_reading()
-        if task.skipped.count(["another_site"]) == report["rows"] or (
-            report["rows"]
-            and not (report["rows"] - task.skipped.count(["another_site", "bad_width", "no_address", "bad_address"]))
-        ):
+        if not stage.count_staged() and report["rows"]:
+            raise task.stop_without_rows("an event of a page", report)
+        task.note_stage("Following the events")
+        telling = Telling(project, source.name, stage.staged_addresses())
+        for event in stage.staged_events():
+            self._tell(task, report, telling, event)
+        if report["rows"] == task.skipped.count(["another_site", "bad_width", "no_address", "bad_address"]):
             raise task.stop_without_rows("an event of a page", report)
         task.note_stage("Saving events")
         telling.story.write()
@@ -71,21 +72,41 @@ class EventsImport(ImportKind):
         report |= {"events": sum(told.values()), **told, "seen_before": telling.same}
         return report | task.skipped.report() | {"mapping": task.rows.mapping}
 
-    def _tell(self, task: ImportTask, report: Counts, telling: Telling, line: int, row: dict[str, str]) -> None:
-        """One row. Raises ImportStopped, with the line and the column, where it cannot be."""
+    def _events(self, task: ImportTask, records: Records, report: Counts) -> Iterator[Event]:
+        """The rows that say something. Raises ImportStopped, with the line and the column, where one makes no sense."""
+        header, mapping = task.rows.header, task.rows.mapping
+        at = {field: header.index(columns[0]) for field, columns in mapping.items()}
+        for line, cells in zip(records.lines, records.rows, strict=True):
+            if len(cells) != len(header):
+                task.skipped.add(line, "bad_width", value=f"{len(cells)} cells, not {len(header)}")
+                continue
+            row = {field: cells[place] for field, place in at.items()}
+            if not is_storable(row["url"] + row.get("new_url", "")):
+                task.skipped.add(line, "bad_address", column=mapping["url"][0], value=row["event"])
+                continue
+            try:
+                kind, time = self._read(row)
+            except BadEvent as error:
+                raise self._stop(task, report, line, error) from None
+            yield Event(line, kind, row["url"].strip(), row.get("new_url", "").strip(), time)
+
+    def _tell(self, task: ImportTask, report: Counts, telling: Telling, event: Event) -> None:
+        """One event. Raises ImportStopped, with the line and the column, where it cannot be."""
         try:
-            kind, at = self._read(row)
-            why = telling.tell(kind, row["url"], at, row.get("new_url", ""))
+            why = telling.tell(event.kind, event.url, event.at, event.new)
         except BadEvent as error:
-            column = task.rows.mapping.get(error.field, [error.field])[0]
-            raise task.stop(f"{task.source.name}: line {line:,}, column “{column}”: {error}", report) from None
-        except NotAnAddress:
-            why = "bad_address"
+            raise self._stop(task, report, event.line, error) from None
         if why:
-            task.skipped.add(line, why, column=task.rows.mapping["url"][0], address=row["url"], value=row["event"])
+            column = task.rows.mapping["url"][0]
+            task.skipped.add(event.line, why, column=column, address=event.url, value=event.kind.value)
+
+    def _stop(self, task: ImportTask, report: Counts, line: int, error: BadEvent) -> ImportStopped:
+        column = task.rows.mapping.get(error.field, [error.field])[0]
+        return task.stop(f"{task.source.name}: line {line:,}, column “{column}”: {error}", report)
 
     def _read(self, row: dict[str, str]) -> tuple[PageEventKind, datetime]:
         kind = kind_of(row["event"])
+        check(kind, row.get("new_url", ""))
         try:
             return kind, parse_time(row["at"]).astimezone(UTC)
         except ValueError:

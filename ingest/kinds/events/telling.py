@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from ingest.addresses.destinations import reason_without_page
+from ingest.addresses.destinations import reason_without_page, variants
+from ingest.kinds.project_pages import find_named_pages
 from linker.errors import UserError
-from linker.models import Page, PageEventKind
+from linker.models import PageEventKind
 from linker.pages.identity.tell import LEADS, Loop, Story
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
-    from ingest.addresses.destinations import PageFinder
     from linker.models import Project
 
-# What can be told; that a page moved is told as a redirect to an address that no page has.
-TOLD = tuple(kind for kind in PageEventKind if kind is not PageEventKind.MOVED)
+TOLD = tuple(PageEventKind)
 
 
 class BadEvent(UserError):
@@ -38,11 +38,23 @@ def kind_of(text: str) -> PageEventKind:
     return PageEventKind(word)
 
 
-class Telling:
-    """Tells events by addresses. `same` counts those that were known."""
+def check(kind: PageEventKind, new: str) -> None:
+    """Raises BadEvent where an event that leads elsewhere does not say where."""
+    if not new.strip() and (kind in LEADS or kind is PageEventKind.MOVED):
+        raise BadEvent("new_url", _("It says that the page leads elsewhere, and not where."))
 
-    def __init__(self, project: Project, pages: PageFinder) -> None:
-        self.project, self.pages, self.story = project, pages, Story(project)
+
+class Telling:
+    """Tells events by addresses, in the order of their times: `addresses` are those that they name. `same` counts those
+    that were known.
+
+    Raises FileError, with the file's `name`, where the project has no pages.
+    """
+
+    def __init__(self, project: Project, name: str, addresses: Iterable[str]) -> None:
+        self.pages, self._own, named = find_named_pages(project, name, addresses, first=_("Import the pages first."))
+        self._keys = {page: key for key, page in self._own.items()}
+        self.story = Story(project, set(self.pages.ids.values()), named)
         self.same = 0
 
     def tell(self, kind: PageEventKind, address: str, at: datetime, new: str = "") -> str:
@@ -50,53 +62,78 @@ class Telling:
 
         Raises BadEvent where it cannot be.
         """
-        address, new = address.strip(), new.strip()
-        if kind in LEADS and not new:
-            raise BadEvent("new_url", _("It says that the page leads elsewhere, and not where."))
+        check(kind, new)
         found = self.pages.find(address)
+        url, to = self.pages.in_full(address), self.pages.in_full(new)
+        if self.story.is_known(kind, url, at, to):
+            self.same += 1
+            return ""
+        if kind is PageEventKind.CREATED and self._is_free(found, address):
+            return self._create(found, url, at)
         if not isinstance(found, int):
-            if found == "unknown" and kind is PageEventKind.CREATED:
-                self._create(address, at)
-                return ""
             return reason_without_page(found, address)
-        if self.story.is_late(kind, found, at, new):
+        if self.story.is_late(found, url, at):
             return "event_late"
-        return self._of_page(kind, found, address, at, new)
-
-    def _of_page(self, kind: PageEventKind, page: int, address: str, at: datetime, new: str) -> str:
-        if kind not in LEADS:
-            self.same += not self.story.tell(kind, page, at, address)
-            return ""
-        other = self.pages.find(new)
-        if other == "unknown" and kind is PageEventKind.REDIRECTED:
-            self._move(page, address, at, new)
-            return ""
-        if not isinstance(other, int):
-            return reason_without_page(other, new)
-        if other == page:
-            if self._key(address) == self._key(new):
-                raise BadEvent("new_url", _("A page cannot lead to itself."))
-            self.same += 1  # it has moved there already
-            return ""
-        try:
-            self.same += not self.story.tell(kind, page, at, address, other, new)
-        except Loop:
-            said = _("%(new)s leads to %(old)s already, so %(old)s cannot lead there. Say first that it is live again.")
-            raise BadEvent("new_url", said % {"new": new, "old": address}) from None
+        if kind in LEADS or kind is PageEventKind.MOVED:
+            return self._lead(kind, found, url, at, to)
+        self.story.tell(kind, found, at, url)
         return ""
 
-    def _move(self, page: int, address: str, at: datetime, new: str) -> None:
-        key = self._key(new)
-        self.story.move(page, at, address, self.pages.site.full_address(new), key)
-        self.pages.ids[key] = page  # type: ignore[index]
-        self.pages.memo.clear()
+    def _lead(self, kind: PageEventKind, page: int, url: str, at: datetime, new: str) -> str:
+        """A page that leads elsewhere."""
+        other = self.pages.find(new)
+        if other == "external" and kind is PageEventKind.REDIRECTED:
+            self.story.tell(kind, page, at, url, None, new)
+            return ""
+        if other == "bad" or other == "external" or (other == "unknown" and kind is PageEventKind.MERGED):
+            return reason_without_page(str(other), new)
+        if kind is PageEventKind.MOVED or other in ("unknown", page):
+            self._move(page, url, at, new)
+            return ""
+        if self.story.is_too_new(int(other), new, at):
+            return "event_late"
+        try:
+            self.story.tell(kind, page, at, url, int(other), new)
+        except Loop:
+            said = _("%(new)s leads to %(old)s already, so %(old)s cannot lead there. Say first that it is live again.")
+            raise BadEvent("new_url", said % {"new": new, "old": url}) from None
+        return ""
 
-    def _create(self, address: str, at: datetime) -> None:
-        key = self._key(address)
-        page = Page.objects.create(project=self.project, url=self.pages.site.full_address(address), canonical_url=key)
-        self.pages.ids[key] = page.pk  # type: ignore[index]
-        self.pages.memo.clear()
-        self.story.begin(page.pk, at, address)
+    def _move(self, page: int, url: str, at: datetime, new: str) -> None:
+        """A page that is at another address: from the one that it has; what is told of a former one is over."""
+        key, left, had = self.pages.key(new), self.pages.key(url), self._keys[page]
+        if key == left:
+            raise BadEvent("new_url", _("A page cannot lead to itself."))
+        moves = key != had and had in variants(left)
+        if moves and self._own.get(key, page) != page:
+            said = _(
+                "%(new)s is the address of another page. Say that the page redirects there, or first where that one "
+                "went."
+            )
+            raise BadEvent("new_url", said % {"new": new})
+        self.story.move(page, at, url, new, key, had if moves else None)
+        if moves:
+            del self._own[had]
+            self._take(page, key)
 
-    def _key(self, address: str) -> str:
-        return self.pages.site.canonical_url(address)
+    def _is_free(self, found: int | str, address: str) -> bool:
+        """Whether a page may be created there: no page has the address, though one may have had it before it moved."""
+        return found == "unknown" or (isinstance(found, int) and self._is_former(found, address))
+
+    def _is_former(self, page: int, address: str) -> bool:
+        key = self.pages.key(address)
+        return self.pages.ids.get(key) == page and key not in self._own
+
+    def _create(self, found: int | str, url: str, at: datetime) -> str:
+        if isinstance(found, int) and self.story.is_late(found, url, at):
+            return "event_late"
+        key = self.pages.key(url)
+        self._take(self.story.begin(at, url, key), key)
+        return ""
+
+    def _take(self, page: int, key: str) -> None:
+        """The page has the address from here on; what it had before still leads to it."""
+        self._own[key] = page
+        self._keys[page] = key
+        self.pages.ids[key] = page
+        self.pages.memo.clear()

@@ -224,7 +224,9 @@ class PagesLoad:
         def finder() -> PageFinder:
             return PageFinder(page_ids(self.project, hold=False), self.task.rows.site)
 
-        return destinations(leading_pages(self.project), lambda url, address: finder().find_on(url, address))
+        answers = self.is_crawl and "status_code" in self.parser.filled
+        leading = leading_pages(self.project, crawled_at=self.task.seen_at if answers else None)
+        return destinations(leading, lambda url, address: finder().find_on(url, address))
 
     def _save_vectors(self) -> Counts:
         """Keeps the most common length; the others are reported, never padded."""

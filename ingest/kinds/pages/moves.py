@@ -34,13 +34,14 @@ SELECT DISTINCT ON (md5(s.canonical_url)) p.id AS page, s.url, s.canonical_url A
 FROM stage_end e JOIN stage_page s ON md5(s.canonical_url) = md5(e.key) AND {ANSWERS}
 JOIN stage_page old ON old.line = e.line
 JOIN linker_page p ON p.project_id = %(project)s AND md5(p.canonical_url) = md5(old.canonical_url)
-WHERE {sql(LIVE_STATUS, "p")} AND NOT EXISTS (
+WHERE ({sql(LIVE_STATUS, "p")} OR p.status = 'redirected' AND p.successor_id IS NULL) AND NOT EXISTS (
     SELECT FROM linker_page k WHERE k.project_id = %(project)s AND md5(k.canonical_url) = md5(s.canonical_url)
 ) ORDER BY md5(s.canonical_url), p.id
 """
 _MOVED_NEWS = """
-INSERT INTO page_news (page, kind, old_url, new_url, at)
-SELECT m.page, 'moved', p.url, m.url, %(at)s FROM stage_moved m JOIN linker_page p ON p.id = m.page ORDER BY m.page
+INSERT INTO page_news (page, kind, old_url, new_url, left_key, at)
+SELECT m.page, 'moved', p.url, m.url, p.canonical_url, %(at)s FROM stage_moved m
+JOIN linker_page p ON p.id = m.page ORDER BY m.page
 """
 _MOVED_STATE = """
 INSERT INTO page_state (page, status, since, url, key) SELECT page, 'live', %(at)s, url, key FROM stage_moved
@@ -66,13 +67,16 @@ WHERE {sql(LIVE_STATUS, "p")} AND p.indexable AND p.canonical_link IN ('', p.url
     AND NOT s.indexable AND s.redirect_url = '' AND s.canonical_link NOT IN ('', s.url, s.canonical_url)
 """
 _SEEN = "p.project_id = %(project)s AND p.last_seen_at = %(at)s AND " + sql(PRESENT, "p")
-# What each page of the crawl is now, where that is news. `end` is where it leads, if anywhere.
+# What each page of the crawl is now, where that is news. A page that redirects to an address that the project does not
+# have leads nowhere that is known; one that redirects in a circle stays what it was.
 _STATES = f"""
 INSERT INTO page_state (page, status, successor, since)
 SELECT id, kind, CASE WHEN kind IN ('redirected', 'merged') THEN leads_to END, %(at)s FROM (
     SELECT p.id, p.status, p.successor_id, m.leads_to, CASE
         WHEN p.redirect_url <> '' AND m.leads_to IS NOT NULL
             AND NOT (p.status IN ('redirected', 'merged') AND p.successor_id = m.leads_to) THEN 'redirected'
+        WHEN p.redirect_url <> '' AND m.leads_to IS NULL AND m.page IS NOT NULL
+            AND NOT (p.status = 'redirected' AND p.successor_id IS NULL) THEN 'redirected'
         WHEN p.redirect_url <> '' THEN NULL
         WHEN p.status_code IN (404, 410) AND {sql(LIVE_STATUS, "p")} THEN 'removed'
         WHEN m.leads_to IS NOT NULL AND n.id IS NOT NULL THEN 'merged'
@@ -86,8 +90,8 @@ SELECT id, kind, CASE WHEN kind IN ('redirected', 'merged') THEN leads_to END, %
 """
 _NEWS = """
 INSERT INTO page_news (page, kind, other, old_url, new_url, at)
-SELECT s.page, CASE s.status WHEN 'live' THEN 'restored' ELSE s.status END, s.successor, p.url, coalesce(n.url, ''),
-    s.since
+SELECT s.page, CASE s.status WHEN 'live' THEN 'restored' ELSE s.status END, s.successor, p.url,
+    CASE WHEN s.status = 'redirected' THEN coalesce(n.url, p.redirect_url) ELSE coalesce(n.url, '') END, s.since
 FROM page_state s JOIN linker_page p ON p.id = s.page LEFT JOIN linker_page n ON n.id = s.successor ORDER BY s.page
 """
 # An address that is a page of its own again is no longer another's.
@@ -160,6 +164,7 @@ def tell(project: Project, moves: Moves, at: datetime, run: Run | None, *, answe
     answered. Returns how many there were of each kind."""
     execute("CREATE TEMP TABLE stage_lead (page bigint PRIMARY KEY, leads_to bigint)")
     copy_in("stage_lead", [("page", ">i8", moves.page), ("leads_to", ">i8", moves.end)])
+    copy_rows_in("stage_lead", ("page",), ((page,) for page in moves.lost.tolist()))
     analyze("stage_lead")
     begin()
     values = {"project": project.pk, "at": at, "answers": answers}

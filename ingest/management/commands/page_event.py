@@ -11,7 +11,6 @@ from django.utils import timezone
 from ingest.cells.values import parse_time
 from ingest.fields.skipped import REASONS
 from ingest.kinds.events.telling import TOLD, Telling
-from ingest.kinds.project_pages import find_pages
 from ingest.kinds.sql import lock
 from linker.management.commands._cli import ProjectCommand
 from linker.models import EventOrigin, PageEventKind
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 class Command(ProjectCommand):
     help = (
-        "Tells what happened to a page: created, changed, removed or restored URL; redirected or merged OLD NEW. "
-        "Suggestions, decisions and numbers follow. Exits with 1 and a message where it cannot be."
+        "Tells what happened to a page: created, changed, removed or restored URL; moved, redirected or merged OLD "
+        "NEW. Suggestions, decisions and numbers follow. Exits with 1 and a message where it cannot be."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -43,7 +42,7 @@ class Command(ProjectCommand):
             raise CommandError(f"--at: “{options['at']}” is no time. Write it as 2026-01-31T14:05:00Z.") from None
         with transaction.atomic():
             lock(project)
-            telling = Telling(project, find_pages(project, options["url"], first="Import the pages first."))
+            telling = Telling(project, options["url"], [options["url"], options["into"]])
             if why := telling.tell(PageEventKind(options["event"]), options["url"], at, options["into"]):
                 raise CommandError(f"{options['url']}: {REASONS[why].lower()}. Nothing was changed.")
             telling.story.write()

@@ -136,7 +136,8 @@ SELECT %(project)s, m.id, (
     m.closed, m.run
 FROM edge_moved m ORDER BY m.id
 """
-# What was closed for its pages, if they are live again and no match has looked at it since.
+# What was closed for its pages, if they are live again and no match has looked at it since; so is what was closed
+# because its page led to one that was gone, and is so no longer: the next plan has it follow.
 _BACK = f"""
 CREATE TEMP TABLE edge_moved ON COMMIT DROP AS
 SELECT e.id, 'back' AS reason, e.source_id AS source_before, e.target_id AS target_before, e.status AS status_before,
@@ -144,11 +145,13 @@ SELECT e.id, 'back' AS reason, e.source_id AS source_before, e.target_id AS targ
     false AS stale, e.run_id AS run
 FROM linker_edgemove m JOIN linker_candidateedge e ON e.id = m.edge_id
 JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
+JOIN linker_page sl ON sl.id = CASE m.reason WHEN 'gone' THEN coalesce(s.successor_id, s.id) ELSE s.id END
+JOIN linker_page tl ON tl.id = CASE m.reason WHEN 'gone' THEN coalesce(t.successor_id, t.id) ELSE t.id END
 WHERE m.project_id = %(project)s AND m.closed AND m.reason <> 'swapped' AND m.run = e.run_id
     AND m.status_before IN ('suggested', 'accepted')
     AND NOT EXISTS (SELECT FROM linker_edgemove later WHERE later.edge_id = m.edge_id AND later.id > m.id)
     AND {sql(UNDECIDED, "e")} AND e.stale AND NOT e.regressed AND e.suppressed_by_id IS NULL
-    AND e.barred_by_id IS NULL AND e.capped_at IS NULL AND {sql(LIVE_STATUS, "s")} AND {sql(LIVE_STATUS, "t")}
+    AND e.barred_by_id IS NULL AND e.capped_at IS NULL AND {sql(LIVE_STATUS, "sl")} AND {sql(LIVE_STATUS, "tl")}
 ORDER BY e.id LIMIT {AT_A_TIME} FOR NO KEY UPDATE OF e
 """
 _REOPEN = """
@@ -161,6 +164,8 @@ def settle(project: Project) -> int:
     """Brings each edge of pages that lead elsewhere, are gone or are back in line with them, some at a time, each lot
     in a transaction of its own. Returns how many it wrote. Not for use within a transaction."""
     written = 0
+    while back := _bring_back(project):
+        written += back
     for _round in range(ROUNDS):
         lots = _plan(project)
         done = sum(_write_lot(project, first) for first in range(1, lots + 1, AT_A_TIME))
@@ -169,8 +174,6 @@ def settle(project: Project) -> int:
             break
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS edge_plan")
-    while back := _bring_back(project):
-        written += back
     import_string(READDRESSED)(project)
     return written
 

@@ -3,14 +3,17 @@
 Whoever knows what happened fills two temporary tables, by COPY or by a query: `page_news` with the events in their
 order, `page_state` with what each page is after the last of them. A page that moved has its new address there.
 
-    page_news  (place, page, kind, other, old_url, new_url, at)
+    page_news  (place, page, kind, other, old_url, new_url, left_key, at)
     page_state (page, status, successor, since, url, key)
+
+`left_key` is the key of the address that a page moves away from; a page may move several times.
 
 Suggestions follow once that is committed: linker.pages.identity.edges.
 """
 
 from __future__ import annotations
 
+from hashlib import md5
 from typing import TYPE_CHECKING
 
 from django.db import connection
@@ -23,12 +26,12 @@ if TYPE_CHECKING:
 
     from linker.models import EventOrigin, Project, Run
 
-NEWS = ("page", "kind", "other", "old_url", "new_url", "at")
+NEWS = ("page", "kind", "other", "old_url", "new_url", "left_key", "at")
 STATE = ("page", "status", "successor", "since", "url", "key")
 _TABLES = """
 DROP TABLE IF EXISTS page_news, page_state;
 CREATE TEMP TABLE page_news (place bigint GENERATED ALWAYS AS IDENTITY, page bigint, kind text, other bigint,
-    old_url text, new_url text DEFAULT '', at timestamptz) ON COMMIT DROP;
+    old_url text, new_url text DEFAULT '', left_key text, at timestamptz) ON COMMIT DROP;
 CREATE TEMP TABLE page_state (page bigint PRIMARY KEY, status text, successor bigint, since timestamptz, url text,
     key text, event bigint) ON COMMIT DROP;
 """
@@ -47,17 +50,23 @@ UPDATE page_state s SET event = e.id FROM (
     ORDER BY e.page_id, e.id DESC
 ) e WHERE e.page_id = s.page
 """
-# An address that the page has again is its own once more, and one that another page takes over is that page's.
+# The addresses that pages moved away from, the newest owner of each; an address that a page has again is its own once
+# more, and one that another page takes over is that page's.
 _LEFT = """
 INSERT INTO linker_pageaddress AS a (project_id, page_id, url, canonical_url, until)
-SELECT p.project_id, p.id, p.url, p.canonical_url, s.since FROM page_state s JOIN linker_page p ON p.id = s.page
-WHERE s.key IS NOT NULL AND s.key <> p.canonical_url
+SELECT DISTINCT ON (md5(left_key)) %(project)s::bigint, page, old_url, left_key, at FROM page_news
+WHERE left_key IS NOT NULL ORDER BY md5(left_key), place DESC
 ON CONFLICT (project_id, md5(canonical_url))
 DO UPDATE SET page_id = excluded.page_id, url = excluded.url, until = excluded.until
 """
 _TAKEN = """
 DELETE FROM linker_pageaddress a USING page_state s
 WHERE a.project_id = %(project)s AND md5(a.canonical_url) = md5(s.key)
+"""
+# Where pages change places, each leaves its address before another comes: no two may have one, not even for a moment.
+_MAKE_ROOM = """
+UPDATE linker_page p SET canonical_url = '#' || p.id FROM page_state s, page_state o
+WHERE p.id = s.page AND s.key IS NOT NULL AND o.key = p.canonical_url AND o.page <> p.id
 """
 _STATES = """
 UPDATE linker_page p SET status = s.status, successor_id = s.successor, state_since = s.since,
@@ -69,6 +78,11 @@ _CHAINS = """
 UPDATE linker_page p SET successor_id = s.successor FROM page_state s
 WHERE p.successor_id = s.page AND s.successor IS NOT NULL AND p.id <> s.successor
 """
+
+
+def digest(text: str) -> str:
+    """What PostgreSQL's md5 makes of a text, which indexes of addresses hold."""
+    return md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def begin() -> None:
@@ -97,7 +111,7 @@ def record(
         cursor.execute("SELECT EXISTS (SELECT FROM page_state)")
         if not cursor.fetchone()[0]:
             return told
-        for statement in (_NEWEST, _LEFT, _TAKEN, _STATES, _CHAINS):
+        for statement in (_NEWEST, _LEFT, _TAKEN, _MAKE_ROOM, _STATES, _CHAINS):
             cursor.execute(statement, values)
     numbers.follow(project)
     return told
