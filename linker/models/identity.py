@@ -7,6 +7,7 @@ purge of a whole project sets `anchorline.purge` first).
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import MD5
@@ -17,6 +18,7 @@ from linker.models.page import Page, QuerySource, TrafficPeriod
 from linker.models.project import Project
 from linker.models.querysets import LIVE_STATUS, sql
 from linker.models.run import Run
+from linker.models.search_words import SearchWords
 
 
 class PageEventKind(models.TextChoices):
@@ -99,6 +101,8 @@ class PageAddress(models.Model):
         constraints = [
             models.UniqueConstraint("project", MD5("canonical_url"), name="page_address_once"),
         ]
+        # The search of the queue: review.queue.search.
+        indexes = [GinIndex(SearchWords("url"), name="page_address_words")]
 
     def __str__(self) -> str:
         return self.url

@@ -24,7 +24,9 @@ from linker.models import (
     Category,
     ExistingLink,
     Page,
+    PageAddress,
     PageList,
+    PageStatus,
     Project,
     SensitivePage,
     SensitiveRule,
@@ -37,7 +39,7 @@ from linker.pages.posed_links import as_seen, posed_to, without_posed
 from linker.query_strings import day_of, is_id, unknown_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import date
 
     from django.contrib.auth.models import User
@@ -59,6 +61,9 @@ SHOW = {
     "not-indexable": (_("Not indexable"), NOT_INDEXABLE),
     "orphans": (_("Orphans"), ORPHAN),
     "missing": (_("Missing from the last import"), MISSING),
+    "merged": (_("Merged"), Q(status=PageStatus.MERGED)),
+    "redirected": (_("Redirected"), Q(status=PageStatus.REDIRECTED)),
+    "removed": (_("Removed"), Q(status=PageStatus.REMOVED)),
 }
 # The value sorted by is never null; ties are broken by id, in the same direction.
 ORDERS: dict[str, tuple[Any, Any, bool]] = {
@@ -130,7 +135,8 @@ def chosen_pages(project: Project, query: PageListFilter) -> QuerySet[Page]:
     """The pages the filters leave, unordered."""
     pages = Page.objects.filter(SHOW[query.show][1], project=project)
     if query.text:
-        pages = pages.filter(Q(title__icontains=query.text) | Q(url__icontains=query.text))
+        former = PageAddress.objects.filter(project=project, url__icontains=query.text).values("page")
+        pages = pages.filter(Q(title__icontains=query.text) | Q(url__icontains=query.text) | Q(pk__in=former))
     if query.category is not None:
         category = Category.objects.filter(project=project, pk=query.category).first()
         pages = pages.filter(category__in=subtree(category)) if category else pages.none()
@@ -181,7 +187,7 @@ def find_page(project: Project, address: str) -> Page | None:
     """The page at an address as a person writes it, without its text.
 
     Scheme, `www.`, the slash at the end and what follows a # make no difference where only one page can be meant; the
-    site's own host may be left out.
+    site's own host may be left out. An address that a page had before it moved means that page.
     """
     forms = _forms(project, address)
     pages = Page.objects.filter(project=project).select_related("category").defer(*WIDE)
@@ -189,8 +195,16 @@ def find_page(project: Project, address: str) -> Page | None:
     digests = [md5(form.encode(), usedforsecurity=False).hexdigest() for form in forms]
     by_key = {page.canonical_url: page for page in pages.alias(digest=MD5("canonical_url")).filter(digest__in=digests)}
     by_url = {} if by_key else {page.url: page for page in pages.filter(url__in=forms)}
-    found = {**by_url, **by_key}
+    found = {**by_url, **by_key} or _moved(project, pages, digests)
     return next((found[form] for form in forms if form in found), None)
+
+
+def _moved(project: Project, pages: QuerySet[Page], digests: Sequence[str]) -> dict[str, Page]:
+    """Pages that had one of some addresses before they moved, by that address."""
+    had = PageAddress.objects.alias(digest=MD5("canonical_url")).filter(project=project, digest__in=digests)
+    owners = dict(had.values_list("canonical_url", "page"))
+    by_id = pages.in_bulk(set(owners.values())) if owners else {}
+    return {key: by_id[page] for key, page in owners.items()}
 
 
 def _forms(project: Project, address: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The search of the queue: which edges hold the words asked for, each word as the start of one.
 
-In the address and the title of either page, or in the anchor. All words must stand in the same of the three: the donor,
-the acceptor or the anchor. The pages are found first, by their index of words.
+In the address and the title of either page, in an address that the page had or that leads to it, or in the anchor. All
+words must stand in the same of these. The pages are found first, by their index of words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
 
-from linker.models import Page
+from linker.models import Page, PageAddress
 from linker.models.search_words import PATTERN, WORDS, Holds
 
 if TYPE_CHECKING:
@@ -33,7 +33,11 @@ class Search:
     def __init__(self, project: Project, text: str) -> None:
         self.text = text
         pages = Page.objects.filter(Holds("url", "title", text=text), project=project)
-        self.pages = list(pages.values_list("pk", flat=True)[: MANY_PAGES + 1])
+        found = list(pages.values_list("pk", "successor")[: MANY_PAGES + 1])
+        moved = PageAddress.objects.filter(Holds("url", text=text), project=project)
+        former = moved.values_list("page", flat=True)[: MANY_PAGES + 1]
+        led_on = (successor for _, successor in found if successor is not None)
+        self.pages = list(dict.fromkeys([*(pk for pk, _ in found), *led_on, *former]))
 
     def holds(self) -> Q | RawSQL:
         """The condition for the edges that hold the words."""
