@@ -72,7 +72,7 @@ def main() -> None:
                         f"{least:.1f} s in the smallest",
                         watch.seconds / least,
                         2,
-                        max(load.python, load.postgres),
+                        load.most,
                     )
 
 
