@@ -1,4 +1,4 @@
-"""Links that lead nowhere, or to another address than they name: the report of a fetch.
+"""Links that lead nowhere, to another address than they name, or where robots.txt bars the way: the report of a fetch.
 
 Which links these are is worked out once, as a fetch ends, and kept in its store: a link names its target as it is
 written, and the pages are known by their keys.
@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ingest.addresses.normalise import NotAnAddress
-from ingest.sources.store import FetchStore
+from ingest.sources.store import BARRED, FetchStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ingest.addresses.normalise import Site
 
 SHOWN = 50
-BROKEN, REDIRECTED = "broken", "redirected"
+BROKEN, REDIRECTED, BY_ROBOTS = "broken", "redirected", "barred"
 NOT_MODIFIED = 304  # answers a question of ours, not a reader's
 CACHED = 200_000
 FIRST = (0, 0, -1)  # before every place in the list
@@ -29,13 +29,19 @@ FAULTY = (
     f"AND coalesce(status_code, 0) <> {NOT_MODIFIED}"
 )
 REDIRECTS = "(p.state <> 'failed' AND p.status_code < 400)"
+IS_BARRED = f"(p.fault = '{BARRED}')"
 ROWS = (
     "SELECT f.page, f.source, f.number, s.url, l.anchor, l.block, l.target, p.status_code, p.redirect_url, p.fault "
     "FROM faulty_link f JOIN page p ON p.id = f.page JOIN page s ON s.id = f.source "
     "JOIN link l ON l.source = f.source AND l.number = f.number "
     "WHERE (f.page, f.source, f.number) > (?, ?, ?) {only} ORDER BY f.page, f.source, f.number LIMIT ?"
 )
-ONLY = {"": "", BROKEN: f"AND NOT {REDIRECTS}", REDIRECTED: f"AND {REDIRECTS}"}
+ONLY = {
+    "": "",
+    BROKEN: f"AND NOT {REDIRECTS} AND NOT {IS_BARRED}",
+    REDIRECTED: f"AND {REDIRECTS}",
+    BY_ROBOTS: f"AND {IS_BARRED}",
+}
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,13 @@ class FaultyLink:
     def is_redirected(self) -> bool:
         return self.status is not None and self.status < 400 and not self.fault
 
+    @property
+    def is_barred(self) -> bool:
+        return self.fault == BARRED
+
 
 def find_faulty(store: FetchStore, site: Site) -> None:
-    """Writes down which links lead to pages that are broken or redirect, in place of what was written before."""
+    """Writes down which links lead to pages that are broken, barred or redirect, instead of what was written before."""
     faulty = {key: page for page, key in store.connection.execute(FAULTY)}
     page_of = _page_of(site, faulty)
     with store.transaction() as rows:
@@ -85,20 +95,21 @@ def _page_of(site: Site, faulty: dict[str, int]) -> Callable[[str], int | None]:
 
 
 def counts(path: Path) -> dict[str, int] | None:
-    """How many links of a store are broken and redirected; None where that was not worked out."""
+    """How many links of a store are broken, redirected and barred; None where that was not worked out."""
     with FetchStore(path, read_only=True) as store:
         if not _is_known(store):
             return None
-        redirected, every = store.connection.execute(
-            f"SELECT coalesce(sum({REDIRECTS}), 0), count(*) FROM faulty_link f JOIN page p ON p.id = f.page"
+        redirected, barred, every = store.connection.execute(
+            f"SELECT coalesce(sum({REDIRECTS}), 0), coalesce(sum({IS_BARRED}), 0), count(*) FROM faulty_link f "
+            "JOIN page p ON p.id = f.page"
         ).fetchone()
-    return {BROKEN: every - redirected, REDIRECTED: redirected}
+    return {BROKEN: every - redirected - barred, REDIRECTED: redirected, BY_ROBOTS: barred}
 
 
 def faulty_links(
     path: Path, only: str = "", after: tuple[int, int, int] = FIRST, most: int = SHOWN
 ) -> list[FaultyLink]:
-    """Links of a store from a place in the list on, those to one address together; `only` BROKEN or REDIRECTED."""
+    """Links of a store from a place in the list on, those to one address together; `only` those of a kind in ONLY."""
     with FetchStore(path, read_only=True) as store:
         if not _is_known(store):
             return []

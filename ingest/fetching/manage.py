@@ -45,6 +45,22 @@ def change_source(source: SiteSource, user: AbstractBaseUser | None, *, secret: 
     return _save(source, user, secret, before)
 
 
+def consequences(before: SiteSource, now: SiteSource) -> list[str]:
+    """What a change of a source means for what is there already, in sentences; none where it means nothing."""
+    if before.address == now.address:
+        return []
+    said = [
+        _(
+            "The next fetch begins at %(address)s. Pages of the project that it does not find there count as missing "
+            "then; if that is far more than a few, the import stops and asks."
+        )
+        % {"address": now.address}
+    ]
+    if before.secret and not now.secret:
+        said.append(_("The stored password was forgotten, since the address has another host. Enter it again."))
+    return said
+
+
 def remove_source(source: SiteSource, user: AbstractBaseUser | None) -> None:
     """Takes a source off the list, forgets its secret, and cancels what it is being fetched by. Its runs and what they
     brought stay."""

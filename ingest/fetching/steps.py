@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from django.db.models.fields.json import KT
 from django.utils import timezone
@@ -19,10 +19,9 @@ from ingest import services
 from ingest.models import SiteSource
 from ingest.sources.fetched import FETCHED, source_of, store_path
 from ingest.sources.stored_rows import StoredLinks, StoredPages
-from linker.engine.params import MatchParams
 from linker.errors import UserError
 from linker.matching.changes_start import start_changes
-from linker.matching.kept_runs import standing_run
+from linker.matching.kept_runs import standing_run, usual_params
 from linker.models import Run, RunKind, RunStatus
 from linker.models.project import VectorSource
 from linker.runs import lifecycle
@@ -191,11 +190,8 @@ def _match(fetch: Run, user: AbstractBaseUser | None, *, to_queue: bool = True, 
 def start_match(
     project: Project, user: AbstractBaseUser | None, *, follows: Run | None = None, to_queue: bool = True
 ) -> Run:
-    """With the settings of the last match run."""
-    last = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED)
-    newest = last.order_by("-pk").first()
-    params: dict[str, Any] = newest.params if newest else MatchParams(weights=project.formula_weights).to_dict()
-    return lifecycle.start_run(project, RunKind.MATCH, params, user, follows=follows, to_queue=to_queue)
+    """Of the whole site, with the settings that stand."""
+    return lifecycle.start_run(project, RunKind.MATCH, usual_params(project), user, follows=follows, to_queue=to_queue)
 
 
 START: dict[str, Start] = {

@@ -6,8 +6,11 @@ import re
 from datetime import time
 from typing import TYPE_CHECKING, Any
 
+from croniter import croniter
 from django.db import models
-from django.utils.translation import gettext_lazy as _
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from ingest.schedules.times import BY_NAME
 
@@ -16,14 +19,15 @@ if TYPE_CHECKING:
 
     from ingest.models import Schedule
 
+MOST_TIMES = 4  # of a day that are named
 PLAIN = re.compile(r"(\d+) (\d+) \* \* (\*|[0-6])")
 
 
 class Rhythm(models.TextChoices):
-    OFF = "off", _("Not by itself")
-    DAILY = "daily", _("Daily")
-    WEEKLY = "weekly", _("Weekly")
-    CRON = "cron", _("By a cron expression")
+    OFF = "off", gettext_lazy("Not by itself")
+    DAILY = "daily", gettext_lazy("Daily")
+    WEEKLY = "weekly", gettext_lazy("Weekly")
+    CRON = "cron", gettext_lazy("By a cron expression")
 
 
 def rhythm_of(schedule: Schedule | None) -> dict[str, Any]:
@@ -47,7 +51,30 @@ def cron_of(chosen: Mapping[str, Any], schedule: Schedule | None) -> str:
         return schedule.cron if schedule is not None else BY_NAME["daily"]
     if chosen["rhythm"] == Rhythm.CRON:
         return str(chosen.get("cron") or "")
-    at = chosen.get("time") or time(3)
-    weekday = chosen.get("weekday")
-    day = "1" if weekday in ("", None) else str(weekday)
-    return f"{at.minute} {at.hour} * * {day if chosen['rhythm'] == Rhythm.WEEKLY else '*'}"
+    at, day = chosen["time"], chosen["weekday"] if chosen["rhythm"] == Rhythm.WEEKLY else "*"
+    return f"{at.minute} {at.hour} * * {day}"
+
+
+def said(schedule: Schedule) -> tuple[str, bool]:
+    """When a schedule comes, in words, and whether its expression says more than they do."""
+    words = in_words(schedule.cron)
+    return words or str(Rhythm.CRON.label), PLAIN.fullmatch(schedule.cron) is None
+
+
+def in_words(cron: str) -> str:
+    """“Every Monday at 03:00”; empty for an expression that no short sentence says."""
+    [minutes, hours, days, months, weekdays], nth = croniter.expand(cron)
+    plain = [part for part in (days, weekdays) if part != ["*"]]
+    if nth or months != ["*"] or len(plain) > 1 or not all(isinstance(n, int) for part in plain for n in part):
+        return ""
+    if hours == ["*"]:
+        return "" if plain else _("Every hour at minute %(minute)02d") % {"minute": minutes[0]}
+    if len(hours) > MOST_TIMES:
+        return ""
+    about = {"times": ", ".join(f"{hour:02d}:{minutes[0]:02d}" for hour in hours)}
+    if weekdays != ["*"]:
+        names = [str(WEEKDAYS[(number - 1) % 7]) for number in sorted(weekdays, key=lambda number: (number - 1) % 7)]
+        return _("Every %(days)s at %(times)s") % (about | {"days": ", ".join(names)})
+    if days != ["*"]:
+        return _("Each month on day %(days)s at %(times)s") % (about | {"days": ", ".join(map(str, days))})
+    return _("Every day at %(times)s") % about

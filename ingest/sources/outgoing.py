@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import requests
 from django.conf import settings
+from django.utils.translation import gettext as _
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -62,7 +63,7 @@ class Rules:
         resolved here but when they are connected to."""
         try:
             parts = urlsplit(url)
-            host, _ = parts.hostname, parts.port
+            host, _port = parts.hostname, parts.port
         except ValueError:
             raise OutgoingRefused(f"{url[:200]} is not an address.") from None
         if parts.scheme not in ("http", "https") or not host:
@@ -82,8 +83,8 @@ class Rules:
         Raises OutgoingRefused where one of them is not, OSError where the name is not known.
         """
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        addresses = [(int(family), str(sockaddr[0])) for family, _, _, _, sockaddr in found]
-        for _, text in addresses:
+        addresses = [(int(family), str(sockaddr[0])) for family, _type, _proto, _name, sockaddr in found]
+        for _family, text in addresses:
             address = ipaddress.ip_address(text.partition("%")[0])
             if not self.allows(address):
                 raise _refused(host, address)
@@ -167,6 +168,20 @@ class OutgoingSession(requests.Session):
         if kwargs.get("timeout") is None:
             kwargs["timeout"] = (CONNECT_SECONDS, READ_SECONDS)
         return super().send(request, **kwargs)
+
+
+def in_short(error: OSError) -> str:
+    """What came of a question that brought no answer, to be read after the site's name."""
+    match error:
+        case requests.TooManyRedirects():
+            return _("it redirects without end")
+        case requests.Timeout():
+            return _("it does not answer in time")
+        case requests.exceptions.SSLError():
+            return _("its certificate is not valid")
+        case requests.ConnectionError():
+            return _("no connection could be made")
+    return _("the answer broke off")
 
 
 def read_bytes(response: requests.Response, most: int = MAX_BYTES) -> bytes:

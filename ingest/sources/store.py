@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 WAITING, DONE, FAILED = "waiting", "done", "failed"  # states of an address
+BARRED = "robots.txt"  # the fault of an address that robots.txt bars
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

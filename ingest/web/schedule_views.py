@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from ingest.models import Schedule, SiteSource
 from ingest.schedules.manage import schedules_of, set_schedule
-from ingest.schedules.words import Rhythm
+from ingest.schedules.words import Rhythm, said
 from ingest.web.source_forms import ScheduleForm
 from ingest.web.source_views import source_context, source_of
 from linker.errors import UserError
@@ -34,7 +34,7 @@ def _page(request: HttpRequest, membership: Membership, form: ScheduleForm | Non
     context = shell(
         membership,
         "sources",
-        schedules=schedules_of(membership.project),
+        schedules=[(schedule, *said(schedule)) for schedule in schedules_of(membership.project)],
         form=form or ScheduleForm(schedule=of_match),
         is_manager=access.has_role(membership, Role.MANAGER),
     )

@@ -143,6 +143,11 @@ class ScheduleForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
+        rhythm = found.get("rhythm")
+        if rhythm in (Rhythm.DAILY, Rhythm.WEEKLY) and found.get("time") is None and "time" not in self.errors:
+            self.add_error("time", _("Enter a time, such as 03:00."))
+        if rhythm == Rhythm.WEEKLY and found.get("weekday") in ("", None) and "weekday" not in self.errors:
+            self.add_error("weekday", _("Choose a day."))
         if not self.errors:
             try:
                 found["expression"] = checked(cron_of(found, self.schedule))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from django.db.models.fields.json import KT
 from django.utils import timezone
+from django.utils.translation import ngettext
 
-from ingest.fetching import steps
+from ingest.fetching import faults, steps
 from ingest.fetching.manage import sources_of
 from ingest.fetching.report import FetchReport
-from ingest.fetching.run import fetches_of
+from ingest.fetching.run import fetches_of, newest_store
 from ingest.models import Schedule
 from ingest.sources.connectors import registry
 from ingest.web.option_words import label_of
@@ -20,6 +21,7 @@ from linker.errors import UserError
 from linker.models import Run, RunKind, RunStatus
 from linker.reports.table import plain
 from linker.runs.reports import report_of
+from linker.wording import number
 
 if TYPE_CHECKING:
     from ingest.fetching.steps import Step
@@ -39,8 +41,14 @@ class FetchRow:
     standing: Step | None
 
     @property
+    def active_run(self) -> Run | None:
+        """The fetch or the step that waits or is worked on."""
+        runs = (self.run, *(step.run for step in self.steps))
+        return next((run for run in runs if run is not None and run.is_active), None)
+
+    @property
     def is_active(self) -> bool:
-        return self.run.is_active or any(step.run is not None and step.run.is_active for step in self.steps)
+        return self.active_run is not None
 
     @property
     def has_shrunk(self) -> bool:
@@ -108,6 +116,23 @@ def _standing(run: Run, row: list[Step]) -> Step | None:
         given_up = run.finished_at is not None and run.finished_at < timezone.now() - steps.LATE
         return step if given_up else None
     return None if step.run.is_active else step
+
+
+def fault_counts(source: SiteSource) -> tuple[int, list[tuple[str, str]]]:
+    """The newest fetch that ended well, and how many links it found of each kind that is listed, in words."""
+    newest = fetches_of(source).filter(status=RunStatus.SUCCEEDED).order_by("-pk").first()
+    store = newest_store(source)
+    counts = faults.counts(store) if store is not None else None
+    if newest is None or counts is None:
+        return 0, []
+    said = {
+        faults.BROKEN: ngettext("%(n)s broken link", "%(n)s broken links", counts[faults.BROKEN]),
+        faults.REDIRECTED: ngettext("%(n)s redirected link", "%(n)s redirected links", counts[faults.REDIRECTED]),
+        faults.BY_ROBOTS: ngettext(
+            "%(n)s link barred by robots.txt", "%(n)s links barred by robots.txt", counts[faults.BY_ROBOTS]
+        ),
+    }
+    return newest.pk, [(kind, said[kind] % {"n": number(count)}) for kind, count in counts.items() if count]
 
 
 def options_in_words(source: SiteSource) -> list[tuple[str, str]]:

@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ingest.fetching import steps
-from ingest.fetching.manage import asked_once, change_source, create_source, remove_source, sources_of
+from ingest.fetching.manage import asked_once, change_source, consequences, create_source, remove_source, sources_of
 from ingest.fetching.run import fetches_of, start_fetch
 from ingest.models import Schedule, SiteSource, SourceKind
+from ingest.schedules.words import said
 from ingest.sources.connectors import registry
 from ingest.web import source_reads as reads
 from ingest.web.source_forms import ScheduleForm, SiteSourceForm
@@ -21,7 +22,7 @@ from linker.errors import UserError
 from linker.models import Role
 from linker.projects import access
 from linker.query_strings import is_id
-from linker.runs.lifecycle import RunIsActive
+from linker.runs.lifecycle import RunIsActive, request_cancel
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
@@ -77,8 +78,11 @@ def source_edit(request: HttpRequest, slug: str, source_id: int) -> HttpResponse
             if "check" in request.POST:
                 found = asked_once(source, **form.values())
             else:
+                before = SiteSource.objects.get(pk=source.pk)
                 change_source(source, membership.user, **form.values())
                 messages.success(request, _("Saved."))
+                for sentence in consequences(before, source):
+                    messages.warning(request, sentence)
                 return redirect("source", slug, source.pk)
         except UserError as error:
             form.add_error(None, str(error))
@@ -122,6 +126,8 @@ def source_context(
     before = request.GET.get("before", "")
     rows, following = reads.fetch_rows(source, int(before) if is_id(before) else None)
     schedule = Schedule.objects.filter(source=source).select_related("last_run").first()
+    words, is_odd = said(schedule) if schedule is not None else ("", False)
+    newest, counts = reads.fault_counts(source)
     return shell(
         membership,
         "sources",
@@ -131,6 +137,10 @@ def source_context(
         before=following,
         is_active=any(row.is_active for row in rows),
         schedule=schedule,
+        schedule_words=words,
+        is_odd=is_odd,
+        newest=newest,
+        fault_counts=counts,
         schedule_form=schedule_form or ScheduleForm(schedule=schedule),
         is_manager=access.has_role(membership, Role.MANAGER),
         options=reads.options_in_words(source),
@@ -168,6 +178,20 @@ def source_fetch(request: HttpRequest, slug: str, source_id: int) -> HttpRespons
         start_fetch(source, membership.user)
     except UserError as error:
         messages.error(request, str(error))
+    return redirect("source", slug, source.pk)
+
+
+@access.posts("sources")
+def source_cancel(request: HttpRequest, slug: str, source_id: int, run_id: int) -> HttpResponse:
+    """Cancels a fetch, or the step after it that is under way."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    source = source_of(membership, source_id)
+    fetch = get_object_or_404(fetches_of(source).prefetch_related("followed_by"), pk=run_id)
+    active = reads.fetch_row(fetch, source, is_newest=False).active_run
+    if active is not None and request_cancel(active):
+        messages.success(request, _("The run will stop after the current step."))
+    else:
+        messages.warning(request, _("The run had already ended."))
     return redirect("source", slug, source.pk)
 
 

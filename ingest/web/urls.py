@@ -22,4 +22,7 @@ urlpatterns = [
     path("import/sources/<int:source_id>/fetch/", source_views.source_fetch, name="source_fetch"),
     path("import/sources/<int:source_id>/schedule/", schedule_views.source_schedule, name="source_schedule"),
     path("import/sources/<int:source_id>/fetches/<int:run_id>/go-on/", source_views.source_go_on, name="source_go_on"),
+    path(
+        "import/sources/<int:source_id>/fetches/<int:run_id>/cancel/", source_views.source_cancel, name="source_cancel"
+    ),
 ]

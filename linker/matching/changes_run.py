@@ -30,7 +30,7 @@ from linker.errors import UserError
 from linker.matching.changes_report import ChangesReport, Whole
 from linker.matching.changes_saved import save_changes, staying_links
 from linker.matching.eligibility import eligible_pages, no_eligible_pages_message
-from linker.matching.kept_runs import standing_run
+from linker.matching.kept_runs import standing_run, usual_params
 from linker.matching.page_marks import PageMarks, carried, changes_between, marks_of
 from linker.matching.ranked import FoundWords, decisions, engine_options, load_site, rows_of, why_of
 from linker.matching.report import begun_report
@@ -78,12 +78,11 @@ USUAL = ChangeOptions()
 
 
 def start_whole_if_due(run: Run) -> Run | None:
-    """Starts the run over the whole site that a run over what changed has said is due, as the one before it was."""
+    """Starts the run over the whole site that a run over what changed has said is due, with its usual parameters."""
     report = ChangesReport.from_json(run.report)
     if report.whole is None:
         return None
-    standing = standing_run(run.project)
-    params = standing.params if standing is not None else MatchParams(weights=run.project.formula_weights).to_dict()
+    params = usual_params(run.project)
     try:
         return lifecycle.start_run(run.project, RunKind.MATCH, params, run.created_by, follows=run.follows)
     except RunIsActive:

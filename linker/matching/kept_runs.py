@@ -6,7 +6,7 @@ donor (linker.models.KeptLinks); docs/governance.md says how much room that take
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
 from django.db.models import F
@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from linker import audit
+from linker.engine.params import MatchParams
 from linker.errors import UserError
 from linker.models import ChangeKind, KeptRun, Project, Run, RunKind, RunStatus
 from linker.models.kept_run import RANKED_BY
@@ -71,6 +72,16 @@ def standing_run(project: Project, at: datetime | None = None) -> Run | None:
     if last is None or last.kind == RunKind.MATCH:
         return last
     return Run.objects.select_related("model").get(pk=last.params["run"])
+
+
+def usual_params(project: Project) -> dict[str, Any]:
+    """Parameters of a match that nobody sets up: those of the run that stands, or where that is a pilot, which some
+    donors are tried with, of the newest run that was none; without one, the usual ones."""
+    run = standing_run(project)
+    if run is not None and run.params.get("pilot"):
+        ended = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED, pilot=None)
+        run = ended.order_by("-pk").first()
+    return run.params if run is not None else MatchParams(weights=project.formula_weights).to_dict()
 
 
 def keep_links(run: Run) -> None:

@@ -79,7 +79,7 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
     RunKind.MATCH: (SCHEDULE_ENDED,),
     RunKind.VERIFY: ("review.live.start.start_if_due",),
     RunKind.CAPS: ("linker.matching.caps_run.start_if_due",),
-    RunKind.CHANGES: ("linker.matching.changes_run.start_whole_if_due",),
+    RunKind.CHANGES: ("linker.matching.changes_run.start_whole_if_due", SCHEDULE_ENDED),
 }
 # What is called with a run of any kind when it has failed.
 WHEN_FAILED = (SCHEDULE_ENDED,)

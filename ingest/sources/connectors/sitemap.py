@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from ingest.models import SourceKind
 from ingest.sources.connectors.crawler.connector import Crawler, plan_of
-from ingest.sources.outgoing import OutgoingSession, read_bytes
+from ingest.sources.outgoing import OutgoingSession, in_short, read_bytes
 from ingest.sources.sitemaps import MAX_BYTES, BadSitemap, entries
 from linker.errors import UserError
 from linker.wording import number
@@ -42,8 +42,7 @@ class Sitemap(Crawler):
                 body = read_bytes(answer, MAX_BYTES)
             except OSError as error:  # which requests' errors are
                 raise UserError(
-                    _("%(address)s does not answer: %(fault)s.")
-                    % {"address": source.address, "fault": type(error).__name__}
+                    _("%(address)s cannot be read: %(fault)s.") % {"address": source.address, "fault": in_short(error)}
                 ) from None
         if answer.status_code != 200:
             raise UserError(

@@ -14,10 +14,11 @@ from ingest.fetching.run import start_fetch
 from ingest.models import Schedule
 from ingest.schedules.due import start_due
 from ingest.schedules.manage import schedules_of, set_schedule
+from linker.engine.params import MatchParams, Sample
 from linker.errors import UserError
-from linker.models import Change, Project, Run, RunKind, RunStatus
+from linker.models import Change, Pilot, Project, Run, RunKind, RunStatus
 from linker.runs import lifecycle
-from tests.factories import make_user
+from tests.factories import make_run, make_user
 from tests.ingest.schedules.work import work_off
 from tests.ingest.sources.generated import SITE
 
@@ -123,6 +124,20 @@ def test_the_match_has_a_schedule_of_its_own(project, redis_server):
     assert run.kind == RunKind.MATCH
     schedule.refresh_from_db()
     assert schedule.next_at.weekday() == 0
+
+
+def test_a_scheduled_match_takes_the_settings_that_stand_and_not_those_of_a_pilot(project, redis_server):
+    schedule = set_schedule(project, None, None, cron="weekly")
+    whole, tried = MatchParams(related_per_donor=3), MatchParams(related_per_donor=9, pilot=Sample(pages=5))
+    usual = MatchParams(weights=project.formula_weights)
+    for params, expected in ((tried, usual), (whole, whole), (tried, whole)):
+        ended = make_run(project, RunKind.MATCH, params=params.to_dict(), finished_at=timezone.now())
+        if params.pilot:
+            Pilot.objects.create(run=ended, pages=b"", size=0, out_of=0)
+        due_at(schedule, timezone.now() - timedelta(minutes=1))
+        [run] = start_due()
+        assert MatchParams.from_dict(run.params) == expected
+        Run.objects.filter(pk=run.pk).update(status=RunStatus.CANCELLED)
 
 
 def test_a_time_zone_that_changes_moves_the_next_time(project, source):

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from ingest.fetching import faults
 from ingest.fetching.run import newest_store, start_fetch
+from ingest.sources.store import FetchStore
 from tests.ingest.schedules.work import work_off
 from tests.ingest.sources.generated import SITE, MadePage
 
@@ -30,7 +31,7 @@ def fetched(project, source, made_site):
 
 def test_each_faulty_link_is_listed_and_no_other(fetched):
     store = newest_store(fetched)
-    assert faults.counts(store) == {"broken": 62, "redirected": 1}
+    assert faults.counts(store) == {"broken": 62, "redirected": 1, "barred": 0}
     [moved] = faults.faulty_links(store, faults.REDIRECTED)
     assert (moved.source, moved.target, moved.status, moved.redirect) == (
         f"{SITE}/about/", f"{SITE}/old/", 301, f"{SITE}/guides/0",
@@ -38,6 +39,22 @@ def test_each_faulty_link_is_listed_and_no_other(fetched):
     found = list(faults.every_faulty_link(store))
     assert len(found) == len({link.at for link in found}) == 63
     assert {link.status for link in found} == {301, 404}
+
+
+def test_links_that_robots_txt_bars_are_a_list_of_their_own(fetched, viewer, client_for):
+    store = newest_store(fetched)
+    with FetchStore(store) as opened:
+        opened.connection.execute(
+            "UPDATE page SET state = 'failed', status_code = NULL, fault = 'robots.txt' WHERE url LIKE '%/gone/'"
+        )
+    assert faults.counts(store) == {"broken": 0, "redirected": 1, "barred": 62}
+    assert len(list(faults.every_faulty_link(store, faults.BY_ROBOTS))) == 62
+    assert faults.faulty_links(store, faults.BROKEN) == []
+    source = client_for(viewer).get(reverse("source", args=["shop", fetched.pk])).content.decode()
+    assert "62 links barred by robots.txt" in source
+    assert "?only=barred" in source
+    listed = client_for(viewer).get(reverse("faulty_links", args=["shop", fetched.pk]), {"only": "barred"})
+    assert "not asked" in listed.content.decode()
 
 
 def test_the_screens_hold_each_link_once(fetched, viewer, client_for):

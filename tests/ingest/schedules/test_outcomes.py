@@ -12,6 +12,7 @@ from ingest.models import Schedule
 from ingest.schedules.due import start_due
 from ingest.schedules.manage import set_schedule
 from linker.models import MailSettings, Notification, Run, RunKind, RunStatus
+from linker.runs import lifecycle
 from tests.factories import make_member
 from tests.ingest.schedules.work import work_off
 
@@ -83,6 +84,22 @@ def test_a_step_that_fails_is_a_failure_and_the_step_done_again_is_a_success(sch
     assert told() == [("ann", FAILED)]
     assert "less than 80%" in Notification.objects.get().text
     assert "Import pages" in Notification.objects.get().text
+
+
+def test_a_row_whose_last_step_matches_what_changed_works_again_when_that_is_done(schedule, source, project, made_site):
+    source.refresh_matches = True
+    source.save()
+    made_site.fault = "The site asks for a password."
+    run_now(schedule)
+    fetch = start_fetch(source)
+    Run.objects.filter(pk=fetch.pk).update(status=RunStatus.SUCCEEDED, report={"links": 3})
+    for kind in (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.EMBED):
+        step = lifecycle.start_run(project, kind, {}, follows=fetch)
+        Run.objects.filter(pk=step.pk).update(status=RunStatus.SUCCEEDED)
+    last = lifecycle.start_run(project, RunKind.CHANGES, {}, follows=fetch)
+    assert told() == [("ann", FAILED)]
+    lifecycle.succeed(last.pk, {})
+    assert told() == [("ann", FAILED), ("ann", AGAIN)]
 
 
 def test_what_a_person_started_is_not_the_schedules_failure(schedule, source, project, made_site):

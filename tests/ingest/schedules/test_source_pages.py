@@ -12,6 +12,7 @@ from ingest.fetching.manage import change_source, sources_of
 from ingest.fetching.run import start_fetch
 from ingest.models import Schedule, SiteSource
 from linker.models import Page, Run, RunKind, RunStatus
+from linker.runs import lifecycle
 from tests.ingest.schedules.work import work_off
 from tests.ingest.sources.generated import SITE
 
@@ -172,6 +173,68 @@ def test_a_schedule_that_means_nothing_is_refused_where_it_was_entered(client, s
         assert response.status_code == 422
         assert "errorlist" in words(response)
     assert not Schedule.objects.exists()
+
+
+@pytest.mark.parametrize("rhythm", ["daily", "weekly"])
+def test_a_schedule_without_a_time_is_refused(client, source, rhythm):
+    for url in (reverse("source_schedule", args=["shop", source.pk]), reverse("match_schedule", args=["shop"])):
+        response = client.post(url, {"rhythm": rhythm, "time": "", "weekday": "1"})
+        assert response.status_code == 422
+        assert "Enter a time, such as 03:00." in words(response)
+    assert not Schedule.objects.exists()
+
+
+def test_when_a_schedule_comes_is_said_in_words_and_an_odd_expression_beside_them(client, source):
+    url = reverse("source_schedule", args=["shop", source.pk])
+    pages = [reverse("source", args=["shop", source.pk]), reverse("schedules", args=["shop"])]
+    client.post(url, {"rhythm": "weekly", "time": "03:00", "weekday": "1"})
+    for page in pages:
+        said = words(client.get(page))
+        assert "Every Monday at 03:00" in said
+        assert "0 3 * * 1" not in said
+    client.post(url, {"rhythm": "cron", "cron": "30 4 * * 1-3"})
+    for page in pages:
+        said = words(client.get(page))
+        assert "Every Monday, Tuesday, Wednesday at 04:30" in said
+        assert "30 4 * * 1-3" in said
+
+
+def test_a_fetch_that_is_under_way_is_cancelled_on_the_page_of_its_source(client, source, project, redis_server):
+    fetch = start_fetch(source)
+    page, url = (
+        reverse("source", args=["shop", source.pk]),
+        reverse("source_cancel", args=["shop", source.pk, fetch.pk]),
+    )
+    assert url in words(client.get(page))
+    assert "will stop after the current step" in words(client.post(url, follow=True))
+    fetch.refresh_from_db()
+    assert fetch.status == RunStatus.CANCELLED
+    assert url not in words(client.get(page))
+    assert "had already ended" in words(client.post(url, follow=True))
+
+
+def test_a_step_after_a_fetch_is_cancelled_there_too(client, source, project):
+    fetch = start_fetch(source)
+    Run.objects.filter(pk=fetch.pk).update(status=RunStatus.SUCCEEDED)
+    step = lifecycle.start_run(project, RunKind.IMPORT_PAGES, {}, follows=fetch)
+    client.post(reverse("source_cancel", args=["shop", source.pk, fetch.pk]))
+    step.refresh_from_db()
+    assert step.status == RunStatus.CANCELLED
+
+
+def test_another_address_is_saved_with_what_it_means_and_that_of_another_site_is_not(client, source):
+    change_source(source, None, secret="open sesame", username="ann")
+    url = reverse("source_edit", args=["shop", source.pk])
+    entered = {"name": "Site", "username": "ann", "option_most_pages": "7"}
+    assert "count as missing" not in words(client.post(url, entered | {"address": f"{SITE}/"}, follow=True))
+    said = words(client.post(url, entered | {"address": SITE.replace("//", "//www.") + "/"}, follow=True))
+    assert "The next fetch begins at https://www." in said
+    assert "count as missing" in said
+    assert "The stored password was forgotten" in said
+    refused = client.post(url, entered | {"address": "https://elsewhere.example/"})
+    assert "Another site needs a project of its own" in words(refused)
+    source.refresh_from_db()
+    assert "elsewhere" not in source.address
 
 
 def test_the_schedules_say_what_ran_when_next_and_what_failed(client, source, project, made_site, redis_server):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.schedules.times import checked, next_time
+from ingest.schedules.words import in_words
 from linker.errors import UserError
 
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/Santiago")
@@ -102,3 +103,25 @@ def test_what_means_something_is_kept(entered, stored):
 def test_what_does_not_is_refused_with_a_sentence(entered, said):
     with pytest.raises(UserError, match=said):
         checked(entered)
+
+
+@pytest.mark.parametrize(
+    ("cron", "said"),
+    [
+        ("0 3 * * *", "Every day at 03:00"),
+        ("5 3,15 * * *", "Every day at 03:05, 15:05"),
+        ("0 3 * * 1", "Every Monday at 03:00"),
+        ("0 3 * * 0", "Every Sunday at 03:00"),
+        ("0 3 * * 7", "Every Sunday at 03:00"),
+        ("0 3 * * sun,mon", "Every Monday, Sunday at 03:00"),
+        ("15 * * * *", "Every hour at minute 15"),
+        ("0 4 1,15 * *", "Each month on day 1, 15 at 04:00"),
+        ("0 4 l * *", ""),
+        ("0 4 * * 1#2", ""),
+        ("0 4 1 * 1", ""),
+        ("0 4 * 6 *", ""),
+        ("0 */2 * * *", ""),
+    ],
+)
+def test_an_expression_is_said_in_words_where_a_short_sentence_can(cron, said):
+    assert in_words(checked(cron)) == said

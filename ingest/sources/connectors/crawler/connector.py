@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from ingest.models import SourceKind
 from ingest.sources.connectors.base import Connector
 from ingest.sources.connectors.crawler.options import Options
 from ingest.sources.connectors.crawler.plan import Plan
-from ingest.sources.outgoing import OutgoingSession, read_bytes
+from ingest.sources.outgoing import OutgoingSession, in_short, read_bytes
 from linker.errors import UserError
 from linker.models.querysets import PRESENT
+from linker.wording import number
 
 if TYPE_CHECKING:
     from ingest.models import SiteSource
@@ -57,13 +59,21 @@ class Crawler(Connector):
                 answer = session.get(source.address, stream=True)
                 size = len(read_bytes(answer))
             except OSError as error:  # which requests' errors are
-                raise UserError(f"{source.address} does not answer: {type(error).__name__}.") from None
+                raise UserError(
+                    _("%(address)s cannot be read: %(fault)s.") % {"address": source.address, "fault": in_short(error)}
+                ) from None
         if answer.status_code >= 400:
-            raise UserError(f"{source.address} answers with the error {answer.status_code}.")
+            raise UserError(
+                _("%(address)s answers with the error %(code)s.")
+                % {"address": source.address, "code": answer.status_code}
+            )
         kind = answer.headers.get("Content-Type", "").partition(";")[0]
         if kind != "text/html":
-            raise UserError(f"{source.address} answers with the type “{kind}”, which is no page.")
-        return f"{answer.url} answers with a page of {size:,} bytes."
+            raise UserError(
+                _("%(address)s answers with the type “%(kind)s”, which is no page.")
+                % {"address": source.address, "kind": kind or "–"}
+            )
+        return _("%(address)s answers with a page of %(size)s bytes.") % {"address": answer.url, "size": number(size)}
 
 
 def plan_of(fetching: Fetching) -> Plan:

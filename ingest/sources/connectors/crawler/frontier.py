@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ingest.sources.store import DONE, FAILED, WAITING
+from ingest.sources.store import BARRED, DONE, FAILED, WAITING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ingest.sources.store import FetchStore
 
 MEMO = 200_000  # keys whose number is remembered
-BARRED = "robots.txt"  # the fault of an address that robots.txt bars
 TABLES = (
     # Which pages a page leads to, by clicks: their numbers, as int32.
     "CREATE TABLE IF NOT EXISTS crawl_edge (page INTEGER PRIMARY KEY, targets BLOB NOT NULL)",

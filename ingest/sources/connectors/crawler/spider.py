@@ -280,4 +280,4 @@ def _in_words(error: BaseException) -> str:
         "DownloadFailedError": "the connection broke off",
         "NotSupported": "the answer cannot be read",
     }
-    return names.get(type(error).__name__, type(error).__name__)
+    return names.get(type(error).__name__, "the connection failed")

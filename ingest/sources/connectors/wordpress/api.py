@@ -13,7 +13,7 @@ import requests
 from django.utils.translation import gettext as _
 from selectolax.lexbor import LexborHTMLParser
 
-from ingest.sources.outgoing import OutgoingSession, read_bytes
+from ingest.sources.outgoing import OutgoingSession, in_short, read_bytes
 from linker.errors import UserError
 
 if TYPE_CHECKING:
@@ -131,11 +131,10 @@ class WordPressApi:
                         self.pause(_asked_to_wait(response))
                         continue
                     return response, read_bytes(response)
-            except requests.TooManyRedirects:
-                fault = _("it redirects without end")
-                break
             except requests.RequestException as error:
-                fault = _in_short(error)
+                fault = in_short(error)
+                if isinstance(error, requests.TooManyRedirects):
+                    break
         raise WordPressError(
             _("%(site)s cannot be read: %(fault)s. It was asked %(tries)s times.")
             % {"site": urlsplit(url).hostname or url, "fault": fault, "tries": attempt + 1}
@@ -218,13 +217,3 @@ def _said(address: str, route: str, code: int, data: Any) -> str:
     if data is None:
         return _("%(site)s answers %(route)s with something that is not JSON (%(code)s).") % about
     return _("%(site)s answers %(route)s with %(code)s: %(message)s") % about
-
-
-def _in_short(error: Exception) -> str:
-    if isinstance(error, requests.Timeout):
-        return _("it does not answer in time")
-    if isinstance(error, requests.exceptions.SSLError):
-        return _("its certificate is not valid")
-    if isinstance(error, requests.ConnectionError):
-        return _("no connection could be made")
-    return _("the answer broke off")

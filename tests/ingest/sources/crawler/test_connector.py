@@ -73,6 +73,8 @@ def test_a_check_says_what_is_there():
             crawler.check(source, Rules.in_force())
         with pytest.raises(UserError, match="not on the public internet"):
             crawler.check(source, Rules())
+    with pytest.raises(UserError, match=r"cannot be read: no connection could be made\.$"):
+        crawler.check(source, Rules.in_force())  # nobody is there any more
 
 
 @pytest.mark.parametrize(
