@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linker.web.views.health import healthz
+from linker.web.views.settings.stale import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from django.http import HttpRequest, HttpResponseBase
+    from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
     Answer = Callable[[HttpRequest], HttpResponseBase]
 
@@ -38,3 +39,18 @@ def not_stored(get_response: Answer) -> Answer:
         return response
 
     return middleware
+
+
+class StaleForms:
+    """Refuses a form of the settings that was shown before somebody else changed what it holds."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, _view: object, _args: object, kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
+        return refused(request, kwargs)

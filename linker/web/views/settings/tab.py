@@ -11,7 +11,7 @@ from linker.models import Membership, Role, RunKind
 from linker.projects import access
 from linker.runs.lifecycle import RunIsActive, start_run
 from linker.web.page_context import shell
-from linker.web.views.settings.undo import offered_undo
+from linker.web.views.settings.undo import offered_undo, seen
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -48,7 +48,8 @@ def render_tab(request: HttpRequest, membership: Membership, tab: str, **context
     """A tab, or a page below it that names its `template`; with 422 where one of its forms was sent and holds a
     mistake."""
     undo = offered_undo(request, membership.project, tab)
-    shared = shell(membership, "settings", tab=tab, tabs=TABS, undo=undo, **context)
+    shown = seen(membership.project, tab)
+    shared = shell(membership, "settings", tab=tab, tabs=TABS, undo=undo, seen=shown, **context)
     bound = [form for name in FORM_NAMES if (form := context.get(name)) is not None and form.is_bound]
     status = 200 if all(form.is_valid() for form in bound) else 422
     return render(request, f"linker/{context.get('template', tab)}.html", shared, status=status)

@@ -1,4 +1,5 @@
-"""Taking back the last change of a tab: a form that sends what was there before, to the address that takes it."""
+"""Taking back the last change of a tab: a form that sends what was there before, to the address that takes it. Like the
+forms that hold all values of a tab, it also sends what the tab's newest change was when it was shown."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 Fields = Sequence[tuple[str, str]]
 KINDS = {
+    "settings": (ChangeKind.SETTINGS,),
     "settings_tiers": (ChangeKind.TIERS,),
     "settings_ranking": (ChangeKind.RANKING,),
     "settings_sensitive": (ChangeKind.SENSITIVE,),
@@ -52,6 +54,19 @@ def offered_undo(request: HttpRequest, project: Project, tab: str) -> Undo | Non
     if tab not in KINDS or known is None or known["change"] != _newest(project, tab):
         return None
     return Undo(known["action"], [(name, value) for name, value in known["fields"]])
+
+
+def seen(project: Project, tab: str) -> str:
+    """What a form of the tab sends as `seen`: the tab and its newest change. Empty for a tab without."""
+    return f"{tab}:{_newest(project, tab) or 0}" if tab in KINDS else ""
+
+
+def changed_since(project: Project, seen: str) -> Change | None:
+    """The newest change of a tab, where a form of the tab was shown before it was made."""
+    tab, _colon, number = seen.partition(":")
+    if tab not in KINDS or number == str(_newest(project, tab) or 0):
+        return None
+    return Change.objects.filter(project=project, kind__in=KINDS[tab]).select_related("user").order_by("-pk").first()
 
 
 def _key(project: Project, tab: str) -> str:

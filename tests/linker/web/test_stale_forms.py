@@ -1,0 +1,145 @@
+"""A page of the settings that was opened before somebody else changed them saves nothing."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.utils import timezone
+
+from linker.models import Change
+from linker.projects.policies.tiers import change_tiers
+from linker.web.views.settings import stale
+from tests.factories import make_category, make_member
+
+pytestmark = pytest.mark.django_db
+
+TIERS, RANKING, GENERAL = "/p/shop/settings/tiers/", "/p/shop/settings/ranking/", "/p/shop/settings/"
+
+
+@pytest.fixture
+def other(project):
+    return make_member(project, "manager")
+
+
+def fields(page: str, form: str = "<form") -> dict[str, str]:
+    """What a form sends as it was shown: the first that holds `seen`, after the words `form`."""
+    start = page.index('name="seen"', page.index(form))
+    html = page[page.rindex("<form", 0, start) : page.index("</form>", start)]
+    sent = {}
+    for tag in re.findall(r"<input[^>]*>", html):
+        values = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}
+        if values.get("type") != "checkbox" or " checked" in tag:
+            sent[values["name"]] = values.get("value", "")
+    for name, inner in re.findall(r'<select[^>]*name="([^"]*)"[^>]*>(.*?)</select>', html, re.DOTALL):
+        chosen = re.search(r'value="([^"]*)"[^>]*\bselected', inner) or re.search(r'value="([^"]*)"', inner)
+        assert chosen is not None
+        sent[name] = unescape(chosen[1])
+    sent.update(dict(re.findall(r'<textarea[^>]*name="([^"]*)"[^>]*>\s*(.*?)</textarea>', html, re.DOTALL)))
+    return sent
+
+
+def bounds(project) -> list[float]:
+    found = project.tiers.filter(basis="probability").order_by("-lower_bound")
+    return [round(bound, 3) for bound in found.values_list("lower_bound", flat=True)]
+
+
+def move_a_bound(project, user, lower: float) -> None:
+    tier = project.tiers.filter(basis="probability").order_by("-lower_bound").first()
+    tier.lower_bound = lower
+    change_tiers(project, [tier], user=user, basis="probability")
+
+
+def test_a_save_of_tiers_does_not_undo_what_somebody_else_saved_meanwhile(project, manager, other, client_for):
+    client = client_for(manager)
+    form = fields(client.get(TIERS).content.decode())
+    move_a_bound(project, other, 0.87)
+
+    answer = client.post(TIERS, form, follow=True)
+
+    assert f"Nothing was saved: {other.username} changed these settings on" in answer.content.decode()
+    assert bounds(project)[0] == 0.87
+    form = fields(answer.content.decode())
+    assert "0.87" in form.values(), "the page shows what the other manager has saved"
+    assert client.post(TIERS, form, follow=True).status_code == 200
+
+
+def test_an_undo_does_not_take_back_what_somebody_else_saved_meanwhile(project, manager, other, client_for):
+    client, second = client_for(manager), client_for(other)
+    form = fields(client.get(TIERS).content.decode())
+    name = next(name for name in form if name.endswith("-lower_bound"))
+    page = client.post(TIERS, form | {name: "0.9"}, follow=True).content.decode()
+    undo = fields(page, '<form class="notice undo"')
+    form = fields(second.get(TIERS).content.decode())
+    second.post(TIERS, form | {name: "0.95"})
+    before = bounds(project)
+    assert 0.95 in before
+
+    answer = client.post(TIERS, undo, follow=True)
+
+    assert f"Nothing was saved: {other.username} changed these settings on" in answer.content.decode()
+    assert bounds(project) == before
+
+
+@pytest.mark.parametrize(("address", "name", "value"), [(RANKING, "similarity", "0.123"), (GENERAL, "name", "Other")])
+def test_other_tabs_that_hold_all_their_values_refuse_as_well(
+    project, manager, other, client_for, address, name, value
+):
+    client, second = client_for(manager), client_for(other)
+    form = fields(client.get(address).content.decode())
+    assert name in form
+    saved = second.post(address, fields(second.get(address).content.decode()) | {name: value}, follow=True)
+    assert Change.objects.filter(user=other).exists(), saved.content.decode()
+
+    answer = client.post(address, form, follow=True)
+
+    assert "Nothing was saved" in answer.content.decode()
+    assert not Change.objects.filter(user=manager).exists()
+
+
+def test_bounds_of_their_own_refuse_as_well_and_lead_back_to_themselves(project, manager, other, client_for):
+    category = make_category(project, "Gear", "Tents")
+    client = client_for(manager)
+    address = f"{TIERS}own/?basis=probability&category={category.parent_id}"
+    form = fields(client.get(address).content.decode())
+    move_a_bound(project, other, 0.87)
+
+    answer = client.post(address, form)
+
+    assert answer.status_code == 302
+    assert answer.url == address
+
+
+def test_a_preview_is_answered_all_the_same(project, manager, other, client_for):
+    client = client_for(manager)
+    form = fields(client.get(TIERS).content.decode())
+    move_a_bound(project, other, 0.87)
+    assert client.post(TIERS, form | {"check": "1"}, headers={"HX-Request": "true"}).status_code == 200
+
+
+def test_a_second_click_on_save_is_no_mistake_but_a_second_window_is(project, manager, client_for, monkeypatch):
+    client = client_for(manager)
+    form = fields(client.get(TIERS).content.decode())
+    name = next(name for name in form if name.endswith("-lower_bound"))
+    form |= {name: "0.9"}
+
+    client.post(TIERS, form)
+    assert "changed these settings" not in client.post(TIERS, form, follow=True).content.decode()
+
+    monkeypatch.setattr(stale, "timezone", _Later)
+    form |= {name: "0.85"}
+    assert f"{manager.username} changed these settings" in client.post(TIERS, form, follow=True).content.decode()
+
+
+class _Later:
+    localtime = staticmethod(timezone.localtime)
+
+    @staticmethod
+    def now():
+        return timezone.now() + timedelta(minutes=5)
+
+
+def test_an_outsider_learns_nothing_from_a_form(project, outsider, client_for):
+    assert client_for(outsider).post(TIERS, {"seen": "settings_tiers:0"}).status_code == 404
