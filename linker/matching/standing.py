@@ -82,6 +82,7 @@ UPDATE linker_candidateedge e SET
     anchor_source = CASE WHEN {_WORDS_BACK} THEN (%(anchor_sources)s::text[])[a.anchor_source] ELSE e.anchor_source END,
     span_start = CASE WHEN {_WORDS_BACK} THEN a.start ELSE e.span_start END,
     span_end = CASE WHEN {_WORDS_BACK} THEN a.stop ELSE e.span_end END,
+    content_gap = e.content_gap AND NOT ({_WORDS_BACK} AND a.start IS NOT NULL),
     body_hash = CASE WHEN {_WORDS_BACK} THEN NULL ELSE e.body_hash END,
     anchor_alternatives = CASE WHEN {_WORDS_BACK} THEN jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
         'text', e.anchor, 'source', e.anchor_source, 'raw', e.anchor, 'start', e.span_start, 'end', e.span_end

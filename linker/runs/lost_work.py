@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 
 import redis.exceptions
 from django.db import transaction
+from django.utils import timezone
 
 from linker.models import Run, RunBatch, RunKind, RunStatus
 from linker.runs import job_queue
 from linker.runs.job_queue import JobKey
 from linker.runs.run_lock import run_lock
+
+TO_BEGIN = timedelta(seconds=30)
 
 
 def find_lost() -> set[JobKey]:
@@ -31,8 +35,11 @@ def find_lost() -> set[JobKey]:
 def is_abandoned(run: Run) -> bool:
     """Whether no worker works on the run and no job of it waits, in two checks a second apart.
 
-    While Redis is away the jobs that wait are not known, and the run is taken for one of them.
+    While Redis is away the jobs that wait are not known, and the run is taken for one of them. So is a run that was
+    queued just now: between taking its job and locking it, a busy machine may need seconds.
     """
+    if run.status == RunStatus.QUEUED and timezone.now() - run.created_at < TO_BEGIN:
+        return False
     try:
         return _looks_abandoned(run)
     except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError):

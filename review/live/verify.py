@@ -95,12 +95,12 @@ FROM looked l WHERE l.edge = p.edge_id AND l.edge > %(after)s AND l.edge <= %(la
 _REOPENED = f"""
 UPDATE linker_candidateedge e SET status = %(open)s, stale = false, regressed = true, updated_at = %(now)s
 FROM (
-    SELECT e.id FROM linker_candidateedge e JOIN looked l ON l.edge = e.id
+    SELECT e.id FROM looked l JOIN linker_candidateedge e ON e.id = l.edge
+        JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
     WHERE l.after = 'lost' AND l.before <> 'lost' AND e.status = 'exported'
+        AND {sql(LIVE_STATUS, "s")} AND {sql(LIVE_STATUS, "t")}
         AND NOT EXISTS (SELECT FROM review_pending a WHERE a.edge_id = e.id AND a.decision_id IS NOT NULL)
-        AND NOT EXISTS (
-            SELECT FROM linker_page p WHERE p.id IN (e.source_id, e.target_id) AND NOT {sql(LIVE_STATUS, "p")}
-        ) ORDER BY e.id FOR NO KEY UPDATE OF e
+    ORDER BY e.id FOR NO KEY UPDATE OF e
 ) lost WHERE lost.id = e.id
 """
 _BACK = f"""

@@ -27,6 +27,8 @@ from review.quality.report import CalibrationReport
 from review.quality.samples import Chosen, give
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.contrib.auth.models import User
 
     from linker.matching.cohorts import OwnBounds
@@ -188,6 +190,18 @@ def apply(
     }  # fmt: skip
     sample.save(update_fields=["choice"])
     return point, change
+
+
+def see_what_holds(project: Project, samples: Sequence[Sample]) -> None:
+    """Sets `begins_now` on each: where the tier begins now that was chosen from it; None where that is where it was
+    put, or where the tier or the cohort is gone."""
+    tiers = {one.name: one for one in tiers_of(project)}
+    cohorts = {one.id: one for one in cohorts_of(project, Basis.PROBABILITY)}
+    for sample in samples:
+        tier, asked = tiers.get(sample.choice.get("tier", "")), sample.run.params.get("cohort")
+        own = cohorts.get(int(asked)) if asked else None
+        now = None if tier is None else own.bounds.get(tier.pk) if own else None if asked else tier.lower_bound
+        sample.begins_now = None if now == sample.choice.get("bound") else now  # type: ignore[attr-defined]
 
 
 def labelled_by(sample: Sample) -> list[tuple[str, int, int]]:

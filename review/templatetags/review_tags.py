@@ -113,9 +113,9 @@ def group_of(chosen: QueueFilter, edge: CandidateEdge) -> int:
 
 
 @register.filter
-def as_percent(share: float) -> str:
+def as_percent(share: float, places: int = 0) -> str:
     """A share in percent, such as "12%"."""
-    return wording.percent(share)
+    return wording.percent(share, places)
 
 
 @register.filter

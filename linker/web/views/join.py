@@ -39,6 +39,9 @@ def join(request: HttpRequest) -> HttpResponse:
         return _refuse(request, _("Open the link of your invitation again."), status=404)
     if refused := invitations.refusal(invitation):
         return _refuse(request, refused)
+    if request.POST.get("invitation", "") not in ("", str(invitation.pk)):
+        messages.warning(request, _("You have opened another invitation since, this one. Join here if it is the one."))
+        return redirect("join")
     if request.user.is_authenticated:
         return _as_signed_in(request, invitation, request.user)
     return _as_new(request, invitation)

@@ -92,7 +92,8 @@ def calibration_list(request: HttpRequest, slug: str) -> HttpResponse:
         except RunIsActive as active:
             run = active.run
         return redirect("run", slug, run.pk)
-    samples = project.samples.filter(kind=SampleKind.CALIBRATION).select_related("run")[:MOST_LISTED]
+    samples = list(project.samples.filter(kind=SampleKind.CALIBRATION).select_related("run")[:MOST_LISTED])
+    calibrations.see_what_holds(project, samples)
     context = shell(membership, "quality", tab="calibrations", form=form, samples=samples)
     return render(request, "review/calibrations.html", context, status=422 if form.is_bound else 200)
 
@@ -150,6 +151,7 @@ def _page(
     found = bound_for(points, said["wanted"] / 100, sure=said["sure"]) if is_asked else None
     effect = _effect(membership.project, sample, form.tiers[said["tier"]], found.bound) if found else None
     order = _order(sample, form.tiers, effect) if effect else []
+    calibrations.see_what_holds(membership.project, [sample])
     context = shell(
         membership,
         "quality",

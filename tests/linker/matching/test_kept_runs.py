@@ -184,6 +184,23 @@ def take(project: Project, run: Run, user) -> Run:
     return taken
 
 
+def test_a_content_gap_that_had_its_words_in_the_earlier_run_has_them_again(project, site):
+    manager = make_member(project, "manager")
+    first = match(project)
+    edge = project.edges.filter(span_start__isnull=False, status="suggested", stale=False).first()
+    assert edge is not None
+    match(project)
+    project.edges.filter(pk=edge.pk).update(
+        content_gap=True, placement="related", anchor="words of the title", span_start=None, span_end=None
+    )
+
+    take(project, first, manager)
+
+    now = CandidateEdge.objects.get(pk=edge.pk)
+    assert (now.anchor, now.span_start, now.span_end) == (edge.anchor, edge.span_start, edge.span_end)
+    assert not now.content_gap
+
+
 def test_an_earlier_run_stands_again_and_the_other_one_after_it(project, site, monkeypatch):
     manager = make_member(project, "manager")
     first = match(project)

@@ -95,6 +95,21 @@ def test_who_has_an_account_signs_in_and_joins(project, link):
     assert Membership.objects.get(project=project, user__username="otto").role == "editor"
 
 
+def test_a_page_of_one_invitation_does_not_take_another_that_was_opened_since(project, manager, link, client_for):
+    other = make_user()
+    client = client_for(other)
+    page = client.get(link, follow=True).content.decode()
+    shown = re.search(r'name="invitation" value="(\d+)"', page)
+    assert shown is not None
+    _invitation, token = invitations.invite(project, "viewer", by=manager)
+    client.get(f"/join/?token={token}")
+
+    answer = client.post("/join/", {"invitation": shown[1]}, follow=True)
+
+    assert "You have opened another invitation since" in answer.content.decode()
+    assert not project.memberships.filter(user=other).exists()
+
+
 def test_who_is_a_member_keeps_their_role_and_the_link_stays_good(project, viewer, link, client_for):
     client, page = opened(link, client_for(viewer))
 

@@ -6,6 +6,7 @@ import pytest
 
 from linker.models import Basis, Change, ChangeKind, Cohort, RunKind, RunStatus, Tier
 from linker.projects.policies.cohorts import CohortName, set_bounds
+from linker.projects.policies.tiers import change_tiers
 from linker.runs.lifecycle import start_run
 from review.models import Grade, Sample
 from review.quality import calibrations, judging
@@ -90,7 +91,7 @@ def test_the_lowest_bound_that_reaches_the_wanted_precision_is_proposed(site, ad
     page = compact(
         client.get(f"{PAGE}{sample.pk}/?wanted=95&tier={site.tiers.get(name='Good ones').pk}").content.decode()
     )
-    assert "From a probability of <strong>40%</strong> on, 100% are good" in page
+    assert "From a probability of <strong>40%</strong> on, 100.0% are good" in page
     assert "would hold <strong>30</strong> suggestions" in page
     assert "<polyline" in page
 
@@ -107,6 +108,24 @@ def test_the_bound_is_applied_kept_with_the_sample_logged_and_can_be_undone(site
     assert (sample.choice["bound"], sample.choice["before"], sample.choice["by"]) == (0.4, 0.9, manager.username)
     assert Change.objects.filter(project=site, kind=ChangeKind.TIERS, user=manager).exists()
     assert "settings_undo" in answer.content.decode() or "Undo" in answer.content.decode()
+
+
+def test_a_bound_that_was_taken_back_is_said_to_begin_elsewhere(site, ada, client_for, manager):
+    sample, tier = calibration(site), site.tiers.get(name="Good ones")
+    label(site, ada, 0.4)
+    client = client_for(manager)
+    client.post(f"{PAGE}{sample.pk}/apply/", {"wanted": "80", "tier": tier.pk})
+    for address in (PAGE, f"{PAGE}{sample.pk}/"):
+        page = compact(client.get(address).content.decode())
+        assert f"{manager.username} let Good ones begin at 40%." in page
+        assert "now." not in page.split("let Good ones begin")[1][:80]
+
+    tier.refresh_from_db()
+    tier.lower_bound = 0.9
+    change_tiers(site, [tier], user=manager)
+
+    for address in (PAGE, f"{PAGE}{sample.pk}/"):
+        assert "begin at 40%. It begins at 90% now." in compact(client.get(address).content.decode())
 
 
 def test_what_cannot_be_applied_is_said_and_changes_nothing(site, ada, client_for, manager):

@@ -22,7 +22,7 @@ SENT_TWICE = timedelta(seconds=10)  # a second click on Save, which finds the ch
 
 
 def refused(request: HttpRequest, kwargs: dict[str, Any]) -> HttpResponse | None:
-    """The way back to the page, with a sentence, where a form that is to be saved says with its field `seen` that it was
+    """The way back to the page, with a sentence, where a form that is to be saved says in its field `seen` that it was
     shown before the tab's newest change. A preview saves nothing and is answered."""
     seen = request.POST.get("seen", "") if request.method == "POST" else ""
     if not seen or "check" in request.POST or "slug" not in kwargs:
