@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy
 from linker.matching.kept_runs import standing_run
 from linker.models import EdgeStatus
 from linker.models.edge_counts import kept_counts, total
+from linker.models.linked import linked_sql
 from linker.models.querysets import ACCEPTED, HELD, LINKABLE, ORPHAN, PRESENT, TO_REVIEW, WAITING, sql
 from linker.projects import overview
 from linker.reports.table import Table
@@ -123,6 +124,7 @@ class Risks:
     sensitive_open: int = 0
     sensitive_out: int = 0
     targets_gone: int = 0
+    donors_gone: int = 0
     missing: int = 0
     lost: int = 0
     held: tuple[HeldLinks, ...] = ()
@@ -130,7 +132,13 @@ class Risks:
     @property
     def are_known(self) -> bool:
         return bool(
-            self.held or self.sensitive_open or self.sensitive_out or self.targets_gone or self.missing or self.lost
+            self.held
+            or self.sensitive_open
+            or self.sensitive_out
+            or self.targets_gone
+            or self.donors_gone
+            or self.missing
+            or self.lost
         )
 
 
@@ -220,8 +228,9 @@ def _facts(release: Release) -> ReleaseFacts:
 
 
 class _LinksOut(NamedTuple):
-    """The links that are out: how many, how many of them an import has found, how many it has not that are in a text or
-    beside one, and the risks."""
+    """The links that are out: how many, how many of them an import has found since they were released, how many the
+    site does not have and could, in a text (without those that are to be removed and still there) and beside one, and
+    the risks."""
 
     links: int
     live: int
@@ -231,22 +240,31 @@ class _LinksOut(NamedTuple):
     missing: int
     lost: int
     targets_gone: int
+    donors_gone: int
     sensitive: int
 
 
 def _links_out(project: Project) -> _LinksOut:
     is_there = "l.state IN ('live', 'different', 'moved')"
+    # A link that is to be changed is on the site already, and one whose pages are gone cannot come to be there.
+    is_to_come = f"NOT {is_there} AND NOT {linked_sql('e')} AND {sql(LINKABLE, 's')} AND {sql(LINKABLE, 't')}"
+    is_to_go = f"NOT l.is_out AND l.state <> 'removed' AND {linked_sql('e')}"
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
-            SELECT count(*), count(*) FILTER (WHERE {is_there}), count(l.looked_at),
-                count(*) FILTER (WHERE NOT {is_there} AND e.placement = 'inline'),
-                count(*) FILTER (WHERE NOT {is_there} AND e.placement <> 'inline'),
-                count(*) FILTER (WHERE l.state = 'missing'), count(*) FILTER (WHERE l.state = 'lost'),
-                count(*) FILTER (WHERE NOT ({sql(LINKABLE, "t")})), count(*) FILTER (WHERE e.sensitive <> '')
+            SELECT count(*) FILTER (WHERE l.is_out), count(*) FILTER (WHERE l.is_out AND {is_there}),
+                count(l.looked_at) FILTER (WHERE l.is_out),
+                count(*) FILTER (WHERE l.is_out AND {is_to_come} AND e.placement = 'inline')
+                    - count(*) FILTER (WHERE {is_to_go} AND e.placement = 'inline'),
+                count(*) FILTER (WHERE l.is_out AND {is_to_come} AND e.placement <> 'inline'),
+                count(*) FILTER (WHERE l.is_out AND l.state = 'missing'),
+                count(*) FILTER (WHERE l.is_out AND l.state = 'lost'),
+                count(*) FILTER (WHERE l.is_out AND NOT ({sql(LINKABLE, "t")})),
+                count(*) FILTER (WHERE l.is_out AND NOT ({sql(LINKABLE, "s")})),
+                count(*) FILTER (WHERE l.is_out AND e.sensitive <> '')
             FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id
-                JOIN linker_page t ON t.id = e.target_id
-            WHERE l.project_id = %s AND l.is_out
+                JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
+            WHERE l.project_id = %s
             """,
             [project.pk],
         )
@@ -322,6 +340,7 @@ def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
         sensitive_open=sensitive["opened"],
         sensitive_out=out.sensitive,
         targets_gone=out.targets_gone,
+        donors_gone=out.donors_gone,
         missing=out.missing,
         lost=out.lost,
         held=tuple(HeldLinks(reason=Held(group.reason), links=group.links) for group in groups),
@@ -332,7 +351,7 @@ def _steps(site: SiteFigures, work: WorkFigures, risks: Risks) -> list[NextStep]
     wanted = {
         NextStep.RELEASE: work.ready > 0,
         NextStep.SECOND: work.waiting > 0,
-        NextStep.REPAIR: risks.targets_gone + risks.missing + risks.lost > 0,
+        NextStep.REPAIR: risks.targets_gone + risks.donors_gone + risks.missing + risks.lost > 0,
         NextStep.HELD: bool(risks.held),
         NextStep.REVIEW: work.to_review > 0,
         NextStep.ORPHANS: site.orphans_after > 0,

@@ -14,13 +14,14 @@ from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from linker.models import Run, RunKind, RunStatus
 from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import ACCEPTED, REOPENED
 from linker.models.subtrees import categories_below
 from linker.query_strings import is_id, unknown_fields
 from review.live.counts import counts
 from review.live.seeing import AT_REST
-from review.models import Decision, LiveState, PublishedLink, Release, ReleaseLink, Verb
+from review.models import Decision, LiveState, PublishedLink, Verb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,10 +112,9 @@ def number_stuck(project: Project, days: int) -> int:
 
 
 def _looked_at(project: Project) -> datetime | None:
-    """When the links of the newest release were looked for."""
-    release = Release.objects.filter(project=project).first()
-    named = ReleaseLink.objects.filter(release=release).order_by("edge")
-    return named.values_list("edge__published__looked_at", flat=True).first()
+    """When released links were last looked for."""
+    looks = Run.objects.filter(project=project, kind=RunKind.VERIFY, status=RunStatus.SUCCEEDED).order_by("-pk")
+    return looks.values_list("finished_at", flat=True).first()
 
 
 def _days_a_step(project: Project) -> tuple[float | None, float | None]:

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from linker.errors import UserError
 from linker.models import Membership, Project, Role
@@ -97,7 +98,12 @@ def in_words(alert: Alert) -> str:
                 % found
             )
         case AlertKind.DONOR:
-            return _("%(url)s gained %(gained)s links in a week; %(out)s are out now.") % found
+            said = ngettext(
+                "%(url)s gained %(gained)s link in a week, and has %(out)s released links in all.",
+                "%(url)s gained %(gained)s links in a week, and has %(out)s released links in all.",
+                alert.found["gained"],
+            )
+            return said % found
         case AlertKind.ANCHORS:
             return _("%(links)s of the %(whole)s released links to %(url)s say “%(words)s”.") % found
         case AlertKind.HISTOGRAM:

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from linker.models import Basis, Run, RunKind, RunStatus
+from linker.models import Basis, RunComparison
 from linker.projects.tier_preview import Spread
 from review.live.counts import counts
 from review.live.funnel import number_stuck
@@ -31,10 +31,16 @@ LIKELY = 0.01  # a fall that chance brings about less often than this
 MOST_CAUSES = 20  # of a kind, the gravest first
 
 _DONORS = """
-    WITH gained AS (
-        SELECT e.source_id AS page, count(*) AS links FROM review_releaselink l
-        JOIN review_release r ON r.id = l.release_id JOIN linker_candidateedge e ON e.id = l.edge_id
+    WITH added AS (
+        SELECT DISTINCT l.edge_id FROM review_releaselink l JOIN review_release r ON r.id = l.release_id
         WHERE r.project_id = %(project)s AND r.created_at >= %(since)s AND l.operation = 'add'
+    ), gained AS (
+        SELECT e.source_id AS page, count(*) AS links FROM added a JOIN linker_candidateedge e ON e.id = a.edge_id
+        JOIN review_publishedlink o ON o.edge_id = e.id AND o.is_out
+        WHERE coalesce((
+            SELECT l.operation FROM review_releaselink l JOIN review_release r ON r.id = l.release_id
+            WHERE l.edge_id = e.id AND r.created_at < %(since)s ORDER BY l.release_id DESC LIMIT 1
+        ), 'remove') = 'remove'
         GROUP BY 1 HAVING count(*) >= %(limit)s
     )
     SELECT p.id, p.url, g.links, (
@@ -84,7 +90,7 @@ def near_bounds(project: Project, limit: int) -> Iterator[Found]:
 
 
 def donors(project: Project, limit: int) -> Iterator[Found]:
-    """Donors that a week of releases gave as many links as the limit, and no fewer than they had before."""
+    """Donors that have as many links more than a week ago as the limit, and no fewer than they had then."""
     for page, url, gained, out in _rows(_DONORS, project, limit=limit):
         if gained >= out - gained:
             yield AlertKind.DONOR, f"page:{page}", {"url": url, "gained": gained, "out": out}
@@ -105,8 +111,8 @@ def _rows(query: str, project: Project, **fields: Any) -> list[Any]:
 
 
 def histogram(project: Project, limit: int) -> Iterator[Found]:
-    """The newest two match runs that were compared: how far apart their histograms lie."""
-    compared = Run.objects.filter(project=project, kind=RunKind.COMPARE, status=RunStatus.SUCCEEDED).order_by("-pk")
+    """The newest match run that was compared, and the one before it: how far apart their histograms lie."""
+    compared = RunComparison.objects.filter(run__run__project=project).order_by("-run", "-before")
     report = compared.values_list("report", flat=True).first() or {}
     apart = [part["divergence"] for name in ("within", "across") if (part := report.get(name))]
     if apart and 100 * max(apart) > limit:

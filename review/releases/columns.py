@@ -106,7 +106,7 @@ JOINED_CELLS = {
     "tier": safe_cell_sql("e.tier"),
     "category": safe_cell_sql("array_to_string(e.category, ' > ')"),
     "model": safe_cell_sql("e.model"),
-    "threshold": safe_cell_sql("e.threshold"),
+    "threshold": "e.threshold",
     "run_time": "e.run_time",
     "decided_by": safe_cell_sql("e.decided_by"),
     "decided_at": time_cell("e.decided_at"),

@@ -12,8 +12,9 @@ from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from linker import audit
 from linker.errors import UserError
-from linker.models import CandidateEdge, RunKind
+from linker.models import CandidateEdge, ChangeKind, RunKind
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.references import IdsIn, lock_references
@@ -156,9 +157,13 @@ def count(draft: ReleaseDraft) -> dict[tuple[str, str], int]:
 
 
 @transaction.atomic
-def discard(draft: ReleaseDraft) -> None:
+def discard(draft: ReleaseDraft, user: User) -> None:
     """Gives the draft up; its links stay what they are. Raises NoOpenDraft."""
     draft = open_draft(draft)
+    by = draft.created_by.get_username() if draft.created_by else None
+    made = {"made by": by, "made at": f"{draft.created_at:%Y-%m-%d %H:%M}"}
+    subject = f"Draft {draft.pk} discarded"
+    audit.record(draft.project, ChangeKind.RELEASE, user=user, subject=subject, before=made)
     draft.discarded_at = timezone.now()
     draft.save()
     DraftLink.objects.filter(draft=draft)._raw_delete(using="default")  # rows that nothing refers to

@@ -82,7 +82,8 @@ _MODEL = "model.name || ' ' || model.version || coalesce(' (text ' || nullif(mod
 _PROVENANCE = f"""
 JOIN (
     SELECT r.id, {_MODEL} AS model,
-        coalesce(r.params ->> 'threshold', r.report ->> 'threshold') AS threshold,
+        CASE 'number' WHEN jsonb_typeof(r.params -> 'threshold') THEN (r.params ->> 'threshold')::numeric
+            WHEN jsonb_typeof(r.report -> 'threshold') THEN (r.report ->> 'threshold')::numeric END AS threshold,
         {time_cell("coalesce(r.finished_at, r.created_at)")} AS time
     FROM linker_run r LEFT JOIN linker_embeddingmodel model ON model.id = r.model_id OFFSET 0
 ) run ON run.id = e.run_id

@@ -10,9 +10,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from linker.models import Run, RunKind
+from linker.models import Page, Run, RunKind
 from linker.runs.reports import report_of
-from review.client_report import ClientReport, Rate, write_report
+from review.client_report import ClientReport, NextStep, Rate, write_report
+from review.models import Held, PublishedLink
 from review.releases.create import create_release
 from tests.chromium import FLAGS, system_chromium
 from tests.factories import make_edge, make_link, make_page, make_run
@@ -66,6 +67,24 @@ def test_it_counts_the_site_before_and_with_the_released_links(site):
     assert "release" in report.steps
 
 
+def test_links_that_the_site_has_or_cannot_have_are_not_counted_as_to_come(site):
+    home = Page.objects.get(project=site, url__endswith="/")
+    [link] = PublishedLink.objects.filter(edge__placement="inline")
+    assert report_of(written(site)).site.text_links_after == 2
+    there = make_link(home, link.edge.target)
+    figures = report_of(written(site)).site
+    assert (figures.text_links, figures.text_links_after) == (2, 2), "a change of it was released: it is there"
+    PublishedLink.objects.filter(pk=link.pk).update(is_out=False, state="sent")
+    assert report_of(written(site)).site.text_links_after == 1, "its removal was released"
+    PublishedLink.objects.filter(pk=link.pk).update(is_out=True)
+    there.delete()
+    Page.objects.filter(pk=home.pk).update(status_code=404, indexable=False)
+    report = report_of(written(site))
+    assert report.site.text_links_after == report.site.text_links
+    assert report.risks.donors_gone == 2
+    assert report.risks.are_known
+
+
 def test_it_says_tomorrow_what_it_says_today(site, client_for, viewer):
     first = written(site)
     make_edge(site, make_page(site), make_page(site), status="accepted", placement="inline")
@@ -106,9 +125,18 @@ def test_an_outsider_sees_none_and_an_editor_writes_none(site, client_for, outsi
     assert Run.objects.filter(kind=RunKind.CLIENT_REPORT).count() == 1
 
 
+def everything() -> dict:
+    """Risks, steps and audits, as many as a report can have."""
+    rates = [{"label": "Approved by people", "good": 70, "looked_at": 90, "low": 0.68, "high": 0.85}] * 2
+    counts = dict.fromkeys(("sensitive_open", "sensitive_out", "targets_gone", "donors_gone", "missing", "lost"), 1_234)
+    held = [{"reason": reason.value, "links": 1_234} for reason in list(Held)[:4]]
+    return {"audits": rates, "risks": {**counts, "held": held}, "steps": [step.value for step in NextStep]}
+
+
 @pytest.mark.browser
-def test_it_prints_on_one_page_without_what_is_around_it(site, client_for, viewer, tmp_path, settings):
-    written(site)
+@pytest.mark.parametrize("changes", [{}, everything()], ids=["little", "everything"])
+def test_it_prints_on_one_page_without_what_is_around_it(site, client_for, viewer, tmp_path, settings, changes):
+    written(site, **changes)
     page = client_for(viewer).get(reverse("client_reports", args=[site.slug])).content.decode()
     static = settings.BASE_DIR / "static"
     shown, paper = tmp_path / "report.html", tmp_path / "report.pdf"

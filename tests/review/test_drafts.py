@@ -14,7 +14,7 @@ from django.utils import timezone, translation
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from linker.models import EdgeStatus, ExistingLink, Page, Rel
+from linker.models import Change, ChangeKind, EdgeStatus, ExistingLink, Page, Rel
 from linker.models.querysets import OUT
 from linker.storage import slices
 from linker.storage.references import may_skip_checks
@@ -171,9 +171,12 @@ def test_a_draft_is_published_once(project, accepted, editor):
     assert Release.objects.count() == 1
 
 
-def test_a_discarded_draft_is_never_published(project, accepted, editor):
+def test_a_discarded_draft_is_never_published_and_the_log_has_it(project, accepted, editor):
     draft = draft_of(project, editor)
-    drafts.discard(draft)
+    drafts.discard(draft, editor)
+
+    change = Change.objects.get(project=project, kind=ChangeKind.RELEASE)
+    assert (change.user, change.subject) == (editor, f"Draft {draft.pk} discarded")
 
     with pytest.raises(NoOpenDraft):
         create.publish(draft, editor)

@@ -17,7 +17,9 @@ from linker.errors import UserError
 from linker.models import Role, RunKind
 from linker.projects.access import member, posts
 from linker.web.page_context import shell
+from linker.web.views.settings.stale import refused
 from linker.web.views.settings.tab import start_or_show
+from linker.web.views.settings.undo import seen
 from review.models import Alert
 from review.quality import alerts
 from review.quality.limits import Limits, change_limits
@@ -61,6 +63,8 @@ def alerts_look(request: HttpRequest, slug: str) -> HttpResponse:
 def alerts_limits(request: HttpRequest, slug: str) -> HttpResponse:
     """Sets the limits."""
     membership = member(request, slug, needs=Role.MANAGER)
+    if refused(request, {"slug": slug}):
+        return redirect("alerts", slug)
     form = LimitsForm(request.POST)
     if not form.is_valid():
         return _page(request, membership, form, status=422)
@@ -95,6 +99,7 @@ def _page(
         tab="alerts",
         alerts=[(one, alerts.in_words(one), alerts.place_of(one)) for one in found.filter(closed_at=None)[:MOST_OPEN]],
         closed=[(one, alerts.in_words(one)) for one in closed[:MOST_CLOSED]],
+        seen=seen(project, "settings"),
         form=form or LimitsForm(initial=asdict(Limits.of(project))),
     )
     return render(request, "review/alerts.html", context, status=status)

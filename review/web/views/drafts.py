@@ -28,6 +28,7 @@ from review.releases import create, diffs, drafts
 from review.releases.preview import count_approved
 from review.web.release_forms import ReleaseForm
 from review.web.release_words import in_words
+from review.web.views.queue import user_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -146,10 +147,13 @@ def draft_publish(request: HttpRequest, slug: str, draft_id: int) -> HttpRespons
 
 @posts("releases")
 def draft_discard(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
-    """Gives a draft up."""
+    """Gives a draft up. A roll-back is a manager's, from its making to its end."""
     membership = member(request, slug, needs=Role.EDITOR)
+    draft = _draft(membership, draft_id)
+    if draft.back_to_id is not None:
+        member(request, slug, needs=Role.MANAGER)
     try:
-        drafts.discard(_draft(membership, draft_id))
+        drafts.discard(draft, user_of(request))
     except UserError as error:
         messages.warning(request, str(error))
     else:

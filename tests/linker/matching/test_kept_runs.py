@@ -28,6 +28,7 @@ from linker.models import (
 )
 from linker.models.querysets import OPEN
 from linker.runs import lifecycle
+from review.quality import watch
 from tests.factories import embed, make_category, make_member, make_model, make_page
 
 if TYPE_CHECKING:
@@ -152,6 +153,25 @@ def test_two_runs_are_compared_link_by_link(project, site):
     assert sorted(donor for row in donors for donor in row.sources) == sorted(
         {source for source, _ in now.keys() - was.keys()}
     )
+
+
+def test_an_alert_is_raised_where_two_matches_rank_otherwise_which_nobody_asked_to_compare(project, site):
+    before = match(project)
+    chance = random.Random(9)
+    for number, page in enumerate(site):
+        turn(page, number, chance)
+    after = match(project)
+
+    [(_kind, cause, found)] = watch.histogram(project, 1)
+
+    assert (cause, found["run"], found["before"]) == (f"run:{after.pk}", after.pk, before.pk)
+    assert list(watch.histogram(project, 100)) == []
+
+
+def test_a_match_that_is_like_the_one_before_raises_none(project, site):
+    match(project)
+    match(project)
+    assert list(watch.histogram(project, 0)) == []
 
 
 def test_a_run_compared_with_its_like_has_not_changed(project, site):

@@ -16,6 +16,7 @@ from tests.factories import make_category, make_member
 
 pytestmark = pytest.mark.django_db
 
+ALERTS = "/p/shop/quality/alerts/"
 TIERS, RANKING, GENERAL = "/p/shop/settings/tiers/", "/p/shop/settings/ranking/", "/p/shop/settings/"
 
 
@@ -83,19 +84,24 @@ def test_an_undo_does_not_take_back_what_somebody_else_saved_meanwhile(project, 
     assert bounds(project) == before
 
 
-@pytest.mark.parametrize(("address", "name", "value"), [(RANKING, "similarity", "0.123"), (GENERAL, "name", "Other")])
+@pytest.mark.parametrize(
+    ("address", "name", "value"),
+    [(RANKING, "similarity", "0.123"), (GENERAL, "name", "Other"), (ALERTS, "stuck", "7")],
+)
 def test_other_tabs_that_hold_all_their_values_refuse_as_well(
     project, manager, other, client_for, address, name, value
 ):
     client, second = client_for(manager), client_for(other)
     form = fields(client.get(address).content.decode())
     assert name in form
-    saved = second.post(address, fields(second.get(address).content.decode()) | {name: value}, follow=True)
+    to = f"{ALERTS}limits/" if address == ALERTS else address
+    saved = second.post(to, fields(second.get(address).content.decode()) | {name: value}, follow=True)
     assert Change.objects.filter(user=other).exists(), saved.content.decode()
 
-    answer = client.post(address, form, follow=True)
+    answer = client.post(to, form, follow=True)
 
-    assert "Nothing was saved" in answer.content.decode()
+    assert f"Nothing was saved: {other.username}" in answer.content.decode()
+    assert answer.request["PATH_INFO"] == address
     assert not Change.objects.filter(user=manager).exists()
 
 

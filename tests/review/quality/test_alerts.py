@@ -9,7 +9,17 @@ from django.utils import timezone
 
 from linker.models import Basis, Change, EdgeStatus, MailSettings, Notification, RunKind, Tier, Wanted
 from review.decisions import decide_edges
-from review.models import Alert, AlertClosing, AlertKind, LiveState, PublishedLink, Verb
+from review.models import (
+    Alert,
+    AlertClosing,
+    AlertKind,
+    LiveState,
+    Operation,
+    PublishedLink,
+    Release,
+    ReleaseLink,
+    Verb,
+)
 from review.quality import alerts, watch
 from review.quality.limits import Limits
 from review.releases.create import create_release
@@ -83,12 +93,21 @@ def test_the_test_of_two_proportions_is_that_of_the_textbook():
     assert watch.chance_of_fall(5, 5, 5, 5) == 1.0
 
 
-def test_a_histogram_that_moved(project):
-    apart = {"run": 7, "before": 3, "within": {"divergence": 0.31, "shift": 0.1}, "across": None}
-    make_run(project, RunKind.COMPARE, report=apart)
-    [(_kind, cause, found)] = watch.histogram(project, 20)
-    assert (cause, found["apart"]) == ("run:7", 0.31)
-    assert list(watch.histogram(project, 31)) == []
+def test_links_that_were_taken_back_and_released_again_within_a_week_are_no_gain(project):
+    donor = make_page(project, "/hub")
+    edges = released(project, 4, source=donor)
+    Release.objects.update(created_at=timezone.now() - timedelta(days=10))
+    assert list(watch.donors(project, 1)) == []
+    PublishedLink.objects.update(is_out=False)
+    for number, operation in enumerate((Operation.REMOVE, Operation.ADD), start=2):
+        operations = {"added": 4 * (operation == Operation.ADD), "removed": 4 * (operation == Operation.REMOVE)}
+        again = Release.objects.create(
+            project=project, number=number, status="accepted", links=4, bytes=0, sha256="", **operations
+        )
+        for edge in edges:
+            ReleaseLink.objects.create(release=again, edge=edge, operation=operation, anchor="words", rel="follow")
+    PublishedLink.objects.update(is_out=True)
+    assert list(watch.donors(project, 1)) == [], "they were out a week ago"
 
 
 def test_lost_links_and_links_that_wait_are_told_once_closed_with_a_word_and_quiet_for_a_week(
