@@ -7,6 +7,7 @@ from linker.embedding.service import run_embed
 from linker.matching.batches import batches_left, enqueue_batches, run_batch
 from linker.matching.caps_run import run_apply_caps
 from linker.matching.finish import finish_match
+from linker.matching.recheck import run_recheck
 from linker.matching.run_comparison import compare_runs
 from linker.matching.safety_run import run_apply_safety
 from linker.matching.standing import take_again
@@ -39,6 +40,10 @@ def apply_safety(run_id: int) -> None:
 
 def apply_caps(run_id: int) -> None:
     lifecycle.execute(run_id, run_apply_caps)
+
+
+def recheck(run_id: int) -> None:
+    lifecycle.execute(run_id, run_recheck)
 
 
 def match_changes(run_id: int) -> None:

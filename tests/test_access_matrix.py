@@ -129,6 +129,7 @@ NEEDS = {
     "match": ("manager", "manager"),
     "match_count": ("manager", None),
     "embed": ("viewer", "manager"),
+    "match_changes": ("viewer", "manager"),
     "match_whole": ("viewer", "manager"),
     "page_list": ("viewer", None),
     "page_list_add": ("viewer", "manager"),

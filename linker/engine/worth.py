@@ -4,7 +4,7 @@ The need of a page is a sum of four parts, each between 0 and 1, times their wei
 
     need = 0.5 few + 0.2 near + 0.15 deep + 0.15 valued
 
-    few     (3 - n) / 3 for a page that n others link to in their texts, 0 from three on
+    few     (3 - n) / 3 for a page that n others link to in their texts, 0 from three on; 1 for a page that is new
     near    log10(1 + impressions that were not clicked) / 4, at most 1, for a page at positions 5 to 20, where one more
             link moves most; else 0
     deep    (crawl depth - 3) / 3, at least 0 and at most 1
@@ -41,6 +41,7 @@ WEIGHTS = {"few": 0.5, "near": 0.2, "deep": 0.15, "valued": 0.15}
 BASE, OF_NEED, OF_AUTHORITY = 0.4, 0.5, 0.1
 
 # By how many texts link to the page.
+IS_NEW = Saying(gettext_noop("is new"))
 FEW = (
     Saying(gettext_noop("has none from texts")),
     Saying(gettext_noop("has only 1 from a text")),
@@ -56,7 +57,7 @@ IMPRESSIONS = Saying(
 OF_VALUE = Saying(gettext_noop("value %(value)s"), {"value": NUMBER})
 NEEDS_LINKS = Saying(
     gettext_noop("Needs links: %(lacks)s"),
-    {"lacks": list_of(*FEW, CLICKS_DEEP, AN_IMPRESSION, IMPRESSIONS, OF_VALUE)},
+    {"lacks": list_of(IS_NEW, *FEW, CLICKS_DEEP, AN_IMPRESSION, IMPRESSIONS, OF_VALUE)},
 )
 HAS_VALUE = Saying(gettext_noop("Has value %(value)s"), {"value": NUMBER})
 SENTENCES = (NEEDS_LINKS, HAS_VALUE)
@@ -65,8 +66,8 @@ SENTENCES = (NEEDS_LINKS, HAS_VALUE)
 @dataclass(frozen=True)
 class Facts:
     """What is known of some pages, float64 [n] all of them, NaN where unknown: distinct pages that link here in
-    their texts, clicks from the home page, impressions and clicks in search, the average position, and what the page
-    is worth to its owner on any scale from 0."""
+    their texts, clicks from the home page, impressions and clicks in search, the average position, what the page
+    is worth to its owner on any scale from 0, and whether it is new: 1 or 0."""
 
     links: NDArray[np.float64]
     depth: NDArray[np.float64]
@@ -74,13 +75,15 @@ class Facts:
     clicks: NDArray[np.float64]
     position: NDArray[np.float64]
     value: NDArray[np.float64]
+    new: NDArray[np.float64]
 
 
 def parts(facts: Facts) -> dict[str, NDArray[np.float64]]:
     """The parts of the need by their names, float64 [n] in [0, 1] each."""
+    few = np.nan_to_num(np.clip((FEW_LINKS + 1 - facts.links) / (FEW_LINKS + 1), 0, 1))
     unclicked = np.maximum(np.nan_to_num(facts.impressions) - np.nan_to_num(facts.clicks), 0)
     return {
-        "few": np.nan_to_num(np.clip((FEW_LINKS + 1 - facts.links) / (FEW_LINKS + 1), 0, 1)),
+        "few": np.where(is_new(facts), 1, few),
         "near": np.where(_is_near(facts.position), np.minimum(np.log10(1 + unclicked) / MANY, 1), 0),
         "deep": np.nan_to_num(np.clip((facts.depth - DEEP) / (DEEPEST - DEEP), 0, 1)),
         "valued": np.where(facts.value > 0, np.nan_to_num(rank_share(facts.value)), 0),
@@ -114,13 +117,18 @@ def under_linked(facts: Facts) -> NDArray[np.bool_]:
     return facts.links <= FEW_LINKS
 
 
+def is_new(facts: Facts) -> NDArray[np.bool_]:
+    """Whether each page is new, bool [n]."""
+    return facts.new > 0
+
+
 def in_words(facts: Facts, place: int) -> str:
     """What the page at a place lacks, as one line without a full stop; empty where it lacks nothing.
 
     Such as "Needs links: has none from texts, 5 clicks deep, 1,240 impressions at position 8, value 80".
     """
     links, depth, value = float(facts.links[place]), float(facts.depth[place]), float(facts.value[place])
-    said = []
+    said = [IS_NEW.text] if facts.new[place] > 0 else []
     if links <= FEW_LINKS:
         said.append(FEW[int(links)].text)
     if depth > DEEP:

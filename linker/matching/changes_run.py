@@ -29,13 +29,14 @@ from linker.engine.site import checked
 from linker.errors import UserError
 from linker.matching.changes_report import ChangesReport, Whole
 from linker.matching.changes_saved import save_changes, staying_links
+from linker.matching.changes_since import why_whole
 from linker.matching.eligibility import eligible_pages, no_eligible_pages_message
 from linker.matching.kept_runs import standing_run, usual_params
 from linker.matching.page_marks import PageMarks, carried, changes_between, marks_of
 from linker.matching.ranked import FoundWords, decisions, engine_options, load_site, rows_of, why_of
 from linker.matching.report import begun_report
 from linker.matching.result import MatchResult
-from linker.models import Project, Ranker, Run, RunKind, RunStatus
+from linker.models import Ranker, Run, RunKind
 from linker.pages.languages import read_languages
 from linker.runs import lifecycle
 from linker.runs.lifecycle import RunIsActive
@@ -96,7 +97,9 @@ def run_changes(run: Run, progress: Progress = lifecycle.no_progress, options: C
     standing = standing_run(project)
     model = embedding_model(project)
     Run.objects.filter(pk=run.pk).update(model=model)
-    why = _why_whole(project, standing, model.pk)
+    why = why_whole(project, standing)
+    if why is None and standing is not None and standing.model_id != model.pk:
+        why = Whole.OTHER_VECTORS
     kept = PageMarks.kept(standing) if standing is not None and why is None else None
     if standing is None or kept is None:
         return ChangesReport(run=standing.pk if standing else None, whole=why or Whole.NOT_KEPT)
@@ -141,21 +144,6 @@ def run_changes(run: Run, progress: Progress = lifecycle.no_progress, options: C
     return save_changes(
         run, standing, params, result, replace(eligible, chosen_donor=chosen), report, started, progress
     )
-
-
-def _why_whole(project: Project, standing: Run | None, model: int) -> Whole | None:
-    """Why the whole site has to be matched, as far as that is known before it is read."""
-    if standing is None:
-        return Whole.NO_RUN
-    if standing.model_id != model:
-        return Whole.OTHER_VECTORS
-    if not MatchParams.from_dict(standing.params).is_of_whole_site:
-        return Whole.LIMITED
-    ranker = Ranker.objects.filter(run=standing).only("kind").first()
-    if ranker is None or not isinstance(RANKERS.get(ranker.kind), CandidateRanker):
-        return Whole.BY_COSINE
-    later = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED, pk__gt=standing.pk)
-    return Whole.TAKEN_AGAIN if later.exists() else None
 
 
 def _too_much(found: Changes, row: MatchedPages, pages: int, options: ChangeOptions) -> Whole | None:

@@ -68,7 +68,7 @@ def save_changes(
     project = run.project
     progress(0, STEPS, "Allocating links")
     needs = needs_of(project)
-    allocated = allocate_links(project, params, result, needs.under_linked(result.acceptors))
+    allocated = allocate_links(project, params, result, needs.first(result.acceptors))
     with transaction.atomic():
         _lock_standing(project, standing)
         progress(1, STEPS, "Choosing anchors and places")

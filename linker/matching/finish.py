@@ -60,7 +60,7 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
     progress(0, STEPS, "Allocating links")
     needs = needs_of(project)
     lacking = needs.under_linked(result.acceptors)
-    allocated = allocate_links(project, params, result, lacking)
+    allocated = allocate_links(project, params, result, needs.first(result.acceptors))
     stage = "Choosing anchors and places"
     progress(1, STEPS, stage)
     with transaction.atomic():

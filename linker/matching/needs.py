@@ -9,7 +9,7 @@ import numpy as np
 
 from linker.engine import worth
 from linker.engine.graph.links import adjacency, page_rank
-from linker.models import ExistingLink
+from linker.models import ExistingLink, RunKind, RunStatus
 from linker.models.linked import TEXT_LINK
 from linker.models.querysets import PRESENT, sql
 from linker.storage.copy import copy_out
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 MAX_KEPT_WORDS = 100_000  # pages whose words are kept for the next time
 PAGES_READ = 50_000  # whose links are read at a time
+NEW_DAYS = 30  # for which a page is new
+# A page that an import has held for so long, where the project had been matched before: at the first match none is.
+_IS_NEW = f"""
+(p.first_seen_at > now() - interval '{NEW_DAYS} days' AND p.first_seen_at > (
+    SELECT min(r.created_at) FROM linker_run r
+    WHERE r.project_id = %(project)s AND r.kind = '{RunKind.MATCH}' AND r.status = '{RunStatus.SUCCEEDED}'
+))::int::float8"""
 _FACTS = ("crawl_depth", "impressions", "clicks", "position", "value", "authority")
 
 
@@ -54,6 +61,12 @@ class Needs:
         place = self.places(pages)
         return pages[(place >= 0) & worth.under_linked(self.facts)[place]] if len(self.ids) else pages[:0]
 
+    def first(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of some pages that choose links before the others: the under-linked and the new."""
+        place = self.places(pages)
+        chosen = worth.under_linked(self.facts) | worth.is_new(self.facts)
+        return pages[(place >= 0) & chosen[place]] if len(self.ids) else pages[:0]
+
     def orphans(self, pages: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those of some pages that none links to in its text."""
         place = self.places(pages)
@@ -65,13 +78,14 @@ def needs_of(project: Project) -> Needs:
     linker.models.querysets."""
     numbers = ", ".join(f"coalesce({name}::float8, 'NaN')" for name in _FACTS)
     rows = copy_out(
-        f"SELECT id, {sql(PRESENT)} AS present, {numbers} FROM linker_page WHERE project_id = %s ORDER BY id",
-        [project.pk],
-        [("id", ">i8"), ("present", "?"), *((name, ">f8") for name in _FACTS)],
+        f"SELECT id, {sql(PRESENT)} AS present, {numbers}, coalesce({_IS_NEW}, 0) FROM linker_page p "
+        "WHERE project_id = %(project)s ORDER BY id",
+        {"project": project.pk},
+        [("id", ">i8"), ("present", "?"), *((name, ">f8") for name in (*_FACTS, "new"))],
     )
     every, present = rows["id"].astype(np.int64), rows["present"]
     ids = every[present]
-    known = {name: rows[name][present].astype(np.float64) for name in _FACTS}
+    known = {name: rows[name][present].astype(np.float64) for name in (*_FACTS, "new")}
     count, rank = np.full(len(ids), np.nan), known["authority"]
     if ExistingLink.objects.filter(PRESENT, project=project).exists():
         matrix = adjacency(*_links(project, every), len(every))
@@ -82,7 +96,13 @@ def needs_of(project: Project) -> Needs:
             # Rounded, so that pages that are linked alike come to the same whatever the order of the sums.
             rank = np.round(page_rank(matrix) * len(ids), 9)
     facts = worth.Facts(
-        count, known["crawl_depth"], known["impressions"], known["clicks"], known["position"], known["value"]
+        count,
+        known["crawl_depth"],
+        known["impressions"],
+        known["clicks"],
+        known["position"],
+        known["value"],
+        known["new"],
     )
     return Needs(ids, facts, worth.need(facts), np.round(worth.rank_share(rank), 6))
 

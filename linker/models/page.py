@@ -209,6 +209,8 @@ class Page(models.Model):
             # The same of what became of pages.
             models.Index(fields=["project", "status"], condition=~LIVE_STATUS, name="page_not_live"),
             models.Index(fields=["successor"], condition=Q(successor__isnull=False), name="page_with_a_successor"),
+            # Those that an import has brought since a day: linker.pages.listing.
+            models.Index(fields=["project", "first_seen_at"], name="page_by_first_seen"),
             # The search of the queue: review.queue.search.
             GinIndex(SearchWords("url", "title"), name="page_words"),
         ]

@@ -36,6 +36,7 @@ class RunKind(models.TextChoices):
     CAPS = "caps", _("Apply caps")
     FETCH = "fetch", _("Fetch")
     CHANGES = "changes", _("Match what changed")
+    RECHECK = "recheck", _("Verify suggestions")
 
 
 IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are

@@ -345,6 +345,11 @@ class _Last:
         self._done = Run.objects.filter(project=project, status=RunStatus.SUCCEEDED)
         newest = self._done.order_by("kind", "-pk").distinct("kind")
         self.asked = dict(newest.values_list("kind", "created_at"))
+        # A run over what changed is as good as a match, unless it said that one over the whole site is due.
+        changes = self._done.filter(kind=RunKind.CHANGES).exclude(report__has_key="whole").order_by("-pk")
+        matched = changes.values_list("created_at", flat=True).first() if RunKind.CHANGES in self.asked else None
+        if matched is not None and RunKind.MATCH in self.asked:
+            self.asked[RunKind.MATCH] = max(self.asked[RunKind.MATCH], matched)
 
     def is_behind(self, kind: RunKind, others: Q) -> bool:
         """Whether other runs have changed something since the last of this kind was asked for."""

@@ -54,6 +54,7 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.CAPS: RunType("linker.reports.caps.CAPS", JobType("linker.jobs.apply_caps", 6 * HOUR)),
     RunKind.FETCH: RunType("ingest.fetching.report.FETCH", JobType("ingest.jobs.fetch", 48 * HOUR)),
     RunKind.CHANGES: RunType("linker.reports.changes.CHANGES", JobType("linker.jobs.match_changes", 6 * HOUR)),
+    RunKind.RECHECK: RunType("linker.reports.recheck.RECHECK", JobType("linker.jobs.recheck", HOUR)),
 }
 NEXT_STEP = "ingest.fetching.steps.go_on"
 SCHEDULE_ENDED = "ingest.schedules.outcomes.note_end"
@@ -88,6 +89,7 @@ STARTED_WHEN_DUE = (
     "review.quality.start.start_due",
     "ingest.fetching.steps.start_due",
     "ingest.schedules.due.start_due",
+    "linker.matching.recheck.start_due",
 )
 IMPORT = JobType("ingest.jobs.run_import", 6 * HOUR)
 IMPORT_KINDS = "ingest.kinds.registry.run_kinds"  # called without arguments

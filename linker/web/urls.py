@@ -56,6 +56,7 @@ urlpatterns = [
     path("p/<slug:slug>/match/count/", match.match_count, name="match_count"),
     path("p/<slug:slug>/match/lists/<int:list_id>/", match.page_list, name="page_list"),
     path("p/<slug:slug>/runs/<int:run_id>/whole/", match.match_whole, name="match_whole"),
+    path("p/<slug:slug>/match/changes/", match.match_changes, name="match_changes"),
     path("p/<slug:slug>/match/embed/", match.embed, name="embed"),
     path("p/<slug:slug>/settings/", general.general, name="settings"),
     path("p/<slug:slug>/settings/vectors/", vectors.vector_list, name="settings_vectors"),

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from linker.matching.words_gone import alike
 from linker.models import Block, EdgeStatus, Project, Rel
 from linker.models.linked import LINKED_IN
 from linker.models.querysets import LIVE, LIVE_STATUS, PRESENT, UNDECIDED, sql
@@ -26,7 +27,6 @@ from linker.storage.slices import in_slices
 from review.live.counts import recount
 from review.live.report import VerifyReport
 from review.models import LiveState
-from review.releases.checks import alike
 
 if TYPE_CHECKING:
     from linker.models import Run

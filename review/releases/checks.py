@@ -20,6 +20,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from linker.matching.eligibility import IneligibleReason, ineligible_pages
+from linker.matching.words_gone import words_gone_sql
 from linker.models import CandidateEdge
 from linker.models.linked import linked_sql
 from linker.models.querysets import (
@@ -141,11 +142,6 @@ def sql_of(queryset: QuerySet[CandidateEdge, Any]) -> str:
     except EmptyResultSet:
         nothing = CandidateEdge.objects.values(*queryset.query.values_select).extra(where=["false"])
         return operations.compose_sql(*nothing.query.sql_with_params())
-
-
-def alike(expression: str) -> str:
-    """SQL of a text without what writers vary: case, typographic quotes and dashes, no-break spaces."""
-    return f"translate(lower({expression}), E'’‘“”„–—\\u00a0', E'\\'\\'\"\"\"-- ')"
 
 
 def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterable[str], *, lock: bool) -> None:
@@ -302,21 +298,9 @@ _LINKED = f"""
 UPDATE leaving SET reason = 'linked', detail = {held_sayings.LINKED.said_in_sql()}
 WHERE operation = 'add' AND reason = '' AND {linked_sql("leaving")}
 """
-
-
-def _on_one_line(expression: str) -> str:
-    """SQL of a text whose words are apart by one space; by hand, because a regular expression takes ten times as
-    long."""
-    spaced = f"translate({expression}, E'\\n\\r\\t', '   ')"
-    return f"replace(replace(replace({spaced}, '    ', ' '), '  ', ' '), '  ', ' ')"
-
-
-_SAID, _TEXT = _on_one_line(alike("e.anchor")), _on_one_line(alike("donor.body"))
-# The text has changed since the words were chosen, and has them nowhere any more.
 _WORDS_GONE = f"""
 UPDATE leaving SET reason = 'words_gone', detail = {held_sayings.WORDS_GONE.said_in_sql(anchor="e.anchor")}
 FROM linker_candidateedge e JOIN linker_page donor ON donor.id = e.source_id
-WHERE e.id = leaving.edge AND leaving.operation = 'add' AND leaving.reason = '' AND e.placement = 'inline'
-    AND e.span_start IS NOT NULL AND e.body_hash IS DISTINCT FROM donor.body_hash
-    AND strpos({_TEXT}, {_SAID}) = 0
+WHERE e.id = leaving.edge AND leaving.operation = 'add' AND leaving.reason = ''
+    AND {words_gone_sql("e", "donor")}
 """

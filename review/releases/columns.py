@@ -6,10 +6,10 @@ are never touched.
 
 from __future__ import annotations
 
+from linker.matching.words_gone import alike
 from linker.models.edge_columns import EXPORTED_COLUMNS, EdgeColumn, Form
 from linker.storage.cells import safe_cell_sql
 from review.models import ReleaseFormat
-from review.releases.checks import alike
 
 
 def _six_decimals(expression: str) -> str:

@@ -14,7 +14,7 @@ NAN = float("nan")
 
 
 def facts(*pages: dict[str, float]) -> worth.Facts:
-    names = ("links", "depth", "impressions", "clicks", "position", "value")
+    names = ("links", "depth", "impressions", "clicks", "position", "value", "new")
     return worth.Facts(*(np.array([page.get(name, NAN) for page in pages], dtype=np.float64) for name in names))
 
 
@@ -30,6 +30,14 @@ def test_nothing_is_lacking_where_nothing_is_known():
 def test_two_links_or_fewer_are_few():
     assert [need(links=number) for number in range(5)] == pytest.approx([0.5, 1 / 3, 1 / 6, 0, 0], abs=1e-6)
     assert worth.under_linked(facts(*({"links": number} for number in (0, 2, 3)), {})).tolist() == [1, 1, 0, 0]
+
+
+def test_a_new_page_lacks_links_as_if_none_had_any_to_it():
+    assert [need(links=number, new=1) for number in (0, 3, 90)] == pytest.approx([0.5] * 3)
+    assert need(new=1) == pytest.approx(0.5)
+    assert worth.in_words(facts({"links": 90, "new": 1}), 0) == "Needs links: is new"
+    assert worth.in_words(facts({"links": 0, "new": 1}), 0) == "Needs links: is new, has none from texts"
+    assert worth.in_words(facts({"links": 90, "new": 0}), 0) == ""
 
 
 def test_pages_lie_deep_from_the_fourth_click_on():

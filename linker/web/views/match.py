@@ -12,17 +12,22 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from linker.matching.changes_since import changes_since
+from linker.matching.changes_start import start_changes
 from linker.models import PageList, Project, Role, Run, RunKind, RunStatus
 from linker.pages import listing as reads
 from linker.pages.languages import model_advice
 from linker.pages.page_lists import addresses
 from linker.projects import access, overview
+from linker.reports.changes import WHY_WHOLE
 from linker.runs.lifecycle import RunIsActive, start_run
 from linker.storage.site_figures import site_figures
 from linker.web.forms.match import RunForms, run_forms, sent_to
 from linker.web.page_context import shell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from django.http import HttpRequest, HttpResponse
 
     from linker.models import Membership
@@ -66,9 +71,13 @@ def match(request: HttpRequest, slug: str) -> HttpResponse:
     context = shell(
         membership, "match", form=forms.match, sides=forms.sides, pilot=forms.pilot, counts=counts, figures=site
     )
+    context["since"] = since = changes_since(project)
+    context["why_whole"] = WHY_WHOLE[since.whole] if since.whole else ""
     context["advice"] = model_advice(project, kept.languages)
     context["active_runs"] = Run.objects.filter(
-        project=project, kind__in=[RunKind.EMBED, RunKind.MATCH], status__in=[RunStatus.QUEUED, RunStatus.RUNNING]
+        project=project,
+        kind__in=[RunKind.EMBED, RunKind.MATCH, RunKind.CHANGES],
+        status__in=[RunStatus.QUEUED, RunStatus.RUNNING],
     )
     return render(request, "linker/match.html", context, status=422 if posted and not valid else 200)
 
@@ -84,6 +93,13 @@ def match_count(request: HttpRequest, slug: str) -> HttpResponse:
 @access.posts("match")
 def embed(request: HttpRequest, slug: str) -> HttpResponse:
     return _start(request, access.member(request, slug, needs=Role.MANAGER), RunKind.EMBED, {})
+
+
+@access.posts("match")
+def match_changes(request: HttpRequest, slug: str) -> HttpResponse:
+    """Starts a match over what changed since the last one."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    return _shown(request, membership, lambda: start_changes(membership.project, request.user))
 
 
 @access.posts("runs")
@@ -108,9 +124,13 @@ def page_list(request: HttpRequest, slug: str, list_id: int) -> StreamingHttpRes
 
 
 def _start(request: HttpRequest, membership: Membership, kind: RunKind, params: dict[str, Any]) -> HttpResponse:
-    """Starts the run and shows it; where one of its kind is not finished yet, says so and shows that one."""
+    return _shown(request, membership, lambda: start_run(membership.project, kind, params, request.user))
+
+
+def _shown(request: HttpRequest, membership: Membership, start: Callable[[], Run]) -> HttpResponse:
+    """Starts the run and shows it; where one is not finished yet that would be in its way, says so and shows that."""
     try:
-        run = start_run(membership.project, kind, params, request.user)
+        run = start()
     except RunIsActive as error:
         run = error.run
         address = reverse("run", args=[membership.project.slug, run.pk])

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from linker.matching.changes_since import instead_of, whole_instead
 from linker.models import Role, Run, RunKind, RunStatus
 from linker.pages import page_lists
 from linker.projects import access, overview
@@ -70,6 +71,8 @@ def _run_context(membership: Membership, run_id: int) -> dict[str, Any]:
         report=words.report_rows(run, match_page.ON_PAGE if match else ()),
         reading=words.reading_rows(run),
         match=match,
+        whole=whole_instead(run),
+        instead_of=instead_of(run),
         pilot=pilot_figures(run),
         lists=page_lists.lists_of(run),
         params=params.param_rows(run),

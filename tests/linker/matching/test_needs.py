@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
+from django.utils import timezone
 
 from linker.engine.params import MatchParams, Mode, PageFilter, Ranking
-from linker.matching.needs import needs_of
+from linker.matching.needs import NEW_DAYS, needs_of
 from linker.matching.start import run_match
 from linker.models import Block, CandidateEdge, Page, RunKind
+from linker.models.querysets import OPEN
 from linker.reports.match_page import match_page
 from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_link, make_model, make_page, make_project
@@ -67,6 +71,31 @@ def test_an_orphan_gets_its_link_before_well_linked_pages_get_their_last(project
     assert run.report["orphans"]["pages"] == run.report["orphans"]["shown"] == 1
     assert run.report["allocation"]["for_need"] == 2
     assert "2 links were allocated to under-linked pages before" in match_page(run).allocation
+
+
+def test_a_new_page_gets_its_links_first_however_many_there_are_to_it_already(project, shop):
+    match(project, inline_per_donor=0, related_per_donor=4, levels_up=0)
+    new = make_page(project, "/new", title="New tent", category=shop["donor"].category)
+    embed(new, vector(-0.4), make_model())  # further away than any other
+    for other in Page.objects.filter(category__name="News"):
+        make_link(other, new)
+    match(project, inline_per_donor=0, related_per_donor=4, levels_up=0)
+    assert {"new", "orphan"} <= targets(project, shop["donor"])
+    edge = CandidateEdge.objects.get(source=shop["donor"], target=new)
+    assert (edge.lacks, edge.need) == ("Needs links: is new", 0.5)
+
+    Page.objects.filter(pk=new.pk).update(first_seen_at=timezone.now() - timedelta(days=NEW_DAYS, seconds=1))
+    match(project, inline_per_donor=0, related_per_donor=4, levels_up=0)
+    assert "New tent" not in {edge.target.title for edge in CandidateEdge.objects.filter(OPEN, source=shop["donor"])}
+    assert needs_of(project).facts.new.sum() == 0
+
+
+def test_no_page_is_new_before_the_first_match(project, shop):
+    assert not needs_of(project).facts.new.any()
+    match(project, inline_per_donor=0, related_per_donor=4, levels_up=0)
+    assert not needs_of(project).facts.new.any()
+    make_page(project, "/new")
+    assert needs_of(project).facts.new.sum() == 1
 
 
 def test_it_gets_none_that_would_not_be_shown_anyway(project, shop):
