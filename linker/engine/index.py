@@ -109,12 +109,16 @@ def build_index(
     search: SearchOptions = USUAL,
     asked: NDArray[np.int64] | None = None,
 ) -> SiteIndex:
-    """Reads a site that `linker.engine.site.checked` returned. The nearest pages are looked for of all pages, or of
-    those `asked` about, int64 [k], ascending: see `with_nearest`."""
+    """Reads a site that `linker.engine.site.checked` returned. The nearest pages are looked for of all pages; where
+    some are `asked` about, int64 [k], ascending, of these alone and by vector alone, as long as `with_nearest` has not
+    been asked for more."""
     limits = limits or Limits()
     progress(0, 4, "Finding the nearest pages")  # before the texts are read, since it takes the most memory
     near = nearest(site.unit, NEAR, site.target, search, asked)
-    near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree, search, asked)
+    none = sparse.csr_matrix((len(site), len(site)), dtype=np.float32)
+    near_category = none
+    if asked is None:
+        near_category = nearest_in_category(site.unit, near, IN_CATEGORY, site.target, site.nodes, site.tree, search)
     near_within = None
     if site.levels_up is not None:
         near_within = nearest_within(site.unit, NEAR, site.target, site.nodes, site.tree, site.levels_up, search)
@@ -151,7 +155,7 @@ def build_index(
         near=near,
         around=top_rows(near, FEW),
         near_category=near_category,
-        near_words=nearest_words(weights.terms, NEAR, site.target, asked),
+        near_words=none if asked is not None else nearest_words(weights.terms, NEAR, site.target),
         near_within=near_within,
         words_within=words_within,
         address=address_tree(site.urls),

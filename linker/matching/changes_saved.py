@@ -25,7 +25,7 @@ from linker.pages.identity.edges import settle as follow_pages
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
-from linker.storage.edge_counts import recount
+from linker.storage.edge_counts import fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,7 +97,7 @@ def save_changes(
         lifecycle.succeed(run.pk, report)
     hide(project)
     follow_pages(project)
-    recount(project)
+    fold(project.pk)  # what triggers have kept; a run over the whole site counts anew
     return report
 
 

@@ -82,7 +82,8 @@ def save_edges(
         background.wait()
         writer.send(background)
     writer.refresh()
-    analyze("linker_candidateedge")
+    if result.staying is None:  # of what changed there is too little to matter to the planner
+        analyze("linker_candidateedge")
     if not writer.are_first:
         even_out_donor_best(run.project)
         even_out_need(run.project)

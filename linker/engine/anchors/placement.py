@@ -127,6 +127,8 @@ def occurrences(text: Folded, phrase: str, most: int = 50) -> list[tuple[int, in
     if not words:
         return []
     folded = text.folded
+    if any(word not in folded for word in words):  # most phrases are not there, and a pattern is slow to make
+        return []
     pattern = re.compile(" +".join(map(re.escape, words))) if len(words) > 1 else None
     spans: list[tuple[int, int]] = []
     position = 0

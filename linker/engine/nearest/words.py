@@ -32,11 +32,11 @@ def nearest_words(
     Each page asks with its QUERY_TERMS best terms, and a term leads to POSTINGS pages at most, so that the work for a
     page is bounded, whatever the size of the site.
     """
-    query_terms = top_rows(terms, QUERY_TERMS)
     postings = top_rows((sparse.diags(is_target.astype(np.float32)) @ terms).T, POSTINGS)
     if asked is not None:
-        found = sp_matmul_topn(query_terms[asked], postings, most + 1, threshold=0.0)
+        found = sp_matmul_topn(top_rows(terms[asked], QUERY_TERMS), postings, most + 1, threshold=0.0)
         return top_rows(without_diagonal(rows_at(found, asked, terms.shape[0])), most)
+    query_terms = top_rows(terms, QUERY_TERMS)
     parts = []
     for part in slices(terms.shape[0]):
         found = sp_matmul_topn(query_terms[part], postings, most + 1, threshold=0.0)
