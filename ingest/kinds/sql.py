@@ -21,7 +21,7 @@ def execute(query: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> int:
         return cursor.rowcount
 
 
-def fetch(query: str, params: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+def fetch(query: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
     """The rows that a query finds."""
     with connection.cursor() as cursor:
         cursor.execute(query, params)

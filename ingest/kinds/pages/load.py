@@ -14,6 +14,7 @@ from ingest.kinds.base import SHRINK_TO, shrinks
 from ingest.kinds.pages import merge, moves, stage
 from ingest.kinds.pages.category_paths import CategoryPaths
 from ingest.kinds.pages.category_source import empty_crumbs, has_json_ld, without_crumbs
+from ingest.kinds.pages.doubt import why_doubtful
 from ingest.kinds.pages.fields import is_crawl
 from ingest.kinds.pages.parse import PageParser, Pages
 from ingest.kinds.project_pages import leading_pages, page_ids
@@ -99,7 +100,8 @@ class PagesLoad:
         return len(np.unique(keys)) < len(keys)
 
     def check(self, report: Counts) -> None:
-        """Raises ImportStopped where there is nothing to load, or far less than the project has."""
+        """Raises ImportStopped where there is nothing to load, or far less than the project has, or what was fetched is
+        not the site."""
         if not report["pages"]:
             raise self.task.stop_without_rows("a page", report)
         live = merge.count_live(self.project)
@@ -109,6 +111,12 @@ class PagesLoad:
                 f"{self.task.source.name} holds {report['pages']:,} pages where the project has {live:,}: less than "
                 f"{SHRINK_TO:.0%}. A part of a crawl would mark all others as missing. If the site did shrink, import "
                 "again and allow it (the tick box in the preview, or --allow-shrink).",
+                report,
+            )
+        if self.task.source.exact_text and not allowed and (why := why_doubtful(self.project)):
+            raise self.task.stop_for_shrinking(
+                f"{self.task.source.name}: {why} Look at the site. If this is how it is now, import again and allow it "
+                "(“Import anyway”).",
                 report,
             )
 
