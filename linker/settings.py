@@ -152,6 +152,12 @@ try:
     OUTGOING_ALLOW = tuple(map(ipaddress.ip_network, env.list("OUTGOING_ALLOW", [], subcast=str.strip)))
 except ValueError as error:
     raise ImproperlyConfigured(f"OUTGOING_ALLOW must hold networks such as 10.0.0.0/8: {error}") from None
+# A PEM file of authorities that are trusted beside those that browsers trust, such as the company's own.
+OUTGOING_CA_FILE = env.str("OUTGOING_CA_FILE", "")
+if OUTGOING_CA_FILE and not Path(OUTGOING_CA_FILE).is_file():
+    raise ImproperlyConfigured(
+        f"OUTGOING_CA_FILE must be a file of certificates in PEM: there is no {OUTGOING_CA_FILE}."
+    )
 FILE_UPLOAD_HANDLERS = ["ingest.files.uploads.ImportUploadHandler"]
 FILE_UPLOAD_TEMP_DIR = env.str("FILE_UPLOAD_TEMP_DIR", None)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 2**20

@@ -6,12 +6,15 @@ answer differently in between. Redirects are requests of their own and are check
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
+import ssl
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+import certifi
 import requests
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -40,14 +43,28 @@ class AnswerTooLarge(UserError):
 
 @dataclass(frozen=True)
 class Rules:
-    """What may be asked. `allowed` are networks that are allowed although they are not public."""
+    """What may be asked. `allowed` are networks that are allowed although they are not public. `ca_file` is a PEM file
+    of authorities whose certificates are trusted beside those that browsers trust; empty where there are none."""
 
     allowed: tuple[Network, ...] = field(default=())
+    ca_file: str = ""
 
     @classmethod
     def in_force(cls) -> Rules:
         """Those of this installation."""
-        return cls(settings.OUTGOING_ALLOW)
+        return cls(settings.OUTGOING_ALLOW, settings.OUTGOING_CA_FILE)
+
+    @property
+    def ca_files(self) -> list[str]:
+        """The PEM files of the authorities that are trusted."""
+        return [certifi.where(), *filter(None, [self.ca_file])]
+
+    def ssl_context(self) -> ssl.SSLContext:
+        """One that verifies certificates by those authorities."""
+        context = ssl.create_default_context()
+        for file in self.ca_files:
+            context.load_verify_locations(file)
+        return context
 
     def allows(self, address: Address) -> bool:
         """Whether an address may be connected to: a public one, or one that an operator allows."""
@@ -89,6 +106,30 @@ class Rules:
             if not self.allows(address):
                 raise _refused(host, address)
         return addresses
+
+
+def certificate_fault(url: str, rules: Rules) -> str:
+    """What is wrong with the certificate of an https address, in a sentence; empty where nothing is, or where the host
+    cannot be reached to tell. Connects once, and may take CONNECT_SECONDS."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" or not parts.hostname:
+        return ""
+    host, port = parts.hostname, parts.port or 443
+    with contextlib.suppress(OSError, OutgoingRefused):
+        _, address = rules.resolve(host, port)[0]
+        with socket.create_connection((address, port), CONNECT_SECONDS) as plain:
+            try:
+                rules.ssl_context().wrap_socket(plain, server_hostname=host).close()
+            except ssl.SSLCertVerificationError as error:
+                return _untrusted(host, error)
+    return ""
+
+
+def _untrusted(host: str, error: ssl.SSLCertVerificationError) -> str:
+    return (
+        f"The certificate of {host} is not valid: {error.verify_message.rstrip('.')}. Have it repaired on the server. "
+        "If an authority of your own has signed it, let an operator name that authority’s file in OUTGOING_CA_FILE."
+    )
 
 
 def _embedded_ipv4(address: Address) -> Address | None:
@@ -141,7 +182,7 @@ class _Adapter(HTTPAdapter):
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        self.poolmanager = PoolManager(*args, **kwargs)
+        self.poolmanager = PoolManager(*args, ssl_context=self.rules.ssl_context(), **kwargs)
         of_rules = {"rules": self.rules}
         plain = type("CheckedConnection", (_Checked, HTTPConnection), of_rules)
         secure = type("CheckedSecureConnection", (_Checked, HTTPSConnection), of_rules)

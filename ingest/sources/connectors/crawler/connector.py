@@ -20,7 +20,7 @@ from ingest.models import SourceKind
 from ingest.sources.connectors.base import Connector
 from ingest.sources.connectors.crawler.options import Options
 from ingest.sources.connectors.crawler.plan import Plan
-from ingest.sources.outgoing import OutgoingSession, in_short, read_bytes
+from ingest.sources.outgoing import OutgoingSession, certificate_fault, in_short, read_bytes
 from linker.errors import UserError
 from linker.models.querysets import PRESENT
 from linker.wording import number
@@ -60,7 +60,9 @@ class Crawler(Connector):
                 size = len(read_bytes(answer))
             except OSError as error:  # which requests' errors are
                 raise UserError(
-                    _("%(address)s cannot be read: %(fault)s.") % {"address": source.address, "fault": in_short(error)}
+                    certificate_fault(source.address, rules)
+                    or _("%(address)s cannot be read: %(fault)s.")
+                    % {"address": source.address, "fault": in_short(error)}
                 ) from None
         if answer.status_code >= 400:
             raise UserError(
@@ -86,6 +88,7 @@ def plan_of(fetching: Fetching) -> Plan:
         strip_slash=site.strip_slash,
         strip_www=site.strip_www,
         allowed=tuple(map(str, fetching.rules.allowed)),
+        ca_file=fetching.rules.ca_file,
         user_agent=fetching.user_agent,
         parent=os.getpid(),
         cores=min(MAX_CORES, os.cpu_count() or 1),

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.resolver import HostResolution
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IHostnameResolver
+from twisted.internet.ssl import Certificate, trustRootFromCertificates
 from twisted.internet.threads import deferToThread
+from twisted.web.client import BrowserLikePolicyForHTTPS
 from zope.interface import implementer
 
 from ingest.sources.outgoing import OutgoingRefused, Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scrapy.crawler import Crawler
 
     from ingest.sources.connectors.crawler.options import Options
 
+CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 MAX_PAGE = 10 * 2**20  # bytes, unpacked
 NAMES_KEPT = 60.0  # seconds
 LARGEST_DELAY = 60.0
@@ -75,13 +83,32 @@ class CheckedResolver:
         return resolution
 
 
+class VerifyingHandler(HTTP11DownloadHandler):
+    """Asks by https and verifies certificates by the authorities that the rules trust. Scrapy by itself does not."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        policy: Any = BrowserLikePolicyForHTTPS(_trust(CheckedResolver.rules.ca_files))
+        self._contextFactory = policy
+
+
+def _trust(files: Iterable[str]) -> Any:
+    texts = (Path(file).read_text() for file in files)
+    return trustRootFromCertificates(
+        [Certificate.loadPEM(found) for text in texts for found in CERTIFICATE.findall(text)]
+    )
+
+
 def settings_of(options: Options, user_agent: str, timeout: float) -> dict[str, Any]:
     """Scrapy's settings for a crawl: nothing follows redirects, tries again or keeps cookies but the crawl itself."""
     return {
         "USER_AGENT": user_agent,
         "SCHEDULER": f"{PACKAGE}.spider.StoredScheduler",
         "TWISTED_DNS_RESOLVER": f"{PACKAGE}.network.CheckedResolver",
-        "DOWNLOAD_HANDLERS": {"data": None, "file": None, "s3": None, "ftp": None},
+        "DOWNLOAD_HANDLERS": {
+            "https": f"{PACKAGE}.network.VerifyingHandler",
+            **dict.fromkeys(("data", "file", "s3", "ftp")),
+        },
         "DOWNLOADER_MIDDLEWARES_BASE": {
             "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
             "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 590,

@@ -29,6 +29,7 @@ class Plan:
     allowed: tuple[str, ...]
     user_agent: str
     parent: int
+    ca_file: str = ""
     cores: int = 1
     timeout: float = 30.0
     pause: float = 2.0
@@ -53,7 +54,7 @@ class Plan:
 
     @property
     def rules(self) -> Rules:
-        return Rules(tuple(map(ipaddress.ip_network, self.allowed)))
+        return Rules(tuple(map(ipaddress.ip_network, self.allowed)), self.ca_file)
 
     @property
     def choices(self) -> Options:

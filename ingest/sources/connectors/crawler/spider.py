@@ -16,7 +16,7 @@ from ingest.sources.connectors.crawler.answers import HTML, REDIRECTS, Answer
 from ingest.sources.connectors.crawler.network import MAX_PAGE, CheckedResolver
 from ingest.sources.connectors.crawler.robots import MAX_BYTES as MAX_ROBOTS
 from ingest.sources.connectors.crawler.robots import origin
-from ingest.sources.outgoing import MAX_REDIRECTS, OutgoingRefused
+from ingest.sources.outgoing import MAX_REDIRECTS, OutgoingRefused, certificate_fault
 from ingest.sources.sitemaps import MAX_BYTES, MAX_FILES, MAX_LEVELS, BadSitemap, Entry, entries
 
 if TYPE_CHECKING:
@@ -185,6 +185,8 @@ class SiteSpider(Spider):
         fault = self.crawl.robots.take(url, status, body)
         refused = CheckedResolver.refused.get(urlsplit(url).hostname or "", "")
         self._slow_down(self.crawl.robots.delay())
+        if not status and not refused:
+            refused = await asyncio.to_thread(certificate_fault, url, self.crawl.rules)
         return refused or fault
 
     def _slow_down(self, delay: float) -> None:
