@@ -97,7 +97,8 @@ UPDATE linker_candidateedge e SET status = %(open)s, stale = false, regressed = 
 FROM (
     SELECT e.id FROM looked l JOIN linker_candidateedge e ON e.id = l.edge
         JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
-    WHERE l.after = 'lost' AND l.before <> 'lost' AND e.status = 'exported'
+    WHERE l.edge > %(after)s AND l.edge <= %(last)s AND e.id > %(after)s AND e.id <= %(last)s
+        AND l.after = 'lost' AND l.before <> 'lost' AND e.status = 'exported'
         AND {sql(LIVE_STATUS, "s")} AND {sql(LIVE_STATUS, "t")}
         AND NOT EXISTS (SELECT FROM review_pending a WHERE a.edge_id = e.id AND a.decision_id IS NOT NULL)
     ORDER BY e.id FOR NO KEY UPDATE OF e
@@ -107,7 +108,8 @@ _BACK = f"""
 UPDATE linker_candidateedge e SET status = 'exported', regressed = false, updated_at = %(now)s
 FROM (
     SELECT e.id FROM linker_candidateedge e JOIN looked l ON l.edge = e.id
-    WHERE l.after = 'live' AND e.regressed AND {sql(UNDECIDED, "e")}
+    WHERE l.edge > %(after)s AND l.edge <= %(last)s AND e.id > %(after)s AND e.id <= %(last)s
+        AND l.after = 'live' AND e.regressed AND {sql(UNDECIDED, "e")}
     ORDER BY e.id FOR NO KEY UPDATE OF e
 ) back WHERE back.id = e.id
 """
@@ -144,10 +146,9 @@ def verify(project: Project, *, run: Run | None = None, progress: Progress = lif
     changed = in_slices(_TOLD, values, "looked", "edge")
     looked = in_slices(_WRITTEN, values, "looked", "edge")
     progress(3, STEPS, _("Reopening what was lost"))
+    reopened = in_slices(_REOPENED, values, "looked", "edge")
+    in_slices(_BACK, values, "looked", "edge")
     with connection.cursor() as cursor:
-        cursor.execute(_REOPENED, values)
-        reopened = cursor.rowcount
-        cursor.execute(_BACK, values)
         cursor.execute("SELECT after, count(*) FROM looked GROUP BY 1")
         states = {LiveState(state): links for state, links in cursor.fetchall()}
     recount(project)
