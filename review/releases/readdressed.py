@@ -23,10 +23,17 @@ FROM edge_moved m JOIN linker_page s ON s.id = m.source_before JOIN linker_page 
 WHERE o.edge_id = m.id AND o.is_out
     AND (m.source_before <> m.source_after OR m.target_before <> m.target_after)
 """
-# Where a page has moved itself: the first address that it had after the link was released.
+# Where a page has moved itself: the first address that it had after the link was released. The edges of a page that
+# moved are found from each side by its index: asked for both at once, each address would meet each edge.
 _BEHIND = """
 SELECT o.edge_id, coalesce(s.url, '') AS donor_was, coalesce(t.url, '') AS acceptor_was
-FROM linker_pageaddress moved JOIN linker_candidateedge e ON moved.page_id IN (e.source_id, e.target_id)
+FROM (
+    SELECT e.id, moved.until FROM linker_pageaddress moved JOIN linker_candidateedge e ON e.source_id = moved.page_id
+    WHERE moved.project_id = %(project)s
+    UNION
+    SELECT e.id, moved.until FROM linker_pageaddress moved JOIN linker_candidateedge e ON e.target_id = moved.page_id
+    WHERE moved.project_id = %(project)s
+) moved JOIN linker_candidateedge e ON e.id = moved.id
 JOIN review_publishedlink o ON o.edge_id = e.id AND o.is_out AND moved.until > o.released_at
 LEFT JOIN LATERAL (
     SELECT a.url FROM linker_pageaddress a WHERE a.page_id = e.source_id AND a.until > o.released_at
@@ -36,7 +43,7 @@ LEFT JOIN LATERAL (
     SELECT a.url FROM linker_pageaddress a WHERE a.page_id = e.target_id AND a.until > o.released_at
     ORDER BY a.until LIMIT 1
 ) t ON o.acceptor_was = ''
-WHERE moved.project_id = %(project)s AND (s.url IS NOT NULL OR t.url IS NOT NULL)
+WHERE s.url IS NOT NULL OR t.url IS NOT NULL
 GROUP BY 1, 2, 3
 """
 _READDRESS = f"""
