@@ -2,7 +2,7 @@
 
     python bench/reading.py [--data FOLDER] [--pages 400] [--speed]
 
-The sites, the sample and those below `--data` (folders with pages.jsonl.gz and links.csv.gz), are rendered in the three
+The sites, the sample and those below `--data` (folders with pages.jsonl.gz and links.csv.gz), are rendered in the four
 designs of tests/ingest/reading/designs.py, links at their places. The template is learned from other pages than those
 that are read, where a site has so many. F1 of text: of the tokens that the stored and the true text share, the mean
 over pages. F1 of links: triples of source, target and anchor in the block content, over all pages; `at place`: of those

@@ -1,8 +1,8 @@
-"""Sites as HTML in three designs, from pages whose text and links are known: what a reader of pages is judged by.
+"""Sites as HTML in four designs, from pages whose text and links are known: what a reader of pages is judged by.
 
 `semantic` uses the elements that HTML has for the parts of a page, `classes` has nothing but div elements with classes,
-as many shops and magazines do, and `tables` is laid out in tables without a class, as sites were before 2005. Each page
-has a menu of two levels, a breadcrumb, a sidebar, related pages with the beginnings of their texts, a box for a
+as many shops and magazines do, `tables` is laid out in tables without a class, as sites were before 2005, and `hashed`
+has classes that say nothing, as builds of style sheets make them. Each page has a menu of two levels, a breadcrumb, a sidebar, related pages with the beginnings of their texts, a box for a
 newsletter, a notice about cookies, buttons to share, the author, comments, and a footer.
 """
 
@@ -293,4 +293,39 @@ def tables(site: Site, page: SitePage) -> str:
 <tr><td colspan=3><center><font size=1>{footer}<br>{_RIGHTS}</font></center></td></tr></table></body></html>"""
 
 
-DESIGNS: dict[str, Callable[[Site, SitePage], str]] = {"semantic": semantic, "classes": classes, "tables": tables}
+def _hashed(name: str) -> str:
+    """What a build of style sheets makes of a class: the same on every page, and nothing to be read from it."""
+    return f"css-{random.Random(name).getrandbits(28):06x}"
+
+
+def hashed(site: Site, page: SitePage) -> str:
+    def box(name: str, *inside: str) -> str:
+        return f'<div class="{_hashed(name)}">{"".join(inside)}</div>'
+
+    menu = "".join(box("entry", _a(one), box("below", *map(_a, below))) for one, below in site.menu)
+    related = "".join(
+        box("card", box("card title", _a(one)), box("card text", _teaser(one))) for one in _related(site, page)
+    )
+    comments = "".join(box("said", box("who", name), box("what", text)) for name, text in _comments(page))
+    author, about = _author(page)
+    text = box("text", body_html(page))
+    after = box("share", '<a href="https://social.example/">Share</a>') + box("author", box("name", author), about)
+    main = box("main", f"<h1>{escape(page.h1)}</h1>", box("info", f"{page.date} {author}"), text, after)
+    below = box("more", box("headline", "You may also like"), related)
+    said = box("comments", box("headline", "Comments"), comments)
+    side = box("side", box("headline", "Recent"), *map(_a, site.recent), box("letter", _NEWSLETTER))
+    return f"""<!DOCTYPE html><html lang="{page.language}"><head><meta charset="utf-8">
+<title>{escape(page.title)}</title><meta name="description" content="{escape(page.description)}"></head>
+<body><div id="root">{box("top", box("logo", f'<a href="{escape(site.home)}">{escape(site.name)}</a>'), menu)}
+{box("trail", " / ".join(_crumbs(site, page)))}
+{box("columns", box("first", main, below, said), side)}
+{box("foot", *map(_a, site.footer), box("rights", _RIGHTS))}
+{box("notice", _COOKIES, "<button>Accept</button>")}</div></body></html>"""
+
+
+DESIGNS: dict[str, Callable[[Site, SitePage], str]] = {
+    "semantic": semantic,
+    "classes": classes,
+    "tables": tables,
+    "hashed": hashed,
+}

@@ -1,4 +1,4 @@
-"""Pages of the sample site in three designs: of text and of links nearly all is found, and little else."""
+"""Pages of the sample site in four designs: of text and of links nearly all is found, and little else."""
 
 from __future__ import annotations
 
