@@ -2,8 +2,9 @@
 
 `semantic` uses the elements that HTML has for the parts of a page, `classes` has nothing but div elements with classes,
 as many shops and magazines do, `tables` is laid out in tables without a class, as sites were before 2005, and `hashed`
-has classes that say nothing, as builds of style sheets make them. Each page has a menu of two levels, a breadcrumb, a sidebar, related pages with the beginnings of their texts, a box for a
-newsletter, a notice about cookies, buttons to share, the author, comments, and a footer.
+has classes that say nothing, as builds of style sheets make them. Each page has a menu of two levels, a breadcrumb, a
+sidebar, related pages with the beginnings of their texts, a box for a newsletter, a notice about cookies, buttons to
+share, the author, comments, and a footer.
 """
 
 from __future__ import annotations
