@@ -45,6 +45,11 @@ def commands(share: float) -> dict[str, list[str]]:
         "governance": ["--edges", size(5_000_000, 100_000)],
         "review_queue": ["--edges", size(5_000_000, 100_000), "--small", size(50_000, 10_000)],
         "queue_in_browser": ["--decisions", size(1000, 100)],
+        "incremental": ["--pages", size(20_000, 2_000)],
+        "page_events": [
+            "--pages", ",".join([size(20_000, 2_000), size(100_000, 5_000)]),
+            "--events", ",".join([size(1_000, 50), size(10_000, 500)]),
+        ],
         "full": ["--pages", size(200_000, 4_000), "--small", size(10_000, 2_000)],
     }  # fmt: skip
 
