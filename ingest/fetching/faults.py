@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ingest.addresses.normalise import NotAnAddress
+from ingest.addresses.normalise import AnotherSite, NotAnAddress
 from ingest.sources.store import BARRED, FetchStore
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _page_of(site: Site, faulty: dict[str, int]) -> Callable[[str], int | None]:
     def page_of(target: str) -> int | None:
         try:
             return faulty.get(site.canonical_url(target))
-        except NotAnAddress:
+        except (NotAnAddress, AnotherSite):
             return None
 
     return page_of

@@ -21,7 +21,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def fetched(project, source, made_site):
     made_site.pages["/old/"] = MadePage("", moved_to="/guides/0")
     made_site.pages["/gone/"] = MadePage("", status=404)
-    made_site.add("/about/", "We sell tents.", "/old/", "/gone/", "/guides/1", "/gone/")
+    made_site.add(
+        "/about/", "We sell tents.", "/old/", "/gone/", "/guides/1", "/gone/", "https://elsewhere.example/gone/"
+    )
     for n in range(60):
         made_site.add(f"/news/{n}", "News of tents.", "/gone/?utm_source=news")
     start_fetch(source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urljoin
 
 from ingest.sources.connectors.base import Connector
 from ingest.sources.store import Reading, StoredLink
@@ -19,7 +20,7 @@ SITE = "https://shop.example"
 
 @dataclass
 class MadePage:
-    """A page at `path`: what it says, and to which paths it links in its text."""
+    """A page at `path`: what it says, and to which paths, or addresses elsewhere, it links in its text."""
 
     text: str
     links: tuple[str, ...] = ()
@@ -93,7 +94,7 @@ class Generated(Connector):
             if status != 200:
                 return
             links = [
-                StoredLink(f"{SITE}{target}", target.strip("/").replace("-", " ") or "home", place=0)
+                StoredLink(urljoin(SITE, target), target.strip("/").replace("-", " ") or "home", place=0)
                 for target in made.links
             ]
             name = path.strip("/").replace("-", " ").title() or "Home"
