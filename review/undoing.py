@@ -18,7 +18,7 @@ from linker.pages.gates import Gates
 from review import overlap
 from review.decisions import conflicts_of, decision_on, locked, with_outcome, write_decisions, write_edges
 from review.link_places import read_around
-from review.models import AFTER_RELEASE, Decision, OpinionRequest, Verb
+from review.models import AFTER_RELEASE, Decision, OpinionRequest, PublishedLink, Verb
 from review.rulings import NothingToUndo, Outcome
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 
 AT_A_TIME = 100  # of a user's decisions, looked at for those that hold
+# The link left with this decision, and came back to the queue from the site.
+_RELEASED_SINCE = Exists(
+    PublishedLink.objects.filter(edge=OuterRef("edge"), edge__regressed=True, released_at__gte=OuterRef("at"))
+)
 
 
 def undo(
@@ -55,7 +59,7 @@ def undo(
         else:
             together = _together(project, decision) if whole else [decision]
         edges = {edge.pk: edge for edge in locked(project, [item.edge_id for item in together])}
-        _refuse_exported(edges.values())
+        _refuse_exported(edges, together)
         valid = set(
             decisions_in_force(project).filter(pk__in=[item.pk for item in together]).values_list("pk", flat=True)
         )
@@ -103,7 +107,7 @@ def newest_of(project: Project, user: User) -> Iterator[Decision]:
     last = Decision.objects.filter(project=project, user=user).exclude(verb=Verb.UNDO).order_by("-pk")
     some = list(last.values_list("pk", flat=True)[:AT_A_TIME])
     while some:
-        holding = decisions_in_force(project).filter(pk__in=some).exclude(verb__in=AFTER_RELEASE)
+        holding = decisions_in_force(project).filter(~_RELEASED_SINCE, pk__in=some).exclude(verb__in=AFTER_RELEASE)
         yield from holding.select_related("edge__target").order_by("-pk")
         is_last = len(some) < AT_A_TIME
         some = [] if is_last else list(last.filter(pk__lt=some[-1]).values_list("pk", flat=True)[:AT_A_TIME])
@@ -165,8 +169,15 @@ def _together(project: Project, decision: Decision) -> list[Decision]:
     return list(batch.exclude(verb=Verb.UNDO).order_by("pk"))
 
 
-def _refuse_exported(edges: Iterable[CandidateEdge]) -> None:
-    exported = [edge for edge in edges if edge.status == EdgeStatus.EXPORTED]
+def _refuse_exported(edges: Mapping[int, CandidateEdge], decisions: Iterable[Decision]) -> None:
+    reopened = [pk for pk, edge in edges.items() if edge.regressed]
+    released = dict(PublishedLink.objects.filter(edge__in=reopened).values_list("edge", "released_at"))
+    exported = {
+        one.edge_id
+        for one in decisions
+        if edges[one.edge_id].status == EdgeStatus.EXPORTED
+        or (one.edge_id in released and one.at <= released[one.edge_id])
+    }
     if exported:
         raise NothingToUndo(
             ngettext(

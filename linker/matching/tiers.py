@@ -17,7 +17,7 @@ from linker.models import Basis, CandidateEdge, Project, Tier
 from linker.models.identity import follows_sql
 from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import linked_sql
-from linker.models.querysets import APPROVED, DECIDED, OPEN, PROPOSED, UNDECIDED, sql
+from linker.models.querysets import APPROVED, DECIDED, OPEN, PROPOSED, REOPENED, UNDECIDED, sql
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
 
@@ -99,11 +99,11 @@ UPDATE linker_candidateedge e SET tier_id = r.tier, placement = r.placement, rel
 FROM r WHERE e.id = r.id AND NOT r.is_reworded
 """
 # What would no longer be proposed if it were read so, and what would be again, by the tiers of now and then. As
-# _mark_linked does it.
+# _mark_linked does it. A link of ours that came back to the queue may well stand on the site: a person decides on it.
 _STANDING = f"standing AS ({STANDING_RUN})"
 _MAY_BE_MARKED = (
     f"{sql(UNDECIDED, 'o')} AND ({sql(PROPOSED, 'o')} OR o.run_id = standing.run) AND o.suppressed_by_id IS NULL "
-    f"AND o.barred_by_id IS NULL AND o.capped_at IS NULL AND {follows_sql('o')}"
+    f"AND o.barred_by_id IS NULL AND o.capped_at IS NULL AND {follows_sql('o')} AND NOT ({sql(REOPENED, 'o')})"
 )
 _LINKED_THEN = f"""
 {_TURNS}, {_STANDING}, placed_then AS (

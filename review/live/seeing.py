@@ -40,6 +40,12 @@ def close(project: Project, edge_ids: Sequence[int], user: User, note: str) -> i
     return len(links)
 
 
+def not_closed(project: Project, edge_ids: Sequence[int]) -> list[int]:
+    """Those of the links that nobody has closed."""
+    links = PublishedLink.objects.filter(project=project, edge__in=edge_ids, closed_at=None)
+    return list(links.values_list("edge", flat=True))
+
+
 @transaction.atomic
 def give(project: Project, edge_ids: Sequence[int], user: User, to: int | None) -> int:
     """Gives links to a member of the project to see to, or to nobody. Raises UserError where `to` is no member."""

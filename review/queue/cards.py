@@ -20,8 +20,9 @@ from linker.models.querysets import DECIDED, MISSING, UNDECIDED, WAITING, holds
 from linker.pages.safety import barring, disclaimers_of, has_classes
 from review import anchor_warnings, full_pages
 from review.allowed import barred_in_words
+from review.approvals import approvals_of
 from review.link_places import by_itself, where_of
-from review.models import Comment, Decision, OpinionRequest, Where
+from review.models import Comment, Decision, Operation, OpinionRequest, Verb, Where
 from review.queue import opinions
 from review.queue.alternatives import Alternative, alternatives_of, place_of
 from review.queue.card_words import (
@@ -42,7 +43,7 @@ from review.queue.text_links import links_of
 from review.undoing import decisions_in_force
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
     from django.utils.safestring import SafeString
@@ -86,6 +87,7 @@ class Card:
     the acceptor would fit that has no words in the donor's text yet. `requests` are those for an opinion that are open.
     `barred` says why the link may not be made; `disclaimers` are what the classes of its pages ask for. `read_by`:
     whose bounds its tier goes by, None for the project's. `is_inside_link`: the words that it is proposed for are.
+    `accepted` is the decision that `decision`, of a second person, approved; None where no such decision is in force.
     """
 
     edge: CandidateEdge
@@ -105,6 +107,13 @@ class Card:
     disclaimers: tuple[Sign, ...] = ()
     read_by: ReadBy | None = None
     is_inside_link: bool = False
+    accepted: Decision | None = None
+
+    @property
+    def overruled(self) -> list[str]:
+        """The warnings about its words that whoever accepted it overruled."""
+        made = self.accepted or self.decision
+        return [str(warning["text"]) for warning in made.overruled] if made is not None else []
 
     @property
     def is_open(self) -> bool:
@@ -286,6 +295,7 @@ def cards_for(
     bodies = dict(Page.objects.filter(pk__in=donors).values_list("pk", "body"))
     openings = _openings({edge.target_id for edge in edges})
     last = decisions_of(project, edges)
+    accepted = _accepted_before(last.values())
     own = readers(project, edges)
     undecided = [edge for edge in edges if holds(UNDECIDED, edge)]
     warned, full = anchor_warnings.beforehand(project, undecided), full_pages.beforehand(project, undecided)
@@ -318,6 +328,7 @@ def cards_for(
                 disclaimers=disclaimers.get(edge.pk, ()),
                 read_by=own.get(edge.pk),
                 is_inside_link=links.hold_words_of(body, edge.why),
+                accepted=accepted.get(edge.pk),
             )
         )
     return cards
@@ -342,6 +353,12 @@ def decisions_of(project: Project, edges: Sequence[CandidateEdge]) -> dict[int, 
     decided = [edge.pk for edge in edges if holds(DECIDED, edge)]
     found = decisions_in_force(project).filter(edge__in=decided).select_related("user") if decided else ()
     return {decision.edge_id: decision for decision in found}
+
+
+def _accepted_before(decisions: Iterable[Decision]) -> dict[int, Decision]:
+    """What second persons approved with some of these decisions, by the id of the edge."""
+    approved = {one.edge_id: Operation.ADD for one in decisions if one.verb == Verb.APPROVE}
+    return {edge: one.decision for edge, one in approvals_of(approved).items()} if approved else {}
 
 
 def _openings(targets: Collection[int]) -> dict[int, str]:

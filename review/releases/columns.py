@@ -115,6 +115,7 @@ JOINED_CELLS = {
     "previous_rel": "e.previous_rel",
     "previous_donor_url": safe_cell_sql("e.previous_donor_url"),
     "previous_acceptor_url": safe_cell_sql("e.previous_acceptor_url"),
+    "approved_by": safe_cell_sql("e.approved_by"),
 }
 CELLS = {name: _edge_cell(column) for name, column in EXPORTED_COLUMNS.items()}
 CELLS |= _OWN_WORDS | _IN_THE_TEXT | JOINED_CELLS
@@ -126,6 +127,7 @@ COLUMNS = {
         *("probability", "quantile", "generators", "why", "anchor_source", "anchor_start", "anchor_end", "sentence"),
         *("section_heading", "content_gap", "operation", "paragraph", "paragraph_heading", "paragraph_start"),
         *("paragraph_end", "previous_anchor", "previous_rel", "previous_donor_url", "previous_acceptor_url"),
+        "approved_by",
     ),
     ReleaseFormat.JOIL: ("donor_url", "anchor_text", "acceptor_url"),
 }

@@ -19,7 +19,8 @@ from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.references import IdsIn, lock_references
 from linker.storage.slices import in_slices
-from review.models import Decision, DraftLink, Held, Operation, ReleaseDraft, ReleaseFormat, Verb
+from review.approvals import approvals_of
+from review.models import DraftLink, Held, Operation, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
 from review.releases import checks, roll_backs
 from review.releases.report import DraftReport
@@ -57,11 +58,16 @@ _CHANGED = """
 UPDATE leaving SET reason = %(changed)s FROM review_draftlink d
 JOIN linker_candidateedge e ON e.id = d.edge_id
 LEFT JOIN review_publishedlink p ON p.edge_id = d.edge_id AND p.is_out
-WHERE d.draft_id = %(draft)s AND d.edge_id = leaving.edge AND (
+WHERE d.draft_id = %(draft)s AND d.edge_id = leaving.edge AND d.reason = '' AND (
     (d.operation, d.anchor_out, d.rel_out) <> (leaving.operation, coalesce(p.anchor, ''), coalesce(p.rel, ''))
     OR NOT %(back)s AND (d.anchor, d.rel) <> (e.anchor, e.rel)
     OR EXISTS (SELECT FROM linker_edgemove m WHERE m.edge_id = d.edge_id AND m.at > %(made)s)
 )
+"""
+# What the draft held back stays behind, with what was found then.
+_HELD_THEN = """
+UPDATE leaving SET reason = d.reason, detail = d.detail FROM review_draftlink d
+WHERE d.draft_id = %(draft)s AND d.edge_id = leaving.edge AND d.reason <> ''
 """
 _NO_LONGER = """
 INSERT INTO leaving (edge, source_id, target_id, decided, placement, score, operation, reason)
@@ -184,26 +190,36 @@ def gather_again(draft: ReleaseDraft, *, lock: bool) -> None:
     if draft.back_to_id is not None:
         roll_backs.gather(draft, lock=lock)
     else:
-        edges = draft.project.edges.filter(pk__in=DraftLink.objects.filter(draft=draft, reason="").values("edge"))
+        edges = draft.project.edges.filter(pk__in=DraftLink.objects.filter(draft=draft).values("edge"))
         checks.gather(draft.project, edges, OPERATIONS[ReleaseFormat(draft.format)], lock=lock)
 
 
 @transaction.atomic
-def changed_since(draft: ReleaseDraft) -> frozenset[int]:
-    """The edges of an open draft that publishing it now would leave behind, because they are no longer what it shows.
-    Locks and changes nothing."""
+def left_behind(draft: ReleaseDraft) -> dict[int, Held]:
+    """The edges of an open draft that it shows as leaving and that publishing it now would leave behind: because they
+    are no longer what it shows (CHANGED), or because something holds them back by now. Locks and changes nothing."""
     gather_again(draft, lock=False)
     hold_changed(draft)
+    if draft.back_to_id is not None:
+        roll_backs.hold_back(draft.project)
+    else:
+        checks.hold_back(draft.project, read_sensitive=False)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT edge FROM leaving WHERE reason = %s", [Held.CHANGED.value])
-        return frozenset(edge for (edge,) in cursor.fetchall())
+        cursor.execute(
+            "SELECT l.edge, l.reason FROM leaving l JOIN review_draftlink d ON d.edge_id = l.edge "
+            "WHERE d.draft_id = %s AND d.reason = '' AND l.reason <> ''",
+            [draft.pk],
+        )
+        return {edge: Held(reason) for edge, reason in cursor.fetchall()}
 
 
 def hold_changed(draft: ReleaseDraft) -> None:
-    """Holds back those links of the draft that are no longer what it shows, or no longer to leave at all."""
+    """Holds back what the draft holds back, and those of its links that are no longer what it shows, or no longer to
+    leave at all."""
     values: dict[str, Any] = {"draft": draft.pk, "changed": Held.CHANGED.value, "back": draft.back_to_id is not None}
     values["made"] = draft.created_at
     with connection.cursor() as cursor:
+        cursor.execute(_HELD_THEN, values)
         cursor.execute(_CHANGED, values)
         cursor.execute(_NO_LONGER, values)
 
@@ -216,12 +232,12 @@ def close(draft: ReleaseDraft, release: Release) -> None:
 
 
 def page(
-    draft: ReleaseDraft, operation: str, reason: str, after: int, changed: Collection[int] = ()
+    draft: ReleaseDraft, operation: str, reason: str, after: int, behind: Collection[int] = ()
 ) -> tuple[list[DraftLink], int]:
     """One screen of the draft's links in the order of the file, after the row `after`; and the last row where there are
-    more, else 0. `changed` are those that were changed since, which have a reason of their own."""
+    more, else 0. `behind` are those that would be left behind now: the reason CHANGED lists them all."""
     rows = DraftLink.objects.filter(draft=draft, pk__gt=after)
-    rows = rows.filter(reason="", edge__in=changed) if reason == Held.CHANGED else rows.filter(reason=reason)
+    rows = rows.filter(reason="", edge__in=behind) if reason == Held.CHANGED else rows.filter(reason=reason)
     rows = rows.filter(operation=operation) if operation else rows
     found = list(
         rows.select_related("edge__source", "edge__target", "edge__tier")
@@ -232,12 +248,10 @@ def page(
 
 
 def with_approval(links: Sequence[DraftLink]) -> list[DraftLink]:
-    """The links, each with `approval`, the decision that let it leave; None where its tier did. One query."""
-    edges = [link.edge_id for link in links]
-    made = Decision.objects.filter(edge__in=edges, undone_by__isnull=True).exclude(verb=Verb.UNDO)
-    newest = {decision.edge_id: decision for decision in made.select_related("user").order_by("pk")}
+    """The links, each with `approval`, see review.approvals; None where its tier let it leave. One query."""
+    found = approvals_of({link.edge_id: link.operation for link in links})
     for link in links:
-        link.approval = newest.get(link.edge_id)  # type: ignore[attr-defined]
+        link.approval = found.get(link.edge_id)  # type: ignore[attr-defined]
     return list(links)
 
 

@@ -113,7 +113,7 @@ def gather(draft: ReleaseDraft, *, lock: bool) -> None:
             "INSERT INTO leaving (edge, source_id, target_id, decided, placement, score, operation) "
             "SELECT e.id, e.source_id, e.target_id, true, e.placement, e.score, d.operation "
             "FROM linker_candidateedge e JOIN review_draftlink d ON d.edge_id = e.id "
-            "WHERE d.draft_id = %s AND d.reason = '' " + ("ORDER BY e.id FOR NO KEY UPDATE OF e" if lock else ""),
+            "WHERE d.draft_id = %s " + ("ORDER BY e.id FOR NO KEY UPDATE OF e" if lock else ""),
             [draft.pk],
         )
     analyze("leaving")

@@ -63,6 +63,7 @@ def choose(edges: QuerySet[CandidateEdge], choice: Choice) -> QuerySet[Candidate
 SQL_ORDER = "e.donor_best DESC, e.source_id, e.score DESC, e.id"
 # What the order, the joins and the columns read of an edge, in addition to the columns of the file.
 _LOOKED_AT = {"donor_best", "source_id", "target_id", "tier_id", "status", "regressed", "body_hash", "paragraph_hash"}
+_LOOKED_AT |= {"second_by_id"}
 
 
 def _edge_columns() -> list[str]:
@@ -95,7 +96,7 @@ LEFT JOIN LATERAL (
     SELECT u.username, d.at
     FROM review_decision d
     JOIN auth_user u ON u.id = d.user_id
-    WHERE {sql(DECIDED, "e")} AND d.edge_id = e.id AND d.verb <> 'undo'
+    WHERE {sql(DECIDED, "e")} AND d.edge_id = e.id AND d.verb NOT IN ('undo', 'approve')
       AND NOT EXISTS (SELECT FROM review_decision u WHERE u.undoes_id = d.id)
     ORDER BY d.id DESC LIMIT 1
 ) decision ON true
@@ -113,8 +114,10 @@ _ROWS = {
         f"moved.sentence AS moved_sentence, moved.heading AS moved_heading, to_do.operation, "
         f"{_PARAGRAPH} AS paragraph, CASE WHEN to_do.operation = 'change' THEN out.anchor END AS previous_anchor, "
         "CASE WHEN to_do.operation = 'change' THEN out.rel END AS previous_rel, "
-        "nullif(out.donor_was, '') AS previous_donor_url, nullif(out.acceptor_was, '') AS previous_acceptor_url",
-        f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} LEFT JOIN LATERAL ({MOVED_PLACE}) moved ON true",
+        "nullif(out.donor_was, '') AS previous_donor_url, nullif(out.acceptor_was, '') AS previous_acceptor_url, "
+        "second.username AS approved_by",
+        f"{_BOTH_PAGES} {_PROVENANCE} {_DECIDED} LEFT JOIN LATERAL ({MOVED_PLACE}) moved ON true "
+        "LEFT JOIN auth_user second ON second.id = e.second_by_id",
     ),
     ReleaseFormat.JOIL: (_URLS, _BOTH_PAGES),
 }

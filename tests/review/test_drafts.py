@@ -125,17 +125,17 @@ def test_what_was_changed_since_the_draft_stays_behind_and_is_written_down(proje
 def test_a_draft_knows_which_of_its_links_publishing_would_leave_behind(project, accepted, editor):
     other, same = (make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True) for _ in range(2))
     draft = draft_of(project, editor)
-    before = drafts.changed_since(draft)
+    before = drafts.left_behind(draft)
     accepted.anchor = "thick socks"
     accepted.save()
     decisions.decide_edges(project, [other.pk], Verb.REJECT, editor, shown=decisions.Shown(EdgeStatus.ACCEPTED))
 
-    changed = drafts.changed_since(draft)
+    changed = drafts.left_behind(draft)
     listed, _more = drafts.page(draft, "", Held.CHANGED, 0, changed)
     create.publish(draft, editor)
 
-    assert (before, changed) == (frozenset(), {accepted.pk, other.pk})
-    assert {link.edge_id for link in listed} == changed
+    assert (before, changed) == ({}, dict.fromkeys([accepted.pk, other.pk], Held.CHANGED))
+    assert {link.edge_id for link in listed} == changed.keys()
     assert set(out(project)) == {same.pk}
 
 
@@ -147,7 +147,77 @@ def test_a_roll_back_knows_which_of_its_links_were_released_since(project, accep
     outgoing.confirm(project, project.edges.filter(pk=late.pk), editor, Rel.UGC)
     release_of(project)
 
-    assert drafts.changed_since(draft) == {late.pk}
+    assert drafts.left_behind(draft) == {late.pk: Held.CHANGED}
+
+
+def test_a_draft_knows_which_of_its_links_something_holds_back_by_now(project, accepted, editor):
+    first = release_of(project)
+    outgoing.withdraw(project, project.edges.all(), editor)
+    release_of(project)
+    roll_back = back_to(first, editor)
+    late = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
+    draft = draft_of(project, editor)
+    for page in (accepted.target_id, late.target_id):
+        Page.objects.filter(pk=page).update(missing_since=timezone.now())
+
+    assert drafts.left_behind(draft) == {late.pk: Held.GONE}
+    assert drafts.left_behind(roll_back) == {accepted.pk: Held.GONE}
+
+
+def test_the_release_of_a_draft_keeps_the_list_of_what_the_draft_held_back(project, accepted, editor):
+    held = make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+    Page.objects.filter(pk=held.target_id).update(missing_since=timezone.now())
+    draft = draft_of(project, editor)
+    Page.objects.filter(pk=held.target_id).update(missing_since=None)
+
+    release = create.publish(draft, editor)
+
+    held.refresh_from_db()
+    assert (release.links, release.held, held.status) == (1, 1, EdgeStatus.ACCEPTED)
+    assert [(row.edge, row.reason) for row in HeldBack.objects.filter(release=release)] == [(held, Held.GONE)]
+    assert release.held_for == {Held.GONE: [1, 0, 0]}
+
+
+def test_the_release_of_a_roll_back_keeps_that_list_as_well(project, accepted, editor):
+    other = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
+    first = release_of(project)
+    outgoing.withdraw(project, project.edges.all(), editor)
+    release_of(project)
+    Page.objects.filter(pk=accepted.target_id).update(missing_since=timezone.now())
+    draft = back_to(first, editor)
+    Page.objects.filter(pk=accepted.target_id).update(missing_since=None)
+
+    release = create.publish(draft, editor)
+
+    assert set(out(project)) == {other.pk}
+    assert [(row.edge, row.reason) for row in HeldBack.objects.filter(release=release)] == [(accepted, Held.GONE)]
+
+
+def test_a_draft_names_who_accepted_and_the_second_person(project, accepted, editor, manager):
+    decisions.decide_edges(project, [accepted.pk], Verb.REJECT, editor, shown=decisions.Shown(EdgeStatus.ACCEPTED))
+    decisions.decide_edges(project, [accepted.pk], Verb.ACCEPT, editor, shown=decisions.Shown(EdgeStatus.REJECTED))
+    accepted.refresh_from_db()
+    decisions.write_decisions([decisions.with_outcome(decisions.decision_on(accepted, Verb.APPROVE, manager))])
+
+    [link] = drafts.with_approval(drafts.page(draft_of(project, editor), "", "", 0)[0])
+
+    assert (link.approval.decision.user, link.approval.decision.verb) == (editor, Verb.ACCEPT)
+    assert link.approval.second.user == manager
+
+
+def test_who_rolls_back_a_roll_back_is_not_named_as_who_approved(project, editor, manager):
+    edge = make_edge(project)
+    decisions.decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+    release_of(project)
+    first = Release.objects.get()
+    late = make_edge(project)
+    decisions.decide_edges(project, [late.pk], Verb.ACCEPT, editor)
+    second = release_of(project)
+    create.publish(back_to(first, manager), manager)
+
+    [link] = drafts.with_approval(drafts.page(back_to(second, manager), "", "", 0)[0])
+
+    assert (link.operation, link.approval.decision.user) == (Operation.ADD, editor)
 
 
 def test_a_draft_of_which_everything_was_taken_back_is_not_published(project, accepted, editor):
@@ -357,7 +427,7 @@ def test_a_release_in_many_slices_is_the_same_as_in_one(project, editor, monkeyp
     named = list(ReleaseLink.objects.filter(release=release).order_by("pk").values_list("edge", flat=True))
     assert named == [edge.pk for edge in edges if edge != edges[3]]
     assert set(out(project)) == set(named)
-    assert (draft.held_for, release.held) == ({"gone": 1}, 0)
+    assert (draft.held_for, release.held) == ({"gone": 1}, 1)
     assert not project.edges.filter(pk__in=named).exclude(status=EdgeStatus.EXPORTED).exists()
 
 

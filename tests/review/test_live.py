@@ -7,14 +7,18 @@ from django.db import transaction
 from django.db.utils import IntegrityError
 from django.utils import timezone
 
+from linker.matching.tiers import retier
 from linker.models import Block, EdgeStatus, Page, Placement, Run, RunKind, RunStatus
 from linker.runs import lifecycle
 from linker.runs.reports import report_of
 from review import decisions
+from review.live import seeing
 from review.live.start import start_if_due
 from review.live.verify import verify
-from review.models import LinkEvent, LiveState, Operation, PublishedLink, ReleaseLink, Verb
+from review.models import Decision, LinkEvent, LiveState, Operation, PublishedLink, ReleaseLink, Verb
 from review.releases import outgoing
+from review.rulings import NothingToUndo
+from review.undoing import undo
 from tests.factories import make_edge, make_link, make_page
 from tests.review.test_release import release_of
 
@@ -194,6 +198,35 @@ def test_a_lost_link_that_is_accepted_is_asked_for_again(project, lost, editor):
     lost.refresh_from_db()
     assert [link.operation for link in release.release_links.all()] == [Operation.ADD]
     assert (lost.status, lost.regressed, state_of(lost)) == (EdgeStatus.EXPORTED, False, LiveState.SENT)
+
+
+def test_a_decision_that_a_link_was_released_by_is_not_undone_when_the_link_is_lost(project, edge, editor):
+    (accepted,) = decisions.decide_edges(project, [edge.pk], Verb.ACCEPT, editor).decided
+    release_of(project)
+    edge.refresh_from_db()
+    PublishedLink.objects.update(state=LiveState.MISSING)
+    seeing.reopen(project, [edge.pk], editor, "")
+
+    for decision in (accepted, None):
+        with pytest.raises(NothingToUndo):
+            undo(project, editor, decision)
+    (again,) = decisions.decide_edges(project, [edge.pk], Verb.ACCEPT, editor).decided
+    undo(project, editor)
+
+    edge.refresh_from_db()
+    assert (edge.status, edge.regressed) == (EdgeStatus.SUGGESTED, True)
+    assert Decision.objects.get(verb=Verb.UNDO).undoes == again
+
+
+def test_a_link_that_a_person_put_back_into_the_queue_stays_there_whatever_tiers_say(project, left, editor):
+    make_link(left.source, left.target, "other words")
+    verify(project)
+    seeing.reopen(project, [left.pk], editor, "")
+
+    retier(project)
+
+    left.refresh_from_db()
+    assert (left.status, left.regressed, left.stale) == (EdgeStatus.SUGGESTED, True, False)
 
 
 def test_a_lost_link_that_is_rejected_is_taken_off_what_is_out_by_the_next_release(project, lost, editor):

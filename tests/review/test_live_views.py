@@ -109,6 +109,24 @@ def test_a_link_is_closed_with_a_word_why_and_leaves_the_list(project, left, cli
     assert [one.edge for one in client.get(f"{LIVE}?closed=on").context["links"]] == [left]
 
 
+def test_a_link_that_somebody_closed_meanwhile_is_not_asked_for_by_a_list_that_showed_it_open(
+    project, left, client_for, editor
+):
+    other = make_edge(project, status=EdgeStatus.ACCEPTED, anchor="other words", reviewed=True)
+    release_of(project)
+    verify(project)
+    client = client_for(editor)
+    client.post(f"{LIVE}do/", {"link": [left.pk], "do": "close", "note": "as agreed"})
+
+    stale = {"link": [left.pk, other.pk], "do": "ask", "query": ""}
+    page = compact(client.post(f"{LIVE}do/", stale, follow=True).content.decode())
+
+    assert "1 link is asked for again with the next release. 1 other stays as it is" in page
+    assert list(Pending.objects.values_list("edge", flat=True)) in ([], [other.pk])
+    closed = {"link": [left.pk], "do": "ask", "query": "closed=on"}
+    assert "1 link is asked for again" in compact(client.post(f"{LIVE}do/", closed, follow=True).content.decode())
+
+
 def test_a_closed_link_that_changes_is_open_again(project, left, client_for, editor):
     verify(project)
     client_for(editor).post(f"{LIVE}do/", {"do": "close", "link": left.pk, "note": "fine"})
@@ -193,7 +211,7 @@ def test_a_draft_says_what_was_decided_otherwise_since(project, client_for, edit
 
     assert "Publish 3 links" in before
     assert "otherwise since the draft" not in before
-    assert "1 of these links was changed or decided otherwise since the draft was made." in after
+    assert "1 of these links is left out when the draft is published: it was changed or decided otherwise" in after
     assert "Publish 2 links" in after
     assert [link.edge for link in client.get(f"{page}?reason=changed").context["links"]] == [edges[0]]
 

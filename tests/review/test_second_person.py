@@ -15,7 +15,7 @@ from linker.projects.gate_preview import effect_of
 from linker.projects.policies.gates import add_gate, end_gate
 from linker.projects.policies.safety import end_class, save_class
 from review import second_person
-from review.decisions import decide_edges
+from review.decisions import decide_edges, decision_on, with_outcome, write_decisions
 from review.models import Decision, Held, Verb
 from review.queue import selectors
 from review.queue.filters import QueueFilter
@@ -23,7 +23,9 @@ from review.second_person import NotTheSecond
 from review.undoing import undo
 from tests.factories import lenient_tiers, make_category, make_edge, make_member, make_page, make_run
 from tests.linker.projects.test_rule_preview import undo_form
+from tests.markup import compact
 from tests.review.test_checks import held_of
+from tests.review.test_export_file import rows_of
 
 pytestmark = pytest.mark.django_db
 
@@ -258,3 +260,32 @@ def test_a_class_whose_links_need_a_second_person_is_not_removed_and_its_change_
     save_class(one, manager)
     assert project.runs.filter(kind=RunKind.SAFETY, status="queued").exists()
     assert applied(project).waiting == 1
+
+
+def test_the_second_person_sees_the_words_and_what_was_overruled(project, edge, editor, manager, client_for):
+    edge.placement, edge.anchor = "related", "Zebra kettle"
+    edge.save()
+    accept(edge, editor)
+    edge.refresh_from_db()
+    overruled = [{"code": "words", "text": "None of these words is on the page."}]
+    write_decisions([with_outcome(decision_on(edge, Verb.ACCEPT, editor, overruled=overruled))])
+    client = client_for(manager)
+
+    before = compact(client.get(f"/p/shop/queue/{edge.pk}/").content.decode())
+    second_person.approve(of(project, manager), edge.pk, manager)
+    after = compact(client.get(f"/p/shop/queue/{edge.pk}/").content.decode())
+
+    for page in (before, after):
+        assert "Words of the link: “<b><bdi>Zebra kettle</bdi></b>”" in page
+        assert "None of these words is on the page." in page
+        assert f"Accepted by {editor}" in page
+    assert f"Approved as the second person by {manager}" in after
+
+
+def test_the_file_names_who_accepted_and_who_approved(project, edge, editor, manager):
+    accept(edge, editor)
+    second_person.approve(of(project, manager), edge.pk, manager)
+
+    [row] = rows_of(project)
+
+    assert (row["decided_by"], row["approved_by"]) == (str(editor), str(manager))

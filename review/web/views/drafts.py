@@ -84,8 +84,10 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
     operation = operation if operation in Operation.values else ""
     reason = reason if reason in Held.values else ""
     after = request.GET.get("after", "")
-    changed = _changed_since(draft)
-    links, more = drafts.page(draft, operation, reason, int(after) if is_id(after) else 0, changed)
+    behind = _left_behind(draft)
+    links, more = drafts.page(draft, operation, reason, int(after) if is_id(after) else 0, behind)
+    for link in links:
+        link.left_behind = behind.get(link.edge_id)  # type: ignore[attr-defined]
     named = (draft.added, draft.changed, draft.removed) if draft.is_open else (0, 0, 0)
     place = urlencode({"operation": operation, "reason": reason})
     context = shell(
@@ -98,8 +100,8 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
         reason=Held(reason) if reason else None,
         operations=list(zip(Operation, named, strict=True)),
         held=[(one, draft.held_for.get(one, 0) if draft.is_open else 0) for one in Held],
-        changed=changed,
-        to_publish=draft.links - len(changed),
+        behind=len(behind),
+        to_publish=draft.links - len(behind),
         first=place if after else None,
         more=f"{place}&after={more}" if more else "",
         run=_run_of(draft),
@@ -108,10 +110,10 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
     return render(request, "review/draft.html", context)
 
 
-def _changed_since(draft: ReleaseDraft) -> frozenset[int]:
+def _left_behind(draft: ReleaseDraft) -> dict[int, Held]:
     """The edges that would be left behind now; none where so many are in the draft that looking takes too long."""
     is_ready = draft.is_open and draft.filled_at is not None
-    return drafts.changed_since(draft) if is_ready and draft.links <= create.MAX_IN_REQUEST else frozenset()
+    return drafts.left_behind(draft) if is_ready and draft.links <= create.MAX_IN_REQUEST else {}
 
 
 def _run_of(draft: ReleaseDraft) -> object:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponseRedirect
+from django.http import HttpResponseRedirect, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -109,7 +109,8 @@ def live_links_do(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         if done:
-            messages.success(request, _in_words(form.cleaned_data["do"], done))
+            left = len(set(form.cleaned_data["link"])) - done
+            messages.success(request, f"{_in_words(form.cleaned_data['do'], done)} {_left_as_they_are(left)}".strip())
         else:
             said = _("Nothing was changed: the links already have this state, or somebody was faster.")
             messages.warning(request, said)
@@ -119,6 +120,8 @@ def live_links_do(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _do(project: Project, form: LiveForm, user: User) -> int:
     what, ids, note = (form.cleaned_data[name] for name in ("do", "link", "note"))
+    if not LiveFilter.from_query(QueryDict(form.cleaned_data["query"])).closed:
+        ids = seeing.not_closed(project, ids)  # somebody has closed the others since the list was shown
     if what == "close":
         return seeing.close(project, ids, user, note)
     if what == "reopen":
@@ -127,6 +130,19 @@ def _do(project: Project, form: LiveForm, user: User) -> int:
         return seeing.give(project, ids, user, form.cleaned_data["owner"] or None)
     edges = project.edges.filter(pk__in=ids)
     return (outgoing.ask_again if what == "ask" else outgoing.withdraw)(project, edges, user, note)
+
+
+def _left_as_they_are(links: int) -> str:
+    if not links:
+        return ""
+    said = ngettext(
+        "%(links)d other stays as it is: it has this state already, this cannot be done with it, or somebody was "
+        "faster.",
+        "%(links)d others stay as they are: they have this state already, this cannot be done with them, or somebody "
+        "was faster.",
+        links,
+    )
+    return said % {"links": links}
 
 
 def _in_words(what: str, done: int) -> str:
