@@ -67,7 +67,7 @@ def test_after_a_reload_it_is_among_the_last_decisions_and_comes_back_with_u(pro
     send(client, sent)
     page = client.get(PAGE).content.decode()
     assert f'data-reading="{sent["key"]}"' in page
-    assert "Rejected</span>:\n    <b data-name dir="auto">warm winter boots" in page
+    assert 'Rejected</span>:\n    <b data-name dir="auto">warm winter boots' in page
     answer = send(client, operation("undo", of=sent["key"]))["answers"][0]
     assert [card["edge"] for card in answer["cards"]] == [known.pk]
     assert answer["cards"][0]["open"]
