@@ -9,13 +9,13 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from linker.reports.table import Table
 from linker.runs.reports import Report, ReportKind
-from linker.wording import number
+from linker.wording import decimal, number
 
 
 @dataclass(frozen=True, kw_only=True)
 class FetchReport(Report):
     """`pages` answered and were read; `is_whole`: the site was seen to its end, else `stopped_by` says what ended the
-    fetch."""
+    fetch. `slowed`: how often a refusal made it slower, `slowest`: milliseconds from one to the next at worst."""
 
     source: str = ""
     pages: int = 0
@@ -26,6 +26,8 @@ class FetchReport(Report):
     barred: int = 0
     trapped: int = 0
     failed: int = 0
+    slowed: int = 0
+    slowest: int = 0
     waiting: int = 0
     need_browser: int = 0
     requests: int = 0
@@ -50,13 +52,14 @@ TABLE = Table(
         "barred": gettext_lazy("Barred by robots.txt"),
         "trapped": gettext_lazy("Left out as endless"),
         "failed": gettext_lazy("Did not answer"),
+        "slowed": gettext_lazy("Slowed down after refusals"),
         "waiting": gettext_lazy("Left for a later fetch"),
         "need_browser": gettext_lazy("Pages that need a browser"),
         "requests": gettext_lazy("Requests"),
         "bytes": gettext_lazy("Bytes"),
         "seconds": gettext_lazy("Seconds"),
     },
-    hidden={"is_whole", "stopped_by"},
+    hidden={"is_whole", "stopped_by", "slowest"},
 )
 
 
@@ -66,6 +69,9 @@ def sentences(report: FetchReport) -> list[str]:
     if not report.is_whole:
         part = _("Only a part of the site was seen, so no page counts as gone.")
         said.append(f"{part} {report.stopped_by}".strip())
+    if report.slowed:
+        slowly = _("The site refused requests, so the crawl slowed down: up to %(seconds)s s from one to the next.")
+        said.append(slowly % {"seconds": decimal(report.slowest / 1000, 2)})
     if report.need_browser:
         browser = ngettext(
             "%(n)s page shows its text only in a browser.",

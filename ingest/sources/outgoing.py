@@ -11,7 +11,7 @@ import ipaddress
 import socket
 import ssl
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import certifi
@@ -25,6 +25,27 @@ from urllib3.exceptions import NameResolutionError, NewConnectionError
 
 from linker.errors import UserError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def gettext_noop(text: str) -> str:
+    """Marks words for the translators. Django's own asks for settings, which the process that crawls has not."""
+    return text
+
+
+UNTRUSTED = gettext_noop(
+    "The certificate of %(host)s is not valid: %(cause)s. Have it repaired on the server. If an authority of your own "
+    "has signed it, let an operator name that authority’s file in OUTGOING_CA_FILE."
+)
+CAUSES = {  # by OpenSSL's number
+    10: gettext_noop("it has expired"),
+    18: gettext_noop("it is self-signed"),
+    19: gettext_noop("it is signed by an authority that is not known"),
+    20: gettext_noop("it is signed by an authority that is not known"),
+    62: gettext_noop("it is not made for %(host)s"),
+    64: gettext_noop("it is not made for %(host)s"),
+}
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 CONNECT_SECONDS, READ_SECONDS = 10, 30
@@ -108,9 +129,10 @@ class Rules:
         return addresses
 
 
-def certificate_fault(url: str, rules: Rules) -> str:
+def certificate_fault(url: str, rules: Rules, in_words: Callable[[str], str] = str) -> str:
     """What is wrong with the certificate of an https address, in a sentence; empty where nothing is, or where the host
-    cannot be reached to tell. Connects once, and may take CONNECT_SECONDS."""
+    cannot be reached to tell. Connects once, and may take CONNECT_SECONDS. `in_words` translates: the process that
+    crawls has no languages."""
     parts = urlsplit(url)
     if parts.scheme != "https" or not parts.hostname:
         return ""
@@ -121,15 +143,23 @@ def certificate_fault(url: str, rules: Rules) -> str:
             try:
                 rules.ssl_context().wrap_socket(plain, server_hostname=host).close()
             except ssl.SSLCertVerificationError as error:
-                return _untrusted(host, error)
+                return in_words(UNTRUSTED) % {"host": host, "cause": _cause(host, error, in_words)}
     return ""
 
 
-def _untrusted(host: str, error: ssl.SSLCertVerificationError) -> str:
-    return (
-        f"The certificate of {host} is not valid: {error.verify_message.rstrip('.')}. Have it repaired on the server. "
-        "If an authority of your own has signed it, let an operator name that authority’s file in OUTGOING_CA_FILE."
-    )
+def why_unread(url: str, error: OSError, rules: Rules) -> str:
+    """What came of a question that brought no answer, in a sentence; `error` is one of requests."""
+    asked = getattr(error, "request", None)  # past a redirect it is another host's certificate
+    at = str(getattr(asked, "url", None) or url)
+    if isinstance(error, requests.exceptions.SSLError) and (fault := certificate_fault(at, rules, _)):
+        return fault
+    return _("%(address)s cannot be read: %(fault)s.") % {"address": url, "fault": in_short(error)}
+
+
+def _cause(host: str, error: ssl.SSLCertVerificationError, in_words: Callable[[str], str]) -> str:
+    """OpenSSL's own words for what is rare."""
+    cause = CAUSES.get(error.verify_code)
+    return in_words(cause) % {"host": host} if cause else error.verify_message.rstrip(".")
 
 
 def _embedded_ipv4(address: Address) -> Address | None:

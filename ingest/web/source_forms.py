@@ -59,7 +59,7 @@ class SiteSourceForm(forms.Form):
                 "A password is stored. It is never shown again; leave this empty to keep it. With an address on "
                 "another host it has to be entered anew."
             )
-        for field in dataclasses.fields(connector.Options):
+        for field in _offered(connector):
             self.fields[OPTION + field.name] = _option_field(connector.Options, field)
 
     def _initial(self, project: Project) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class SiteSourceForm(forms.Form):
         stored = source.options if source is not None else {}
         options = {
             OPTION + field.name: stored.get(field.name, _as_json(getattr(defaults, field.name)))
-            for field in dataclasses.fields(self.connector.Options)
+            for field in _offered(self.connector)
         }
         if source is None:
             label = str(SourceKind(self.connector.kind).label)
@@ -84,13 +84,18 @@ class SiteSourceForm(forms.Form):
         """What create_source and change_source take. Options are those that differ from the defaults."""
         defaults = self.connector.Options()
         options = {}
-        for field in dataclasses.fields(self.connector.Options):
+        for field in _offered(self.connector):
             value = self.cleaned_data[OPTION + field.name]
             usual = _as_json(getattr(defaults, field.name))
             if value is not None and value != usual:
                 options[field.name] = value
         names = ("name", "address", "username", "secret", "refresh_matches")
         return {name: self.cleaned_data[name] for name in names if name in self.cleaned_data} | {"options": options}
+
+
+def _offered(connector: Connector) -> list[dataclasses.Field[Any]]:
+    """The options that do something for sources of this kind."""
+    return [field for field in dataclasses.fields(connector.Options) if field.name not in connector.unused_options]
 
 
 def _option_field(options: type, field: dataclasses.Field[Any]) -> forms.Field:

@@ -159,3 +159,36 @@ def test_a_last_entry_of_json_ld_with_another_address_is_a_category(project, tmp
     }
     paths = {("Tents",), ("Tents", "Ridges"), ("Tents", "Domes"), ("Tents", "Tunnels")}
     assert imported_trails(project, tmp_path, cells) == paths
+
+
+def test_a_name_that_is_a_part_of_its_only_pages_h1_is_no_category_however_few_pages_do_it(project, tmp_path):
+    kinds = ["Roofing", "Plumbing", "Heating", "Windows", "Doors", "Floors", "Painting"]
+    rows = [
+        (f"{SITE}/g-1", "Guide", "Choosing a tent for two", "Home", "Guides", "Choosing a tent"),
+        *((f"{SITE}/work-{n}", f"Our job {n}", f"Job {n}", "Home", "Services", kind) for n, kind in enumerate(kinds)),
+    ]
+    report, categories = imported(project, tmp_path, rows)
+    assert categories["/g-1"] == ["Guides"]
+    assert report["own_crumbs"] == 1
+    assert sorted(path[-1] for url, path in categories.items() if url != "/g-1") == sorted(kinds)
+
+
+@pytest.mark.parametrize(
+    ("crumb", "h1"),
+    [
+        ("Roofing", "Metal roofing"),  # one word
+        ("Metal roofs", "Metal roofs and how they compare"),  # less than half
+        ("Tents shelters", "Tents and shelters"),  # not side by side
+    ],
+)
+def test_a_name_that_may_as_well_be_a_category_stays(project, tmp_path, crumb, h1):
+    _, categories = imported(project, tmp_path, [(f"{SITE}/one", "One of ours", h1, "Home", "Guides", crumb)])
+    assert categories["/one"][-1] == crumb
+
+
+def test_a_category_of_two_pages_stays_though_its_name_is_in_their_h1(project, tmp_path):
+    rows = [
+        (f"{SITE}/{n}", f"Page {n}", f"Family tents {n}", "Home", "Gear", "Family tents") for n in ("first", "second")
+    ]
+    _, categories = imported(project, tmp_path, rows)
+    assert categories["/first"] == categories["/second"] == ["Gear", "Family tents"]

@@ -97,6 +97,15 @@ def _is_page_itself(crumb: str, row: CrumbRow) -> bool:
     return title.startswith(folded) and _SUFFIX.match(title[len(folded) :].lstrip()) is not None
 
 
+def is_in_h1(crumb: str, row: CrumbRow) -> bool:
+    """Whether a breadcrumb's last name is a shortened H1: two words or more that follow each other there and make more
+    than half of it. One page alone has such a name where it is the page's own."""
+    name, h1 = (header_key(text).split() for text in (crumb, row.h1))
+    if len(name) < 2 or 2 * len(name) <= len(h1):
+        return False
+    return any(h1[start : start + len(name)] == name for start in range(len(h1) - len(name) + 1))
+
+
 def may_be_page(crumb: str, row: CrumbRow) -> bool:
     """Whether a breadcrumb's last name may be a short or old one of the page, and not of what the page is in.
 

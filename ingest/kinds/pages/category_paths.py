@@ -24,7 +24,8 @@ class CategoryPaths:
 
     A breadcrumb that ends in the page itself makes a category of each page. Where the last name is the page's title or
     H1 the parser drops it; a shorter or older name only shows in the whole: OWN_CRUMBS and more of the paths that end
-    at a depth, and most of them, then stand for one page alone and name it. The last name of these is dropped.
+    at a depth, and most of them, then stand for one page alone and name it. The last name of these is dropped, and so
+    is one that is a part of its only page's H1, however few do it: a category of one page would be worth nothing.
     """
 
     OWN_CRUMBS = 5
@@ -33,18 +34,24 @@ class CategoryPaths:
         self.numbers: dict[PathOfNames, int] = {}
         self.rows: Counter[int] = Counter()
         self._only: dict[int, str] = {}  # number: key of the only page, of those that name it
+        self._certain: set[int] = set()  # those of them that are the page's name for certain
 
     def number(self, path: PathOfNames) -> int | None:
         return self.numbers.setdefault(path, len(self.numbers)) if path else None
 
-    def number_of(self, path: PathOfNames, key: str, is_named: Callable[[str], bool]) -> int | None:
-        """As number(), of a breadcrumb of the page with that key; `is_named` tells whether a name may be the page's."""
+    def number_of(
+        self, path: PathOfNames, key: str, is_named: Callable[[str], bool], is_certain: Callable[[str], bool]
+    ) -> int | None:
+        """As number(), of a breadcrumb of the page with that key; `is_named` tells whether a name may be the page's, and
+        `is_certain` of such a name whether it is, as long as no other page is below it."""
         if not path:
             return None
         known = len(self.numbers)
         number = self.numbers.setdefault(path, known)
         if number == known and is_named(path[-1]):
             self._only[number] = key
+            if is_certain(path[-1]):
+                self._certain.add(number)
         elif number in self._only and self._only[number] != key:
             del self._only[number]
         return number
@@ -83,6 +90,7 @@ class CategoryPaths:
             named = [number for number in numbers if number in self._only]
             if len(named) >= self.OWN_CRUMBS and len(named) * 2 > len(numbers):
                 own.update(named)
+            own.update(number for number in named if number in self._certain)
         return frozenset(own)
 
     def _home(self) -> str | None:

@@ -13,7 +13,7 @@ from ingest.addresses.normalise import MAX_DEPTH, AnotherSite, NotAnAddress, fol
 from ingest.cells import values
 from ingest.formats import screaming_frog
 from ingest.kinds.pages.address_order import address_worth
-from ingest.kinds.pages.breadcrumbs import BreadcrumbReader, CrumbRow, may_be_page
+from ingest.kinds.pages.breadcrumbs import BreadcrumbReader, CrumbRow, is_in_h1, may_be_page
 from ingest.kinds.pages.category_paths import CategoryPaths
 from ingest.kinds.pages.fields import FIELDS
 from ingest.kinds.pages.products import Products
@@ -313,7 +313,9 @@ class PageParser:
             found = ((row, self._cut(row.line, row.url, path_of(row))) for row in map(CrumbRow._make, rows))
             if self.source == "columns" and self.products is None:
                 numbers = [
-                    self.category_paths.number_of(path, row.canonical_url, partial(may_be_page, row=row))
+                    self.category_paths.number_of(
+                        path, row.canonical_url, partial(may_be_page, row=row), partial(is_in_h1, row=row)
+                    )
                     for row, path in found
                 ]
             else:

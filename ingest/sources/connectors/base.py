@@ -45,10 +45,12 @@ class Fetching:
 
 class Connector(ABC):
     """`kind` is one of ingest.models.SourceKind. `Options` is a frozen dataclass whose fields have defaults; its
-    `of(values)` raises UserError for values that mean nothing."""
+    `of(values)` raises UserError for values that mean nothing. `unused_options` are fields that change nothing for
+    sources of this kind; no form offers them."""
 
     kind: ClassVar[str]
     may_have_secret: ClassVar[bool] = False
+    unused_options: ClassVar[frozenset[str]] = frozenset()
     Options: ClassVar[Any]
 
     @abstractmethod

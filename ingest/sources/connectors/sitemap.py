@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from ingest.models import SourceKind
 from ingest.sources.connectors.crawler.connector import Crawler, plan_of
-from ingest.sources.outgoing import OutgoingSession, in_short, read_bytes
+from ingest.sources.outgoing import OutgoingSession, read_bytes, why_unread
 from ingest.sources.sitemaps import MAX_BYTES, BadSitemap, entries
 from linker.errors import UserError
 from linker.wording import number
@@ -29,6 +29,7 @@ class Sitemap(Crawler):
     """The crawl of what a sitemap names, sitemaps in it included, with the crawler's manners and limits."""
 
     kind = SourceKind.SITEMAP.value
+    unused_options = frozenset({"follow_sitemaps", "texts_only", "browser"})
 
     def plan(self, fetching: Fetching) -> Plan:
         return replace(plan_of(fetching), sitemap_only=True)
@@ -41,9 +42,7 @@ class Sitemap(Crawler):
                 answer = session.get(source.address, stream=True)
                 body = read_bytes(answer, MAX_BYTES)
             except OSError as error:  # which requests' errors are
-                raise UserError(
-                    _("%(address)s cannot be read: %(fault)s.") % {"address": source.address, "fault": in_short(error)}
-                ) from None
+                raise UserError(why_unread(source.address, error, rules)) from None
         if answer.status_code != 200:
             raise UserError(
                 _("%(address)s answers with the error %(code)s.")

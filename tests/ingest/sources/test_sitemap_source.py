@@ -13,6 +13,7 @@ from ingest.sources.connectors import registry
 from ingest.sources.fetched import store_path
 from ingest.sources.outgoing import Rules
 from ingest.sources.store import FetchStore
+from ingest.web.source_forms import SiteSourceForm
 from linker.errors import UserError
 from linker.models import RunStatus
 from linker.runs import lifecycle
@@ -84,3 +85,13 @@ def test_a_page_is_no_sitemap():
         assert "It is a page, not a sitemap" in run.error
         with pytest.raises(UserError, match="It is a page"):
             registry.get("sitemap").check(source, Rules(LOOPBACK))
+
+
+def test_its_form_offers_what_applies_to_a_sitemap(project):
+    offered = {
+        kind: {field.name.removeprefix("option_") for field in form.option_fields}
+        for kind in ("crawl", "sitemap")
+        if (form := SiteSourceForm(project=project, connector=registry.get(kind)))
+    }
+    assert {"max_pages", "pages_a_second", "exclude"} < offered["sitemap"]
+    assert offered["crawl"] - offered["sitemap"] == {"follow_sitemaps", "texts_only", "browser"}

@@ -20,7 +20,7 @@ from ingest.models import SourceKind
 from ingest.sources.connectors.base import Connector
 from ingest.sources.connectors.crawler.options import Options
 from ingest.sources.connectors.crawler.plan import Plan
-from ingest.sources.outgoing import OutgoingSession, certificate_fault, in_short, read_bytes
+from ingest.sources.outgoing import OutgoingSession, read_bytes, why_unread
 from linker.errors import UserError
 from linker.models.querysets import PRESENT
 from linker.wording import number
@@ -59,11 +59,7 @@ class Crawler(Connector):
                 answer = session.get(source.address, stream=True)
                 size = len(read_bytes(answer))
             except OSError as error:  # which requests' errors are
-                raise UserError(
-                    certificate_fault(source.address, rules)
-                    or _("%(address)s cannot be read: %(fault)s.")
-                    % {"address": source.address, "fault": in_short(error)}
-                ) from None
+                raise UserError(why_unread(source.address, error, rules)) from None
         if answer.status_code >= 400:
             raise UserError(
                 _("%(address)s answers with the error %(code)s.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ingest.sources.connectors.crawler.answers import Answers
 from ingest.sources.connectors.crawler.frontier import Frontier, Waiting
+from ingest.sources.connectors.crawler.pace import Pace
 from ingest.sources.connectors.crawler.robots import Robots, origin
 from ingest.sources.connectors.crawler.scope import Scope
 from ingest.sources.outgoing import OutgoingRefused
@@ -52,6 +53,8 @@ class Crawl:
         self.in_flight: dict[int, Waiting] = {}
         self.held: dict[int, tuple[float, Waiting]] = {}  # asked for again later, from when on
         self._batch: deque[Waiting] = deque()
+        self.pace = Pace(1 / self.options.pages_a_second)
+        self._slowed_for: set[int] = set()  # on their way when the crawl was slowed down
         self._pause_until = 0.0
         self._refused_in_a_row = 0
         self._last: deque[bool] = deque(maxlen=LAST)
@@ -121,14 +124,18 @@ class Crawl:
 
     def answered(self, row: Waiting, answer: Answer, retry_after: str = "") -> None:
         self.in_flight.pop(row.id, None)
+        was_on_its_way = row.id in self._slowed_for
+        self._slowed_for.discard(row.id)
         self.bytes += len(answer.body)
         if answer.status == 429 or answer.status >= 500 or answer.is_challenge:
             fault = "a bot check" if answer.is_challenge else f"error {answer.status}"
             if answer.status in (429, 503):
+                self._slow_down(row, was_on_its_way=was_on_its_way)
                 self._pause(retry_after)
             self._try_again(row, fault, answer.status, delay=self.plan.pause * 2**row.attempts)
             return
         self._refused_in_a_row = 0
+        self.pace.answered()
         self._note_outcome(is_error=answer.status in REFUSALS)
         self.answers.take(row, answer)
         self.asked += row.attempts == 0
@@ -136,6 +143,7 @@ class Crawl:
     def failed(self, row: Waiting, fault: str, *, for_good: bool = False) -> None:
         """An address that brought no answer; `for_good` where asking again would not help."""
         self.in_flight.pop(row.id, None)
+        self._slowed_for.discard(row.id)
         self._try_again(row, fault, None, delay=self.plan.pause * 2**row.attempts, is_last=for_good)
 
     def _try_again(self, row: Waiting, fault: str, status: int | None, *, delay: float, is_last: bool = False) -> None:
@@ -147,6 +155,13 @@ class Crawl:
         self.frontier.try_later(row, fault)
         self.held[row.id] = (time.monotonic() + delay, row)
         self._note_outcome(is_error=True)
+
+    def _slow_down(self, row: Waiting, *, was_on_its_way: bool) -> None:
+        """Once for all the answers that were on their way; not for a page that alone is refused again."""
+        if was_on_its_way or (row.attempts and not self._refused_in_a_row):
+            return
+        self.pace.refused()
+        self._slowed_for = set(self.in_flight)
 
     def _pause(self, retry_after: str) -> None:
         """Asks for nothing for as long as the site says, or for longer each time where it does not."""
@@ -207,7 +222,9 @@ class Crawl:
         found = dict(zip(names, row, strict=True))
         trapped = max(len(self.scope.trapped), int(self.store.noted("counts", {}).get("trapped", 0)))
         found["requests"] += self.files_asked
-        return found | {"bytes": self.bytes, "trapped": trapped}
+        slowed = int(self.store.noted("counts", {}).get("slowed", 0)) + self.pace.refusals
+        slowest = max(int(self.store.noted("counts", {}).get("slowest", 0)), round(1000 * self.pace.slowest))
+        return found | {"bytes": self.bytes, "trapped": trapped, "slowed": slowed, "slowest": slowest}
 
     def _common_faults(self) -> str:
         rows = self.store.connection.execute(

@@ -155,6 +155,7 @@ class SiteSpider(Spider):
             is_challenge=_header(headers, "cf-mitigated") == "challenge",
         )
         self.crawl.answered(row, answer, _header(headers, "Retry-After"))
+        self._keep_pace()
 
     def miss(self, failure: Any) -> None:
         row: Waiting = failure.request.meta["row"]
@@ -184,19 +185,21 @@ class SiteSpider(Spider):
                 await asyncio.sleep(1)
         fault = self.crawl.robots.take(url, status, body)
         refused = CheckedResolver.refused.get(urlsplit(url).hostname or "", "")
-        self._slow_down(self.crawl.robots.delay())
+        self.crawl.pace.at_least(self.crawl.robots.delay())
+        self._keep_pace()
         if not status and not refused:
             refused = await asyncio.to_thread(certificate_fault, url, self.crawl.rules)
         return refused or fault
 
-    def _slow_down(self, delay: float) -> None:
+    def _keep_pace(self) -> None:
+        """Hands the crawl's pace to Scrapy's throttle, which never goes below it and comes down to it by itself."""
         throttle = self.crawler.get_extension(AutoThrottle)
         engine = self.crawler.engine
-        if throttle is None or engine is None or delay <= throttle.mindelay:
+        if throttle is None or engine is None or self.crawl.pace.seconds == throttle.mindelay:
             return
-        throttle.mindelay = delay
+        throttle.mindelay = self.crawl.pace.seconds
         for slot in engine.downloader.slots.values():
-            slot.delay = max(slot.delay, delay)
+            slot.delay = max(slot.delay, throttle.mindelay)
 
     async def _read_sitemaps(self, named: list[str]) -> None:
         crawl = self.crawl

@@ -13,7 +13,7 @@ import requests
 from django.utils.translation import gettext as _
 from selectolax.lexbor import LexborHTMLParser
 
-from ingest.sources.outgoing import OutgoingSession, in_short, read_bytes
+from ingest.sources.outgoing import OutgoingSession, in_short, read_bytes, why_unread
 from linker.errors import UserError
 
 if TYPE_CHECKING:
@@ -132,6 +132,8 @@ class WordPressApi:
                         continue
                     return response, read_bytes(response)
             except requests.RequestException as error:
+                if isinstance(error, requests.exceptions.SSLError):
+                    raise WordPressError(why_unread(url, error, self.session.rules)) from None
                 fault = in_short(error)
                 if isinstance(error, requests.TooManyRedirects):
                     break

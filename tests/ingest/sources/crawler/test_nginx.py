@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.utils import translation
 
 from ingest.sources.connectors import registry
 from ingest.sources.outgoing import Rules
@@ -21,7 +22,7 @@ from tests.ingest.sources.crawler.nginx import NGINX, WHY_NOT, certificate, ngin
 from tests.ingest.sources.crawler.sites import page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(not NGINX, reason=WHY_NOT)
@@ -132,6 +133,28 @@ def test_a_site_that_limits_requests_is_read_as_it_bears(tmp_path):
     assert store.counts() == {"done": 23}
 
 
+def test_a_site_that_limits_requests_and_does_not_say_how_is_asked_more_slowly(tmp_path):
+    """Ten requests a second at the most; no refusal says when to come again."""
+    with nginx(tmp_path, site_of(), server="location ~ html$|/$ { limit_req zone=slow burst=2 nodelay; }") as site:
+        store = crawl(site, tmp_path)
+        answers = [status for status, path in site.asked() if path not in ("/robots.txt", "/sitemap.xml")]
+    assert store.is_whole
+    assert store.counts() == {"done": 133}
+    assert 0 < answers.count(429) < 40  # each page would be refused where only pauses follow
+    found = store.noted("counts")
+    assert found["slowed"] >= 4  # 5, 10, 20, 40, 80 milliseconds
+    assert found["slowest"] >= 80
+
+
+def test_a_page_that_alone_is_refused_slows_the_crawl_down_once(tmp_path):
+    home = {"/index.html": body("Home", "/busy", *(f"/p{n}.html" for n in range(30)))}
+    files = home | {f"/p{n}.html": body(f"Page {n}") for n in range(30)}
+    with nginx(tmp_path, files, server="location = /busy { return 503; }") as site:
+        store = crawl(site, tmp_path, concurrent=1)
+        assert site.times()["/busy"] == 3
+    assert store.noted("counts")["slowed"] == 1
+
+
 def test_a_crawl_that_is_killed_goes_on_and_asks_twice_only_for_what_was_on_its_way(tmp_path):
     with nginx(tmp_path, site_of()) as site:
         for asked in (30, 60, 90):
@@ -153,12 +176,24 @@ def test_a_crawl_that_is_killed_goes_on_and_asks_twice_only_for_what_was_on_its_
 # ---------------------------------------------------------------------------------------------------- certificates
 
 
+def _fault_of(kind: str) -> Callable[[Any, Rules], str]:
+    def ask(source: Any, rules: Rules) -> str:
+        with pytest.raises(UserError) as found:
+            registry.get(kind).check(source, rules)
+        return str(found.value)
+
+    return ask
+
+
+CHECKS = [_fault_of(kind) for kind in ("crawl", "sitemap", "wordpress")]
+
+
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
-        ({}, "self-signed certificate"),
-        ({"expired": True}, "certificate has expired"),
-        ({"host": "www.shop.example"}, "certificate is not valid for '127.0.0.1'"),
+        ({}, "it is self-signed"),
+        ({"expired": True}, "it has expired"),
+        ({"host": "www.shop.example"}, "it is not made for 127.0.0.1"),
     ],
 )
 def test_a_certificate_that_is_not_valid_ends_a_crawl_in_a_sentence(tmp_path, kind, says):
@@ -167,12 +202,17 @@ def test_a_certificate_that_is_not_valid_ends_a_crawl_in_a_sentence(tmp_path, ki
     with nginx(tmp_path, site_of(10), tls=str(made)) as site:
         store = crawl(site, tmp_path, **trusted)
         assert site.asked() == []
-        source: Any = SimpleNamespace(address=f"{site.base}/")
-        with pytest.raises(UserError, match=says):
-            registry.get("crawl").check(source, Rules(plan(site, tmp_path).rules.allowed, **trusted))
+        source: Any = SimpleNamespace(address=f"{site.base}/", username="", options={})
+        rules = Rules(plan(site, tmp_path).rules.allowed, **trusted)
+        in_checks = {read(source, rules) for read in CHECKS}
+        with translation.override("de"):
+            in_german = {read(source, rules) for read in CHECKS}
     told = store.noted("stopped_by")
     assert told.startswith("The certificate of 127.0.0.1 is not valid: ")
     assert says in told
+    assert in_checks == {told}
+    assert len(in_german) == 1
+    assert in_german.pop().startswith("Das Zertifikat von 127.0.0.1 ist nicht gültig: es ")
     assert not store.is_whole
 
 
