@@ -42,8 +42,8 @@ class CategoryPaths:
     def number_of(
         self, path: PathOfNames, key: str, is_named: Callable[[str], bool], is_certain: Callable[[str], bool]
     ) -> int | None:
-        """As number(), of a breadcrumb of the page with that key; `is_named` tells whether a name may be the page's, and
-        `is_certain` of such a name whether it is, as long as no other page is below it."""
+        """As number(), of a breadcrumb of the page with that key; `is_named` tells whether a name may be the page's,
+        and `is_certain` of such a name whether it is, as long as no other page is below it."""
         if not path:
             return None
         known = len(self.numbers)
