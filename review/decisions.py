@@ -28,6 +28,7 @@ from review.allowed import refuse_barred
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
 from review.link_places import PLACEMENT_OF, make_accepted, where_of
 from review.models import RULES_OUT, Decision, OpinionRequest, Reason, Verb, Where
+from review.replacements import need_two
 from review.rulings import (
     Conflict,
     Doubt,
@@ -181,9 +182,11 @@ class _Deciding:
         elif edges:
             counted = self.counted if self.counted is not None else counted_of(self.project, edges)
             gates = Gates(self.project)
+            two = need_two(edges, gates)
             for edge in edges:
                 self._accept(edge, counted)
-                edge.waits, edge.second_by = edge.status == EdgeStatus.ACCEPTED and gates.stops(edge), None
+                stops = edge.pk in two or gates.stops(edge)
+                edge.waits, edge.second_by = edge.status == EdgeStatus.ACCEPTED and stops, None
 
     def _rejected(self, edge: CandidateEdge) -> Decision:
         decision = self._decision(edge)

@@ -15,6 +15,7 @@ from linker.matching.acceptor_caps import AcceptorCaps
 from linker.matching.donor_caps import DonorCaps
 from linker.models.querysets import APPROVED, holds
 from review.anchor_warnings import AnchorWarning
+from review.replacements import replacements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,10 +28,12 @@ DONOR, ACCEPTOR = "donor_full", "acceptor_full"
 
 @dataclass(frozen=True)
 class Caps:
-    """Those of the pages of some edges, apart from these edges themselves."""
+    """Those of the pages of some edges, apart from these edges themselves. `replacing`: those of the edges that take
+    the room of a released link."""
 
     donors: DonorCaps
     acceptors: AcceptorCaps
+    replacing: frozenset[int] = frozenset()
 
     def add(self, edge: CandidateEdge) -> None:
         """One more link was approved."""
@@ -40,13 +43,14 @@ class Caps:
 
 def caps_of(project: Project, edges: Sequence[CandidateEdge]) -> Caps:
     without = [edge.pk for edge in edges if not edge.is_known]
-    return Caps(DonorCaps(project, edges, without=without), AcceptorCaps(project, edges, without=without))
+    donors, acceptors = DonorCaps(project, edges, without=without), AcceptorCaps(project, edges, without=without)
+    return Caps(donors, acceptors, frozenset(replacements_of(edges)))
 
 
 def warnings_about(edge: CandidateEdge, caps: Caps, placement: Callable[[], str]) -> list[AnchorWarning]:
     """One for each page that is full. `placement`: where the link would go; asked where it matters. A link that is
-    approved already takes no more room than it has, if it stays in its place."""
-    return [*_about_donor(edge, caps.donors, placement), *_about_acceptor(edge, caps.acceptors)]
+    approved already takes no more room than it has, if it stays in its place, and so does one that replaces another."""
+    return [*_about_donor(edge, caps, placement), *_about_acceptor(edge, caps.acceptors)]
 
 
 def beforehand(project: Project, edges: Iterable[CandidateEdge]) -> dict[int, list[AnchorWarning]]:
@@ -57,12 +61,13 @@ def beforehand(project: Project, edges: Iterable[CandidateEdge]) -> dict[int, li
     return {pk: warnings for pk, warnings in found.items() if warnings}
 
 
-def _about_donor(edge: CandidateEdge, caps: DonorCaps, placement: Callable[[], str]) -> list[AnchorWarning]:
-    if not caps.is_any_full(edge):
+def _about_donor(edge: CandidateEdge, caps: Caps, placement: Callable[[], str]) -> list[AnchorWarning]:
+    if not caps.donors.is_any_full(edge):
         return []
     wanted = placement()
-    full = caps.full(edge, wanted)
-    return [] if full is None or (holds(APPROVED, edge) and wanted == edge.placement) else [_warning(DONOR, full)]
+    has_room = holds(APPROVED, edge) or edge.pk in caps.replacing
+    full = caps.donors.full(edge, wanted)
+    return [] if full is None or (has_room and wanted == edge.placement) else [_warning(DONOR, full)]
 
 
 def _about_acceptor(edge: CandidateEdge, caps: AcceptorCaps) -> list[AnchorWarning]:

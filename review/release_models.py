@@ -40,6 +40,7 @@ class Held(models.TextChoices):
     SAME_ANCHOR = "same_anchor", _("Anchor used too often")
     DONOR_FULL = "donor_full", _("Too many links on the donor")
     ACCEPTOR_FULL = "acceptor_full", _("Too many links to the acceptor")
+    PAIR = "pair", _("Waits with the link it replaces")
     CHANGED = "changed", _("Changed since the draft was made")
 
 

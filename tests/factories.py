@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.contrib.auth.models import User
+from django.utils import timezone
 from pgvector import HalfVector
 
 from linker.embedding.text import RECIPES
@@ -21,6 +22,7 @@ from linker.models import (
     Page,
     PageEmbedding,
     Project,
+    Replacement,
     Run,
     RunKind,
     RunStatus,
@@ -107,6 +109,14 @@ def lenient_tiers(project: Project, **chosen: Any) -> None:
     """Lets tiers leave unreviewed, in a project that was looked through for what is sensitive."""
     project.tiers.filter(**chosen).update(export_unreviewed=True, held=False)
     make_run(project, RunKind.SENSITIVE, report={"sensitive_pages": 0})
+
+
+def make_replacement(edge: CandidateEdge, replaced: CandidateEdge, **fields: Any) -> Replacement:
+    """What a match run would have said of a suggestion that it proposes in place of a released link."""
+    defaults = {"placement": edge.placement, "old": 0.5, "new": 0.75, "gain": 0.2, "proposed_at": timezone.now()}
+    return Replacement.objects.create(
+        project=edge.project, edge=edge, replaced=replaced, run=edge.run, **{**defaults, **fields}
+    )
 
 
 def make_edge(

@@ -51,7 +51,8 @@ class Site:
     besides those linked already; `accepted`, `rejected`: editors' decisions; `impressions` float64 [n]: searches a page
     was shown for, or None; `language_ids` int64 [n]: the language that keeps a page apart from others, 0 where none
     does, or None where all pages may be linked; `group` int64 [n]: near-copies, variants and translations of one page
-    have one number, -1: none. `known`: some of the linked pairs, which are also ranked as if they were not linked.
+    have one number, -1: none. `known`: some of the linked pairs, which are also ranked as if they were not linked;
+    `standing`: pairs, linked or not, that are scored in the same way to be compared with what might replace them.
 
     `selected` bool [n]: the sources for which targets are looked for, or None for all of them; a ranker learns from the
     links of all. `levels_up`: how many levels above its own category a source's targets may lie, or None for anywhere.
@@ -77,6 +78,7 @@ class Site:
     language_ids: NDArray[np.int64] | None = None
     group: NDArray[np.int64] | None = None
     known: Pairs = field(default_factory=Pairs)
+    standing: Pairs = field(default_factory=Pairs)
 
     def __len__(self) -> int:
         return len(self.urls)
@@ -116,7 +118,7 @@ def checked(site: Site) -> Site:
         raise ValueError("a page belongs to a category that the tree does not have")
     if len(site.links.anchors) != len(site.links):
         raise ValueError("every link needs an anchor, if only an empty one")
-    for pairs in (site.links, site.forbidden, site.accepted, site.rejected):
+    for pairs in (site.links, site.forbidden, site.accepted, site.rejected, site.standing):
         if len(pairs) and (min(pairs.src.min(), pairs.dst.min()) < 0 or max(pairs.src.max(), pairs.dst.max()) >= pages):
             raise ValueError("a link leads outside the site")
     said = Counter(language for language in site.languages if language)

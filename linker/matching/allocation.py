@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linker.engine.allocation.allocate import Allocation, Caps, allocate
 from linker.matching.accepted_links import AcceptedLinks, accepted_links
+from linker.matching.pair_lookup import PairLookup
 from linker.matching.pair_rules import pair_rules
+from linker.matching.replacing import plan
 from linker.matching.room import Room, rooms_of
 from linker.matching.run_tiers import RunTiers
 from linker.models import Basis
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.params import MatchParams
+    from linker.matching.replacing import Planned
     from linker.matching.result import MatchResult, StayingLinks
     from linker.models import Project
 
@@ -32,7 +35,9 @@ class AllocatedLinks:
     `reason` int8 [n]: why a row could not become a link, 0 where it could; `wanted` bool [n]: it leads to a page that
     lacks links and would be shown. `eligible` [m]: the rows that could; `text_alone` bool [m]: in the text alone.
     `allocation`: which of the eligible become links. `rooms`: the donors with less room than others; `target_cap`: most
-    links that a target could receive, 0 for no cap; `staying`: see linker.matching.result.MatchResult.
+    links that a target could receive, 0 for no cap, and `taken_at_targets` what has used that up, a target a link;
+    `staying`: see linker.matching.result.MatchResult. `replacing`: which of the links would each replace a released
+    one, by source and target: see linker.matching.replacing.
     """
 
     rows: NDArray[Any]
@@ -44,6 +49,8 @@ class AllocatedLinks:
     rooms: dict[int, Room]
     target_cap: int
     staying: StayingLinks | None = None
+    taken_at_targets: tuple[NDArray[np.int64], ...] = ()
+    replacing: dict[tuple[int, int], Planned] = field(default_factory=dict)
 
 
 def allocate_links(
@@ -74,7 +81,7 @@ def allocate_links(
             short = _donors_cut_short(params, rows["source"][above], got, rooms, accepted, result.pool)
             short = np.setdiff1d(short, expanded, assume_unique=True)
         if result.expand_candidates is None or not len(short):
-            return AllocatedLinks(
+            allocated = AllocatedLinks(
                 rows,
                 rules.reason,
                 wanted,
@@ -84,7 +91,9 @@ def allocate_links(
                 rooms,
                 target_cap,
                 result.staying,
+                (accepted.waiting[1], *([result.staying.target] if result.staying is not None else [])),
             )
+            return plan(project, params, allocated, result.standing, _may_be_mutual(project, params, allocated))
         expanded = np.concatenate([expanded, short])
         rows = np.concatenate([rows[~np.isin(rows["source"], short)], result.expand_candidates(short)])
 
@@ -155,6 +164,16 @@ def _allocate(
     room = np.array([sum(rooms[page]) for page in sorted(rooms)], dtype=np.int64)
     caps = Caps(params.per_donor, target_cap, params.reciprocal, existing, links_back, (limited, room), needy)
     return allocate(donors, targets, rows["score"].astype(np.float64), caps, params.mode), target_cap
+
+
+def _may_be_mutual(project: Project, params: MatchParams, allocated: AllocatedLinks) -> NDArray[np.bool_]:
+    """The eligible pairs, bool [m], that a limit on reciprocal links may stand in the way of."""
+    rows = allocated.eligible
+    if params.reciprocal is None:
+        return np.zeros(len(rows), dtype=np.bool_)
+    source, target = rows["source"].astype(np.int64), rows["target"].astype(np.int64)
+    chosen = allocated.allocation.chosen
+    return _links_back(project, source, target) | PairLookup(rows).among((target[chosen], source[chosen]))
 
 
 def _links_back(project: Project, donors: NDArray[np.int64], targets: NDArray[np.int64]) -> NDArray[np.bool_]:

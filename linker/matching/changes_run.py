@@ -25,7 +25,7 @@ from linker.engine.ranking.givers import givers
 from linker.engine.ranking.pipeline import Method, rank_sources
 from linker.engine.ranking.rankers.base import CandidateRanker
 from linker.engine.ranking.rankers.registry import RANKERS
-from linker.engine.site import checked
+from linker.engine.site import Pairs, checked
 from linker.errors import UserError
 from linker.matching.changes_report import ChangesReport, Whole
 from linker.matching.changes_saved import save_changes, staying_links
@@ -33,7 +33,8 @@ from linker.matching.changes_since import why_whole
 from linker.matching.eligibility import eligible_pages, no_eligible_pages_message
 from linker.matching.kept_runs import standing_run, usual_params
 from linker.matching.page_marks import PageMarks, carried, changes_between, marks_of
-from linker.matching.ranked import FoundWords, decisions, engine_options, load_site, rows_of, why_of
+from linker.matching.ranked import FoundWords, decisions, engine_options, load_site, rows_of, why_of, with_standing
+from linker.matching.replacing import scored, standing_links
 from linker.matching.report import begun_report
 from linker.matching.result import MatchResult
 from linker.models import Ranker, Run, RunKind
@@ -120,7 +121,8 @@ def run_changes(run: Run, progress: Progress = lifecycle.no_progress, options: C
         return replace(report, whole=whole)
     if not found.count:
         return replace(report, seconds=round(time.monotonic() - started, 1))
-    ranked, sources, now = _ranked(loaded, found, now, standing.ranker, engine_options(
+    links = standing_links(project, params)
+    ranked, sources, now = _ranked(with_standing(loaded, links), found, now, standing.ranker, engine_options(
         params, ranking, eligible, decisions(project)), options, progress)  # fmt: skip
     if ranked is None:
         return replace(report, whole=Whole.OTHER_RANKER)
@@ -138,6 +140,7 @@ def run_changes(run: Run, progress: Progress = lifecycle.no_progress, options: C
         acceptors=loaded.ids[loaded.site.target],
         marks=replace(now, runs=runs),
         staying=staying_links(project, now.ids[sources]),
+        standing=scored(links, loaded.ids, ranked.standing),
     )
     report = replace(report, donors=len(sources), changes=row.changes + 1, changed_in_all=row.changed + found.count)
     del loaded
@@ -172,6 +175,7 @@ def _ranked(
     sources = np.union1d(mine, givers(index, *targets, most, options.each))
     around = np.union1d(site.links.dst[np.isin(site.links.src, sources)], found.changed)
     index = with_nearest(index, sources, around, engine.search)
+    index = _standing_of(index, sources)
     nearness = now.nearness.astype(np.float64)
     looked = np.union1d(sources, around)
     nearness[looked] = nearness_of(index.near)[looked]
@@ -180,6 +184,13 @@ def _ranked(
         sources,
         replace(now, nearness=nearness.astype(np.float32)),
     )
+
+
+def _standing_of(index: SiteIndex, sources: NDArray[np.int64]) -> SiteIndex:
+    """The index of a site without the standing pairs of other sources: theirs are not ranked."""
+    pairs = index.site.standing
+    mine = np.isin(pairs.src, sources)
+    return replace(index, site=replace(index.site, standing=Pairs(pairs.src[mine], pairs.dst[mine])))
 
 
 def _method(index: SiteIndex, kept: Ranker, engine: EngineOptions, progress: Progress) -> Method | None:

@@ -10,6 +10,7 @@ import numpy as np
 from django.db import transaction
 
 from linker.errors import UserError
+from linker.matching import replacing
 from linker.matching.allocation import allocate_links
 from linker.matching.edges import save_edges
 from linker.matching.kept_runs import keep_links_of, standing_run
@@ -77,11 +78,12 @@ def save_changes(
         )
         progress(2, STEPS, "Marking what is no longer proposed")
         closed = mark_stale_of(standing, eligible, saved.stored)
+        donors = eligible.ids[eligible.chosen_donor]
+        replacing.save(standing, saved.replaced, donors)
         settle(project)
         keep_apart(project, np.unique(saved.stored["target"]).tolist())
         mark_sensitive(project)
         progress(3, STEPS, "Cleaning up")
-        donors = eligible.ids[eligible.chosen_donor]
         save_unallocated(standing, allocated, saved.unplaced.pairs, donors)
         keep_links_of(standing, np.union1d(donors, closed.donors))
         if result.marks is not None:

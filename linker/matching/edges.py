@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from linker.engine.params import MatchParams
     from linker.matching.allocation import AllocatedLinks
     from linker.matching.needs import Needs
+    from linker.matching.replacing import Replaced
     from linker.matching.result import MatchResult
     from linker.matching.run_tiers import RunTiers
     from linker.models import Project, Run
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 class SavedEdges:
     """What became of the chosen pairs: how many edges are `new` and `refreshed`; how many links have each placement
     ("inline", "related", "gap") and generator; `stored`: the rows of FOUND that are edges; the `value` that `tiers`
-    read of each edge, float64 [n]; and what found no place."""
+    read of each edge, float64 [n]; what found no place; and which of the edges would replace a released link."""
 
     new: int
     refreshed: int
@@ -44,6 +45,7 @@ class SavedEdges:
     value: NDArray[np.float64]
     unplaced: Unplaced
     stored: NDArray[Any]
+    replaced: list[Replaced]
 
 
 def save_edges(
@@ -99,6 +101,7 @@ def save_edges(
         chosen.value[is_stored],
         links.unplaced,
         chosen.rows[chosen.positions[is_stored]],
+        links.replaced,
     )
 
 

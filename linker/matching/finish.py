@@ -12,6 +12,7 @@ from django.db import transaction
 from linker.engine.candidates.registry import bit_of
 from linker.engine.params import MatchParams, Ranking
 from linker.engine.ranking.reasons import BY_COSINE, BY_COSINE_IN_CATEGORY
+from linker.matching import replacing
 from linker.matching.allocation import allocate_links
 from linker.matching.batches import CANDIDATE, batches_left, expand_candidates, forget_candidates, searched_by
 from linker.matching.content_gaps import find_paragraphs
@@ -73,6 +74,7 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
             save_known(run, result.known, result.ranked_by, scores, saved.tiers, needs)
         progress(3, STEPS, "Marking what is no longer proposed")
         stale = mark_stale(run, params)
+        replacing.save(run, saved.replaced)
         settle(project)
         if project.edges.filter(OPEN).exclude(run=run).exists():
             keep_apart(project)  # this run did not know the words of suggestions that it left as they are

@@ -20,6 +20,7 @@ from linker.models.identity import follows_sql
 from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import ASIDE_LINK
 from linker.models.querysets import OPEN, UNDECIDED, sql
+from linker.models.replacement import replaces_sql
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -58,9 +59,9 @@ WITH section AS MATERIALIZED ({section_caps_sql()}), taken AS MATERIALIZED (
 )
 """
 _ACCEPTOR_IS_FULL = "(a.target_id, a.run_id) IN (SELECT target_id, run_id FROM full_acceptor)"
-# A link that was live and is gone waits for an editor, whatever room there is.
+# A link that was live and is gone waits for an editor, whatever room there is; what replaces a link takes its room.
 _TAKE_OUT = (
-    _LEFT.format(asked=f"{sql(OPEN, 'e')} AND NOT e.regressed")
+    _LEFT.format(asked=f"{sql(OPEN, 'e')} AND NOT e.regressed AND NOT {replaces_sql('e')}")
     + f""", locked AS (
     SELECT e.id FROM linker_candidateedge e JOIN asked a ON a.id = e.id
     JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from linker.engine.allocation.allocate import Reason
 from linker.matching.placement_caps import PlacementCaps
 from linker.matching.placing import Placer
+from linker.matching.replacing import Replaced, holds
 from linker.matching.room import Room
 from linker.models import Basis, Placement
 from linker.models.linked import already_linked
@@ -62,6 +63,8 @@ class LinkMaker:
         self.caps.keep_room(chosen.sources[chosen.has_kept_room].tolist())
         self.placements = Counter[str]()
         self.unplaced = Unplaced()
+        self.replacing, self.gain = allocated.replacing, project.replace_gain / 100
+        self.replaced: list[Replaced] = []
 
     def make(self, row: dict[str, Any], facts: PairFacts) -> NewLink | None:
         """The link of a row of FOUND whose donor was read; None where there is no place for it."""
@@ -77,8 +80,16 @@ class LinkMaker:
             tier = self.tiers.read(probability, facts.cohort)
         wanted = _wanted(tier)
         has_place = placed.span is not None
-        if (source, target) in self.placer.human_anchors:
-            placement: str | None = wanted if has_place else "related"
+        planned = self.replacing.get((source, target))
+        if planned is not None:
+            is_there = planned.placement == (wanted if has_place else "related")
+            if not (is_there and holds(planned, probability, self.gain)):
+                self._leave_out(row, Reason.SOURCE_FULL, score)
+                return None
+            placement: str | None = planned.placement.value
+            self.replaced.append(Replaced(source, target, planned, probability))
+        elif (source, target) in self.placer.human_anchors:
+            placement = wanted if has_place else "related"
         else:
             placement = self.caps.put(
                 source, wanted, has_place, text_alone=facts.text_alone, has_kept_room=facts.has_kept_room
@@ -99,7 +110,9 @@ class LinkMaker:
         # How well words have to fit for a link on them to be in a tier that places it in the text.
         bound = self.inline_bounds[cohort] if self.reads_probability else 0.0
         least = bound / beside if bound and beside > 0 else 0.0
-        in_text = _wanted(tier) == "inline" and self.caps.has_room_in_text(source)
+        planned = self.replacing.get((source, row["target"]))
+        has_room = self.caps.has_room_in_text(source) if planned is None else planned.placement == "inline"
+        in_text = _wanted(tier) == "inline" and has_room
         is_shown = tier is not None and not tier.held
         return self.placer.place(source, row["target"], counts=is_shown, inline=in_text, least=least)
 

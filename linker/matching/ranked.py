@@ -32,6 +32,7 @@ from linker.matching.known_answers import KnownPairs, draw_known
 from linker.matching.page_marks import marks_of
 from linker.matching.pilots import limited_to_pilot
 from linker.matching.ranking_sayings import FEW_AMONG_CANDIDATES
+from linker.matching.replacing import scored, standing_links
 from linker.matching.report import approval_report, begun_report
 from linker.matching.result import FOUND, MatchResult
 from linker.models import EmbeddingModel, Project, Ranker, Run
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.anchors.choice import AnchorChoice
+    from linker.matching.replacing import StandingLinks
     from linker.matching.report_types import MatchReport
     from linker.runs.lifecycle import Progress
 
@@ -83,9 +85,11 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
     if not isinstance(ranker, CandidateRanker):
         raise TypeError(f"{ranking} does not rank candidates")
     options = engine_options(params, ranking, eligible, decided)
-    loaded = _loaded(run, model, eligible, ranking, params)
+    links = standing_links(project, params)
+    loaded = with_standing(_loaded(run, model, eligible, ranking, params), links)
     marks = marks_of(loaded.site, loaded.ids) if params.is_of_whole_site else None
     ranked, rows, known, acceptors, texts = _ranked(loaded, ranker, options, progress)
+    links = scored(links, loaded.ids, ranked.standing)
     del loaded
     if marks is not None and ranked.nearness is not None:
         marks = replace(marks, nearness=ranked.nearness.astype(np.float32), runs=np.full(len(marks.ids), run.pk))
@@ -116,6 +120,7 @@ def run_ranked(run: Run, ranking: str, reason: str, progress: Progress) -> Match
             acceptors=acceptors,
             known=known,
             marks=marks,
+            standing=links,
         ),
         progress,
     )
@@ -133,6 +138,14 @@ def engine_options(params: MatchParams, ranking: str, eligible: Eligible, decide
         weights=_weights(params.weights),
         calibration=calibrate(decided["stated"].astype(np.float64), decided["approved"]),
     )
+
+
+def with_standing(loaded: Loaded, links: StandingLinks) -> Loaded:
+    """The site, with those of the links as its standing pairs whose source is looked at."""
+    pairs, site = _as_positions(loaded.ids, links.source, links.target), loaded.site
+    looked_at = site.source if site.selected is None else site.selected
+    kept = looked_at[pairs.src] & site.target[pairs.dst]
+    return replace(loaded, site=replace(site, standing=Pairs(pairs.src[kept], pairs.dst[kept])))
 
 
 def _loaded(run: Run, model: EmbeddingModel, eligible: Eligible, ranking: str, params: MatchParams) -> Loaded:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from linker.matching.known_answers import KnownPairs
     from linker.matching.page_marks import PageMarks
     from linker.matching.placing import Phrases
+    from linker.matching.replacing import StandingLinks
     from linker.matching.report_types import MatchReport
     from linker.models import Ranker
 
@@ -45,6 +46,7 @@ class MatchResult:
     """What a run found: `rows` of FOUND; `ranking` that ranked them; `why`: one sentence and its numbers for a row as a
     dict; `phrases`: words that mean a target; `ranker`: what to keep of it; `report`: what its report says already.
     `known`: what it says of links that the site has; None where it was not asked, which leaves the sample before.
+    `standing`: released links that better candidates may replace, as the run scored them; None where it scored none.
     `marks`: what to keep of the pages that it read; `staying`: open links of donors that it did not look at.
     `acceptors`: ids of the pages that may receive a link, ascending: the report says what the under-linked among them
     got. `expand_candidates`, where donors with `pool` candidates may have more, gives all candidates of some donors.
@@ -62,6 +64,7 @@ class MatchResult:
     known: KnownPairs | None = None
     marks: PageMarks | None = None
     staying: StayingLinks | None = None
+    standing: StandingLinks | None = None
 
     @property
     def ranked_by(self) -> str:

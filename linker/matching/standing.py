@@ -18,6 +18,7 @@ from linker import audit
 from linker.engine.params import MatchParams
 from linker.engine.worth import BASE, OF_AUTHORITY, OF_NEED
 from linker.errors import UserError
+from linker.matching import replacing
 from linker.matching.edges import even_out_donor_best, even_out_need
 from linker.matching.eligibility import eligible_pages, no_eligible_pages_message
 from linker.matching.kept_runs import kept_runs, standing_run
@@ -136,6 +137,7 @@ def take_again(run: Run, progress: Progress = lifecycle.no_progress) -> StandRep
         _stage(kept, before)
         progress(1, STEPS, "Opening suggestions")
         _write(kept, project)
+        replacing.end_closed(project)
         progress(2, STEPS, "Reading tiers")
         even_out_donor_best(project)
         even_out_need(project)

@@ -18,6 +18,7 @@ from linker.models.identity import follows_sql
 from linker.models.kept_run import STANDING_RUN
 from linker.models.linked import linked_sql
 from linker.models.querysets import APPROVED, DECIDED, OPEN, PROPOSED, REOPENED, UNDECIDED, sql
+from linker.models.replacement import replaces_sql
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 TEXT_ROOM = in_text_sql("s", of_edges_run).room
+MOST_ROOM = 1_000_000  # in the text, for what takes the room of another link there
 # The sections of the edges that are read, as far as they have caps.
 _SECTIONS = section_caps_sql(
     "(%(ids)s::bigint[] IS NULL "
@@ -41,7 +43,8 @@ CREATE TEMP TABLE readings ON COMMIT DROP AS
 WITH section AS MATERIALIZED ({_SECTIONS}), value AS (
     SELECT o.id, o.source_id, o.target_id, s.category_id, o.score, o.stale, {sql(DECIDED, "o")} AS decided,
         o.placement, o.span_start IS NOT NULL AS has_place,
-        {TEXT_ROOM} AS room, {has_prose_sql("s", "%(silent)s")} AS has_prose,
+        CASE WHEN {replaces_sql("o")} THEN {MOST_ROOM} ELSE {TEXT_ROOM} END AS room,
+        {has_prose_sql("s", "%(silent)s")} AS has_prose,
         CASE WHEN %(basis)s = 'probability' AND o.probability IS NULL THEN 'cosine' ELSE %(basis)s END AS basis,
         CASE %(basis)s WHEN 'quantile' THEN o.quantile WHEN 'cosine' THEN o.similarity
             ELSE coalesce(o.probability, o.similarity) END AS value

@@ -50,6 +50,7 @@ from linker.models.policy import (
     Tier,
 )
 from linker.models.project import Basis, Membership, Project, QueueOrder, Role
+from linker.models.replacement import Replacement, ReplacementEnd
 from linker.models.run import Ranker, Run, RunBatch, RunBlock, RunKind, RunStatus
 from linker.models.safety import BarredPair, SafetyClass
 from linker.models.section_cap import SectionCap
@@ -113,6 +114,8 @@ __all__ = [
     "Ranker",
     "Reach",
     "Rel",
+    "Replacement",
+    "ReplacementEnd",
     "Role",
     "RoleRule",
     "Run",

@@ -150,6 +150,21 @@ class Project(models.Model):
         max_length=8, choices=GapLinks.choices, default=GapLinks.BESIDE, db_default=GapLinks.BESIDE
     )
 
+    # When a better candidate is proposed in place of a released link (linker.matching.replacing).
+    replacing = models.BooleanField(default=True, db_default=True)
+    replace_gain = models.PositiveSmallIntegerField(
+        default=20, db_default=20, validators=[MinValueValidator(5), MaxValueValidator(500)], help_text="Percent"
+    )
+    replace_of_page = models.PositiveSmallIntegerField(
+        default=5, db_default=5, validators=[MinValueValidator(1), MaxValueValidator(100)], help_text="Percent a week"
+    )
+    replace_of_site = models.PositiveSmallIntegerField(
+        default=2, db_default=2, validators=[MinValueValidator(1), MaxValueValidator(100)], help_text="Percent a week"
+    )
+    replace_after = models.PositiveSmallIntegerField(
+        default=28, db_default=28, validators=[MaxValueValidator(3650)], help_text="Days a link has to stand first"
+    )
+
     # How much of the queue two people read, the second without seeing the first decision (review.overlap).
     read_twice = models.PositiveSmallIntegerField(
         default=0, db_default=0, validators=[MaxValueValidator(20)], help_text="Percent of the suggestions"
@@ -172,6 +187,11 @@ class Project(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(query_blend__gte=0.0, query_blend__lte=1.0), name="project_query_blend_is_share"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(replace_gain__range=(5, 500), replace_after__lte=3650)
+                & models.Q(replace_of_page__range=(1, 100), replace_of_site__range=(1, 100)),
+                name="project_replacing_within_bounds",
             ),
             models.CheckConstraint(condition=models.Q(read_twice__lte=20), name="project_read_twice_at_most_20"),
             models.CheckConstraint(condition=models.Q(known_share__lte=20), name="project_known_share_at_most_20"),

@@ -44,6 +44,11 @@ SETTINGS = (
     "query_blend",
     "queue_order",
     "gap_links",
+    "replacing",
+    "replace_gain",
+    "replace_of_page",
+    "replace_of_site",
+    "replace_after",
     "time_zone",
 )
 

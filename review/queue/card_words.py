@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils.timezone import localtime
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -13,7 +14,7 @@ from linker.engine.text.names import page_name
 from review.models import Where
 
 if TYPE_CHECKING:
-    from linker.models import CandidateEdge, Page
+    from linker.models import CandidateEdge, Page, Replacement
 
 WARNING_NAMES = {
     "address": _("Address as anchor"),
@@ -116,6 +117,18 @@ def authority_in_words(edge: CandidateEdge) -> str:
     else:
         said, share = gettext("%(authority)s, in the lower %(percent)d%%"), edge.authority
     return said % {"authority": number, "percent": max(1, round(100 * share))}
+
+
+def replaces_in_words(found: Replacement) -> tuple[str, str]:
+    """Which released link a suggestion would take the place of; and how probable both are."""
+    link, published = found.replaced, found.replaced.published
+    said = gettext("Would replace the link to %(page)s (“%(words)s”), released on %(day)s.") % {
+        "page": name_of(link.target),
+        "words": published.anchor,
+        "day": wording.day_in_words(localtime(published.released_at)),
+    }
+    how = gettext("Probability: %(old)s → %(new)s.") % {"old": percent(found.old), "new": percent(found.new)}
+    return said, how
 
 
 def percent(share: float) -> str:

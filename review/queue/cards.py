@@ -35,11 +35,13 @@ from review.queue.card_words import (
     level_in_words,
     name_of,
     percent,
+    replaces_in_words,
 )
 from review.queue.excerpt import Excerpt, excerpt_around, with_links_marked
 from review.queue.page_dates import years_apart
 from review.queue.sentences import in_words
 from review.queue.text_links import links_of
+from review.replacements import replacements_of
 from review.undoing import decisions_in_force
 
 if TYPE_CHECKING:
@@ -88,6 +90,7 @@ class Card:
     `barred` says why the link may not be made; `disclaimers` are what the classes of its pages ask for. `read_by`:
     whose bounds its tier goes by, None for the project's. `is_inside_link`: the words that it is proposed for are.
     `accepted` is the decision that `decision`, of a second person, approved; None where no such decision is in force.
+    `replaces` says which released link it would take the place of, and how probable both are.
     """
 
     edge: CandidateEdge
@@ -108,6 +111,7 @@ class Card:
     read_by: ReadBy | None = None
     is_inside_link: bool = False
     accepted: Decision | None = None
+    replaces: tuple[str, str] | None = None
 
     @property
     def overruled(self) -> list[str]:
@@ -304,6 +308,7 @@ def cards_for(
     linked = links_of(project, donors)
     comments, requests = opinions.comments_on(edges, until or {}), opinions.open_requests(edges)
     barred, disclaimers = _safety_of(project, edges)
+    replacing = replacements_of(edges)
     cards = []
     for edge, position in zip(edges, positions, strict=True):
         body = bodies[edge.source_id]
@@ -329,6 +334,7 @@ def cards_for(
                 read_by=own.get(edge.pk),
                 is_inside_link=links.hold_words_of(body, edge.why),
                 accepted=accepted.get(edge.pk),
+                replaces=replaces_in_words(replacing[edge.pk]) if edge.pk in replacing else None,
             )
         )
     return cards

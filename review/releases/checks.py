@@ -4,10 +4,10 @@
 of them must not leave. Both work on whole sets in PostgreSQL, in the caller's transaction, so that half a million links
 need little time and no memory; what only Python can decide (patterns, the words of anchors) is streamed.
 
-    leaving (edge, source_id, target_id, decided, placement, score, operation, reason, detail)
+    leaving (edge, source_id, target_id, decided, placement, score, operation, for_edge, reason, detail)
 
-`decided`: a person did; `operation` as in the release; `reason`: a value of Held, empty where the link leaves;
-`detail`: what was found, in one sentence.
+`decided`: a person did; `operation` as in the release; `for_edge`: see review.releases.pairs; `reason`: a value of
+Held, empty where the link leaves; `detail`: what was found, in one sentence.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from linker.pages.sensitivity import mark_sensitive
 from linker.runs import sensitivity_checks
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import batches
-from review.models import Held
-from review.releases import held_sayings
+from review.models import Held, Operation
+from review.releases import held_sayings, pairs
 from review.releases.barred import hold_barred
 from review.releases.over_limits import hold_over_limits
 from review.releases.rollout import hold_for_rollout
@@ -98,6 +98,10 @@ ADVICE = {
     Held.SAME_ANCHOR: _("Undo the decision and choose another anchor."),
     Held.DONOR_FULL: _("Reject or withdraw another link of the donor to make room, or leave it for a later release."),
     Held.ACCEPTOR_FULL: _("Reject or withdraw another link to the acceptor to make room, or wait for a later release."),
+    Held.PAIR: _(
+        "See why the other link of the pair stays, and settle that. A file of three columns holds neither: export a "
+        "full one."
+    ),
     Held.CHANGED: _("Nothing needs to be done: the link is part of the next draft as it is now."),
 }
 
@@ -113,6 +117,7 @@ UNDECIDED_ADVICE = {
     Held.BARRED: _("Nothing needs to be done, unless the safety classes are to change."),
     Held.LINKED: _("Nothing needs to be done."),
     Held.WORDS_GONE: _("Accept it in the queue with other words, or match again."),
+    Held.PAIR: _("Accept it in the queue, or reject it there: nobody replaces a released link unreviewed."),
     Held.SAME_ANCHOR: _("Accept it in the queue with another anchor, or leave it."),
 }
 
@@ -147,7 +152,7 @@ def sql_of(queryset: QuerySet[CandidateEdge, Any]) -> str:
 def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterable[str], *, lock: bool) -> None:
     """Fills `leaving` with those of the project's `edges` that were approved or, where a tier allows it, need not be,
     and with the changes and removals that were asked for, as far as they are among `operations`. A link that is out and
-    that an editor has rejected since leaves as a removal.
+    that an editor has rejected since leaves as a removal, and so does one that an accepted link replaces.
 
     With `lock` the edges are locked in the order of their ids, as every writer of many edges does, and the status is
     tested by the statement that locks: what another transaction has just decided is checked again.
@@ -159,19 +164,26 @@ def gather(project: Project, edges: QuerySet[CandidateEdge], operations: Iterabl
     rejected = sql_of(scope.filter(REJECTED_AND_OUT).values("id", "status"))
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS ready")
-        cursor.execute("CREATE TEMP TABLE ready (id bigint PRIMARY KEY, status text, operation text) ON COMMIT DROP")
+        cursor.execute(
+            "CREATE TEMP TABLE ready (id bigint PRIMARY KEY, status text, operation text, for_edge bigint) "
+            "ON COMMIT DROP"
+        )
         # Without parameters: a text that is searched for may hold a percent sign.
         cursor.execute(
-            f"INSERT INTO ready SELECT * FROM (SELECT *, 'add' FROM ({approved}) ready UNION ALL {pending} "
+            "INSERT INTO ready (id, status, operation) "
+            f"SELECT * FROM (SELECT *, 'add' FROM ({approved}) ready UNION ALL {pending} "
             f"UNION ALL SELECT *, 'remove' FROM ({rejected}) refused) "
             f"approved (id, status, operation) WHERE operation IN ({wanted})"
         )
+    if Operation.REMOVE in operations:
+        pairs.add_removals(project)
     analyze("ready")
     make_leaving()
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO leaving (edge, source_id, target_id, decided, placement, score, operation) "
-            f"SELECT e.id, e.source_id, e.target_id, {sql(DECIDED, 'e')}, e.placement, e.score, r.operation "
+            "INSERT INTO leaving (edge, source_id, target_id, decided, placement, score, operation, for_edge) "
+            f"SELECT e.id, e.source_id, e.target_id, {sql(DECIDED, 'e')}, e.placement, e.score, r.operation, "
+            "r.for_edge "
             "FROM linker_candidateedge e JOIN ready r ON r.id = e.id AND r.status = e.status "
             + ("ORDER BY e.id FOR NO KEY UPDATE OF e" if lock else "")
         )
@@ -183,7 +195,8 @@ def make_leaving() -> None:
     _execute("DROP TABLE IF EXISTS leaving")
     _execute(
         "CREATE TEMP TABLE leaving (edge bigint PRIMARY KEY, source_id bigint, target_id bigint, decided boolean, "
-        "placement text, score float8, operation text, reason text DEFAULT '', detail text DEFAULT '') ON COMMIT DROP"
+        "placement text, score float8, operation text, for_edge bigint, reason text DEFAULT '', "
+        "detail text DEFAULT '') ON COMMIT DROP"
     )
 
 
@@ -200,7 +213,11 @@ def hold_back(project: Project, *, read_sensitive: bool) -> None:
     _hold_sensitive(project, read_anew=read_sensitive)
     for statement in (_LINKED, _WORDS_GONE):
         _execute(statement)
+    pairs.hold_for_gates(project)
+    pairs.hold_alone()
+    pairs.hold_broken()  # what stays makes no room
     hold_over_limits(project)
+    pairs.hold_broken()
 
 
 def begin_again(operations: Iterable[str]) -> None:

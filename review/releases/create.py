@@ -21,7 +21,7 @@ from linker.storage.slices import in_slices
 from linker.wording import number
 from review.models import Operation, Release, ReleaseChunk, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
-from review.releases import checks, drafts, held_back, published, roll_backs
+from review.releases import checks, drafts, held_back, pairs, published, roll_backs
 from review.releases.drafts import OPERATIONS
 from review.releases.report import ReleaseReport
 from review.releases.rows import Choice, leaving_file_pieces
@@ -171,6 +171,7 @@ def _send(release: Release, user: AbstractBaseUser | None, *, bom: bool, progres
     release.save()
     progress(2, STEPS, "Recording what is exported")
     _write_down(release)
+    pairs.end_released()
     published.add_up(release)
     progress(3, STEPS, "Marking the links")
     marked = _mark()

@@ -36,6 +36,8 @@ IN_PILOT = Saying(
     gettext_noop("“%(rule)s” is in a pilot with %(share)s percent of its donors, and this one is not among them."),
     {"share": NUMBER},
 )
+NOT_ALONE = Saying(gettext_noop("It would replace a released link, which does not leave with it."))
+OTHER_HALF = Saying(gettext_noop("It leaves with the link that it replaces, or that replaces it, or not at all."))
 LINKED = Saying(gettext_noop("The donor links to the acceptor already."))
 WORDS_GONE = Saying(gettext_noop("The donor’s text no longer has the words “%(anchor)s”."))
 WORDS_RULED_OUT = Saying(gettext_noop("An editor ruled out the words “%(anchor)s” for the acceptor."))
@@ -66,7 +68,7 @@ ACCEPTOR_ROOM = (
 SENTENCES: tuple[Saying, ...] = (
     EXCLUDED, TAKES_NO_MORE, GIVES_NONE, RECEIVES_NONE, OTHER_CANONICAL, NOT_INDEXABLE, NOT_INDEXABLE_AS, MISSING,
     NOT_LIVE, REDIRECTS, ANSWERED, NOT_LOOKED, NOT_ROLLED_OUT, IN_PILOT,
-    LINKED, WORDS_GONE, WORDS_RULED_OUT, SECTION_RULED_OUT, SAME_ANCHOR,
+    NOT_ALONE, OTHER_HALF, LINKED, WORDS_GONE, WORDS_RULED_OUT, SECTION_RULED_OUT, SAME_ANCHOR,
     *cap_sayings.SENTENCES, *TEXT_ROOM, *BESIDE_ROOM, *ACCEPTOR_ROOM, *sensitive_sayings.SENTENCES,
 )  # fmt: skip
 

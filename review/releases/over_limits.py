@@ -49,12 +49,16 @@ FROM (
 ) said LEFT JOIN linker_page t ON t.id = said.target_id AND said.placement = 'related'
 ORDER BY said.target_id
 """
-_TARGETS, _REMOVED = "SELECT target_id FROM leaving", "SELECT edge FROM leaving WHERE operation = 'remove'"
+_TARGETS, _REMOVED = (
+    "SELECT target_id FROM leaving",
+    "SELECT edge FROM leaving WHERE operation = 'remove' AND reason = ''",
+)
 
 
 # Links of the project that left and that no crawl has seen there yet, less those that this release removes.
 _STANDING = f"""e.project_id = %(project)s AND e.status = 'exported'
-            AND NOT EXISTS (SELECT FROM leaving WHERE leaving.edge = e.id AND leaving.operation = 'remove')
+            AND NOT EXISTS (SELECT FROM leaving WHERE leaving.edge = e.id AND leaving.operation = 'remove'
+                AND leaving.reason = '')
             AND NOT {linked_sql("e")}"""
 # What each link needs room for: beside its donor's text or in it, under the caps of the run that proposed it and of the
 # donor's section, which are those of all its links there; and at its acceptor, under the cap that the run worked with,
@@ -106,9 +110,10 @@ UNION SELECT edge FROM asked JOIN full_acceptor USING (target_id) UNION SELECT e
 # The links that there may be no room for, in the order in which links are let through; and which of them are among the
 # links of their target with the same anchor, if these come near the project's limit. An editor may have overruled that
 # the donor or the acceptor is full.
+_REPLACES = "EXISTS (SELECT FROM leaving o WHERE o.for_edge = edge)"  # its room is that of the link it takes off
 _NEEDS = f"""
 SELECT edge, a.source_id, a.placement, a.target_id, repeated.words, repeated.said, repeated.is_free,
-    {_OVERRULED.format(code="donor_full")} AS may_fill_donor,
+    {_OVERRULED.format(code="donor_full")} OR {_REPLACES} AS may_fill_donor,
     {_OVERRULED.format(code="acceptor_full")} AS may_fill_acceptor, most.most, place.room, place.caps
 FROM contested JOIN asked a USING (edge) JOIN leaving l USING (edge) JOIN linker_candidateedge e ON e.id = edge
 JOIN most ON most.run_id = a.run_id

@@ -19,7 +19,7 @@ from review.decisions import decision_on, with_outcome, write_decisions, write_e
 from review.link_places import make_accepted
 from review.models import Decision, DraftLink, Operation, Verb
 from review.queue.notes import ROLLED_BACK
-from review.releases import checks, outgoing
+from review.releases import checks, outgoing, pairs
 from review.rulings import Ruling
 
 if TYPE_CHECKING:
@@ -117,11 +117,13 @@ def gather(draft: ReleaseDraft, *, lock: bool) -> None:
             [draft.pk],
         )
     analyze("leaving")
+    pairs.find_pairs_back()
 
 
 def hold_back(project: Project) -> None:
     """Writes the reason on links whose pages have gone since. Caps and words were looked at when they left first."""
     checks.hold_for_pages(project)
+    pairs.hold_broken()
 
 
 def apply(draft: ReleaseDraft, user: User) -> None:

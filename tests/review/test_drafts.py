@@ -14,7 +14,7 @@ from django.utils import timezone, translation
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from linker.models import Change, ChangeKind, EdgeStatus, ExistingLink, Page, Rel
+from linker.models import Change, ChangeKind, EdgeStatus, ExistingLink, Page, Rel, ReplacementEnd
 from linker.models.querysets import OUT
 from linker.storage import slices
 from linker.storage.references import may_skip_checks
@@ -38,7 +38,7 @@ from review.queue.notes import note_of
 from review.releases import create, drafts, outgoing
 from review.releases.create import NothingToExport
 from review.releases.drafts import NoOpenDraft
-from tests.factories import make_edge, make_link
+from tests.factories import make_edge, make_link, make_replacement
 from tests.review.test_release import release_of
 
 draft_keys = import_module("review.migrations.0022_draft_keys")
@@ -503,14 +503,26 @@ STEPS = st.lists(
 )
 def test_what_is_out_is_the_sum_of_what_was_published_whatever_happens(project, editor, steps):
     with transaction.atomic():
-        edges = [make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True) for _ in range(5)]
+        edges = [make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True) for _ in range(4)]
+        edges.append(make_edge(project, edges[0].source))
+        pair = make_replacement(edges[4], edges[0])
         after: list[dict[int, tuple[str, str]]] = []  # what was out after each release
         for step, number in [("release", 31), *steps, ("release", 31)]:
             chosen = project.edges.filter(pk__in=[edge.pk for n, edge in enumerate(edges) if number & 1 << n])
             _act(project, editor, step, chosen, number, after)
             assert out(project) == _sum(project)
+            _both_or_neither(project, pair)
             assert set(project.edges.filter(OUT).values_list("pk", flat=True)) == set(out(project))
         transaction.set_rollback(True)  # the next example begins with an empty project
+
+
+def _both_or_neither(project, pair) -> None:
+    """Once a link has left in place of another, one release added it and removed the other."""
+    pair.refresh_from_db()
+    halves = ReleaseLink.objects.filter(release__project=project, release__back_to=None)
+    added = set(halves.filter(edge=pair.edge_id, operation=Operation.ADD).values_list("release", flat=True))
+    removed = set(halves.filter(edge=pair.replaced_id, operation=Operation.REMOVE).values_list("release", flat=True))
+    assert (pair.end == ReplacementEnd.RELEASED) <= bool(added & removed)
 
 
 def _act(project, editor, step, chosen, number, after) -> None:

@@ -48,6 +48,8 @@ def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions,
     nearness = nearness_of(index.near)
     known = _ranked_known(index, method, progress) if len(site.known) else None
     trim_malloc()
+    standing = _ranked_standing(index, method, nearness, progress) if len(site.standing) else None
+    trim_malloc()
     evidence = build_evidence(index, np.arange(len(site.links)))
     trim_malloc()
     sources = np.flatnonzero(site.source if site.selected is None else site.selected)
@@ -60,6 +62,7 @@ def rank_candidates(site: Site, ranker: CandidateRanker, options: EngineOptions,
         below=below,
         other_language=in_other_languages,
         known=known,
+        standing=standing,
         nearness=nearness,
     )
 
@@ -76,10 +79,12 @@ def rank_sources(
     `index` with the nearest pages of the sources and of what they link to (`linker.engine.index.with_nearest`);
     `nearness` float64 [n] of all pages, see `linker.engine.ranking.approval.nearness_of`.
     """
-    evidence = build_evidence(index, np.arange(len(index.site.links)))
-    scored, below, in_other_languages = _score(evidence, sources, index.site.taken, nearness, method, progress)
+    site = index.site
+    standing = _ranked_standing(index, method, nearness, progress) if len(site.standing) else None
+    evidence = build_evidence(index, np.arange(len(site.links)))
+    scored, below, in_other_languages = _score(evidence, sources, site.taken, nearness, method, progress)
     ranked = _worded(evidence.texts_alone(), scored, method, progress)
-    return replace(ranked, below=below, other_language=in_other_languages, nearness=nearness)
+    return replace(ranked, below=below, other_language=in_other_languages, standing=standing, nearness=nearness)
 
 
 @dataclass(frozen=True)
@@ -122,16 +127,41 @@ def _ranked_known(index: SiteIndex, method: Method, progress: Progress) -> Ranke
     whatever follows from links is computed without theirs."""
     site, pages = index.site, len(index.site)
     known = site.known.src * pages + site.known.dst
-    evidence = build_evidence(index, np.flatnonzero(~np.isin(site.links.src * pages + site.links.dst, known)))
-    source, target = site.taken
-    others = ~np.isin(source * pages + target, known)
-    scored, *_ = _score(
-        evidence, np.unique(site.known.src), (source[others], target[others]), nearness_of(index.near), method, progress
-    )
+    evidence, taken = _as_unlinked(index, known)
+    scored, *_ = _score(evidence, np.unique(site.known.src), taken, nearness_of(index.near), method, progress)
     ranked = _worded(evidence.texts_alone(), scored, method, progress)
     turn = rank_by_source(ranked.pairs, ranked.allocation_score)
     is_known = np.isin(ranked.source * pages + ranked.target, known)
     return ranked.take(np.flatnonzero(is_known & (turn < method.options.worded)))
+
+
+def _ranked_standing(index: SiteIndex, method: Method, nearness: NDArray[np.float64], progress: Progress) -> Ranked:
+    """Those of the site's standing pairs that are candidates of their sources, scored as if none of them were linked.
+    However unlikely they are, and however many candidates come before them, they keep what is said of them; and words
+    are looked for in each, so that it is scored as those that might replace it are."""
+    site, pages, options = index.site, len(index.site), method.options
+    standing = site.standing.src * pages + site.standing.dst
+    evidence, taken = _as_unlinked(index, standing)
+    every = replace(method, options=replace(options, pool=pages, least_score=0.0, worded=pages))
+    sources = np.unique(site.standing.src)
+    parts = []
+    for first in range(0, len(sources), options.limits.sources):
+        some = sources[first : first + options.limits.sources]
+        scored, *_ = _score(evidence, some, taken, nearness, every, progress)
+        parts.append(scored.take(np.isin(scored.pairs.source * pages + scored.pairs.target, standing)))
+    return _worded(evidence.texts_alone(), join_scored(parts), every, progress)
+
+
+def _as_unlinked(
+    index: SiteIndex, pairs: NDArray[np.int64]
+) -> tuple[Evidence, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The evidence without the links of some pairs, given as source * pages + target; and the sources and targets of
+    all other pairs that may not be proposed."""
+    site, pages = index.site, len(index.site)
+    evidence = build_evidence(index, np.flatnonzero(~np.isin(site.links.src * pages + site.links.dst, pairs)))
+    source, target = site.taken
+    others = ~np.isin(source * pages + target, pairs)
+    return evidence, (source[others], target[others])
 
 
 def _fitted(

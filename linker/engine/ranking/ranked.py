@@ -50,8 +50,9 @@ class Ranked:
     become the link, by pair. `ranker`: the name of what ranked, with its `version`; `scorer`: what it scored pairs
     with, None for the formula. `index` is what the words are words of. `other_language`: pairs left out because the
     two pages are in different languages. `known`: those of the site's known pairs that would be suggested, as if they
-    were not linked; None where there were none to look at. `nearness` float64 [n] and `anchors`: what a later run
-    over a few of the sources needs, see `linker.engine.ranking.pipeline.rank_sources`."""
+    were not linked; None where there were none to look at. `standing`: all of the site's standing pairs that are
+    candidates at all, as if they were not linked; None where there were none. `nearness` float64 [n] and
+    `anchors`: what a later run over a few of the sources needs, see `linker.engine.ranking.pipeline.rank_sources`."""
 
     index: TextIndex
     pairs: Candidates
@@ -66,6 +67,7 @@ class Ranked:
     scorer: Scorer | None
     other_language: int = 0
     known: Ranked | None = None
+    standing: Ranked | None = None
     nearness: NDArray[np.float64] | None = None
     anchors: AnchorRanker | None = None
 

@@ -105,6 +105,11 @@ class ProjectForm(forms.ModelForm):
             "query_blend": gettext_lazy("Weight of search queries"),
             "queue_order": gettext_lazy("Order of the queue"),
             "gap_links": gettext_lazy("Links without words in the text"),
+            "replacing": gettext_lazy("Propose better links in place of released ones"),
+            "replace_gain": gettext_lazy("Least gain, in percent"),
+            "replace_of_page": gettext_lazy("Of a page’s links a week, in percent"),
+            "replace_of_site": gettext_lazy("Of all released links a week, in percent"),
+            "replace_after": gettext_lazy("Days a link stands first"),
         }
         help_texts = {
             "base_url": gettext_lazy("Pages of another site are refused at import."),
@@ -133,6 +138,20 @@ class ProjectForm(forms.ModelForm):
             "gap_links": gettext_lazy(
                 "Where the accept button puts a link that belongs in the text if the text has no words for it. "
                 "Editors can choose otherwise on each card. What is decided already stays as it is."
+            ),
+            "replacing": gettext_lazy(
+                "Only where a page has no room left, only in place of links that Anchorline has released, and only if "
+                "an editor accepts it. Takes effect at the next match."
+            ),
+            "replace_gain": gettext_lazy(
+                "How much likelier than the released link an editor has to be to approve the new one: 20 is from 50% "
+                "to 60%."
+            ),
+            "replace_of_page": gettext_lazy("Never more than this share, but always one."),
+            "replace_of_site": gettext_lazy("Never more than this share, but always one."),
+            "replace_after": gettext_lazy(
+                "Counted from its release, from the day it was first seen on the site, and from what a person said "
+                "of it last."
             ),
         }
 
