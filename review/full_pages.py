@@ -7,6 +7,7 @@ As a warning about words, it forbids nothing: an editor may overrule it, and the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy
@@ -28,12 +29,16 @@ DONOR, ACCEPTOR = "donor_full", "acceptor_full"
 
 @dataclass(frozen=True)
 class Caps:
-    """Those of the pages of some edges, apart from these edges themselves. `replacing`: those of the edges that take
-    the room of a released link."""
+    """Those of the pages of some edges, apart from these edges themselves."""
 
     donors: DonorCaps
     acceptors: AcceptorCaps
-    replacing: frozenset[int] = frozenset()
+    edges: Sequence[CandidateEdge]
+
+    @cached_property
+    def replacing(self) -> frozenset[int]:
+        """Those of the edges that take the room of a released link; asked for the first time that a page is full."""
+        return frozenset(replacements_of(self.edges))
 
     def add(self, edge: CandidateEdge) -> None:
         """One more link was approved."""
@@ -44,7 +49,7 @@ class Caps:
 def caps_of(project: Project, edges: Sequence[CandidateEdge]) -> Caps:
     without = [edge.pk for edge in edges if not edge.is_known]
     donors, acceptors = DonorCaps(project, edges, without=without), AcceptorCaps(project, edges, without=without)
-    return Caps(donors, acceptors, frozenset(replacements_of(edges)))
+    return Caps(donors, acceptors, edges)
 
 
 def warnings_about(edge: CandidateEdge, caps: Caps, placement: Callable[[], str]) -> list[AnchorWarning]:
