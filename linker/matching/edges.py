@@ -86,9 +86,12 @@ def save_edges(
     writer.refresh()
     if result.staying is None:  # of what changed there is too little to matter to the planner
         analyze("linker_candidateedge")
+    stored = chosen.rows[chosen.positions[is_stored]]
     if not writer.are_first:
-        even_out_donor_best(run.project)
-        even_out_need(run.project)
+        # Of what changed, no other donor or acceptor has got another edge.
+        only = None if result.staying is None else stored
+        even_out_donor_best(run.project, None if only is None else only["source"])
+        even_out_need(run.project, None if only is None else only["target"])
     generators: Counter[str] = Counter()
     for bits, count in found.items():
         generators.update(dict.fromkeys(names(bits), count))
@@ -100,7 +103,7 @@ def save_edges(
         chosen.tiers,
         chosen.value[is_stored],
         links.unplaced,
-        chosen.rows[chosen.positions[is_stored]],
+        stored,
         links.replaced,
     )
 
@@ -188,35 +191,45 @@ def _as_array(found: int) -> str:
     return "{" + ",".join(names(found)) + "}"
 
 
-def even_out_donor_best(project: Project) -> None:
-    """One value a donor, though its edges come from runs over different parts of the site: it groups the queue."""
+def even_out_donor_best(project: Project, donors: NDArray[np.int64] | None = None) -> None:
+    """One value a donor, though its edges come from runs over different parts of the site: it groups the queue. Of all
+    donors, or of some, ids int64 [k]."""
     with connection.cursor() as cursor:
         cursor.execute(
-            """
+            f"""
             WITH best AS MATERIALIZED (
                 SELECT source_id, max(score) AS score, max(worth) AS worth
-                FROM linker_candidateedge WHERE project_id = %s GROUP BY source_id
+                FROM linker_candidateedge WHERE project_id = %s {_among("source_id", donors)} GROUP BY source_id
                 HAVING min(donor_best) <> max(score) OR max(donor_best) <> max(score)
                     OR min(donor_worth) <> max(worth) OR max(donor_worth) <> max(worth)
             )
             UPDATE linker_candidateedge e SET donor_best = best.score, donor_worth = best.worth
             FROM best WHERE e.source_id = best.source_id AND e.project_id = %s
             """,
-            [project.pk, project.pk],
+            [project.pk, *_asked(donors), project.pk],
         )
 
 
-def even_out_need(project: Project) -> None:
-    """One value for the open suggestions of an acceptor, for the same reason."""
+def even_out_need(project: Project, acceptors: NDArray[np.int64] | None = None) -> None:
+    """One value for the open suggestions of an acceptor, for the same reason. Of all, or of some, ids int64 [k]."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
             WITH most AS MATERIALIZED (
                 SELECT target_id, max(need) AS need FROM linker_candidateedge
-                WHERE project_id = %s AND {sql(OPEN)} GROUP BY target_id HAVING min(need) <> max(need)
+                WHERE project_id = %s {_among("target_id", acceptors)} AND {sql(OPEN)}
+                GROUP BY target_id HAVING min(need) <> max(need)
             )
             UPDATE linker_candidateedge e SET need = most.need
             FROM most WHERE e.target_id = most.target_id AND e.project_id = %s AND {sql(OPEN, "e")}
             """,
-            [project.pk, project.pk],
+            [project.pk, *_asked(acceptors), project.pk],
         )
+
+
+def _among(column: str, pages: NDArray[np.int64] | None) -> str:
+    return "" if pages is None else f"AND {column} = ANY(%s)"
+
+
+def _asked(pages: NDArray[np.int64] | None) -> list[list[int]]:
+    return [] if pages is None else [np.unique(pages).tolist()]

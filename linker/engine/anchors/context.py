@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from linker.engine.anchors.features import CONTEXT_FEATURES
+from linker.engine.arrays.ranges import distinct
 from linker.engine.arrays.sparse import pair_values
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _clause_and_title(
     size, count, title = finder.reader.terms, len(low), finder.evidence.index.title
     has_digit = finder.reader.has_digit
     row, token = texts.content_words(low, high)
-    key = np.unique(row * size + texts.stems[token])
+    key = distinct(row * size + texts.stems[token])
     row, stem = key // size, key % size
     in_title = _weights(title, target[row], stem)
     digit = has_digit[stem]
