@@ -99,13 +99,15 @@ class Schedule(models.Model):
 
     `cron` is read in the project's time zone (ingest.schedules.times). `next_at` is the truth; Redis has a job for it
     as well. It was worked out at `planned_at`, for the time zone `planned_in`. `error`: why the last time came to
-    nothing. `failed_since`: when what it started failed first since it last succeeded.
+    nothing. `failed_since`: when what it started failed first since it last succeeded. `whole_site`: the match is over
+    the whole site each time, and not over what changed.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="schedules")
     source = models.OneToOneField(SiteSource, on_delete=models.CASCADE, null=True, blank=True, related_name="schedule")
     enabled = models.BooleanField(default=True)
     cron = models.CharField(max_length=100)
+    whole_site = models.BooleanField(default=False, db_default=False)
     next_at = models.DateTimeField()
     planned_at = models.DateTimeField()
     planned_in = models.CharField(max_length=64)
@@ -121,6 +123,9 @@ class Schedule(models.Model):
                 fields=["project"], condition=models.Q(source=None), name="schedule_one_for_the_match"
             ),
             models.CheckConstraint(condition=~models.Q(cron=""), name="schedule_has_cron"),
+            models.CheckConstraint(
+                condition=models.Q(source=None) | models.Q(whole_site=False), name="schedule_whole_site_of_the_match"
+            ),
         ]
         indexes = [models.Index(fields=["next_at"], condition=models.Q(enabled=True), name="schedule_due")]
 

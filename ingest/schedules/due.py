@@ -21,6 +21,8 @@ from ingest.models import Schedule
 from ingest.schedules import outcomes
 from ingest.schedules.times import next_time
 from linker.errors import UserError
+from linker.matching.changes_since import whole_site_is_due
+from linker.matching.changes_start import start_changes
 from linker.models import Run, RunKind
 from linker.models.run import ACTIVE
 from linker.runs import job_queue, lifecycle
@@ -89,7 +91,7 @@ def _start(schedule: Schedule, now: datetime) -> Run | None:
 def _start_run(schedule: Schedule) -> Run | None:
     try:
         with transaction.atomic():
-            run = start_match(schedule.project, None) if schedule.source is None else start_fetch(schedule.source)
+            run = _begin(schedule)
     except lifecycle.RunIsActive:
         raise
     except UserError as error:
@@ -99,9 +101,17 @@ def _start_run(schedule: Schedule) -> Run | None:
     return run
 
 
+def _begin(schedule: Schedule) -> Run:
+    if schedule.source is not None:
+        return start_fetch(schedule.source)
+    if schedule.whole_site or whole_site_is_due(schedule.project):
+        return start_match(schedule.project, None)
+    return start_changes(schedule.project)
+
+
 def _is_under_way(schedule: Schedule) -> bool:
     """Whether a run that would be in its way, or a step of an earlier row of the source, has not ended."""
-    in_its_way = Q(kind=RunKind.MATCH)
+    in_its_way = Q(kind__in=(RunKind.MATCH, RunKind.CHANGES))
     if schedule.source is not None:
         in_its_way = Q(kind=RunKind.FETCH) | Q(follows__kind=RunKind.FETCH, follows__params__source=schedule.source_id)
     return Run.objects.filter(in_its_way, project=schedule.project_id, status__in=ACTIVE).exists()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
     from django.db.models import QuerySet
 
-LOGGED = ("cron", "enabled")
+LOGGED, OF_THE_MATCH = ("cron", "enabled"), ("whole_site",)
 
 
 def schedules_of(project: Project) -> QuerySet[Schedule]:
@@ -29,18 +29,26 @@ def schedules_of(project: Project) -> QuerySet[Schedule]:
 
 @transaction.atomic
 def set_schedule(
-    project: Project, source: SiteSource | None, user: AbstractBaseUser | None, *, cron: str, enabled: bool = True
+    project: Project,
+    source: SiteSource | None,
+    user: AbstractBaseUser | None,
+    *,
+    cron: str,
+    enabled: bool = True,
+    whole_site: bool = False,
 ) -> Schedule:
     """Has a source fetched, or, without one, the project matched, when `cron` says; `enabled` False keeps it for
-    later. Raises UserError for an expression that cannot be kept, or a source that was removed."""
+    later. `whole_site`: the match is over the whole site each time. Raises UserError for an expression that cannot be
+    kept, or a source that was removed."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if source is not None and not SiteSource.objects.filter(pk=source.pk, project=project, removed_at=None).exists():
         raise UserError(f"The source “{source}” was removed.")
     schedule = Schedule.objects.filter(project=project, source=source).first()
-    before = audit.values(schedule, LOGGED) if schedule is not None else {}
+    logged = LOGGED if source is not None else LOGGED + OF_THE_MATCH
+    before = audit.values(schedule, logged) if schedule is not None else {}
     if schedule is None:
         schedule = Schedule(project=project, source=source)
-    schedule.cron, schedule.enabled = checked(cron), enabled
+    schedule.cron, schedule.enabled, schedule.whole_site = checked(cron), enabled, source is None and whole_site
     plan(schedule, project, timezone.now())
     if not enabled:
         schedule.failed_since, schedule.error = None, ""
@@ -51,7 +59,7 @@ def set_schedule(
         user=user,
         subject=_subject(source),
         before=before,
-        after=audit.values(schedule, LOGGED),
+        after=audit.values(schedule, logged),
     )
     return schedule
 

@@ -14,6 +14,8 @@ from django.utils.translation import gettext_noop
 from ingest.fetching import steps
 from ingest.models import Schedule
 from linker import notifications
+from linker.matching.changes_report import ChangesReport
+from linker.matching.changes_since import instead_of
 from linker.models import Role, Run, RunKind, RunStatus
 
 if TYPE_CHECKING:
@@ -24,16 +26,21 @@ if TYPE_CHECKING:
 
 def note_end(run: Run) -> None:
     """Called in the transaction that ends a run: notes how a schedule's run, or a step after it, came out."""
-    began = steps.fetch_of(run) or run
-    if began.kind not in (RunKind.FETCH, RunKind.MATCH):
+    began = steps.fetch_of(run) or instead_of(run) or run
+    if began.kind not in (RunKind.FETCH, RunKind.MATCH, RunKind.CHANGES):
         return
     standing = _standing(began)
     if run.status == RunStatus.FAILED:
         for schedule in standing.filter(last_run=began):
             _note_failure(schedule, run.error, run)
-    elif began.kind == RunKind.MATCH or steps.is_done(began):
+    elif steps.is_done(began) if began.kind == RunKind.FETCH else not _goes_on(run):
         for schedule in standing.exclude(failed_since=None):
             _note_success(schedule, began)
+
+
+def _goes_on(run: Run) -> bool:
+    """Whether a match over what changed has said that the whole site is matched instead."""
+    return run.kind == RunKind.CHANGES and ChangesReport.from_json(run.report).whole is not None
 
 
 def note_refusal(schedule: Schedule, sentence: str) -> None:

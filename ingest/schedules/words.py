@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ingest.schedules.times import BY_NAME
+from linker.matching.changes_since import WHOLE_SITE_EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +60,17 @@ def said(schedule: Schedule) -> tuple[str, bool]:
     """When a schedule comes, in words, and whether its expression says more than they do."""
     words = in_words(schedule.cron)
     return words or str(Rhythm.CRON.label), PLAIN.fullmatch(schedule.cron) is None
+
+
+def matched(schedule: Schedule) -> str:
+    """What a scheduled match goes over; empty for a source's schedule."""
+    if schedule.source_id is not None:
+        return ""
+    if schedule.whole_site:
+        return _("The whole site each time")
+    return _("What has changed; the whole site where too much has, and every %(days)d days") % {
+        "days": WHOLE_SITE_EVERY.days
+    }
 
 
 def in_words(cron: str) -> str:

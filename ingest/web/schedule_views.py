@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 
 from ingest.models import Schedule, SiteSource
 from ingest.schedules.manage import schedules_of, set_schedule
-from ingest.schedules.words import Rhythm, said
-from ingest.web.source_forms import ScheduleForm
+from ingest.schedules.words import Rhythm, matched, said
+from ingest.web.source_forms import MatchScheduleForm, ScheduleForm
 from ingest.web.source_views import source_context, source_of
 from linker.errors import UserError
 from linker.models import Membership, Role
@@ -34,8 +34,8 @@ def _page(request: HttpRequest, membership: Membership, form: ScheduleForm | Non
     context = shell(
         membership,
         "sources",
-        schedules=[(schedule, *said(schedule)) for schedule in schedules_of(membership.project)],
-        form=form or ScheduleForm(schedule=of_match),
+        schedules=[(schedule, *said(schedule), matched(schedule)) for schedule in schedules_of(membership.project)],
+        form=form or MatchScheduleForm(schedule=of_match),
         is_manager=access.has_role(membership, Role.MANAGER),
     )
     return render(request, "ingest/schedules.html", context, status=422 if form is not None else 200)
@@ -45,7 +45,7 @@ def _page(request: HttpRequest, membership: Membership, form: ScheduleForm | Non
 def match_schedule(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     schedule = Schedule.objects.filter(project=membership.project, source=None).first()
-    form = ScheduleForm(request.POST, schedule=schedule)
+    form = MatchScheduleForm(request.POST, schedule=schedule)
     if not _set(request, membership, None, form):
         return _page(request, membership, form)
     return redirect("schedules", slug)
@@ -69,7 +69,14 @@ def _set(request: HttpRequest, membership: Membership, source: SiteSource | None
     if not enabled and form.schedule is None:
         return True
     try:
-        set_schedule(membership.project, source, membership.user, cron=form.cleaned_data["expression"], enabled=enabled)
+        set_schedule(
+            membership.project,
+            source,
+            membership.user,
+            cron=form.cleaned_data["expression"],
+            enabled=enabled,
+            whole_site=form.cleaned_data.get("whole_site", False),
+        )
     except UserError as error:
         form.add_error(None, str(error))
         return False

@@ -159,3 +159,19 @@ class ScheduleForm(forms.Form):
             except UserError as error:
                 raise ValidationError({"cron": str(error)}) from None
         return found
+
+
+class MatchScheduleForm(ScheduleForm):
+    """When the project is matched, and over what."""
+
+    whole_site = forms.BooleanField(
+        label=_("Match the whole site each time"),
+        required=False,
+        help_text=_(
+            "Otherwise only what has changed, and the whole site where too much has or where that was 30 days ago."
+        ),
+    )
+
+    def __init__(self, data: Any = None, *, schedule: Schedule | None = None, prefix: str | None = None) -> None:
+        super().__init__(data, schedule=schedule, prefix=prefix)
+        self.initial["whole_site"] = schedule is not None and schedule.whole_site

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db.models import BigIntegerField, Q, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce
+from django.utils import timezone
 
 from linker.engine.params import MatchParams
 from linker.engine.ranking.rankers.base import CandidateRanker
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from linker.models import Project
+
+
+WHOLE_SITE_EVERY = timedelta(days=30)  # what follows from the whole site, and not from a page, grows old
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,15 @@ def why_whole(project: Project, standing: Run | None) -> Whole | None:
         return Whole.NOT_KEPT
     later = Run.objects.filter(project=project, kind=RunKind.MATCH, status=RunStatus.SUCCEEDED, pk__gt=standing.pk)
     return Whole.TAKEN_AGAIN if later.exists() else None
+
+
+def whole_site_is_due(project: Project) -> bool:
+    """Whether a match that nobody sets up has to be over the whole site: no run stands that could be followed, or that
+    one was made WHOLE_SITE_EVERY ago. Where too much has changed, a run over what changed finds that itself."""
+    standing = standing_run(project)
+    if standing is None or why_whole(project, standing) is not None:
+        return True
+    return standing.finished_at is None or standing.finished_at <= timezone.now() - WHOLE_SITE_EVERY
 
 
 def whole_instead(run: Run) -> Run | None:

@@ -33,4 +33,5 @@ def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The different values, int64 [k], ascending; quick where most of them are in order already. On numbers like those
     of rows and columns in one, numpy's own `unique`, which hashes, takes fifty times as long."""
     ordered = np.sort(values, kind="stable")
-    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]]
+    found: NDArray[np.int64] = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)]]
+    return found

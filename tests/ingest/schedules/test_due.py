@@ -16,7 +16,7 @@ from ingest.schedules.due import start_due
 from ingest.schedules.manage import schedules_of, set_schedule
 from linker.engine.params import MatchParams, Sample
 from linker.errors import UserError
-from linker.models import Change, Pilot, Project, Run, RunKind, RunStatus
+from linker.models import Change, MatchedPages, Pilot, Project, Ranker, Run, RunKind, RunStatus
 from linker.runs import lifecycle
 from tests.factories import make_run, make_user
 from tests.ingest.schedules.work import work_off
@@ -124,6 +124,43 @@ def test_the_match_has_a_schedule_of_its_own(project, redis_server):
     assert run.kind == RunKind.MATCH
     schedule.refresh_from_db()
     assert schedule.next_at.weekday() == 0
+
+
+def stands(project: Project, finished_at: datetime) -> Run:
+    """A run by a ranker that a run over what changed can follow."""
+    run = make_run(project, RunKind.MATCH, finished_at=finished_at)
+    Ranker.objects.create(run=run, kind="shipped", version="1")
+    MatchedPages.objects.create(run=run, ids=b"", marks=b"", names=b"", nearness=b"", runs=b"")
+    return run
+
+
+@pytest.mark.parametrize(
+    ("days", "whole_site", "kind"),
+    [(1, False, RunKind.CHANGES), (1, True, RunKind.MATCH), (31, False, RunKind.MATCH)],
+    ids=["what changed", "the whole site is chosen", "the whole site was a month ago"],
+)
+def test_a_scheduled_match_is_over_what_changed_where_a_run_stands_that_can_be_followed(
+    project, redis_server, days, whole_site, kind
+):
+    schedule = set_schedule(project, None, None, cron="daily", whole_site=whole_site)
+    stands(project, timezone.now() - timedelta(days=days))
+    due_at(schedule, timezone.now() - timedelta(minutes=1))
+    [run] = start_due()
+    assert run.kind == kind
+    due_at(schedule, timezone.now() - timedelta(minutes=1))
+    assert start_due() == [], "one is still under way"
+
+
+def test_without_a_run_that_can_be_followed_a_scheduled_match_is_over_the_whole_site(project, redis_server):
+    schedule = set_schedule(project, None, None, cron="daily")
+    stands(project, timezone.now()).matched_pages.delete()
+    due_at(schedule, timezone.now() - timedelta(minutes=1))
+    [run] = start_due()
+    assert run.kind == RunKind.MATCH
+
+
+def test_a_schedule_of_a_source_is_never_of_the_whole_site(project, source):
+    assert not set_schedule(project, source, None, cron="daily", whole_site=True).whole_site
 
 
 def test_a_scheduled_match_takes_the_settings_that_stand_and_not_those_of_a_pilot(project, redis_server):

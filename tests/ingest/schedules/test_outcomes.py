@@ -11,6 +11,8 @@ from ingest.fetching.run import start_fetch
 from ingest.models import Schedule
 from ingest.schedules.due import start_due
 from ingest.schedules.manage import set_schedule
+from linker.matching.changes_report import ChangesReport, Whole
+from linker.matching.changes_start import start_changes
 from linker.models import MailSettings, Notification, Run, RunKind, RunStatus
 from linker.runs import lifecycle
 from tests.factories import make_member
@@ -134,6 +136,22 @@ def test_the_match_is_told_of_as_well(project, people, redis_server):
     assert told() == [("ann", "The scheduled match in Shop has failed")]
     assert Notification.objects.get().url == "/p/shop/import/schedules/"
     assert run.error in Notification.objects.get().text
+
+
+def test_of_a_match_of_what_changed_the_one_over_the_whole_site_in_its_place_says_how_it_came_out(
+    project, people, redis_server
+):
+    schedule = set_schedule(project, None, None, cron="daily")
+    run_now(schedule)
+    changes = start_changes(project)
+    Schedule.objects.filter(pk=schedule.pk).update(last_run=changes)
+    lifecycle.succeed(changes.pk, ChangesReport(whole=Whole.MUCH_CHANGED))
+    assert told() == [("ann", "The scheduled match in Shop has failed")], "it is not known yet"
+    whole = Run.objects.get(kind=RunKind.MATCH, status=RunStatus.QUEUED)
+    lifecycle.fail_run(whole.pk, "The disk is full.")
+    assert "The disk is full." in Notification.objects.latest("pk").text
+    lifecycle.succeed(start_changes(project).pk, ChangesReport())
+    assert told()[-1] == ("ann", "The match in Shop works again")
 
 
 def test_what_cannot_even_be_started_is_told(schedule, source):

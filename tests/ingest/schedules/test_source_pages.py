@@ -248,6 +248,9 @@ def test_the_schedules_say_what_ran_when_next_and_what_failed(client, source, pr
     work_off(project)
     page = words(client.get(reverse("schedules", args=["shop"])))
     assert "05:00" in page
+    assert "What has changed; the whole site where too much has, and every 30 days" in page
+    client.post(reverse("match_schedule", args=["shop"]), {"rhythm": "daily", "time": "05:00", "whole_site": "on"})
+    assert "The whole site each time" in words(client.get(reverse("schedules", args=["shop"])))
     assert "The site asks for a password." in page
     assert Schedule.objects.get(source=source).last_run.status == RunStatus.FAILED
 
