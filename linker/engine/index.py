@@ -182,5 +182,8 @@ def with_nearest(
 
 def _read_heads(site: Site, vocabulary: Vocabulary, template: Template) -> TermCounts:
     """The terms of each page's title and H1."""
-    heads = [f"{template.strip(title)}\n{template.strip(h1)}" for title, h1 in zip(site.titles, site.h1s, strict=True)]
+    heads = []
+    for title, h1 in zip(site.titles, site.h1s, strict=True):
+        name = template.strip(title)
+        heads.append(f"{name}\n{name if h1 == title else template.strip(h1)}")
     return count_terms(vocabulary.read(heads, site.languages), vocabulary)

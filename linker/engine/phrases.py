@@ -86,13 +86,15 @@ def _names(site: Site, template: Template) -> Iterator[_Name]:
         if not site.target[page]:
             continue
         stops = stop_words(primary_language(language))
+        forms: dict[str, list[str]] = {}  # most H1s say what the title does
         for raw, bit in ((title, TITLE), (h1, H1)):
             name = template.strip(raw) if raw else ""
             if name and not template.is_repeated(name):
                 yield _Name(name, language, page, bit)
-                for form in short_forms(name, stops):
-                    if form and form != name:
-                        yield _Name(form, language, page, SHORT)
+                if name not in forms:
+                    forms[name] = [form for form in short_forms(name, stops) if form and form != name]
+                for form in forms[name]:
+                    yield _Name(form, language, page, SHORT)
         words = _slug_words(url)
         if has_word(words) and not words.isdecimal():
             yield _Name(words, language, page, SLUG)

@@ -200,11 +200,12 @@ def _h1s_do_without(
     carried: Counter[str] = Counter()
     free: Counter[str] = Counter()
     for title, affixes in affixes_of.items():
-        if pages[h1_of[title]] >= _REPEATED or not has_word(h1_of[title]):
+        looked = words.keys() & affixes
+        if not looked or pages[h1_of[title]] >= _REPEATED or not has_word(h1_of[title]):
             continue
         h1 = _spaced(h1_of[title])
         is_part = h1 in _spaced(title)
-        for affix in words.keys() & affixes:
+        for affix in looked:
             if words[affix] in h1:
                 carried[affix] += 1
             elif is_part:
@@ -225,6 +226,8 @@ def _repeated(titles: Sequence[str], h1s: Sequence[str], template: Template) -> 
     """Folded stripped H1s over many different titles, and titles over many different H1s."""
     partners: defaultdict[str, set[str]] = defaultdict(set)
     for title, h1 in zip(titles, h1s, strict=False):
+        if title == h1:
+            continue
         left, right = fold(template.strip(title)), fold(template.strip(h1))
         if left and right and left != right:
             for text, partner in ((left, right), (right, left)):
