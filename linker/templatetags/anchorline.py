@@ -14,8 +14,10 @@ from linker import wording
 from linker.models import run
 from linker.pages import page_lists
 from linker.pages.languages import language_name
+from linker.reports.sentences import in_words
 from linker.web.forms.change_log import form_labels
 from linker.web.glossary import TERMS
+from linker.web.log_sayings import SUBJECTS
 from linker.wording import number
 
 if TYPE_CHECKING:
@@ -70,6 +72,12 @@ def term(context: Context, name: str, label: str = "") -> str:
 def kind_label(kind: str) -> str:
     """The words for a run's kind, if the run itself is not available."""
     return run.kind_label(kind)
+
+
+@register.filter
+def subject_in_words(change: Change) -> str:
+    """What was changed, in the reader's language."""
+    return in_words(change.subject, SUBJECTS)
 
 
 @register.filter

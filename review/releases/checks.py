@@ -102,7 +102,7 @@ ADVICE = {
         "See why the other link of the pair stays, and settle that. A file of three columns holds neither: export a "
         "full one."
     ),
-    Held.CHANGED: _("Nothing needs to be done: the link is part of the next draft as it is now."),
+    Held.CHANGED: _("Nothing needs to be done: if the link is still approved then, the next draft has it as it is."),
 }
 
 # The same for undecided links that their tier would export, if it differs.

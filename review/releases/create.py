@@ -19,7 +19,7 @@ from linker.models import CandidateEdge, ChangeKind, Project
 from linker.runs import lifecycle
 from linker.storage.slices import in_slices
 from linker.wording import number
-from review.models import Operation, Release, ReleaseChunk, ReleaseDraft, ReleaseFormat
+from review.models import Operation, Pending, Release, ReleaseChunk, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
 from review.releases import checks, drafts, held_back, pairs, published, roll_backs
 from review.releases.drafts import OPERATIONS
@@ -155,7 +155,7 @@ def _send(release: Release, user: AbstractBaseUser | None, *, bom: bool, progres
     leave = {operation: counts.get((operation, ""), 0) for operation in Operation}
     held = sum(links for (_, reason), links in counts.items() if reason)
     if not any(leave.values()):
-        raise NothingToExport(_nothing(held))
+        raise NothingToExport(_nothing(release, held))
     last = release.project.releases.aggregate(last=Max("number"))["last"] or 0
     release.number, release.status = last + 1, Choice.ACCEPTED
     release.links, release.held = sum(leave.values()), held
@@ -199,7 +199,13 @@ def _compare(project: Project, shown: int) -> None:
         raise NumberChanged(said % {"now": number(now), "shown": number(shown)})
 
 
-def _nothing(held: int) -> str:
+def _nothing(release: Release, held: int) -> str:
+    others = Pending.objects.filter(project=release.project, operation__in=(Operation.CHANGE, Operation.REMOVE))
+    if release.format == ReleaseFormat.JOIL and others.exists():
+        return _(
+            "Nothing is ready to export: no link is to be added, and a file of three columns has no word for changes "
+            "and removals. Export a full one."
+        )
     if held:
         said = ngettext(
             "Nothing is ready to export: the only link is held back. The list says why.",

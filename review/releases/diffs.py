@@ -29,6 +29,12 @@ SELECT min(n.last) FROM review_release r CROSS JOIN LATERAL (
     ) first HAVING count(*) = %(each)s
 ) n WHERE r.project_id = %(project)s AND r.id > %(older)s AND r.id <= %(newer)s
 """
+# Changed by each release in between that names it, and with the words that it has: its address is another, or the site
+# showed something else.
+_SENT_AGAIN = """(
+    SELECT bool_and(l.operation = 'change' AND (l.anchor, l.rel) = (b.anchor, b.rel)) FROM review_releaselink l
+    WHERE l.edge_id = t.edge_id AND l.release_id > %(older)s AND l.release_id <= %(newer)s
+)"""
 _DIFFERENCE = f"""
 SELECT t.edge_id,
     CASE WHEN a.rel IS NULL THEN 'add' WHEN b.rel IS NULL THEN 'remove' ELSE 'change' END AS operation,
@@ -42,7 +48,7 @@ FROM (
 ) t
 {STATE_AT.format(edge="t.edge_id", release="%(older)s", name="a")}
 {STATE_AT.format(edge="t.edge_id", release="%(newer)s", name="b")}
-WHERE (a.anchor, a.rel) IS DISTINCT FROM (b.anchor, b.rel)
+WHERE (a.anchor, a.rel) IS DISTINCT FROM (b.anchor, b.rel) OR b.rel IS NOT NULL AND {_SENT_AGAIN}
 ORDER BY t.edge_id LIMIT %(limit)s
 """
 _LAST = 2**63 - 1
@@ -50,7 +56,8 @@ _LAST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Difference:
-    """A link and how it is out before and after; empty where it is not."""
+    """A link and how it is out before and after; empty where it is not. One that was sent again as it was is a change:
+    its address is another since, or the site showed something else."""
 
     edge: CandidateEdge
     operation: Operation
@@ -58,6 +65,10 @@ class Difference:
     rel_before: str
     anchor_after: str
     rel_after: str
+
+    @property
+    def is_sent_again(self) -> bool:
+        return (self.anchor_before, self.rel_before) == (self.anchor_after, self.rel_after)
 
 
 @dataclass(frozen=True)

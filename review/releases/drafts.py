@@ -240,7 +240,7 @@ def page(
     rows = rows.filter(reason="", edge__in=behind) if reason == Held.CHANGED else rows.filter(reason=reason)
     rows = rows.filter(operation=operation) if operation else rows
     found = list(
-        rows.select_related("edge__source", "edge__target", "edge__tier")
+        rows.select_related("edge__source", "edge__target", "edge__tier", "edge__published__release")
         .defer("edge__source__body", "edge__target__body")
         .order_by("pk")[: PAGE_SIZE + 1]
     )

@@ -89,9 +89,9 @@ def with_mentions(comment: Comment) -> SafeString:
 
 
 @register.simple_tag
-def to_do(operation: str, words_before: str, rel_before: str, words: str, rel: str) -> str:
-    """What is to be done with a link."""
-    return release_words.to_do(operation, (words_before, rel_before), (words, rel))
+def to_do(operation: str, words_before: str, rel_before: str, words: str, rel: str, out: Any = None) -> str:
+    """What is to be done with a link, and with one that is `out`."""
+    return release_words.to_do(operation, (words_before, rel_before), (words, rel), out or None)
 
 
 @register.simple_tag

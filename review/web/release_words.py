@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from linker.models import EdgeStatus, Placement, Project, RankedBy
 from linker.wording import day_in_words, within
-from review.models import Operation, Release
+from review.models import Operation, PublishedLink, Release
 from review.queue.filter_choices import generator_label
 from review.queue.filters import ALL, GAP, ExportFilter
 
@@ -77,8 +77,9 @@ def in_words(chosen: ExportFilter, project: Project) -> list[str]:
     return words
 
 
-def to_do(operation: str, before: tuple[str, str], after: tuple[str, str]) -> str:
-    """What is to be done with a link, by its words and rel before and after."""
+def to_do(operation: str, before: tuple[str, str], after: tuple[str, str], out: PublishedLink | None = None) -> str:
+    """What is to be done with a link, by its words and rel before and after, and by how it is `out`, where that is
+    asked."""
     if operation == Operation.ADD and before[1]:  # it is out already, and was asked for once more
         return _("Add again")
     if operation != Operation.CHANGE:
@@ -88,8 +89,10 @@ def to_do(operation: str, before: tuple[str, str], after: tuple[str, str]) -> st
         return _("Change words and rel")
     if words:
         return _("Change words")
-    # Where neither differs, the site shows something else than what was released.
-    return _("Change rel") if rel else _("Put right")
+    if rel:
+        return _("Change rel")
+    # Where neither differs, a page has moved, or the site shows something else than what was released.
+    return _("Change address") if out is not None and (out.donor_was or out.acceptor_was) else _("Put right")
 
 
 def with_words(release: Release) -> Release:

@@ -13,10 +13,12 @@ from ingest import services
 from ingest.errors import ImportStopped
 from linker.models import EdgeMove, Page, PageAddress, PageEvent, PageTraffic, SearchQuery, TrafficPeriod
 from review.decisions import decide_edges
-from review.models import Decision, Pending, PublishedLink, Verb
+from review.models import Decision, Pending, PublishedLink, ReleaseDraft, Verb
+from review.releases import diffs, outgoing
 from review.releases.rows import Choice
 from review.rulings import Ruling
 from tests.factories import make_edge, make_link, make_page, make_project
+from tests.markup import compact
 from tests.review.test_export_file import rows_of
 from tests.review.test_release import release_of
 
@@ -157,6 +159,31 @@ def test_a_link_that_is_out_is_changed_by_the_next_release(project, editor):
     assert (release.changed, release.links) == (1, 1)
     assert PublishedLink.objects.get().acceptor_was == ""
     assert not Pending.objects.exists()
+
+
+def test_a_changed_address_is_named_by_the_draft_and_by_what_two_releases_are_compared_with(
+    project, editor, client_for
+):
+    a, b, s = (make_page(project, path) for path in ("/a", "/b", "/s"))
+    edge = make_edge(project, s, a, anchor="tents")
+    decide_edges(project, [edge.pk], Verb.ACCEPT, editor)
+    release_of(project)
+    tell("redirected", a.url, b.url)
+    client = client_for(editor)
+    client.post("/p/shop/export/drafts/", {"format": "full"})
+    draft = compact(client.get(f"/p/shop/export/drafts/{ReleaseDraft.objects.get().pk}/").content.decode())
+    assert "Change address" in draft
+    assert f"to {a.url}" in draft
+
+    release_of(project)
+
+    assert diffs.counts(project, 1, 2) == diffs.Counts(0, 1, 0, is_all=True)
+    assert "Sent again" in client.get("/p/shop/export/diff/?older=1&newer=2").content.decode()
+    edge.refresh_from_db()
+    outgoing.withdraw(project, project.edges.all(), editor, "")
+    release_of(project)
+    assert diffs.counts(project, 1, 3) == diffs.Counts(0, 0, 1, is_all=True)
+    assert diffs.counts(project, 0, 2) == diffs.Counts(1, 0, 0, is_all=True)
 
 
 def test_a_link_to_a_page_that_moved_is_changed_as_well(project, editor):

@@ -156,6 +156,8 @@ def test_the_number_shown_counts_what_a_joil_file_leaves_for_later(project, as_e
 
     assert "Export 2 links</button>" in compact(page.content.decode())
     assert [release.links for release in Release.objects.order_by("number")] == [2, 1]
+    said = text(as_editor.post(PAGE, sent(as_editor.get(PAGE), format="joil"), follow=True))
+    assert "a file of three columns has no word for changes and removals" in said
 
 
 def test_what_proves_sensitive_only_when_it_leaves_does_not_stop_the_others(project, as_editor):

@@ -132,8 +132,13 @@ def calibration_apply(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     else:
         of_cohort = address_of(project, name_of(Cohort.objects.get(pk=own.id)))
         offer_undo(request, project, "settings_tiers", of_cohort, former_bounds(own.bounds))
-    begins = _("“%(tier)s” begins at %(bound)s from now on.")
-    messages.success(request, begins % {"tier": tier.name, "bound": percent(point.bound)})
+    values = {"tier": tier.name, "bound": percent(point.bound)}
+    if own is None:
+        begins = _("“%(tier)s” begins at %(bound)s from now on.")
+    else:
+        begins = _("“%(tier)s” begins at %(bound)s for links %(where)s from now on.")
+        values["where"] = Cohort.objects.select_related("category").get(pk=own.id).said
+    messages.success(request, begins % values)
     return HttpResponseRedirect(address)
 
 

@@ -64,7 +64,8 @@ function nameOfTab() {
 export class Outbox {
   // `onAnswer(operation, answer)` is called for each answer, `onCounts(counts)` when nothing is left to send, and
   // `held()` names the cards that the browser holds ready, of which `onChanged(cards)` hears those that are others now, and
-  // `onState(state)` with "saved", "saving", "offline", "signed out", or "another" where somebody else has signed in.
+  // `onState(state)` with "saved", "saving", "offline", "signed out", "another" where somebody else has signed in, or
+  // "removed" where the user is no longer a member.
   constructor({ url, query, owner, token, held, onAnswer, onChanged, onCounts, onState }) {
     Object.assign(this, { url, query, token, held, onAnswer, onChanged, onCounts, onState });
     this.by = Number(owner.split(":")[0]); // the server takes it from nobody else
@@ -181,6 +182,7 @@ export class Outbox {
         keepalive: body.length < KEPT_ALIVE, // so that leaving the page does not cut it off
       });
       if (response.redirected || [401, 403].includes(response.status)) return { state: "signed out" };
+      if (response.status === 404) return { state: "removed" };
       if (response.status === 409) return { state: "another" };
       if (response.status === 400) return { malformed: await response.text() };
       return response.ok ? await response.json() : { state: "offline" };

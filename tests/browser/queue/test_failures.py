@@ -320,6 +320,18 @@ def test_signing_in_in_another_window_is_enough(at_queue, edges, live_server, ed
     expect(recent(at_queue)).to_have_count(1)
 
 
+def test_who_was_removed_from_the_project_learns_it_and_saves_when_they_are_back(at_queue, edges, project, editor):
+    expect_fetched(at_queue)
+    membership = project.memberships.get(user=editor)
+    membership.delete()
+    press(at_queue, "a")
+    expect_state(at_queue, "removed")
+    expect(at_queue.locator("[data-saved]")).to_contain_text("you are no longer a member of this project")
+    membership.save()
+    expect_saved(at_queue)
+    assert stored(edges[0])[0] == "accepted"
+
+
 def test_what_one_person_has_decided_is_not_saved_under_the_name_of_who_signs_in_next(
     at_queue, edges, live_server, project, editor
 ):

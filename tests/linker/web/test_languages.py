@@ -6,8 +6,22 @@ import pytest
 from django.test import Client
 from django.utils import translation
 
+from linker import audit
+from linker.models import ChangeKind
+
 pytestmark = pytest.mark.django_db
 GERMAN = {"accept-language": "de-AT,de;q=0.9,en;q=0.5"}
+
+
+def test_the_log_of_changes_says_in_german_what_was_changed(project, manager, client_for):
+    client = client_for(manager)
+    client.cookies["django_language"] = "de"
+    for subject in ("Match run 12 taken again, run 13", "Release 3 withdrawn", "Invitation 4 as editor", "/outlet/"):
+        audit.record(project, ChangeKind.RUNS, user=manager, subject=subject, after={"links": 1})
+    page = client.get(f"/p/{project.slug}/settings/log/").content.decode()
+    for said in ("Abgleich 12 wieder übernommen, Lauf 13", "Auslieferung 3 zurückgezogen", "Einladung 4 als Redakteur"):
+        assert said in page
+    assert ">/outlet/<" in page
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from review.models import Decision, Drawn, Grade, Judgement, Operation, Sample, 
 from review.quality import audits, judging, start
 from review.quality.rates import rates
 from review.releases.create import create_release
+from review.rulings import Ruling
 from review.undoing import undo
 from tests.factories import lenient_tiers, make_category, make_edge, make_member, make_page, make_run
 from tests.markup import compact
@@ -69,9 +70,22 @@ def test_where_nobody_else_is_there_it_is_said_and_a_newcomer_gets_the_links(pro
     project.memberships.filter(user=ada).update(role="viewer")
     run = make_run(project, RunKind.AUDIT)
     assert audits.run_audit(run).for_nobody == 1
-    assert "1 link is with nobody" in compact(client_for(manager).get("/p/shop/quality/").content.decode())
+    assert "1 link was given to nobody" in compact(client_for(manager).get("/p/shop/quality/").content.decode())
     bea = make_member(project, username="bea")
     assert judging.waiting_for(project, bea).count() == 1
+
+
+def test_links_of_a_judge_who_left_or_has_decided_are_with_nobody(project, ada, bea):
+    accepted(project, ada, 3)
+    audit(project)
+    assert judging.waiting_by_reader(project) == [("bea", 3)]
+    [taken_back] = undo(project, ada).decided
+    decide_edges(project, [taken_back.edge_id], Verb.REJECT, bea, Ruling(reason="irrelevant"))
+    assert judging.waiting_by_reader(project) == [("bea", 2), ("", 1)]
+    project.memberships.filter(user=bea).delete()
+    assert judging.waiting_by_reader(project) == [("", 3)]
+    cleo = make_member(project, username="cleo")
+    assert judging.waiting_for(project, cleo).count() == 3
 
 
 def test_the_draw_is_made_again_from_its_seed_and_a_run_that_runs_twice_draws_once(project, ada, monkeypatch):

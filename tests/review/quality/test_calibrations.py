@@ -163,7 +163,8 @@ def test_links_with_bounds_of_their_own_are_calibrated_alone(site, manager, ada,
     assert "Only links to pages with the role “Hub” were drawn" in compact(
         client.get(f"{PAGE}{sample.pk}/", asked).content.decode()
     )
-    client.post(f"{PAGE}{sample.pk}/apply/", asked)
+    answer = client.post(f"{PAGE}{sample.pk}/apply/", asked, follow=True)
+    assert "for links to pages with the role “Hub” from now on" in compact(answer.content.decode())
     assert cohort.bounds.get().lower_bound == 0.4
     assert site.tiers.get(basis=Basis.PROBABILITY).lower_bound == 0.9, "the project's stays"
     set_bounds(site, CohortName(Basis.PROBABILITY, role="hub"), {}, manager)

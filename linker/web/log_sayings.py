@@ -1,0 +1,39 @@
+"""What the subject of a change says, as the log has stored it in English."""
+
+from __future__ import annotations
+
+from linker.engine.messages import gettext_noop
+from linker.engine.sayings import NUMBER, Saying, one_of
+from linker.models import RunKind
+from linker.wording import in_english
+
+_RUN = {"run": NUMBER}
+_KINDS = {"kind": one_of(*(in_english(kind.label) for kind in RunKind)), **_RUN}
+_ROLES = (gettext_noop("viewer"), gettext_noop("editor"), gettext_noop("expert"), gettext_noop("manager"))
+_ROLE = {"number": NUMBER, "role": one_of(*_ROLES)}
+
+SUBJECTS = (
+    Saying(gettext_noop("Match run %(run)s taken again, run %(again)s"), {**_RUN, "again": NUMBER}),
+    Saying(gettext_noop("Match run %(run)s"), _RUN),
+    Saying(gettext_noop("%(kind)s, run %(run)s"), _KINDS),
+    Saying(gettext_noop("Release %(number)s withdrawn"), {"number": NUMBER}),
+    Saying(gettext_noop("Release %(number)s"), {"number": NUMBER}),
+    Saying(gettext_noop("Draft %(number)s discarded"), {"number": NUMBER}),
+    Saying(gettext_noop("Roll-out: %(rule)s")),
+    Saying(gettext_noop("Limits of alerts")),
+    Saying(gettext_noop("Suggestions that two people read")),
+    Saying(gettext_noop("Cards whose answer is known")),
+    Saying(gettext_noop("Bounds kept")),
+    Saying(gettext_noop("Bounds of links %(where)s")),
+    Saying(gettext_noop("Weights of the formula")),
+    Saying(gettext_noop("What roles give and receive")),
+    Saying(gettext_noop("Match: schedule")),
+    Saying(gettext_noop("%(source)s: schedule")),
+    Saying(gettext_noop("%(user)s, by the groups of the sign-in")),
+    Saying(gettext_noop("Invitation %(number)s as %(role)s for %(email)s"), _ROLE),
+    Saying(gettext_noop("Invitation %(number)s as %(role)s"), _ROLE),
+    Saying(gettext_noop("Assignment to %(person)s: %(name)s")),
+    Saying(gettext_noop("Not the same: %(url)s")),
+    Saying(gettext_noop("Taken back, not the same: %(url)s")),
+    Saying(gettext_noop("pages with %(clicks)s clicks or more"), {"clicks": NUMBER}),
+)
