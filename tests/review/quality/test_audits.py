@@ -79,7 +79,7 @@ def test_links_of_a_judge_who_left_or_has_decided_are_with_nobody(project, ada, 
     accepted(project, ada, 3)
     audit(project)
     assert judging.waiting_by_reader(project) == [("bea", 3)]
-    [taken_back] = undo(project, ada).decided
+    taken_back, *_ = undo(project, ada).decided
     decide_edges(project, [taken_back.edge_id], Verb.REJECT, bea, Ruling(reason="irrelevant"))
     assert judging.waiting_by_reader(project) == [("bea", 2), ("", 1)]
     project.memberships.filter(user=bea).delete()
