@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from linker.embedding.service import embedding_model
 from linker.engine.params import MatchParams
+from linker.matching import away
 from linker.matching.eligibility import eligible_pages
 from linker.matching.kept_runs import standing_run
 from linker.matching.stale import stage_taking_part
@@ -89,6 +90,7 @@ def run_recheck(run: Run, progress: Progress = lifecycle.no_progress) -> Recheck
     """The work of the run, over the slice that its parameters name. May run twice."""
     project, standing = run.project, standing_run(run.project)
     params = MatchParams.from_dict(standing.params) if standing is not None else MatchParams()
+    left = away.follow(project).left  # what an import that was killed did not get to
     progress(0, STEPS, "Reading the pages")
     eligible = eligible_pages(project, embedding_model(project), params)
     with transaction.atomic():
@@ -101,7 +103,7 @@ def run_recheck(run: Run, progress: Progress = lifecycle.no_progress) -> Recheck
             progress(2, STEPS, "Taking out what no longer holds")
             cursor.execute(_TAKEN_OUT)
             pages, linked, words = cursor.fetchone()
-    return RecheckReport(checked=checked, pages=pages, linked=linked, words=words)
+    return RecheckReport(checked=left + checked, pages=left + pages, linked=linked, words=words)
 
 
 def start_due() -> list[Run]:

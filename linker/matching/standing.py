@@ -74,7 +74,8 @@ _CHANCE = "coalesce(round(a.probability::numeric, 6), least(greatest(round(a.sco
 _WORDS_BACK = "NOT e.edited AND e.anchor <> a.anchor"
 _OPEN = f"""
 UPDATE linker_candidateedge e SET
-    stale = false, suppressed_by_id = NULL, barred_by_id = NULL, capped_at = NULL, run_id = %(run)s, updated_at = now(),
+    stale = false, suppressed_by_id = NULL, barred_by_id = NULL, capped_at = NULL, away_at = NULL,
+    run_id = %(run)s, updated_at = now(),
     score = round(a.score::numeric, 6), similarity = round(a.similarity::numeric, 6),
     probability = round(a.probability::numeric, 6), quantile = round(a.quantile::numeric, 6),
     ranked_by = (%(ranked_by)s::text[])[a.ranked_by],

@@ -224,4 +224,9 @@ def settle(project: Project) -> None:
             "AND capped_at IS NOT NULL",
             [project.pk],
         )
+        cursor.execute(
+            f"UPDATE linker_candidateedge SET away_at = NULL WHERE project_id = %s AND {sql(PROPOSED)} "
+            "AND away_at IS NOT NULL",
+            [project.pk],
+        )
     hide(project)

@@ -16,6 +16,7 @@ from linker.models.identity import (
     PageAddress,
     PageEvent,
     PageEventKind,
+    PageTurn,
 )
 from linker.models.kept_figures import KeptFigures
 from linker.models.kept_run import ChangedDonors, KeptBounds, KeptLinks, KeptRun, LinkChange, RunComparison
@@ -104,6 +105,7 @@ __all__ = [
     "PageList",
     "PageStatus",
     "PageTraffic",
+    "PageTurn",
     "PageTwin",
     "Pilot",
     "Placement",

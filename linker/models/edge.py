@@ -69,6 +69,9 @@ class CandidateEdge(models.Model):
     # When it left because its donor or acceptor was full; linker.matching.full_pages writes it.
     capped_at = models.DateTimeField(null=True, blank=True)
 
+    # When it left because its donor or acceptor went missing, or may not be linked; linker.matching.away writes it.
+    away_at = models.DateTimeField(null=True, blank=True)
+
     # An accepted link of a page that has a gate: whether it waits for a second person, and who that was.
     waits = models.BooleanField(default=False, db_default=False)
     second_by = models.ForeignKey(
@@ -226,6 +229,7 @@ class CandidateEdge(models.Model):
             ),
             models.Index(fields=["barred_by"], condition=models.Q(barred_by__isnull=False), name="edge_barred"),
             models.Index(fields=["project"], condition=models.Q(capped_at__isnull=False), name="edge_capped"),
+            models.Index(fields=["project"], condition=models.Q(away_at__isnull=False), name="edge_away"),
             models.Index(
                 fields=["project", "status", "tier"], condition=~models.Q(sensitive=""), name="edge_sensitive"
             ),

@@ -86,6 +86,8 @@ EDGE_COLUMNS = (
     EdgeColumn("barred_by_id", Form.BIGINT, Value.NOT_OF_RUN, nullable=True),
     # linker.matching.full_pages does.
     EdgeColumn("capped_at", Form.TIME, Value.NOT_OF_RUN, nullable=True),
+    # linker.matching.away does.
+    EdgeColumn("away_at", Form.TIME, Value.NOT_OF_RUN, nullable=True),
     # review.decisions and review.second_person do.
     EdgeColumn("waits", Form.BOOLEAN, Value.NOT_OF_RUN),
     EdgeColumn("second_by_id", Form.INTEGER, Value.NOT_OF_RUN, nullable=True),

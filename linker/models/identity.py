@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from linker.models.edge import CandidateEdge, EdgeStatus
 from linker.models.page import Page, QuerySource, TrafficPeriod
 from linker.models.project import Project
-from linker.models.querysets import LIVE_STATUS, sql
+from linker.models.querysets import GIVES, LIVE_STATUS, RECEIVES, sql
 from linker.models.run import Run
 from linker.models.search_words import SearchWords
 
@@ -159,15 +159,37 @@ class EdgeMove(models.Model):
 def follows_sql(edge: str) -> str:
     """SQL, for a statement with the parameter `project`: whether an edge may stand in the queue, whatever else says so.
     One of a page that is merged, redirected or removed may not, nor one that gave its pair up to another, until a match
-    proposes it. Such pages are few and are read once."""
+    proposes it: such pages are few and are read once. Nor may one of a donor that is missing or does not answer, or of
+    an acceptor that is not indexable besides: of those there may be many."""
     gone = (
         f"SELECT gone.id FROM linker_page gone WHERE gone.project_id = %(project)s AND NOT ({sql(LIVE_STATUS, 'gone')})"
     )
     return (
-        f"({edge}.source_id NOT IN ({gone}) AND {edge}.target_id NOT IN ({gone}) AND {edge}.id NOT IN ("
+        f"({edge}.source_id NOT IN ({gone}) AND {edge}.target_id NOT IN ({gone}) "
+        f"AND EXISTS (SELECT FROM linker_page gives WHERE gives.id = {edge}.source_id AND {sql(GIVES, 'gives')}) "
+        f"AND EXISTS (SELECT FROM linker_page takes WHERE takes.id = {edge}.target_id AND {sql(RECEIVES, 'takes')}) "
+        f"AND {edge}.id NOT IN ("
         "SELECT gave.edge_id FROM linker_edgemove gave JOIN linker_candidateedge given ON given.id = gave.edge_id "
         "WHERE gave.project_id = %(project)s AND gave.closed AND gave.reason = 'swapped' AND gave.run = given.run_id))"
     )
+
+
+class PageTurn(models.Model):
+    """A page that has come to give or receive links, or no longer may, until its suggestions have followed: see
+    linker.matching.away.
+
+    A trigger writes it, in the transaction that changes the page, and never waits for another: the page may be there
+    twice.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        indexes = [models.Index(fields=["project", "id"], name="page_turn_of_project")]
+
+    def __str__(self) -> str:
+        return str(self.page_id)
 
 
 class MovedTraffic(models.Model):

@@ -28,6 +28,9 @@ EMBEDDABLE = LIVE & ANSWERED_200
 LINKABLE = LIVE & ANSWERING
 INDEXABLE = PRESENT & Q(indexable=True)
 NOT_INDEXABLE = PRESENT & Q(indexable=False)
+# Which pages may give a link at all, and receive one.
+GIVES = LINKABLE
+RECEIVES = LINKABLE & Q(indexable=True)
 # No other page links to it from its text: TEXT_LINK in linker.models.linked, which counts until an import of links no
 # longer holds it, also from pages that are not indexable or are missing themselves. An import of links counts them in
 # `inlinks`; a match run, which reads them anyway, counts them the same way in linker.matching.needs.

@@ -18,6 +18,7 @@ from ingest.kinds.events.report import EVENTS
 from ingest.kinds.events.stage import Event
 from ingest.kinds.events.telling import BadEvent, Telling, check, kind_of
 from ingest.kinds.sql import lock
+from linker.matching import away
 from linker.models import EventOrigin
 from linker.pages.identity import edges
 from linker.pages.identity.record import record
@@ -68,6 +69,7 @@ class EventsImport(ImportKind):
         telling.story.write()
         told = record(project, EventOrigin.FILE, run=task.run, user=task.run.created_by if task.run else None)
         transaction.on_commit(lambda: edges.settle(project))
+        transaction.on_commit(lambda: away.follow(project))
         task.note_done()
         report |= {"events": sum(told.values()), **told, "seen_before": telling.same}
         return report | task.skipped.report() | {"mapping": task.rows.mapping}

@@ -21,6 +21,7 @@ from ingest.kinds.project_pages import leading_pages, page_ids
 from ingest.kinds.sql import lock
 from ingest.kinds.traffic.merge import merge_traffic
 from ingest.kinds.traffic.stage import drop_traffic_stage, sum_crawled_traffic
+from linker.matching import away
 from linker.matching.tiers import catch_up
 from linker.models import TrafficSource
 from linker.pages.identity import edges
@@ -151,6 +152,7 @@ class PagesLoad:
         transaction.on_commit(lambda: settle(self.project))
         if self.is_crawl and not self.is_first:
             transaction.on_commit(lambda: edges.settle(self.project))
+        transaction.on_commit(lambda: away.follow(self.project))
         transaction.on_commit(lambda: catch_up(self.project))
         self.task.note_done()
 

@@ -13,6 +13,7 @@ from ingest.fields.skipped import REASONS
 from ingest.kinds.events.telling import TOLD, Telling
 from ingest.kinds.sql import lock
 from linker.management.commands._cli import ProjectCommand
+from linker.matching import away
 from linker.models import EventOrigin, PageEventKind
 from linker.pages.identity import edges
 from linker.pages.identity.record import record
@@ -47,5 +48,5 @@ class Command(ProjectCommand):
                 raise CommandError(f"{options['url']}: {REASONS[why].lower()}. Nothing was changed.")
             telling.story.write()
             told = record(project, EventOrigin.COMMAND)
-        moved = edges.settle(project)
+        moved = edges.settle(project) + sum(away.follow(project))
         self.stdout.write(f"{moved:,} suggestions followed." if told else "That was known. Nothing was changed.")

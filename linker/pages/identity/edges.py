@@ -20,10 +20,12 @@ from linker.models.linked import linked_sql
 from linker.models.querysets import (
     ACCEPTED,
     DECIDED,
+    GIVES,
     LIVE_STATUS,
     OPEN,
     OUT,
     PROPOSED,
+    RECEIVES,
     REFUSED,
     REOPENED,
     UNDECIDED,
@@ -151,7 +153,7 @@ WHERE m.project_id = %(project)s AND m.closed AND m.reason <> 'swapped' AND m.ru
     AND m.status_before IN ('suggested', 'accepted')
     AND NOT EXISTS (SELECT FROM linker_edgemove later WHERE later.edge_id = m.edge_id AND later.id > m.id)
     AND {sql(UNDECIDED, "e")} AND e.stale AND NOT e.regressed AND e.suppressed_by_id IS NULL
-    AND e.barred_by_id IS NULL AND e.capped_at IS NULL AND {sql(LIVE_STATUS, "sl")} AND {sql(LIVE_STATUS, "tl")}
+    AND e.barred_by_id IS NULL AND e.capped_at IS NULL AND {sql(GIVES, "sl")} AND {sql(RECEIVES, "tl")}
 ORDER BY e.id LIMIT {AT_A_TIME} FOR NO KEY UPDATE OF e
 """
 _REOPEN = """
