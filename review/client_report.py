@@ -85,7 +85,9 @@ class WorkFigures:
 
     @property
     def decided(self) -> int:
-        return self.accepted + self.exported + self.rejected + self.withdrawn
+        """A link that is out was approved, also where it has come back to the queue. If it is rejected there, it counts
+        as both until it is off the site."""
+        return self.accepted + max(self.exported, self.out) + self.rejected + self.withdrawn
 
     @property
     def share(self) -> float | None:

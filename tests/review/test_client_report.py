@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 
 from linker.models import Page, Run, RunKind
 from linker.runs.reports import report_of
-from review.client_report import ClientReport, NextStep, Rate, write_report
+from review.client_report import ClientReport, NextStep, Rate, WorkFigures, write_report
 from review.models import Held, PublishedLink
 from review.releases.create import create_release
 from tests.chromium import FLAGS, system_chromium
@@ -159,3 +159,8 @@ def test_what_waits_for_a_second_person_is_not_called_ready(site, client_for, vi
     page = re.sub(r"\s+", " ", client.get(address).content.decode())
     assert "Let a second person look at the approved link that waits for one." in page
     assert "Release the approved link" not in page
+
+
+def test_a_released_link_that_came_back_to_the_queue_counts_as_approved():
+    work = WorkFigures(accepted=1, exported=10, out=11, withdrawn=2, rejected=4)
+    assert (work.decided, round(work.share or 0, 3)) == (18, 0.778)
