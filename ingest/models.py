@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from linker.models import Project, Run
+from linker.models import Page, Project, Run
 
 
 class Upload(models.Model):
@@ -92,6 +92,22 @@ class SiteSource(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class SourcePage(models.Model):
+    """A page that a source holds: its newest whole fetch has seen it, or a later one that saw a part.
+
+    A fetch says of these pages alone that they are gone (ingest.kinds.pages.held).
+    """
+
+    source = models.ForeignKey(SiteSource, on_delete=models.CASCADE, related_name="+", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["source", "page"], name="source_page_once")]
+
+    def __str__(self) -> str:
+        return f"{self.page_id} of {self.source_id}"
 
 
 class Schedule(models.Model):

@@ -51,8 +51,8 @@ def consequences(before: SiteSource, now: SiteSource) -> list[str]:
         return []
     said = [
         _(
-            "The next fetch begins at %(address)s. Pages of the project that it does not find there count as missing "
-            "then; if that is far more than a few, the import stops and asks."
+            "The next fetch begins at %(address)s. Pages that this source held and that it does not find there count "
+            "as missing then; if that is far more than a few, the import stops and asks."
         )
         % {"address": now.address}
     ]

@@ -28,7 +28,7 @@ def fetch(query: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> list[tu
         return cursor.fetchall()
 
 
-def fetch_number(query: str, params: Sequence[Any] = ()) -> int:
+def fetch_number(query: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> int:
     """The one number that a query finds."""
     return fetch(query, params)[0][0]
 

@@ -23,8 +23,10 @@ class Source(ABC):
 
     Messages use `name`; `header` has the names of the columns, each once. `position` of `size` says how far the
     reading has come, in units of the source's own. `known` is what a file is known for. `is_whole`: what the
-    source does not hold is gone; a part of a site says nothing of the rest. `exact_text`: texts are stored as they are,
-    because places in them are known. `places_only`: of its links nothing counts but where they stand in the texts.
+    source does not hold is gone; a part of a site says nothing of the rest. `site_source` is the number of the
+    SiteSource that the rows were fetched from, which speaks of the pages that it held before alone; None for a file,
+    which speaks of all. `exact_text`: texts are stored as they are, because places in them are known. `places_only`:
+    of its links nothing counts but where they stand in the texts.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Source(ABC):
     size = 1
     known: Known | None = None
     is_whole = True
+    site_source: int | None = None
     exact_text = False
     places_only = False
 

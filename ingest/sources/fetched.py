@@ -43,4 +43,7 @@ class Fetched(SourceKind):
         run = Run.objects.filter(pk=int(where), project=project, kind=RunKind.FETCH).first()
         if run is None or not store_path(run).is_file():
             raise UserError(f"What run {where} fetched is no longer there. Fetch the source again.")
-        return ROWS[kind](store_path(run), f"{source_of(run).name}, run {run.pk}")
+        source = source_of(run)
+        rows = ROWS[kind](store_path(run), f"{source.name}, run {run.pk}")
+        rows.site_source = source.pk
+        return rows

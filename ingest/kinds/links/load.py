@@ -35,7 +35,7 @@ def load_links(task: ImportTask) -> Counts:
         report: Counts = {**task.source.describe(), "rows": count}
         if not parser.says_position:
             report["made_template_by_repetition"] = part_repeated_links()
-        live = 0 if stage.at_once else merge.count_live_links(project)
+        live = 0 if stage.at_once else merge.count_live_links(project, task.source.site_source)
         # Where the project has too few to compare with, the merge counts them.
         report["links"] = count_staged_links() if live >= SHRINK_FROM else stage.rows
         report["ignored"] = dict(parser.ignored.most_common())
@@ -48,8 +48,11 @@ def load_links(task: ImportTask) -> Counts:
             task.note_stage("Saving places of links")
             report["places"] = stage.places.save(project)
     report["links"] = report["new"] + report["seen_before"]
-    whole = task.source.is_whole
-    report["missing"] = 0 if stage.at_once else merge.mark_missing_links(project, task.seen_at, of_staged=not whole)
+    report["missing"] = 0
+    if not stage.at_once:
+        report["missing"] = merge.mark_missing_links(
+            project, task.seen_at, of_staged=not task.source.is_whole, source=task.source.site_source
+        )
     merge.keep_destinations(project, pages.moves)
     task.note_stage("Counting links")
     analyze("linker_existinglink")
@@ -69,9 +72,10 @@ def _check(task: ImportTask, report: Counts, live: int) -> None:
             raise task.stop_without_rows("a page", report)
         raise task.stop(f"{name}: none of its {report['rows']:,} rows is a link between two pages.", report)
     if task.source.is_whole and not task.rows.options.get("allow_shrink") and shrinks(live, report["links"]):
+        had = "the project has" if task.source.site_source is None else "the source had"
         raise task.stop_for_shrinking(
-            f"{name} holds {report['links']:,} links where the project has {live:,}: less than {SHRINK_TO:.0%}. A part "
-            "of a crawl would mark all others as missing. If the links did go, import again and allow it (the tick "
-            "box in the preview, or --allow-shrink).",
+            f"{name} holds {report['links']:,} links where {had} {live:,}: less than {SHRINK_TO:.0%}. A part of a "
+            "crawl would mark all others as missing. If the links did go, import again and allow it (the tick box in "
+            "the preview, or --allow-shrink).",
             report,
         )

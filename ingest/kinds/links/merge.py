@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ingest.kinds.sql import execute, fetch, fetch_number
 from linker.models import Block
 from linker.models.linked import TEXT_LINK
-from linker.models.querysets import PRESENT, sql
+from linker.models.querysets import MISSING, PRESENT, sql
 from linker.storage.copy import copy_in
 
 if TYPE_CHECKING:
@@ -34,22 +34,36 @@ def has_links(project: Project, *blocks: Block) -> bool:
     )
 
 
-def count_live_links(project: Project) -> int:
+# Of a fetch: the links of pages that its source holds, and those of pages that are missing by now.
+_OF_SOURCE = (
+    " AND (source_id IN (SELECT page_id FROM ingest_sourcepage WHERE source_id = %(source)s) OR source_id IN "
+    f"(SELECT id FROM linker_page WHERE project_id = %(project)s AND {sql(MISSING)}))"
+)
+_OF_STAGED = " AND source_id IN (SELECT source FROM stage_link)"
+
+
+def count_live_links(project: Project, source: int | None = None) -> int:
+    """Links of the project that are not missing; with a source, those that its fetch may mark as missing."""
     return fetch_number(
-        f"SELECT count(*) FROM linker_existinglink WHERE project_id = %s AND {sql(PRESENT)}", [project.pk]
+        "SELECT count(*) FROM linker_existinglink WHERE project_id = %(project)s "
+        f"AND {sql(PRESENT)}{_OF_SOURCE if source is not None else ''}",
+        {"project": project.pk, "source": source},
     )
 
 
-def mark_missing_links(project: Project, seen_at: datetime, *, of_staged: bool = False) -> int:
+def mark_missing_links(
+    project: Project, seen_at: datetime, *, of_staged: bool = False, source: int | None = None
+) -> int:
     """Marks the links that the import did not see. Returns how many were live until now.
 
-    `of_staged`: only links of pages of which the import saw a link, since it saw a part of the site.
+    `of_staged`: only links of pages of which the import saw a link, since it saw a part of the site. `source`: the
+    number of the SiteSource that was fetched, which knows the links of the pages that it holds.
     """
-    staged = " AND source_id IN (SELECT source FROM stage_link)" if of_staged else ""
+    part = _OF_STAGED if of_staged else _OF_SOURCE if source is not None else ""
     return execute(
-        "UPDATE linker_existinglink SET missing_since = %s "
-        f"WHERE project_id = %s AND {sql(PRESENT)} AND last_seen_at < %s{staged}",
-        [seen_at, project.pk, seen_at],
+        "UPDATE linker_existinglink SET missing_since = %(at)s "
+        f"WHERE project_id = %(project)s AND {sql(PRESENT)} AND last_seen_at < %(at)s{part}",
+        {"project": project.pk, "at": seen_at, "source": source},
     )
 
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from ingest.addresses.destinations import Moves, PageFinder, destinations
 from ingest.cells.markup import is_markup, text_of, without_entities
 from ingest.kinds.base import SHRINK_TO, shrinks
-from ingest.kinds.pages import merge, moves, stage
+from ingest.kinds.pages import held, merge, moves, stage
 from ingest.kinds.pages.category_paths import CategoryPaths
 from ingest.kinds.pages.category_source import empty_crumbs, has_json_ld, without_crumbs
 from ingest.kinds.pages.doubt import why_doubtful
@@ -105,11 +105,13 @@ class PagesLoad:
         not the site."""
         if not report["pages"]:
             raise self.task.stop_without_rows("a page", report)
-        live = merge.count_live(self.project)
+        source = self.task.source.site_source
+        before = merge.count_live(self.project) if source is None else held.count_held(source)
         allowed = self.task.rows.options.get("allow_shrink")
-        if self._is_whole and not allowed and shrinks(live, report["pages"]):
+        if self._is_whole and not allowed and shrinks(before, report["pages"]):
+            had = "the project has" if source is None else "the source had"
             raise self.task.stop_for_shrinking(
-                f"{self.task.source.name} holds {report['pages']:,} pages where the project has {live:,}: less than "
+                f"{self.task.source.name} holds {report['pages']:,} pages where {had} {before:,}: less than "
                 f"{SHRINK_TO:.0%}. A part of a crawl would mark all others as missing. If the site did shrink, import "
                 "again and allow it (the tick box in the preview, or --allow-shrink).",
                 report,
@@ -158,7 +160,7 @@ class PagesLoad:
 
     @property
     def _is_whole(self) -> bool:
-        """Whether the rows say of all other pages that they are gone."""
+        """Whether the rows say of other pages that they are gone."""
         return self.is_crawl and self.task.source.is_whole
 
     @property
@@ -195,8 +197,8 @@ class PagesLoad:
 
     def _save_pages(self) -> Counts:
         from_folders = self.parser.source == "folders"
-        held = {"linker_project": [self.project.pk], "linker_category": merge.staged_categories()}
-        with lock_references(held):
+        references = {"linker_project": [self.project.pk], "linker_category": merge.staged_categories()}
+        with lock_references(references):
             counts = merge.merge_pages(
                 self.project,
                 self.parser.filled,
@@ -206,8 +208,18 @@ class PagesLoad:
                 languages_read=self.is_first,
                 seen_at=self.task.seen_at,
             )
-        missing = merge.mark_missing_pages(self.project, self.task.seen_at) if self._is_whole else 0
-        return counts | {"missing": missing}
+        return counts | {"missing": self._mark_missing()}
+
+    def _mark_missing(self) -> int:
+        """Pages that the rows say are gone: a file speaks of the project's, a fetch of those that its source held."""
+        source, seen_at = self.task.source.site_source, self.task.seen_at
+        if source is not None and self.is_crawl:
+            held.note_held(self.project, source, seen_at)
+        if not self._is_whole:
+            return 0
+        if source is None:
+            return merge.mark_missing_pages(self.project, seen_at)
+        return held.mark_missing_held(source, seen_at)
 
     def _save_traffic(self) -> Counts:
         """What a crawl knows of Search Console: of its own source, whose period is unknown."""
