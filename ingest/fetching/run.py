@@ -16,7 +16,7 @@ from ingest.sources.connectors import registry
 from ingest.sources.connectors.base import Fetching
 from ingest.sources.fetched import source_of, store_path
 from ingest.sources.outgoing import Rules
-from ingest.sources.store import FetchStore
+from ingest.sources.store import DONE, FetchStore
 from linker.errors import UserError
 from linker.models import Run, RunKind, RunStatus
 from linker.operations.version import code_version
@@ -72,8 +72,9 @@ def run_fetch(run: Run, progress: Progress = lifecycle.no_progress) -> FetchRepo
         find_faulty(store, fetching.site)
         report = _report(fetching, time.monotonic() - started)
         store.note("is_whole", store.is_whole)
+        says_nothing = not report.pages and not (store.noted("texts_only") and store.counts().get(DONE))
     _forget_old(source, run)
-    if not report.pages:
+    if says_nothing:
         raise UserError(
             f"{source.address}: no page could be read. {report.stopped_by or 'Check the address and what it answers.'}"
         )

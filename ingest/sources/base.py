@@ -26,7 +26,8 @@ class Source(ABC):
     source does not hold is gone; a part of a site says nothing of the rest. `site_source` is the number of the
     SiteSource that the rows were fetched from, which speaks of the pages that it held before alone; None for a file,
     which speaks of all. `exact_text`: texts are stored as they are, because places in them are known. `places_only`:
-    of its links nothing counts but where they stand in the texts.
+    of its links nothing counts but where they stand in the texts. `known_only`: it says something of the pages that the
+    project has, and names no new ones.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Source(ABC):
     site_source: int | None = None
     exact_text = False
     places_only = False
+    known_only = False
 
     @abstractmethod
     def chunks(self) -> Iterator[Records]:

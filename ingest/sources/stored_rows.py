@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 CHUNK = 500
 HEADINGS, CRUMBS = 40, 8
 HTML = "text/html"
+OF_TEXTS = ("url", "body", "status_code", "indexability", "indexability_status", "canonical_link", "redirect_url")
 PAGES = (
     "SELECT p.id, p.url, p.content_type, p.status_code, p.robots, p.canonical, p.redirect_url, p.depth, p.modified, "
     "p.sitemap_modified, r.title, r.h1, r.headings, r.description, r.language, r.text, r.breadcrumb, r.word_count, "
@@ -39,7 +40,7 @@ class StoredRows(Source):
         self.at = 0
         with FetchStore(path, read_only=True) as store:
             self.is_whole = store.is_whole
-            self.texts_only = bool(store.noted("texts_only", False))
+            self.known_only = bool(store.noted("texts_only", False))
             self.size = max(1, self._count(store))
 
     def _count(self, store: FetchStore) -> int:
@@ -66,11 +67,11 @@ class StoredPages(StoredRows):
     def mapping(self) -> dict[str, list[str]]:
         """Which column fills which field. Breadcrumbs where any page has one; else addresses tell the categories.
 
-        Where the fetch was for texts alone, no other column fills its field.
+        Where the fetch was for texts alone, they and how the pages answered are all that is taken.
         """
-        if self.texts_only:
+        if self.known_only:
             left_out: dict[str, list[str]] = {name: [] for name in (*self.simple, "headings", "breadcrumb")}
-            return {**left_out, "url": ["url"], "body": ["body"]}
+            return left_out | {name: [name] for name in OF_TEXTS}
         mapping = {name: [name] for name in self.simple}
         mapping["headings"] = [f"heading {n}" for n in range(1, HEADINGS + 1)]
         if self._has_crumbs():
@@ -121,7 +122,7 @@ class StoredLinks(StoredRows):
 
     @property
     def places_only(self) -> bool:  # type: ignore[override]
-        return self.texts_only
+        return self.known_only
 
     def _count(self, store: FetchStore) -> int:
         return int(store.connection.execute("SELECT count(*) FROM link").fetchone()[0])

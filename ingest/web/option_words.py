@@ -19,7 +19,10 @@ OPTION_WORDS: dict[str, tuple[Any, Any]] = {
     "exclude": (_("Without addresses that match"), _("One RE2 pattern a line.")),
     "follow_sitemaps": (_("Begin with the site’s sitemaps too"), ""),
     "browser": (_("Read pages in a browser"), _("For sites that show their text by JavaScript alone.")),
-    "texts_only": (_("Only texts of pages that have none"), _("Nothing else is fetched.")),
+    "texts_only": (
+        _("Only texts of pages that have none"),
+        _("They get the status that they answer with as well. No page is added."),
+    ),
     "leave_out": (_("Types of posts left out"), _("Their names, separated by commas.")),
     "pause": (_("Seconds between two questions"), ""),
 }

@@ -69,6 +69,7 @@ class PagesLoad:
                 self.skipped.add(line, "duplicate", address=url)
         if not self.is_crawl:
             moves.name_by_new_addresses(self.project)
+        if not self.is_crawl or self.task.source.known_only:
             for line, url in stage.drop_unknown(self.project):
                 self.skipped.add(line, "no_title", address=url)
         return {
@@ -213,7 +214,7 @@ class PagesLoad:
     def _mark_missing(self) -> int:
         """Pages that the rows say are gone: a file speaks of the project's, a fetch of those that its source held."""
         source, seen_at = self.task.source.site_source, self.task.seen_at
-        if source is not None and self.is_crawl:
+        if source is not None and self.is_crawl and not self.task.source.known_only:
             held.note_held(self.project, source, seen_at)
         if not self._is_whole:
             return 0

@@ -66,12 +66,13 @@ class Before:
 
 
 class Answers:
-    """Writes answers into a store. `previous` is the store of the last fetch."""
+    """Writes answers into a store. `previous` is the store of the last fetch; `follows`: links lead to further pages;
+    `adds`: redirects do."""
 
     def __init__(
-        self, store: FetchStore, frontier: Frontier, scope: Scope, previous: Path | None, *, follows: bool
+        self, store: FetchStore, frontier: Frontier, scope: Scope, previous: Path | None, *, follows: bool, adds: bool
     ) -> None:
-        self.store, self.frontier, self.scope, self.follows = store, frontier, scope, follows
+        self.store, self.frontier, self.scope, self.follows, self.adds = store, frontier, scope, follows, adds
         self.has_previous = previous is not None
         if previous is not None:
             store.connection.execute("ATTACH ? AS previous", [f"{previous.resolve().as_uri()}?mode=ro"])
@@ -180,7 +181,7 @@ class Answers:
             if answer.status in REDIRECTS and answer.location:
                 values["redirect_url"] = _joined(row.url, answer.location)
                 asked = self.scope.find(values["redirect_url"])
-                if asked is not None and asked.key != row.key:
+                if self.adds and asked is not None and asked.key != row.key:
                     self.frontier.keep_edges(row.id, self.frontier.add([asked], row.depth, "redirect"))
             self._save(row, answer, values)
 

@@ -41,7 +41,7 @@ class Crawl:
         self.scope = Scope(plan.site, self.options)
         self.frontier = Frontier(store, self.scope)
         previous = Path(plan.previous) if plan.previous else None
-        self.answers = Answers(store, self.frontier, self.scope, previous, follows=plan.follows)
+        self.answers = Answers(store, self.frontier, self.scope, previous, follows=plan.follows, adds=plan.adds)
         self.bytes = int(store.connection.execute("SELECT coalesce(sum(bytes), 0) FROM page").fetchone()[0])
         self.asked = int(store.connection.execute("SELECT count(*) FROM page WHERE attempts > 0").fetchone()[0])
         self.files_asked = int(store.noted("files_asked", 0))  # robots.txt and sitemaps
@@ -193,7 +193,7 @@ class Crawl:
         """Notes how the crawl ended. It is whole where nothing is left to ask for and few addresses failed."""
         counts = self._counts()
         self.stopped_by = self.stopped_by or self.unread_sitemap
-        if not self.stopped_by and not counts["read"]:
+        if not self.stopped_by and not counts["read"] and not (self.options.texts_only and counts["answered"]):
             self.stop(self._why_nothing())
         errors = counts["failed"] + counts["refused"]
         if not self.stopped_by and errors > FEW_ERRORS and errors > ERROR_SHARE * max(1, self.asked):
@@ -209,7 +209,8 @@ class Crawl:
 
     def _counts(self) -> dict[str, int]:
         row = self.store.connection.execute(
-            "SELECT count(*) FILTER (WHERE state = 'done' AND html IS NOT NULL), "
+            "SELECT count(*) FILTER (WHERE state = 'done'), "
+            "count(*) FILTER (WHERE state = 'done' AND html IS NOT NULL), "
             "count(*) FILTER (WHERE redirect_url <> ''), "
             "count(*) FILTER (WHERE state = 'done' AND status_code >= 400), "
             "count(*) FILTER (WHERE state = 'failed' AND fault = 'robots.txt'), "
@@ -218,7 +219,7 @@ class Crawl:
             "count(*) FILTER (WHERE state = 'done' AND status_code IN (401, 403, 407, 451)), "
             "coalesce(sum(attempts), 0) FROM page"
         ).fetchone()
-        names = ("read", "redirects", "broken", "barred", "failed", "waiting", "refused", "requests")
+        names = ("answered", "read", "redirects", "broken", "barred", "failed", "waiting", "refused", "requests")
         found = dict(zip(names, row, strict=True))
         trapped = max(len(self.scope.trapped), int(self.store.noted("counts", {}).get("trapped", 0)))
         found["requests"] += self.files_asked

@@ -49,6 +49,11 @@ class Plan:
         return not self.sitemap_only and not self.choices.texts_only
 
     @property
+    def adds(self) -> bool:
+        """Whether redirects lead to further pages."""
+        return not self.choices.texts_only
+
+    @property
     def site(self) -> Site:
         return Site(self.base_url, strip_slash=self.strip_slash, strip_www=self.strip_www)
 

@@ -15,7 +15,7 @@ from ingest.sources.outgoing import Rules
 from linker.errors import UserError
 from linker.models import Block, ExistingLink, Page, Run, RunKind
 from tests.factories import make_page, make_project
-from tests.ingest.sources.crawler.sites import page, served
+from tests.ingest.sources.crawler.sites import page, redirect, served
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -77,6 +77,39 @@ def test_the_pages_without_text_are_completed_and_nothing_else_is_changed():
     assert a.body[link.place : link.place + len(link.anchor)] == link.anchor
     assert (link.follow, link.missing_since, ExistingLink.objects.count()) == (False, None, 1)
     assert Page.objects.count() == 3
+
+
+def test_pages_without_text_have_the_statuses_that_were_answered_and_none_is_added():
+    replies = {
+        "/moved": redirect("/new"), "/new": page("New"),
+        "/hidden": page("H", head="<meta name=robots content=noindex>"),
+        "/copy": page("Copy", head="<link rel=canonical href=/known>"),
+    }  # fmt: skip
+    with served(replies) as site:
+        project = make_project("shop", base_url=site.base)
+        make_page(project, "/known", title="Known", body="A text that is there.")
+        for path in ("/gone", "/moved", "/hidden", "/copy"):
+            make_page(project, path, title=path, body="")
+        crawl_site("shop", "--texts-only")
+        assert site.asked["/new"] == 0
+    found = Page.objects.order_by("pk").values_list(
+        "title", "status_code", "indexability_status", "indexable", "status"
+    )
+    assert list(found) == [
+        ("Known", 200, "", True, "live"),
+        ("/gone", 404, "Client Error", False, "removed"),
+        ("/moved", 301, "Redirected", False, "redirected"),
+        ("/hidden", 200, "noindex", False, "live"),
+        ("/copy", 200, "Canonicalised", False, "merged"),
+    ]
+
+
+def test_pages_without_text_that_are_all_gone_are_said_to_be():
+    with served({}) as site:
+        project = make_project("shop", base_url=site.base)
+        make_page(project, "/gone", title="Gone", body="")
+        crawl_site("shop", "--texts-only")
+    assert Page.objects.get().status_code == 404
 
 
 def test_a_site_that_may_not_be_asked_is_refused_in_a_sentence(settings):
