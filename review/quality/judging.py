@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from django.db import transaction
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, Value, When
+from django.db import connection, transaction
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from linker.errors import UserError
@@ -38,31 +38,43 @@ def audits(project: Project, most: int) -> list[Sample]:
     return found
 
 
-_DECIDED = Decision.objects.filter(edge=OuterRef("edge")).exclude(verb=Verb.UNDO)
-
-
-def _is_with_nobody(project: Project) -> Q:
-    """Given to nobody, or to somebody who cannot judge it any more."""
-    members = Membership.objects.filter(project=project, role__in=roles_of(Role.EDITOR), user__is_active=True)
-    can_judge = Exists(members.filter(user=OuterRef("reader"))) & ~Exists(_DECIDED.filter(user=OuterRef("reader")))
-    return Q(reader=None) | ~can_judge
-
-
 def waiting_for(project: Project, user: User) -> QuerySet[SampleLink]:
     """What a person can judge now, the oldest sample first: what was given to them, and what was given to nobody, or to
     somebody who cannot judge it any more. Never what they have decided on, or have judged as the other of two."""
+    decided = Decision.objects.filter(edge=OuterRef("edge")).exclude(verb=Verb.UNDO)
+    members = Membership.objects.filter(project=project, role__in=roles_of(Role.EDITOR), user__is_active=True)
+    is_stuck = (
+        Q(reader=None)
+        | ~Exists(members.filter(user=OuterRef("reader")))
+        | Exists(decided.filter(user=OuterRef("reader")))
+    )
     other = SampleLink.objects.filter(sample=OuterRef("sample"), edge=OuterRef("edge"), reader=user)
-    links = SampleLink.objects.filter(project=project, grade="").filter(Q(reader=user) | _is_with_nobody(project))
-    links = links.exclude(Exists(_DECIDED.filter(user=user)))
+    links = SampleLink.objects.filter(project=project, grade="").filter(Q(reader=user) | is_stuck)
+    links = links.exclude(Exists(decided.filter(user=user)))
     return links.exclude(Exists(other.exclude(pk=OuterRef("pk")))).order_by("sample_id", "place", "turn")
 
 
+_WAITING = """
+SELECT coalesce(judge.name, '') AS name, count(*) FROM review_samplelink s LEFT JOIN LATERAL (
+    SELECT u.username AS name FROM linker_membership m JOIN auth_user u ON u.id = m.user_id AND u.is_active
+    WHERE m.project_id = s.project_id AND m.user_id = s.reader_id AND m.role = ANY(%(roles)s) AND NOT EXISTS (
+        SELECT FROM review_decision d WHERE d.edge_id = s.edge_id AND d.user_id = s.reader_id AND d.verb <> %(undo)s)
+) judge ON true
+WHERE s.project_id = %(project)s AND s.grade = '' GROUP BY 1 ORDER BY 2 DESC, 1
+"""
+
+
 def waiting_by_reader(project: Project) -> list[tuple[str, int]]:
-    """How many links wait, by the name of who has them, most first; "" for those that are anybody's to judge."""
-    waiting = SampleLink.objects.filter(project=project, grade="").order_by()
-    name = Case(When(_is_with_nobody(project), then=Value("")), default=F("reader__username"))
-    found = waiting.annotate(name=name).values_list("name").annotate(links=Count("pk"))
-    return sorted(found, key=lambda row: (-row[1], row[0]))
+    """How many links wait, by the name of who has them, most first; "" for those that are anybody's to judge: given to
+    nobody, or to somebody who cannot judge them any more."""
+    values: dict[str, Any] = {
+        "project": project.pk,
+        "roles": [str(role) for role in roles_of(Role.EDITOR)],
+        "undo": Verb.UNDO.value,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_WAITING, values)
+        return cursor.fetchall()
 
 
 def card_of(link: SampleLink) -> Card:
