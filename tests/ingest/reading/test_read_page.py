@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,6 +113,40 @@ def test_a_page_that_scripts_write_needs_a_browser():
     empty = '<body><div id="root"></div><noscript>You need JavaScript.</noscript><script src="/app.js"></script></body>'
     assert read_page(empty, URL).needs_browser
     assert not read_page(PAGE, URL).needs_browser
+
+
+MENU = f"<header><nav>{''.join(f'<a href=/{n}>Category number {n}</a>' for n in range(40))}</nav></header>"
+FOOTER = f"<footer><p>{'The address of the shop, and who runs it. ' * 10}</p></footer>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<div id="root"></div><noscript>You need JavaScript.</noscript><script>render()</script>',
+        '<div id="root"></div><script type="module">render()</script>',
+        '<div class="x"></div><noscript>This page needs scripts.</noscript><script>render()</script>',
+        '<div class="x"></div><noscript>Bitte aktivieren Sie Java Script.</noscript><script>render()</script>',
+        '<div id="shop-app"></div><script src="/app.js"></script>',
+        MENU + '<div id="root"></div><script src="/app.js"></script>' + FOOTER,
+        MENU + '<main><h1>Tents</h1><div id="app"></div></main><script>render()</script>' + FOOTER,
+    ],
+)
+def test_a_page_needs_a_browser_whose_script_stands_in_it_or_whose_frame_has_words(body):
+    assert read_page(f"<body>{body}</body>", URL).needs_browser
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<div id="root"><p>A short page.</p></div>',
+        '<div id="root"></div><script type="application/ld+json">{}</script>',
+        '<p>A short page.</p><noscript><img src="/count.gif"></noscript><script src="/count.js"></script>',
+        f'<p>{"A page that says enough. " * 20}</p><div id="comments-app"></div><script src="/app.js"></script>',
+        MENU + '<p>A short page.</p><script src="/count.js"></script>' + FOOTER,
+    ],
+)
+def test_a_short_page_that_shows_its_text_needs_none(body):
+    assert not read_page(f"<body>{body}</body>", URL).needs_browser
 
 
 def test_a_page_is_decoded_by_what_its_bytes_are():
