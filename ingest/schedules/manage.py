@@ -57,12 +57,13 @@ def set_schedule(
         project,
         ChangeKind.SOURCES,
         user=user,
-        subject=_subject(source),
+        subject=subject_of(source),
         before=before,
         after=audit.values(schedule, logged),
     )
     return schedule
 
 
-def _subject(source: SiteSource | None) -> str:
+def subject_of(source: SiteSource | None) -> str:
+    """What the log calls the schedule of a source, or, without one, of the match."""
     return f"{source.name}: schedule" if source is not None else "Match: schedule"

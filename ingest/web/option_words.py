@@ -8,7 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 # name: (label, help)
 OPTION_WORDS: dict[str, tuple[Any, Any]] = {
-    "max_pages": (_("Most addresses"), _("A fetch ends after so many, and goes on next time.")),
+    "max_pages": (
+        _("Most addresses"),
+        _("A fetch ends after so many, and marks no page as missing then. The next one begins anew."),
+    ),
     "max_minutes": (_("Most minutes"), ""),
     "max_megabytes": (_("Most megabytes"), ""),
     "pages_a_second": (_("Addresses a second"), _("The site’s robots.txt may ask for fewer.")),

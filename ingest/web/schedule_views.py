@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from ingest.models import Schedule, SiteSource
-from ingest.schedules.manage import schedules_of, set_schedule
+from ingest.schedules.manage import schedules_of, set_schedule, subject_of
 from ingest.schedules.words import Rhythm, matched, said
 from ingest.web.source_forms import MatchScheduleForm, ScheduleForm
 from ingest.web.source_views import source_context, source_of
@@ -18,6 +18,8 @@ from linker.errors import UserError
 from linker.models import Membership, Role
 from linker.projects import access
 from linker.web.page_context import shell
+from linker.web.views.settings.stale import refused
+from linker.web.views.settings.undo import seen
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -37,6 +39,7 @@ def _page(request: HttpRequest, membership: Membership, form: ScheduleForm | Non
         schedules=[(schedule, *said(schedule), matched(schedule)) for schedule in schedules_of(membership.project)],
         form=form or MatchScheduleForm(schedule=of_match),
         is_manager=access.has_role(membership, Role.MANAGER),
+        seen=seen(membership.project, "sources", subject_of(None)),
     )
     return render(request, "ingest/schedules.html", context, status=422 if form is not None else 200)
 
@@ -44,6 +47,8 @@ def _page(request: HttpRequest, membership: Membership, form: ScheduleForm | Non
 @access.posts("schedules")
 def match_schedule(request: HttpRequest, slug: str) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
+    if refused(request, {"slug": slug}, subject_of(None)):
+        return redirect("schedules", slug)
     schedule = Schedule.objects.filter(project=membership.project, source=None).first()
     form = MatchScheduleForm(request.POST, schedule=schedule)
     if not _set(request, membership, None, form):
@@ -55,6 +60,8 @@ def match_schedule(request: HttpRequest, slug: str) -> HttpResponse:
 def source_schedule(request: HttpRequest, slug: str, source_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     source = source_of(membership, source_id)
+    if refused(request, {"slug": slug}, subject_of(source)):
+        return redirect("source", slug, source.pk)
     form = ScheduleForm(request.POST, schedule=Schedule.objects.filter(source=source).first())
     if not _set(request, membership, source, form):
         return render(request, "ingest/source.html", source_context(request, membership, source, form), status=422)

@@ -54,13 +54,20 @@ class SiteSourceForm(forms.Form):
         super().__init__(data, initial=self._initial(project))
         if not connector.may_have_secret:
             del self.fields["username"], self.fields["secret"]
-        elif source is not None and source.secret:
+        else:
+            self._set_up_secret()
+        for field in _offered(connector):
+            self.fields[OPTION + field.name] = _option_field(connector.Options, field)
+
+    def _set_up_secret(self) -> None:
+        if self.is_bound:  # what was typed just now stays, as all else does; a stored password is never shown
+            kept = forms.PasswordInput(attrs={"autocomplete": "new-password"}, render_value=True)
+            kept.is_required, self.fields["secret"].widget = False, kept
+        if self.source is not None and self.source.secret:
             self.fields["secret"].help_text = _(
                 "A password is stored. It is never shown again; leave this empty to keep it. With an address on "
                 "another host it has to be entered anew."
             )
-        for field in _offered(connector):
-            self.fields[OPTION + field.name] = _option_field(connector.Options, field)
 
     def _initial(self, project: Project) -> dict[str, Any]:
         source, defaults = self.source, self.connector.Options()

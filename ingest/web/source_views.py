@@ -14,6 +14,7 @@ from ingest.fetching import steps
 from ingest.fetching.manage import asked_once, change_source, consequences, create_source, remove_source, sources_of
 from ingest.fetching.run import fetches_of, start_fetch
 from ingest.models import Schedule, SiteSource, SourceKind
+from ingest.schedules.manage import subject_of
 from ingest.schedules.words import said
 from ingest.sources.connectors import registry
 from ingest.web import source_reads as reads
@@ -24,6 +25,8 @@ from linker.projects import access
 from linker.query_strings import is_id
 from linker.runs.lifecycle import RunIsActive, request_cancel
 from linker.web.page_context import shell
+from linker.web.views.settings.stale import refused
+from linker.web.views.settings.undo import seen
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -62,15 +65,17 @@ def source_add(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
                 return redirect("source", slug, source.pk)
         except UserError as error:
             form.add_error(None, str(error))
-    refused = form.is_bound and not form.is_valid()
+    is_wrong = form.is_bound and not form.is_valid()
     context = shell(membership, "sources", form=form, kind=SourceKind(kind), found=found)
-    return render(request, "ingest/source_form.html", context, status=422 if refused else 200)
+    return render(request, "ingest/source_form.html", context, status=422 if is_wrong else 200)
 
 
 @require_http_methods(FORM)
 def source_edit(request: HttpRequest, slug: str, source_id: int) -> HttpResponse:
     membership = access.member(request, slug, needs=Role.MANAGER)
     source = source_of(membership, source_id)
+    if (back := refused(request, {"slug": slug}, source.name)) is not None:
+        return back
     form = _form(request, membership, _connector(source.kind), source)
     found = ""
     if form.is_bound and form.is_valid():
@@ -86,10 +91,13 @@ def source_edit(request: HttpRequest, slug: str, source_id: int) -> HttpResponse
                 return redirect("source", slug, source.pk)
         except UserError as error:
             form.add_error(None, str(error))
-    refused = form.is_bound and not form.is_valid()
+    is_wrong = form.is_bound and not form.is_valid()
     source = source_of(membership, source_id)  # as it is stored
-    context = shell(membership, "sources", form=form, kind=SourceKind(source.kind), source=source, found=found)
-    return render(request, "ingest/source_form.html", context, status=422 if refused else 200)
+    # What was entered into a page that was open earlier is of then, until it is saved.
+    shown = request.POST.get("seen") or seen(membership.project, "sources", source.name)
+    kind = SourceKind(source.kind)
+    context = shell(membership, "sources", form=form, kind=kind, source=source, found=found, seen=shown)
+    return render(request, "ingest/source_form.html", context, status=422 if is_wrong else 200)
 
 
 def _form(
@@ -141,6 +149,7 @@ def source_context(
         is_odd=is_odd,
         newest=newest,
         fault_counts=counts,
+        seen=seen(membership.project, "sources", subject_of(source)),
         schedule_form=schedule_form or ScheduleForm(schedule=schedule),
         is_manager=access.has_role(membership, Role.MANAGER),
         options=reads.options_in_words(source),

@@ -75,7 +75,7 @@ def _check(task: ImportTask, report: Counts, live: int) -> None:
         had = "the project has" if task.source.site_source is None else "the source had"
         raise task.stop_for_shrinking(
             f"{name} holds {report['links']:,} links where {had} {live:,}: less than {SHRINK_TO:.0%}. A part of a "
-            "crawl would mark all others as missing. If the links did go, import again and allow it (the tick box in "
-            "the preview, or --allow-shrink).",
+            "crawl would mark all others as missing. If the links did go, import again and allow it "
+            f"({task.source.allowed_by}).",
             report,
         )

@@ -114,13 +114,13 @@ class PagesLoad:
             raise self.task.stop_for_shrinking(
                 f"{self.task.source.name} holds {report['pages']:,} pages where {had} {before:,}: less than "
                 f"{SHRINK_TO:.0%}. A part of a crawl would mark all others as missing. If the site did shrink, import "
-                "again and allow it (the tick box in the preview, or --allow-shrink).",
+                f"again and allow it ({self.task.source.allowed_by}).",
                 report,
             )
         if self.task.source.exact_text and not allowed and (why := why_doubtful(self.project)):
             raise self.task.stop_for_shrinking(
                 f"{self.task.source.name}: {why} Look at the site. If this is how it is now, import again and allow it "
-                "(“Import anyway”).",
+                f"({self.task.source.allowed_by}).",
                 report,
             )
 

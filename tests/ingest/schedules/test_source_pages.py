@@ -8,13 +8,16 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from ingest.fetching.manage import change_source, sources_of
+from ingest.fetching.manage import change_source, create_source, sources_of
 from ingest.fetching.run import start_fetch
 from ingest.models import Schedule, SiteSource
+from ingest.schedules.manage import set_schedule
 from linker.models import Page, Run, RunKind, RunStatus
 from linker.runs import lifecycle
+from tests.factories import make_member
 from tests.ingest.schedules.work import work_off
 from tests.ingest.sources.generated import SITE
+from tests.markup import fields_of_form as fields
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -116,7 +119,8 @@ def test_what_the_shrink_guard_stopped_is_imported_anyway_and_the_row_goes_on(cl
     fetch = shrunk(project, source, made_site)
     page = words(client.get(reverse("source", args=["shop", source.pk])))
     assert "less than 80%" in page
-    assert "Import anyway" in page
+    assert "allow it (“Import anyway” on the page of the source)" in page
+    assert "tick box" not in page
     assert "stands still" in words(client.get(reverse("sources", args=["shop"])))
     client.post(reverse("source_go_on", args=["shop", source.pk, fetch.pk]), {"anyway": "1"})
     work_off(project)
@@ -276,3 +280,79 @@ def test_the_list_asks_no_more_of_the_database_for_more_sources(
     work_off(project)
     with django_assert_max_num_queries(12):
         client.get(reverse("sources", args=["shop"]))
+
+
+@pytest.fixture
+def other(project):
+    return make_member(project, "manager", username="otto")
+
+
+def test_an_edit_that_was_opened_before_somebody_elses_saves_nothing_and_says_whose_it_was(client, source, other):
+    url = reverse("source_edit", args=["shop", source.pk])
+    opened = fields(client.get(url).content.decode())
+    change_source(source, other, options={"most_pages": 9})
+    told = client.post(url, opened | {"name": "Blog"}, follow=True)
+    assert "Nothing was saved: otto changed these settings" in words(told)
+    source.refresh_from_db()
+    assert (source.name, source.options) == ("Site", {"most_pages": 9})
+    again = fields(client.get(url).content.decode())
+    client.post(url, again | {"name": "Blog"})
+    source.refresh_from_db()
+    assert (source.name, source.options) == ("Blog", {"most_pages": 9})
+
+
+def test_an_edit_that_was_opened_before_a_new_name_saves_nothing_either(client, source, other):
+    url = reverse("source_edit", args=["shop", source.pk])
+    opened = fields(client.get(url).content.decode())
+    change_source(source, other, name="Blog")
+    client.post(url, opened)
+    source.refresh_from_db()
+    assert source.name == "Blog"
+
+
+def test_changes_of_other_sources_and_of_schedules_do_not_matter(client, source, other, project):
+    another = create_source(project, other, kind="crawl", name="Another", address=source.address)
+    url = reverse("source_edit", args=["shop", source.pk])
+    opened = fields(client.get(url).content.decode())
+    change_source(another, other, name="Magazine")
+    set_schedule(project, source, other, cron="30 4 * * *")
+    client.post(url, opened | {"name": "Blog"})
+    source.refresh_from_db()
+    assert source.name == "Blog"
+
+
+def test_a_check_of_what_was_opened_earlier_does_not_make_it_newer(client, source, other):
+    url = reverse("source_edit", args=["shop", source.pk])
+    opened = fields(client.get(url).content.decode())
+    change_source(source, other, options={"most_pages": 9})
+    checked = client.post(url, opened | {"check": "1"})
+    client.post(url, fields(checked.content.decode()) | {"name": "Blog"})
+    source.refresh_from_db()
+    assert (source.name, source.options) == ("Site", {"most_pages": 9})
+
+
+@pytest.mark.parametrize("of_match", [False, True])
+def test_a_schedule_that_was_opened_before_somebody_elses_is_not_set(client, source, other, project, of_match):
+    shown = reverse("schedules", args=["shop"]) if of_match else reverse("source", args=["shop", source.pk])
+    url = reverse("match_schedule", args=["shop"]) if of_match else reverse("source_schedule", args=["shop", source.pk])
+    opened = fields(client.get(shown).content.decode())
+    set_schedule(project, None if of_match else source, other, cron="30 4 * * *")
+    told = client.post(url, opened | {"rhythm": "daily", "time": "05:00"}, follow=True)
+    assert "Nothing was saved: otto changed" in words(told)
+    assert Schedule.objects.get().cron == "30 4 * * *"
+
+
+def test_a_check_keeps_the_password_that_was_typed(client, project):
+    entered = {"name": "Blog", "address": f"{SITE}/", "username": "mara", "secret": "abcd efgh", "check": "1"}
+    page = client.post(reverse("source_add", args=["shop", "crawl"]), entered)
+    assert 'value="abcd efgh"' in words(page)
+    assert page["Cache-Control"] == "private, no-store"
+
+
+def test_a_stored_password_is_never_shown(client, source):
+    change_source(source, None, username="mara", secret="abcd efgh")
+    url = reverse("source_edit", args=["shop", source.pk])
+    checked = client.post(url, fields(client.get(url).content.decode()) | {"check": "1"})
+    for page in (client.get(url), checked):
+        assert "abcd" not in words(page)
+        assert "A password is stored." in words(page)

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from ingest.fetching.manage import create_source
+from ingest.fetching.manage import asked_once, create_source
 from ingest.fetching.run import run_fetch, start_fetch
 from ingest.sources.connectors.wordpress.api import WordPressApi
 from ingest.sources.fetched import store_path
@@ -196,3 +196,31 @@ def test_shortcodes_of_page_builders_are_no_text(fake):
     with FetchStore(store_path(run), read_only=True) as store:
         texts = {text for (text,) in store.connection.execute("SELECT text FROM reading")}
     assert texts == {"Words.", ""}
+
+
+@pytest.mark.parametrize("address", ["/?p={}", "/index.php?p={}", "/?page_id={}"])
+def test_plain_addresses_are_refused_with_the_setting_that_makes_others(fake, address):
+    original = fake.post
+    fake.post = lambda number: original(number) | {"link": fake.address + address.format(number)}
+    source = make_source(fake)
+    with pytest.raises(UserError) as told:
+        asked_once(source)
+    assert "WordPress under Settings › Permalinks" in str(told.value)
+    run = fetch(source)
+    assert run.status == RunStatus.FAILED
+    assert "WordPress under Settings › Permalinks" in run.error
+
+
+def test_plain_addresses_are_read_where_the_project_wants_them(fake):
+    original = fake.post
+    fake.post = lambda number: original(number) | {"link": f"{fake.address}/?p={number}"}
+    source = make_source(fake)
+    source.project.parameter_urls = "allow"
+    source.project.save()
+    assert fetch(source).report["pages"] == 251
+
+
+def test_what_does_not_answer_as_wordpress_is_told_of_the_setting_too(fake):
+    fake.faults.append(lambda path, query: (404, {}, b"<html>Not found</html>") if path != "/" else None)
+    with pytest.raises(UserError, match="Settings › Permalinks"):
+        asked_once(make_source(fake))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
-from html import unescape
 
 import pytest
 from django.utils import timezone
@@ -13,6 +11,7 @@ from linker.models import Change
 from linker.projects.policies.tiers import change_tiers
 from linker.web.views.settings import stale
 from tests.factories import make_category, make_member
+from tests.markup import fields_of_form as fields
 
 pytestmark = pytest.mark.django_db
 
@@ -23,23 +22,6 @@ TIERS, RANKING, GENERAL = "/p/shop/settings/tiers/", "/p/shop/settings/ranking/"
 @pytest.fixture
 def other(project):
     return make_member(project, "manager")
-
-
-def fields(page: str, form: str = "<form") -> dict[str, str]:
-    """What a form sends as it was shown: the first that holds `seen`, after the words `form`."""
-    start = page.index('name="seen"', page.index(form))
-    html = page[page.rindex("<form", 0, start) : page.index("</form>", start)]
-    sent = {}
-    for tag in re.findall(r"<input[^>]*>", html):
-        values = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}
-        if values.get("type") != "checkbox" or " checked" in tag:
-            sent[values["name"]] = values.get("value", "")
-    for name, inner in re.findall(r'<select[^>]*name="([^"]*)"[^>]*>(.*?)</select>', html, re.DOTALL):
-        chosen = re.search(r'value="([^"]*)"[^>]*\bselected', inner) or re.search(r'value="([^"]*)"', inner)
-        assert chosen is not None
-        sent[name] = unescape(chosen[1])
-    sent.update(dict(re.findall(r'<textarea[^>]*name="([^"]*)"[^>]*>\s*(.*?)</textarea>', html, re.DOTALL)))
-    return sent
 
 
 def bounds(project) -> list[float]:

@@ -110,7 +110,8 @@ class WordPressApi:
         raise WordPressError(
             _(
                 "%(site)s does not answer as WordPress does. Check the address: it is the one of the site's home page. "
-                "If it is WordPress, its REST API may be switched off by a plugin."
+                "If it is WordPress, its REST API may be switched off by a plugin, or be out of reach with plain "
+                "addresses: choose another structure than Plain in WordPress under Settings › Permalinks."
             )
             % {"site": self.address}
         )

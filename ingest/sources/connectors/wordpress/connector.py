@@ -25,6 +25,7 @@ from ingest.sources.connectors.wordpress.sections import Sections
 from ingest.sources.reading import read_page
 from ingest.sources.store import FetchStore, Reading, StoredLink
 from linker.errors import UserError
+from linker.models.project import ParameterUrls
 from linker.wording import number
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from ingest.models import SiteSource
     from ingest.sources.outgoing import Rules
+    from linker.models import Project
 
 PER_PAGE = 100  # the most that WordPress gives at once
 TEXTS = 20  # posts whose texts are asked for at once
@@ -43,6 +45,7 @@ LISTED = "id,link,modified_gmt,status"
 WHOLE = "id,link,slug,title,content,excerpt,modified_gmt,status,parent,yoast_head_json"
 # Builders whose shortcodes stay in the text where the API does not run them.
 SHORTCODE = re.compile(r"\[/?(?:vc_|et_pb_|fusion_|av_|fl_|cs_)[^\]\n]{0,2000}\]")
+PLAIN = re.compile(r"/(?:index\.php)?\?(?:p|page_id)=\d+$")  # an address of a post where WordPress gives it no words
 TAGS = re.compile(r"<[^>]{0,2000}>")
 
 
@@ -97,9 +100,9 @@ class WordPress(Connector):
         api = WordPressApi(
             source.address, rules, "Anchorline", username=source.username, password=secret, pause=lambda seconds: None
         )
-        counts = [
-            f"{post_type.label}: {number(_total(api, post_type))}" for post_type in _post_types(api, WordPressOptions())
-        ]
+        types = _post_types(api, WordPressOptions())
+        _check_addresses(api, source.project, types)
+        counts = [f"{post_type.label}: {number(_total(api, post_type))}" for post_type in types]
         said = _("WordPress answers. %(counts)s.") % {"counts": ", ".join(counts)}
         if name := api.signed_in_as():
             said += " " + _("Signed in as %(name)s.") % {"name": name}
@@ -145,6 +148,7 @@ class _Fetch:
     def run(self) -> None:
         self.api.signed_in_as()  # who is told less than was asked for is to know
         types = _post_types(self.api, self.fetching.options)
+        _check_addresses(self.api, self.fetching.source.project, types)
         sections = Sections(self.api, [route for post_type in types for route in post_type.taxonomies])
         self.store.note("sections", sections.digest)
         complaints = [said for post_type in types if (said := self._list(post_type))]
@@ -421,6 +425,25 @@ def _post_types(api: WordPressApi, options: WordPressOptions) -> list[PostType]:
         own = tuple(routes[taxonomy] for taxonomy in one.get("taxonomies", []) if taxonomy in routes)
         found.append(PostType(name, _plain(str(one.get("name", name))), route, own))
     return found
+
+
+def _check_addresses(api: WordPressApi, project: Project, types: list[PostType]) -> None:
+    """Raises WordPressError where posts are at addresses such as /?p=5, which a match would take for variants of the
+    home page and leave out, every one of them."""
+    if project.parameter_urls == ParameterUrls.ALLOW:
+        return
+    for post_type in types:
+        for post in _posts(api.get(post_type.route, per_page=1, _fields="id,link").data):
+            if PLAIN.search(str(post.get("link") or "")):
+                raise WordPressError(
+                    _(
+                        "The addresses of %(site)s are plain, such as %(url)s, which all count as variants of the home "
+                        "page. Choose another structure than Plain in WordPress under Settings › Permalinks. To link "
+                        "plain addresses all the same, choose “%(choice)s” in this project under Settings › General, "
+                        "“Addresses with a query”."
+                    )
+                    % {"site": api.address, "url": post["link"], "choice": ParameterUrls.ALLOW.label}
+                )
 
 
 def _total(api: WordPressApi, post_type: PostType) -> int:

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 SENT_TWICE = timedelta(seconds=10)  # a second click on Save, which finds the change of the first
 
 
-def refused(request: HttpRequest, kwargs: dict[str, Any]) -> HttpResponse | None:
+def refused(request: HttpRequest, kwargs: dict[str, Any], subject: str | None = None) -> HttpResponse | None:
     """The way back to the page, with a sentence, where a form that is to be saved says in its field `seen` that it was
-    shown before the tab's newest change. A preview saves nothing and is answered."""
+    shown before the tab's newest change, or before that of its `subject`. A preview saves nothing and is answered."""
     seen = request.POST.get("seen", "") if request.method == "POST" else ""
     if not seen or "check" in request.POST or "slug" not in kwargs:
         return None
     project = access.member(request, kwargs["slug"], needs=Role.MANAGER).project
-    found = changed_since(project, seen)
+    found = changed_since(project, seen, subject)
     if found is None or _is_sent_twice(request, found):
         return None
     values = {

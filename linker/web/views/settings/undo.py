@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from linker.models import Change, ChangeKind
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
     from django.http import HttpRequest
 
     from linker.models import Project
@@ -24,6 +25,7 @@ KINDS = {
     "settings_safety": (ChangeKind.SAFETY, ChangeKind.GATES),
     "settings_caps": (ChangeKind.CAPS,),
     "settings_rollout": (ChangeKind.RELEASE,),
+    "sources": (ChangeKind.SOURCES,),
 }
 
 
@@ -56,23 +58,29 @@ def offered_undo(request: HttpRequest, project: Project, tab: str) -> Undo | Non
     return Undo(known["action"], [(name, value) for name, value in known["fields"]])
 
 
-def seen(project: Project, tab: str) -> str:
-    """What a form of the tab sends as `seen`: the tab and its newest change. Empty for a tab without."""
-    return f"{tab}:{_newest(project, tab) or 0}" if tab in KINDS else ""
+def seen(project: Project, tab: str, subject: str | None = None) -> str:
+    """What a form of the tab sends as `seen`: the tab and its newest change. Empty for a tab without. `subject`: of
+    several things that a tab has, the one that the form holds, as the log calls it now."""
+    return f"{tab}:{_newest(project, tab, subject) or 0}" if tab in KINDS else ""
 
 
-def changed_since(project: Project, seen: str) -> Change | None:
-    """The newest change of a tab, where a form of the tab was shown before it was made."""
+def changed_since(project: Project, seen: str, subject: str | None = None) -> Change | None:
+    """The newest change of a tab, or of a thing in it, where a form of it was shown before it was made."""
     tab, _colon, number = seen.partition(":")
-    if tab not in KINDS or number == str(_newest(project, tab) or 0):
+    if tab not in KINDS or number == str(_newest(project, tab, subject) or 0):
         return None
-    return Change.objects.filter(project=project, kind__in=KINDS[tab]).select_related("user").order_by("-pk").first()
+    return _changes(project, tab, subject).select_related("user").first()
 
 
 def _key(project: Project, tab: str) -> str:
     return f"undo-{tab}-{project.pk}"
 
 
-def _newest(project: Project, tab: str) -> int | None:
+def _newest(project: Project, tab: str, subject: str | None = None) -> int | None:
+    return _changes(project, tab, subject).values_list("pk", flat=True).first()
+
+
+def _changes(project: Project, tab: str, subject: str | None) -> QuerySet[Change]:
+    """The newest first."""
     changes = Change.objects.filter(project=project, kind__in=KINDS[tab]).order_by("-pk")
-    return changes.values_list("pk", flat=True).first()
+    return changes if subject is None else changes.filter(subject=subject)
