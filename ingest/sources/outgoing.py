@@ -172,9 +172,10 @@ def _embedded_ipv4(address: Address) -> Address | None:
 
 
 def _refused(host: str, address: Address) -> OutgoingRefused:
+    private = "a private address, " if address.is_private else ""
     return OutgoingRefused(
-        f"{host} is at {address}, which is not on the public internet. If it is meant, let an operator add its network "
-        "to OUTGOING_ALLOW."
+        f"{host} is at {address}, {private}which is not on the public internet. If it is meant, let an operator add "
+        "its network to OUTGOING_ALLOW."
     )
 
 

@@ -72,12 +72,14 @@ class PagesLoad:
         if not self.is_crawl or self.task.source.known_only:
             for line, url in stage.drop_unknown(self.project):
                 self.skipped.add(line, "no_title", address=url)
+        is_fetched = self.task.source.site_source is not None
+        never_there = stage.drop_never_there(self.project) if is_fetched else 0
         return {
             **self.task.source.describe(),
             "rows": self.rows,
             **stage.count_staged(),
             "duplicates": self.skipped.counts["duplicate"],
-            "not_pages": self.parser.not_pages,
+            "not_pages": self.parser.not_pages + never_there,
             **({"more_rows": self.parser.more_rows} if self.parser.more_rows else {}),
         }
 

@@ -149,6 +149,16 @@ def drop_unknown(project: Project) -> list[tuple[int, str]]:
     )
 
 
+def drop_never_there(project: Project) -> int:
+    """Takes out rows of addresses that answer 404 or 410 and that the project does not have: they never were pages.
+    Returns how many there were."""
+    return execute(
+        "DELETE FROM stage_page s WHERE s.status_code IN (404, 410) AND NOT EXISTS (SELECT FROM linker_page p "
+        "WHERE p.project_id = %s AND md5(p.canonical_url) = md5(s.canonical_url))",
+        [project.pk],
+    )
+
+
 def count_staged() -> dict[str, int]:
     """Pages in the stage: `pages`, `html`, `indexable`, `without_category`."""
     [row] = fetch(

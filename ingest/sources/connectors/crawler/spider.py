@@ -61,6 +61,7 @@ class SiteSpider(Spider):
         self.crawl = crawl
         self._asking: set[str] = set()  # origins whose robots.txt is on its way
         self._tasks: set[asyncio.Task[None]] = set()
+        self._refused: dict[str, str] = {}  # addresses of files that may not be asked, or that lead there, and why
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
@@ -184,7 +185,7 @@ class SiteSpider(Spider):
             if not attempt:
                 await asyncio.sleep(1)
         fault = self.crawl.robots.take(url, status, body)
-        refused = CheckedResolver.refused.get(urlsplit(url).hostname or "", "")
+        refused = "" if status else self._refused.get(url, "")
         self.crawl.pace.at_least(self.crawl.robots.delay())
         self._keep_pace()
         if not status and not refused:
@@ -255,15 +256,20 @@ class SiteSpider(Spider):
         """An answer past its redirects, each of which is checked; None where there is none."""
         engine = self.crawler.engine
         assert engine is not None
+        asked = url
         for _ in range(MAX_REDIRECTS + 1):
             try:
                 self.crawl.rules.check_url(url)
                 request = Request(url, meta={"download_maxsize": most, "handle_httpstatus_all": True}, dont_filter=True)
                 self.crawl.files_asked += 1
                 response = await engine.download_async(request)
-            except OutgoingRefused:
+            except OutgoingRefused as refused:
+                self._refused[asked] = str(refused)
                 return None
             except Exception:  # noqa: BLE001  whatever it is, there is no such file
+                why = CheckedResolver.refused.get(urlsplit(url).hostname or "", "")
+                if why:
+                    self._refused[asked] = why
                 return None
             self.crawl.bytes += len(response.body)
             location = _header(response.headers, "Location")

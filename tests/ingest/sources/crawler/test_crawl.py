@@ -282,3 +282,20 @@ def test_a_name_that_leads_into_a_network_is_refused(tmp_path):
         store = crawl(site, tmp_path, address=f"{named}/", base_url=named, allowed=())
         assert site.asked.total() == 0
     assert "localhost is at" in store.noted("stopped_by")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_an_address_that_may_not_be_asked_is_said_to_be_private_and_what_permits_it(tmp_path, host):
+    with served({"/": page("Home")}) as site:
+        base = f"http://{host}:{site.server_port}"
+        with crawl(site, tmp_path, allowed=(), address=f"{base}/", base_url=base) as store:
+            said = store.noted("stopped_by")
+        assert not site.asked
+    assert said.startswith(f"{host} is at 127.0.0.1, a private address")
+    assert "OUTGOING_ALLOW" in said
+
+
+def test_a_robots_txt_that_leads_to_a_private_address_is_said_to(tmp_path):
+    replies = {"/": page("Home"), "/robots.txt": redirect("http://10.1.2.3/robots.txt")}
+    with served(replies) as site, crawl(site, tmp_path) as store:
+        assert "10.1.2.3 is at 10.1.2.3, a private address" in store.noted("stopped_by")
