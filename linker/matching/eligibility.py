@@ -189,9 +189,12 @@ def no_eligible_pages_message(eligible: Eligible) -> str:
     reasons = ", ".join(
         f"{count:,} {reason.words}" for reason, count in eligible.left_out.items() if reason.side != other
     )
+    stand = (
+        f"{len(eligible.ids):,} pages have a vector and are" if len(eligible.ids) != 1 else "1 page has a vector and is"
+    )
     return (
-        f"No page can be {'a donor' if side == Side.DONOR else 'an acceptor'}: {len(eligible.ids):,} pages have a "
-        f"vector and are live{', left out of the whole site: ' + reasons if reasons else ''}. "
+        f"No page can be {'a donor' if side == Side.DONOR else 'an acceptor'}: {stand} live"
+        f"{', left out of the whole site: ' + reasons if reasons else ''}. "
         f"Widen the {side} filter or list, or check the exclusion rules and what the roles of pages give and receive."
     )
 

@@ -18,7 +18,7 @@ from linker.engine.roles.policy import LABELS, PageRole
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
 from linker.models.linked import TEXT_LINK
-from linker.models.querysets import PRESENT, sql
+from linker.models.querysets import LINKABLE, PRESENT, sql
 from linker.pages.report import RolesReport
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import copy_rows_in
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import date
 
+    from django.db.models import Q
     from numpy.typing import NDArray
 
     from linker.models import Run
@@ -73,7 +74,7 @@ def run_find_roles(run: Run, progress: Progress) -> RolesReport:
 def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, Any]:
     """Finds the role of every live page and applies the rules; what a manager chose by hand stays.
 
-    Returns `roles`, how many live pages have which, and `roles_changed`. Belongs into a transaction: it holds the
+    Returns `roles`, how many live pages that answer have which, and `roles_changed`. Belongs into a transaction: it holds the
     project against other changes of roles. In memory are eight bytes for each page and each part of its address.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -91,7 +92,7 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
         return before, _Role(found.role.value, found.why[:300], found.day, by_rule(facts.url))
 
     changed = _write(rows, decide, lambda done: progress(done, pages, "Finding page roles"))
-    return {"roles": role_counts(project), "roles_changed": changed}
+    return {"roles": role_counts(project, LINKABLE), "roles_changed": changed}
 
 
 def apply_role_rules(project: Project) -> int:
@@ -111,11 +112,11 @@ def apply_role_rules(project: Project) -> int:
     return _write(rows, decide, lambda done: None)
 
 
-def role_counts(project: Project) -> dict[str, int]:
-    """Live pages by the role in force, in the order in which roles are listed."""
+def role_counts(project: Project, rule: Q = PRESENT) -> dict[str, int]:
+    """Pages of which the rule holds by the role in force, in the order in which roles are listed."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT role_in_force, count(*) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} GROUP BY 1",
+            f"SELECT role_in_force, count(*) FROM linker_page WHERE project_id = %s AND {sql(rule)} GROUP BY 1",
             [project.pk],
         )
         counts = dict(cursor.fetchall())

@@ -261,7 +261,7 @@ MATCH_RESTS_ON = Q(kind__startswith=IMPORT_PREFIX) | Q(kind=RunKind.EMBED)
 @dataclass(frozen=True)
 class Step:
     """What makes sense to do next. `done` says whether the project is past it; an optional step can be left out.
-    `waits` says whether there is something to do it with."""
+    `waits` says whether there is something to do it with. `instead`: another way to do it, its name and address."""
 
     name: str
     text: str
@@ -270,13 +270,21 @@ class Step:
     done: bool
     optional: bool = False
     waits: bool = True
+    instead: tuple[str, str] | None = None
 
 
 def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
     """The way from a crawl to a file, in order."""
     last = _Last(project)
     return [
-        Step(_("Import pages"), _("Upload the crawl’s pages."), "import", True, figures.pages > 0),
+        Step(
+            _("Import pages"),
+            _("Upload the crawl’s pages, or have the site fetched."),
+            "import",
+            True,
+            figures.pages > 0,
+            instead=(_("Fetch the site"), "sources"),
+        ),
         Step(
             _("Import links"),
             _("Upload the site’s existing links, so that none is suggested again."),

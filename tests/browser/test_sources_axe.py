@@ -137,3 +137,15 @@ def test_forms_of_sources_with_mistakes(page, looked_at, project, source):
 
 def test_the_list_without_a_source(looked_at, project):
     assert looked_at("sources/", "empty") == []
+
+
+def test_the_form_of_a_schedule_shows_the_fields_of_the_chosen_rhythm(page, looked_at, project):
+    looked_at("schedules/", "rhythm-off")
+    fields = ("time", "weekday", "cron", "whole_site")
+    asked = {
+        "off": [], "daily": ["time", "whole_site"], "weekly": ["time", "weekday", "whole_site"],
+        "cron": ["cron", "whole_site"],
+    }  # fmt: skip
+    for rhythm in ("off", "weekly", "cron", "daily", "off"):
+        page.locator("[name=rhythm]").select_option(rhythm)
+        assert [name for name in fields if page.locator(f"[name={name}]").is_visible()] == asked[rhythm]

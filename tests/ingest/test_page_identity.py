@@ -327,3 +327,16 @@ def test_the_pages_own_screen_and_the_life_of_a_link_tell_of_it(project, viewer,
     assert f'href="/p/shop/pages/{a.pk}/"' in of_b
     assert "Its page leads to another, and so does the link now" in life
     assert client_for(outsider).get(f"/p/shop/pages/{a.pk}/").status_code == 404
+
+
+def test_the_command_says_that_a_page_that_moves_keeps_what_it_has(project):
+    page = make_page(project, "/old")
+    make_edge(project, page, make_page(project, "/b"))
+    said = tell("moved", page.url, f"{SITE}/new")
+    assert said.strip() == f"The page is at {SITE}/new now. Its suggestions, decisions and numbers stay with it."
+
+
+def test_the_command_counts_one_suggestion_as_one(project):
+    page = make_page(project, "/old")
+    make_edge(project, page, make_page(project, "/b"))
+    assert tell("removed", page.url).strip() == "1 suggestion followed."

@@ -49,4 +49,13 @@ class Command(ProjectCommand):
             telling.story.write()
             told = record(project, EventOrigin.COMMAND)
         moved = edges.settle(project) + sum(away.follow(project))
-        self.stdout.write(f"{moved:,} suggestions followed." if told else "That was known. Nothing was changed.")
+        self.stdout.write(_said(options["into"], told, moved))
+
+
+def _said(new: str, told: dict[str, int], moved: int) -> str:
+    """What came of the event, in a sentence or two."""
+    if not told:
+        return "That was known. Nothing was changed."
+    if told.get(PageEventKind.MOVED) and not moved:
+        return f"The page is at {new} now. Its suggestions, decisions and numbers stay with it."
+    return f"{moved:,} {'suggestion' if moved == 1 else 'suggestions'} followed."

@@ -224,3 +224,7 @@ def test_what_does_not_answer_as_wordpress_is_told_of_the_setting_too(fake):
     fake.faults.append(lambda path, query: (404, {}, b"<html>Not found</html>") if path != "/" else None)
     with pytest.raises(UserError, match="Settings › Permalinks"):
         asked_once(make_source(fake))
+
+
+def test_the_report_says_how_many_bytes_came(fake):
+    assert fetch(make_source(fake)).report["bytes"] > 250 * len("<p>Text of post 1.</p>")

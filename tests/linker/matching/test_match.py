@@ -465,6 +465,12 @@ def test_without_vectors_or_without_anybody_left_it_says_so(project):
         match(project, donors=PageFilter(min_clicks=10))
 
 
+def test_a_page_alone_is_counted_as_one(project):
+    small(project, "a")
+    with pytest.raises(UserError, match="No page can be a donor: 1 page has a vector and is live"):
+        match(project, donors=PageFilter(min_clicks=10))
+
+
 @pytest.mark.parametrize("vector", [[0, 0, 0, 0]])
 def test_a_vector_of_zeros_is_like_nothing(project, vector):
     pages = small(project, "a", "b")

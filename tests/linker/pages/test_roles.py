@@ -95,6 +95,16 @@ def test_a_missing_page_is_not_counted(project):
     assert find_roles(project)["roles"] == {}
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [{"status_code": 404}, {"status_code": 301, "redirect_url": "https://shop.example/else"}, {"status": "removed"}],
+)
+def test_an_error_or_a_redirect_is_no_page_with_a_role(project, answer):
+    page(project, "/tents", **answer)
+    page(project, "/impressum")
+    assert find_roles(project)["roles"] == {"utility": 1}
+
+
 def test_a_run_takes_no_links_from_and_to_the_pages_of_the_roles_that_want_none(project):
     paths = ("/", "/impressum", "/thin", "/tents", "/stoves", "/past", "/to-come")
     pages = {path: page(project, path, body="Soon." if path == "/thin" else LONG) for path in paths}

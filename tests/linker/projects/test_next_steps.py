@@ -185,3 +185,12 @@ def test_the_steps_cost_the_same_however_much_has_run(worked):
     for minute in range(20):
         ran(worked, RunKind.IMPORT_PAGES, 15 - minute / 10, new=1, sensitive_pages=0)
     assert cost() == before <= 6
+
+
+def test_a_new_project_may_have_its_site_fetched(project, manager, client_for, editor):
+    overview_page = reverse("project", args=["shop"])
+    fetch = f'<a class="button" href="{reverse("sources", args=["shop"])}">Fetch the site</a>'
+    assert fetch in compact(client_for(manager).get(overview_page).content.decode())
+    assert fetch not in compact(client_for(editor).get(overview_page).content.decode())
+    make_page(project)
+    assert fetch not in compact(client_for(manager).get(overview_page).content.decode())

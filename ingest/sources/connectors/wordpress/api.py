@@ -57,7 +57,7 @@ class WordPressApi:
     ) -> None:
         self.address, self.pause, self.backoff = address, pause, backoff
         self.session = OutgoingSession(rules, user_agent)
-        self.requests = 0
+        self.requests = self.bytes = 0
         self.auth = (username, password) if username and password else None
         if self.auth:
             check_may_send_password(address, rules)
@@ -131,7 +131,9 @@ class WordPressApi:
                         fault = _("it answers %(code)s") % {"code": response.status_code}
                         self.pause(_asked_to_wait(response))
                         continue
-                    return response, read_bytes(response)
+                    body = read_bytes(response)
+                    self.bytes += len(body)
+                    return response, body
             except requests.RequestException as error:
                 if isinstance(error, requests.exceptions.SSLError):
                     raise WordPressError(why_unread(url, error, self.session.rules)) from None

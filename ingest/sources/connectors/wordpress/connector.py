@@ -118,7 +118,9 @@ class _Fetch:
     def __init__(self, fetching: Fetching) -> None:
         self.fetching, self.store, self.site = fetching, fetching.store, fetching.site
         self.counts = fetching.counts
-        self.counts.update({name: self.store.noted(name, 0) for name in ("requests", "broken", "page_builders")})
+        self.counts.update(
+            {name: self.store.noted(name, 0) for name in ("requests", "bytes", "broken", "page_builders")}
+        )
         fetching.progress(0, 0, "Finding the site's API")
         self.api = WordPressApi(
             fetching.source.address,
@@ -165,11 +167,13 @@ class _Fetch:
             self.store.note("is_whole", not complaints)
             self.store.note("stopped_by", " ".join(complaints))
             self._note_requests()
-        self.counts |= {"waiting": left, "requests": self.store.noted("requests", 0)}
+        asked = {name: self.store.noted(name, 0) for name in ("requests", "bytes")}
+        self.counts |= {"waiting": left, **asked}
 
     def _note_requests(self) -> None:
         self.store.note("requests", self.store.noted("requests", 0) + self.api.requests)
-        self.api.requests = 0
+        self.store.note("bytes", self.store.noted("bytes", 0) + self.api.bytes)
+        self.api.requests = self.api.bytes = 0
 
     # ------------------------------------------------------------------------------------------------------ listing
 
