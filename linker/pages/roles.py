@@ -74,8 +74,9 @@ def run_find_roles(run: Run, progress: Progress) -> RolesReport:
 def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, Any]:
     """Finds the role of every live page and applies the rules; what a manager chose by hand stays.
 
-    Returns `roles`, how many live pages that answer have which, and `roles_changed`. Belongs into a transaction: it holds the
-    project against other changes of roles. In memory are eight bytes for each page and each part of its address.
+    Returns `roles`, how many live pages that answer have which, and `roles_changed`. Belongs into a transaction: it
+    holds the project against other changes of roles. In memory are eight bytes for each page and each part of its
+    address.
     """
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     progress(0, 0, "Finding page roles")
