@@ -24,11 +24,14 @@ from ingest.models import Schedule
 from ingest.schedules.due import start_due
 from ingest.schedules.manage import set_schedule
 from linker.models import Block, ExistingLink, Notification, Page, Project, Run, RunKind, RunStatus
-from linker.models.querysets import LINKABLE, PRESENT
+from linker.models.querysets import LINKABLE, OPEN, PRESENT
+from review.decisions import decide_edges
+from review.models import PublishedLink, Verb
 from tests.factories import make_member, make_project
 from tests.ingest.schedules.work import kill_a_worker_once, sweep
 from tests.ingest.sources.crawler.changing_site import ChangingSite, Oracle
 from tests.ingest.sources.crawler.sites import Reply, page, served
+from tests.review.test_release import release_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,7 +70,7 @@ def project(settings, tmp_path, monkeypatch, redis_server) -> Project:
     monkeypatch.setenv("OUTGOING_ALLOW", "127.0.0.0/8")
     with served({}) as server:
         base = server.base
-    project = make_project("shop", base_url=base, time_zone="Europe/Berlin")
+    project = make_project("shop", base_url=base, time_zone="Europe/Berlin", model_name="all-MiniLM-L6-v2")
     ann = make_member(project, "manager", "ann")
     ann.email = "ann@example.com"
     ann.save()
@@ -221,3 +224,54 @@ def what_is_known(project: Project) -> dict[str, list[Any]]:
         "pages": sorted(pages.values_list(*columns)),
         "links": sorted(links.values_list(*named)),
     }
+
+
+# ------------------------------------------------------------------------------------------------------ with matches
+
+WITH_MATCHES = 10  # days
+BREAKS_ON = {4}
+
+
+def test_matches_follow_the_site_and_lose_no_decision(project, site, run_jobs):
+    """Ten days of the same changes, each fetch followed by an embedding and a match. Editors accept on the second day,
+    the links are released on the third, and on the fifth the site answers nothing."""
+    values = {"kind": "crawl", "name": "Site", "address": f"{project.base_url}/", "options": QUICK}
+    schedule = set_schedule(
+        project, create_source(project, None, refresh_matches=True, **values), None, cron="30 2 * * *"
+    )
+    Schedule.objects.filter(pk=schedule.pk).update(next_at=SLOTS[0], planned_at=SLOTS[0] - timedelta(days=1))
+    editor, released = make_member(project, username="eva"), dict[int, list[str]]()
+    for day, slot in enumerate(SLOTS[:WITH_MATCHES]):
+        site.day()
+        [_fetch] = start_due(now=slot + timedelta(seconds=40))
+        if day in BREAKS_ON:
+            run_jobs()
+        else:
+            with online(project, site):
+                run_jobs()
+        assert_worth_reviewing(project, day)
+        if day == 1:
+            best = project.edges.filter(OPEN).order_by("-score").values_list("pk", "source__url", "target__url")[:6]
+            released = {edge: [url.removeprefix(project.base_url) for url in urls] for edge, *urls in best}
+            decide_edges(project, list(released), Verb.ACCEPT, editor)
+        if day == 2:
+            release_of(project)
+    runs = Run.objects.filter(project=project, status=RunStatus.SUCCEEDED)
+    assert runs.filter(kind=RunKind.MATCH).count() == WITH_MATCHES - len(BREAKS_ON)
+    for link in PublishedLink.objects.select_related("edge__source", "edge__target"):
+        assert (link.is_out, link.edge.status) == (True, "exported")
+        ends = link.edge.source.url, link.edge.target.url
+        for path, url in zip(released.pop(link.edge_id), ends, strict=True):
+            if site.end_of(path) in site.docs:
+                assert url == f"{project.base_url}{site.end_of(path)}", "its page where it is now"
+    assert not released
+
+
+def assert_worth_reviewing(project: Project, day: int) -> None:
+    """What the queue offers can be linked and is not linked yet, by pages as they are now."""
+    offered = list(project.edges.filter(OPEN).select_related("source", "target"))
+    assert offered, f"day {day}"
+    linkable = set(Page.objects.filter(LINKABLE, project=project).values_list("pk", flat=True))
+    linked = set(ExistingLink.objects.filter(PRESENT, project=project).values_list("source", "target"))
+    assert {edge.source_id for edge in offered} | {edge.target_id for edge in offered} <= linkable, f"day {day}"
+    assert not {(edge.source_id, edge.target_id) for edge in offered} & linked, f"day {day}"
