@@ -52,14 +52,13 @@ TABLE = Table(
         "barred": gettext_lazy("Barred by robots.txt"),
         "trapped": gettext_lazy("Left out as endless"),
         "failed": gettext_lazy("Did not answer"),
-        "slowed": gettext_lazy("Slowed down after refusals"),
         "waiting": gettext_lazy("Left for a later fetch"),
         "need_browser": gettext_lazy("Pages that need a browser"),
         "requests": gettext_lazy("Requests"),
         "bytes": gettext_lazy("Bytes"),
         "seconds": gettext_lazy("Seconds"),
     },
-    hidden={"is_whole", "stopped_by", "slowest"},
+    hidden={"is_whole", "stopped_by", "slowed", "slowest"},
 )
 
 

@@ -26,6 +26,7 @@ from linker.matching.donor_caps import TAKES_ROOM
 from linker.matching.room import Room, rooms_of
 from linker.matching.run_tiers import RunTiers
 from linker.models import Basis, Placement
+from linker.models.querysets import APPROVED, OPEN, REFUSED, UNDECIDED, sql
 from linker.models.replacement import ReplacementEnd
 from linker.pages.gates import Gates
 from linker.storage.copy import copy_out
@@ -266,8 +267,8 @@ SELECT p.id, p.outlinks + (
 _COUNTED = f"""
 SELECT e.source_id, count(*) FROM linker_replacement r JOIN linker_candidateedge e ON e.id = r.edge_id
 WHERE r.project_id = %(project)s AND (
-    r.ended_at IS NULL AND (e.status = 'accepted'
-        OR e.status = 'exported' OR e.status = 'suggested' AND e.source_id <> ALL(%(anew)s::bigint[]))
+    r.ended_at IS NULL AND ({sql(APPROVED, "e")}
+        OR {sql(UNDECIDED, "e")} AND e.source_id <> ALL(%(anew)s::bigint[]))
     OR r."end" = '{ReplacementEnd.RELEASED}' AND r.ended_at >= %(since)s)
 GROUP BY 1
 """
@@ -316,27 +317,27 @@ _END = f"""
 UPDATE linker_replacement r SET ended_at = now(),
     "end" = CASE e.status WHEN 'rejected' THEN '{ReplacementEnd.REJECTED}' ELSE '{ReplacementEnd.LAPSED}' END
 FROM linker_candidateedge e WHERE e.id = r.edge_id AND r.project_id = %(project)s AND r.ended_at IS NULL AND (
-    e.status IN ('rejected', 'withdrawn', 'exported') OR e.status = 'suggested' AND (e.stale
+    e.status = 'exported' OR {sql(REFUSED, "e")} OR {sql(UNDECIDED, "e")} AND (e.stale
         OR e.run_id = %(run)s AND (%(donors)s::bigint[] IS NULL OR e.source_id = ANY(%(donors)s::bigint[]))))
 """
-_KEEP = """
+_KEEP = f"""
 INSERT INTO linker_replacement (project_id, edge_id, replaced_id, run_id, placement, old, new, gain, proposed_at, "end")
 SELECT e.project_id, e.id, asked.replaced, %(run)s, asked.placement, asked.old, asked.new, %(gain)s, now(), ''
 FROM unnest(%(source)s::bigint[], %(target)s::bigint[], %(replaced)s::bigint[], %(placement)s::text[],
     %(old)s::float8[], %(new)s::float8[]) asked (source, target, replaced, placement, old, new)
 JOIN linker_candidateedge e ON e.source_id = asked.source AND e.target_id = asked.target
 JOIN linker_candidateedge o ON o.id = asked.replaced
-WHERE e.status = 'suggested' AND NOT e.stale AND o.status = 'exported'
+WHERE {sql(OPEN, "e")} AND o.status = 'exported'
     AND NOT EXISTS (SELECT FROM linker_replacement r WHERE r.ended_at IS NULL AND r.replaced_id = asked.replaced)
 ON CONFLICT (edge_id, replaced_id) DO UPDATE SET run_id = excluded.run_id, placement = excluded.placement,
     old = excluded.old, new = excluded.new, gain = excluded.gain, proposed_at = excluded.proposed_at, ended_at = NULL,
     "end" = ''
 """
 # A page is full without what it would have replaced.
-_CLOSE = """
+_CLOSE = f"""
 UPDATE linker_candidateedge e SET stale = true
 FROM unnest(%(source)s::bigint[], %(target)s::bigint[]) asked (source, target)
-WHERE e.source_id = asked.source AND e.target_id = asked.target AND e.status = 'suggested'
+WHERE e.source_id = asked.source AND e.target_id = asked.target AND {sql(UNDECIDED, "e")}
     AND NOT EXISTS (SELECT FROM linker_replacement r WHERE r.edge_id = e.id AND r.ended_at IS NULL)
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linker.matching.replacing import RELEASED, days_ago
+from linker.models.querysets import ACCEPTED, sql
 from linker.storage.copy import copy_out
 from review.models import LiveState
 
@@ -25,7 +26,7 @@ WHERE p.project_id = %(project)s AND p.is_out AND e.status = 'exported'
     AND NOT EXISTS (SELECT FROM review_decision d WHERE d.edge_id = e.id AND d.at >= %(before)s)
     AND NOT EXISTS (
         SELECT FROM linker_replacement r JOIN linker_candidateedge better ON better.id = r.edge_id
-        WHERE r.replaced_id = e.id AND r.ended_at IS NULL AND better.status = 'accepted')
+        WHERE r.replaced_id = e.id AND r.ended_at IS NULL AND {sql(ACCEPTED, "better")})
 ORDER BY e.id
 """
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db import connection
 
+from linker.models.querysets import ACCEPTED, sql
 from linker.models.replacement import ReplacementEnd, stands_sql
 from linker.pages.gates import write_gated
 from linker.storage.copy import analyze
@@ -25,7 +26,7 @@ INSERT INTO ready (id, status, operation, for_edge)
 SELECT o.id, o.status, 'remove', e.id FROM linker_replacement r
 JOIN ready n ON n.id = r.edge_id AND n.operation = 'add' JOIN linker_candidateedge e ON e.id = r.edge_id
 JOIN linker_candidateedge o ON o.id = r.replaced_id
-WHERE r.project_id = %s AND e.status = 'accepted' AND {stands_sql("r")}
+WHERE r.project_id = %s AND {sql(ACCEPTED, "e")} AND {stands_sql("r")}
 ON CONFLICT (id) DO UPDATE SET operation = 'remove', for_edge = excluded.for_edge WHERE ready.operation <> 'remove'
 """
 # The same of a roll-back: what is added again goes with the removal of what had come in its place.
