@@ -1,7 +1,7 @@
 """Links that lead nowhere, to another address than they name, or where robots.txt bars the way: the report of a fetch.
 
-Which links these are is worked out once, as a fetch ends, and kept in its store: a link names its target as it is
-written, and the pages are known by their keys.
+Which links these are, and where redirects end, is worked out once, as a fetch ends, and kept in its store: a link names
+its target as it is written, and the pages are known by their keys.
 """
 
 from __future__ import annotations
@@ -28,11 +28,15 @@ FAULTY = (
     "SELECT id, key FROM page WHERE (state = 'failed' OR status_code >= 300) "
     f"AND coalesce(status_code, 0) <> {NOT_MODIFIED}"
 )
-REDIRECTS = "(p.state <> 'failed' AND p.status_code < 400)"
+# Where each page that redirects leads in the end, past `hops` redirects; a loop ends where it began.
+ENDS = "faulty_end (page INTEGER PRIMARY KEY, url TEXT NOT NULL, hops INTEGER NOT NULL, is_loop INTEGER NOT NULL)"
+END = "LEFT JOIN faulty_end e ON e.page = p.id"
+REDIRECTS = "(p.state <> 'failed' AND p.status_code < 400 AND NOT coalesce(e.is_loop, 0))"
 IS_BARRED = f"(p.fault = '{BARRED}')"
 ROWS = (
-    "SELECT f.page, f.source, f.number, s.url, l.anchor, l.block, l.target, p.status_code, p.redirect_url, p.fault "
-    "FROM faulty_link f JOIN page p ON p.id = f.page JOIN page s ON s.id = f.source "
+    "SELECT f.page, f.source, f.number, s.url, l.anchor, l.block, l.target, p.status_code, "
+    "coalesce(e.url, p.redirect_url), p.fault, coalesce(e.hops, 1), coalesce(e.is_loop, 0) "
+    f"FROM faulty_link f JOIN page p ON p.id = f.page {END} JOIN page s ON s.id = f.source "
     "JOIN link l ON l.source = f.source AND l.number = f.number "
     "WHERE (f.page, f.source, f.number) > (?, ?, ?) {only} ORDER BY f.page, f.source, f.number LIMIT ?"
 )
@@ -47,7 +51,8 @@ ONLY = {
 @dataclass(frozen=True)
 class FaultyLink:
     """A link of the page at `source` to `target`. `status` is None where nothing answered, which `fault` then says;
-    `redirect` is where it leads to instead. `at` is its place in the list."""
+    `redirect` is where it leads to in the end, past `hops` redirects; `is_loop`: they lead in a circle, and `redirect`
+    is the next address of it. `at` is its place in the list."""
 
     at: tuple[int, int, int]
     source: str
@@ -57,10 +62,17 @@ class FaultyLink:
     status: int | None
     redirect: str
     fault: str
+    hops: int
+    is_loop: bool
 
     @property
     def is_redirected(self) -> bool:
-        return self.status is not None and self.status < 400 and not self.fault
+        return self.status is not None and self.status < 400 and not self.fault and not self.is_loop
+
+    @property
+    def redirect_href(self) -> str:
+        """`redirect` where a browser may be sent there: a site may name any scheme."""
+        return self.redirect if self.redirect.startswith(("https://", "http://")) else ""
 
     @property
     def is_barred(self) -> bool:
@@ -71,7 +83,11 @@ def find_faulty(store: FetchStore, site: Site) -> None:
     """Writes down which links lead to pages that are broken, barred or redirect, instead of what was written before."""
     faulty = {key: page for page, key in store.connection.execute(FAULTY)}
     page_of = _page_of(site, faulty)
+    ends = _ends(store, page_of)
     with store.transaction() as rows:
+        rows.execute("DROP TABLE IF EXISTS faulty_end")
+        rows.execute(f"CREATE TABLE {ENDS}")
+        rows.executemany("INSERT INTO faulty_end VALUES (?, ?, ?, ?)", ends)
         rows.execute("DROP TABLE IF EXISTS faulty_link")
         rows.execute(
             "CREATE TABLE faulty_link (page INTEGER, source INTEGER, number INTEGER, "
@@ -81,6 +97,32 @@ def find_faulty(store: FetchStore, site: Site) -> None:
             links = rows.execute("SELECT source, number, target FROM link")
             found = ((page, source, number) for source, number, target in links if (page := page_of(target)))
             rows.executemany("INSERT INTO faulty_link VALUES (?, ?, ?)", found)
+
+
+def _ends(store: FetchStore, page_of: Callable[[str], int | None]) -> Iterator[tuple[int, str, int, bool]]:
+    """Rows of faulty_end: each redirect is followed once, whatever leads to it."""
+    redirects = {
+        page: (url, leads_to)
+        for page, url, leads_to in store.connection.execute(
+            "SELECT id, url, redirect_url FROM page WHERE state = 'done' AND redirect_url <> ''"
+        )
+    }
+    known: dict[int, tuple[str, int, bool]] = {}
+    for first in redirects:
+        chain: dict[int, None] = {}
+        at: int | None = first
+        while at is not None and at in redirects and at not in known and at not in chain:
+            chain[at] = None
+            url, leads_to = redirects[at]
+            found = page_of(leads_to)
+            # Another form of a page's own address has the same key, and was not asked for.
+            at = None if found == at and leads_to != url else found
+        url, hops, is_loop = known.get(at or 0, ("", 0, at in chain))
+        for step in reversed(chain):
+            hops, leads_to = hops + 1, redirects[step][1]
+            url = leads_to if is_loop else url or leads_to
+            known[step] = url, hops, is_loop
+    return ((page, *end) for page, end in known.items())
 
 
 def _page_of(site: Site, faulty: dict[str, int]) -> Callable[[str], int | None]:
@@ -101,7 +143,7 @@ def counts(path: Path) -> dict[str, int] | None:
             return None
         redirected, barred, every = store.connection.execute(
             f"SELECT coalesce(sum({REDIRECTS}), 0), coalesce(sum({IS_BARRED}), 0), count(*) FROM faulty_link f "
-            "JOIN page p ON p.id = f.page"
+            f"JOIN page p ON p.id = f.page {END}"
         ).fetchone()
     return {BROKEN: every - redirected - barred, REDIRECTED: redirected, BY_ROBOTS: barred}
 
@@ -114,7 +156,7 @@ def faulty_links(
         if not _is_known(store):
             return []
         found = store.connection.execute(ROWS.format(only=ONLY[only]), [*after, most]).fetchall()
-    return [FaultyLink((page, source, number), *rest) for page, source, number, *rest in found]
+    return [FaultyLink((page, source, number), *rest, bool(is_loop)) for page, source, number, *rest, is_loop in found]
 
 
 def every_faulty_link(path: Path, only: str = "") -> Iterator[FaultyLink]:
@@ -126,5 +168,8 @@ def every_faulty_link(path: Path, only: str = "") -> Iterator[FaultyLink]:
 
 
 def _is_known(store: FetchStore) -> bool:
-    known = store.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'faulty_link'").fetchone()
-    return known is not None
+    """Whether the links of a store were looked at. One that was fetched before ends were kept has none of them."""
+    tables = {name for (name,) in store.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if "faulty_link" in tables and "faulty_end" not in tables:
+        store.connection.execute(f"CREATE TEMP TABLE {ENDS}")
+    return "faulty_link" in tables

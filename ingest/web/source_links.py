@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
 
+    from ingest.fetching.faults import FaultyLink
+
 HEADER = ("page", "anchor", "block", "link", "status", "leads_to", "fault")
 
 
@@ -64,13 +66,17 @@ def _lines(store: Path | None, only: str) -> Iterator[str]:
     writer = csv.writer(buffer)
     writer.writerow(HEADER)
     for link in faults.every_faulty_link(store, only) if store is not None else ():
-        cells = (link.source, link.anchor, link.block, link.target, link.status, link.redirect, link.fault)
+        cells = (link.source, link.anchor, link.block, link.target, link.status, link.redirect, _fault(link))
         writer.writerow([safe_cell("" if cell is None else str(cell)) for cell in cells])
         if buffer.tell() > 2**16:
             yield buffer.getvalue()
             buffer.seek(0)
             buffer.truncate()
     yield buffer.getvalue()
+
+
+def _fault(link: FaultyLink) -> str:
+    return "redirect loop" if link.is_loop else link.fault
 
 
 def _only(request: HttpRequest) -> str:

@@ -43,6 +43,41 @@ def test_each_faulty_link_is_listed_and_no_other(fetched):
     assert {link.status for link in found} == {301, 404}
 
 
+def test_a_loop_is_a_loop_and_a_chain_shows_where_it_ends(project, source, made_site, viewer, client_for):
+    for path, to in {"/c1/": "/c2/", "/c2/": "/c3/", "/c3/": "/guides/0", "/l1/": "/l2/", "/l2/": "/l1/"}.items():
+        made_site.pages[path] = MadePage("", moved_to=to)
+    made_site.pages["/self/"] = MadePage("", moved_to="/self/")
+    made_site.pages["/script/"] = MadePage("", moved_to="javascript:alert(1)")
+    made_site.pages["/to-loop/"] = MadePage("", moved_to="/l1/")
+    made_site.add("/about/", "We sell tents.", "/c1/", "/c2/", "/c3/", "/l1/", "/self/", "/to-loop/", "/script/")
+    start_fetch(source)
+    work_off(project)
+    store = newest_store(source)
+    found = {link.target.removeprefix(SITE): link for link in faults.every_faulty_link(store)}
+    assert {path: (link.redirect.removeprefix(SITE), link.hops, link.is_loop) for path, link in found.items()} == {
+        "/c1/": ("/guides/0", 3, False), "/c2/": ("/guides/0", 2, False), "/c3/": ("/guides/0", 1, False),
+        "/l1/": ("/l2/", 2, True), "/self/": ("/self/", 1, True),
+        "/script/": ("javascript:alert(1)", 1, False), "/to-loop/": ("/l1/", 3, True),
+    }  # fmt: skip
+    assert faults.counts(store) == {"broken": 3, "redirected": 4, "barred": 0}
+    url = reverse("faulty_links", args=["shop", source.pk])
+    page = client_for(viewer).get(url).content.decode()
+    assert page.count("redirect loop") == 3
+    assert "past 3 redirects" in page
+    assert 'href="javascript' not in page
+    assert f'<a href="{SITE}/c1/" rel="noreferrer">' in page
+    assert f'<a href="{SITE}/guides/0" rel="noreferrer"' in page
+    assert f'<a href="{SITE}/about/" rel="noreferrer">' in page
+
+
+def test_a_list_of_before_ends_were_kept_is_shown(fetched):
+    store = newest_store(fetched)
+    with FetchStore(store) as opened:
+        opened.connection.execute("DROP TABLE faulty_end")
+    assert faults.counts(store) == {"broken": 62, "redirected": 1, "barred": 0}
+    assert len(list(faults.every_faulty_link(store))) == 63
+
+
 def test_links_that_robots_txt_bars_are_a_list_of_their_own(fetched, viewer, client_for):
     store = newest_store(fetched)
     with FetchStore(store) as opened:
