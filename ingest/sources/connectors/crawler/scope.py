@@ -24,6 +24,7 @@ MOST_OF_ONE, MOST_OF_SEVERAL = 20_000, 1_000
 _SESSION = re.compile(
     r"phpsessid|jsessionid|aspsessionid\w*|oscsid|zenid|cfid|cftoken|session_?id|sessid|_ncforminfo", re.IGNORECASE
 )
+_SHORT_SESSION, _NUMBER = "sid", re.compile(r"\d{1,9}")  # with a number it is that of a story or a shop
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#]*", re.IGNORECASE)
 _YEAR_MONTH = re.compile(r"(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)")
 # What is no page by its name. Answers of other types are noted without being read; these are not even asked for.
@@ -67,11 +68,13 @@ class Scope:
         head, mark, query = url.partition("?")
         if not mark:
             return url
-        kept = [part for part in query.split("&") if self._is_kept(part.partition("=")[0])]
+        kept = [part for part in query.split("&") if self._is_kept(*part.partition("=")[::2])]
         return f"{head}?{'&'.join(kept)}" if kept else head
 
-    def _is_kept(self, name: str) -> bool:
+    def _is_kept(self, name: str, value: str) -> bool:
         folded = name.casefold()
+        if folded == _SHORT_SESSION and not _NUMBER.fullmatch(value):
+            return folded in self.kept
         if _SESSION.fullmatch(folded) or folded in self.ignored:
             return False
         return not self.kept or folded in self.kept

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ingest.addresses.normalise import Site
+from ingest.sources.connectors.crawler.options import Options
+from ingest.sources.connectors.crawler.scope import Scope
 from tests.ingest.sources.crawler.crawls import begin, crawl, pages, plan
 from tests.ingest.sources.crawler.sites import Reply, page, redirect, served
 
@@ -299,3 +302,25 @@ def test_a_robots_txt_that_leads_to_a_private_address_is_said_to(tmp_path):
     replies = {"/": page("Home"), "/robots.txt": redirect("http://10.1.2.3/robots.txt")}
     with served(replies) as site, crawl(site, tmp_path) as store:
         assert "10.1.2.3 is at 10.1.2.3, a private address" in store.noted("stopped_by")
+
+
+@pytest.mark.parametrize(
+    ("address", "asked"),
+    [
+        ("/a?sid=9f8e7d6c5b4a39281706f5e4d3c2b1a0", "/a"),
+        ("/a?page=2&SID=abc123", "/a?page=2"),
+        ("/a?sid=", "/a"),
+        ("/story?sid=4711", "/story?sid=4711"),
+    ],
+)
+def test_a_sid_is_a_session_unless_it_is_a_number(address, asked):
+    base = "https://shop.example"
+    found = Scope(Site(base), Options()).find(base + address)
+    assert found is not None
+    assert found.url == base + asked
+
+
+def test_a_sid_that_is_to_be_kept_is_kept():
+    found = Scope(Site("https://shop.example"), Options(keep_parameters=("sid",))).find("https://shop.example/?sid=abc")
+    assert found is not None
+    assert found.url.endswith("?sid=abc")
