@@ -156,7 +156,7 @@ def faulty_links(
         if not _is_known(store):
             return []
         found = store.connection.execute(ROWS.format(only=ONLY[only]), [*after, most]).fetchall()
-    return [FaultyLink(row[:3], *row[3:-1], bool(row[-1])) for row in found]
+    return [FaultyLink(row[:3], *row[3:]) for row in found]
 
 
 def every_faulty_link(path: Path, only: str = "") -> Iterator[FaultyLink]:

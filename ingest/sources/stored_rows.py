@@ -99,7 +99,7 @@ class StoredPages(StoredRows):
 def _page_cells(row: tuple[Any, ...]) -> list[str]:
     (_, url, kind, code, robots, canonical, redirect, depth, modified, in_sitemap, *read) = row
     title, h1, headings, description, language, text, crumbs, words, said = read
-    reason = "noindex" if "noindex" in (robots or "").split() else ""
+    reason = "noindex" if "noindex" in (robots or "").split() else "Redirected" if redirect and code == 200 else ""
     cells = [
         *(url, kind, code, "non-indexable" if reason else "", reason, canonical, redirect, depth),
         *(said or in_sitemap or modified, title, h1, description, language, text, words),

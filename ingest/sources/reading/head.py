@@ -21,7 +21,7 @@ MAX_TEXT = 10_000  # characters of a title, an anchor or a description
 ROBOTS = ("robots", "googlebot")
 NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _SEPARATORS = re.compile(r"[\s,;]+")
-_REFRESH = re.compile(r"\s*+[\d.]*+\s*+[;,]\s*+(?:url\s*+=\s*+)?[\"']?([^\"']+)", re.IGNORECASE)
+_REFRESH = re.compile(r"\s*+([\d.]*+)\s*+[;,]\s*+(?:url\s*+=\s*+)?[\"']?([^\"']+)", re.IGNORECASE)
 
 
 class Head:
@@ -37,6 +37,8 @@ class Head:
             key = attributes.get("name") or attributes.get("property") or attributes.get("http-equiv")
             key = (key or attributes.get("itemprop") or "").strip().lower()
             content = attributes.get("content") or ""
+            if key == "refresh" and node.parent is not None and node.parent.tag == "noscript":
+                continue  # for browsers without scripts alone
             if key in ROBOTS:
                 robots.append(content)
             elif key:
@@ -58,7 +60,13 @@ class Head:
     @property
     def refresh(self) -> str:
         found = _REFRESH.match(self.metas.get("refresh", ""))
-        return self.resolver.resolve(found[1]) if found is not None else ""
+        return self.resolver.resolve(found[2]) if found is not None else ""
+
+    @property
+    def redirect(self) -> str:
+        """Where `refresh` leads at once, which search engines take for a redirect."""
+        found = _REFRESH.match(self.metas.get("refresh", ""))
+        return self.refresh if found is not None and not found[1].strip("0.") else ""
 
     def meta(self, names: Iterable[str]) -> str:
         """The first of some meta elements that says something."""
@@ -108,6 +116,7 @@ def read_head(html: bytes | str, url: str, content_type: str = "") -> PageHead:
         next_page=next_page,
         previous_page=previous_page,
         refresh=head.refresh,
+        redirect=head.redirect,
         links=links,
     )
 

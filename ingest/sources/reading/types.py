@@ -39,7 +39,7 @@ class PageHead:
 
     Addresses are absolute, empty where there is none. `robots` has the directives of the meta elements `robots` and
     `googlebot` in lower case. `hreflang` leads from languages to addresses. `refresh` is where a meta element sends
-    browsers to.
+    browsers to, `redirect` the same where it does so at once.
     """
 
     title: str = ""
@@ -49,6 +49,7 @@ class PageHead:
     next_page: str = ""
     previous_page: str = ""
     refresh: str = ""
+    redirect: str = ""
     links: list[HeadLink] = field(default_factory=list)
 
 

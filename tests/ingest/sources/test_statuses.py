@@ -37,3 +37,26 @@ def test_an_address_that_never_answered_as_a_page_becomes_none():
         del site.replies["/a"]
         fetch(crawl)
         assert statuses(project) == {"/": (200, "live", ""), "/a": (404, "removed", "Client Error")}
+
+
+def test_a_page_that_sends_its_readers_on_at_once_is_a_redirect():
+    def refresh(content: str) -> str:
+        return f"<meta http-equiv=refresh content='{content}'>"
+
+    replies = {
+        "/": page("Home", "/now", "/later", "/again", "/plain"),
+        "/now": page("Now", head=refresh("0; url=/target")),
+        "/later": page("Later", head=refresh("30; url=/target")),
+        "/again": page("Again", head=refresh("0; url=/again#top")),
+        "/plain": page("Plain", head=f"<noscript>{refresh('0; url=/target')}</noscript>"),
+        "/target": page("Target"),
+    }
+    with served(replies) as site:
+        project = make_project("shop", base_url=site.base)
+        fetch(source_of(project, "crawl"))
+    found = statuses(project)
+    assert found.pop("/now") == (200, "redirected", "Redirected")
+    assert set(found) == {"/", "/later", "/again", "/plain", "/target"}
+    assert set(found.values()) == {(200, "live", "")}
+    now = Page.objects.get(title="Now")
+    assert (now.indexable, now.successor.title, now.leads_to.title) == (False, "Target", "Target")

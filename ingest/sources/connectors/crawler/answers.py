@@ -140,6 +140,7 @@ class Answers:
             "modified": answer.modified or (before.modified if unchanged and before else ""),
             "canonical": head.canonical,
             "robots": " ".join(sorted(directives)),
+            "redirect_url": self._leads_to(row, head),
             "html": stored,
         }
         with self.store.transaction() as rows:
@@ -160,6 +161,11 @@ class Answers:
                 rows.execute(
                     f"INSERT INTO link SELECT ?, {LINK} FROM previous.link WHERE source = ?", [row.id, before.id]
                 )
+
+    def _leads_to(self, row: Waiting, head: PageHead) -> str:
+        """Where a page sends its readers at once; empty for one that only reloads itself."""
+        asked = self.scope.find(head.redirect) if head.redirect else None
+        return "" if asked is not None and asked.key == row.key else head.redirect
 
     def _follow(self, row: Waiting, head: PageHead, *, may_follow: bool) -> None:
         """The addresses that a page names: those that a click leads to, and others."""
