@@ -69,6 +69,17 @@ class Conflict:
     is_saved: bool = False
 
     @property
+    def is_moved(self) -> bool:
+        """Whether it is in the way that a page of the link is no page any more, or another."""
+        pages = (self.edge.source, self.edge.target)
+        return not self.is_saved and (self.readdressed or not all(holds(LIVE_STATUS, page) for page in pages))
+
+    @property
+    def is_rerun(self) -> bool:
+        """Whether nobody decided: a run has refreshed the link, or given it other words."""
+        return not self.is_saved and not self.is_moved and (self.reworded or self.by is None)
+
+    @property
     def message(self) -> str:
         if gone := gone_in_words(self.edge):
             return gone

@@ -34,28 +34,41 @@ AT_ONCE = 200  # decided in one transaction, so that other editors never wait lo
 @dataclass(frozen=True)
 class BulkPreview:
     """What a decision on all would be about. `runs`: the run of each suggestion, by its id, in the order of the list;
-    none where there are more than MAX_AT_ONCE. `examples` are drawn by chance. `sensitive` ones are not among them.
+    none where there are more than MAX_AT_ONCE. `pages`: the ids of their donors and acceptors. `examples` are drawn by
+    chance. `sensitive` ones are not among them.
     """
 
     runs: Mapping[int, int]
+    pages: Mapping[int, tuple[int, int]]
     examples: list[Card]
     sensitive: int
     is_too_many: bool
+
+    @property
+    def seen(self) -> str:
+        """What the form sends of what was shown: "edge:run:donor-acceptor" of each."""
+        pages = self.pages
+        return " ".join(f"{edge}:{run}:{pages[edge][0]}-{pages[edge][1]}" for edge, run in self.runs.items())
 
 
 def bulk_preview(project: Project, chosen: QueueFilter, user: User) -> BulkPreview:
     """The open suggestions under a filter, without those that the user has set aside."""
     edges = of_user(project, chosen.queryset(project).filter(UNDECIDED), chosen, user)
-    found = dict(edges.filter(sensitive="").values_list("pk", "run_id")[: MAX_AT_ONCE + 1])
+    rows = list(edges.filter(sensitive="").values_list("pk", "run_id", "source_id", "target_id")[: MAX_AT_ONCE + 1])
     sensitive = edges.exclude(sensitive="").order_by()[: MAX_AT_ONCE + 1].count()
-    shown = random.sample(list(found), min(EXAMPLES, len(found)))
-    is_too_many = len(found) > MAX_AT_ONCE
-    return BulkPreview({} if is_too_many else found, cards_of(project, shown), sensitive, is_too_many)
+    examples = random.sample([row[0] for row in rows], min(EXAMPLES, len(rows)))
+    is_too_many = len(rows) > MAX_AT_ONCE
+    kept = [] if is_too_many else rows
+    runs = {edge: run for edge, run, _source, _target in kept}
+    pages = {edge: (source, target) for edge, _run, source, target in kept}
+    return BulkPreview(runs, pages, cards_of(project, examples), sensitive, is_too_many)
 
 
-def decide_all(project: Project, user: User, runs: Mapping[int, int], verb: Verb, ruling: Ruling) -> Outcome:
-    """Accepts the suggestions with the words they have, or rejects them; what has changed since it was seen is left as
-    it is. All decisions share a batch. Raises UserError for more than MAX_AT_ONCE, and for sensitive ones."""
+def decide_all(project: Project, user: User, seen: Shown, verb: Verb, ruling: Ruling) -> Outcome:
+    """Accepts the suggestions that were seen, with the words they have, or rejects them; what has changed since, or is
+    of other pages, is left as it is. All decisions share a batch. Raises UserError for more than MAX_AT_ONCE, and for
+    sensitive ones."""
+    runs = seen.runs
     if len(runs) > MAX_AT_ONCE:
         most = {"most": number(MAX_AT_ONCE)}
         raise UserError(_("No more than %(most)s suggestions can be decided at once. Narrow the filter.") % most)
@@ -65,7 +78,8 @@ def decide_all(project: Project, user: User, runs: Mapping[int, int], verb: Verb
     whole = Outcome((), ())
     for start in range(0, len(ids), AT_ONCE):
         part = ids[start : start + AT_ONCE]
-        shown = Shown(runs={pk: runs[pk] for pk in part})
+        pages = {pk: seen.pages[pk] for pk in part if pk in seen.pages}
+        shown = Shown(runs={pk: runs[pk] for pk in part}, pages=pages)
         done = decide_edges(project, part, verb, user, ruling, shown, batch=batch)
         whole = Outcome(whole.decided + done.decided, whole.conflicts + done.conflicts, whole.doubts + done.doubts)
     return whole

@@ -168,14 +168,30 @@ class WordsForm(forms.Form):
         )
 
 
-class SeenRunsField(forms.CharField):
-    """Suggestions and the runs that proposed them when they were shown: "12:3 13:3 ..."."""
+class SeenEdgesField(forms.CharField):
+    """Suggestions as they were shown, each with the run that proposed it, and its donor and acceptor:
+    "12:3:701-702 13:3:701-655 ..."; without the pages, they may be any."""
 
-    def clean(self, value: str) -> dict[int, int]:
-        parts = [part.partition(":") for part in super().clean(value).split()]
-        if not all(is_id(edge) and is_id(run) for edge, _, run in parts):
-            raise forms.ValidationError("not suggestions")
-        return {int(edge): int(run) for edge, _, run in parts}
+    def clean(self, value: str) -> Shown:
+        runs: dict[int, int] = {}
+        pages: dict[int, tuple[int, int]] = {}
+        for text in super().clean(value).split():
+            edge, _, rest = text.partition(":")
+            run, has_pages, shown = rest.partition(":")
+            if not (is_id(edge) and is_id(run)):
+                raise forms.ValidationError("not suggestions")
+            runs[int(edge)] = int(run)
+            if has_pages:
+                pages[int(edge)] = _pages(shown)
+        return Shown(runs=runs, pages=pages)
+
+
+def _pages(text: str) -> tuple[int, int]:
+    """Ids of a donor and an acceptor, from "701-702"."""
+    source, _, target = text.partition("-")
+    if not (is_id(source) and is_id(target)):
+        raise forms.ValidationError("not a donor and an acceptor")
+    return int(source), int(target)
 
 
 class BulkForm(PlaceForm):
@@ -184,7 +200,7 @@ class BulkForm(PlaceForm):
     do = forms.ChoiceField(choices=[("accept", "accept"), ("reject", "reject")])
     reason = forms.ChoiceField(choices=[("", ""), *Reason.choices], required=False)
     reach = forms.ChoiceField(choices=Reach.choices, required=False)
-    seen = SeenRunsField(max_length=100_000)
+    seen = SeenEdgesField(max_length=100_000)
 
     @property
     def verb(self) -> Verb:
@@ -300,14 +316,19 @@ class SeenField(forms.Field):
 
 
 class GroupForm(PlaceForm):
-    """The checked suggestions of one donor, acceptor or category (0: of donors without one), each as "edge:run:anchor";
-    `warned` are those beside which warnings were shown, each as "edge:run:codes": checking one overrules these."""
+    """The checked suggestions of one donor, acceptor or category (0: of donors without one), each as "edge:run:anchor".
+    `pages` are the donors and acceptors of all that were shown, each as "edge:run:donor-acceptor"; `warned` are those
+    beside which warnings were shown, each as "edge:run:codes": checking one overrules these."""
 
     donor = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
     acceptor = forms.IntegerField(min_value=1, max_value=MAX_ID, required=False)
     category = forms.IntegerField(min_value=0, max_value=MAX_ID, required=False)
     edge = SeenField(required=False)
+    pages = SeenField(required=False)
     warned = SeenField(required=False)
+
+    def clean_pages(self) -> dict[int, tuple[int, int]]:
+        return {edge: _pages(text or "") for edge, _, text in self.cleaned_data["pages"]}
 
     def clean(self) -> None:
         if len(self._sides()) != 1:
@@ -323,12 +344,14 @@ class GroupForm(PlaceForm):
         return [(name, group) for name, group in known if group is not None]
 
     @property
-    def seen_runs(self) -> dict[int, int]:
-        return {edge: run for edge, run, _ in self.cleaned_data["edge"]}
-
-    @property
-    def seen_anchors(self) -> dict[int, str]:
-        return {edge: anchor for edge, _, anchor in self.cleaned_data["edge"] if anchor is not None}
+    def what_was_shown(self) -> Shown:
+        """What the editor saw of the checked ones."""
+        checked = self.cleaned_data["edge"]
+        return Shown(
+            runs={edge: run for edge, run, _ in checked},
+            anchors={edge: anchor for edge, _, anchor in checked if anchor is not None},
+            pages=self.cleaned_data["pages"],
+        )
 
     @property
     def overrules(self) -> dict[int, list[str]]:

@@ -48,6 +48,10 @@ def seen(client, query: str) -> str:
     return re.search(r'name="seen"\s+value="([^"]*)"', page)[1]  # type: ignore[index]
 
 
+def as_shown(edge) -> str:
+    return f"{edge.pk}:{edge.run_id}:{edge.source_id}-{edge.target_id}"
+
+
 def test_all_that_the_filter_lists_is_accepted_and_undone_as_one(as_editor, editor, project, edges, tents):
     query = f"category={tents.pk}"
     answer = as_editor.post(BULK, {"do": "accept", "seen": seen(as_editor, query), "query": query}, follow=True)
@@ -113,10 +117,12 @@ def test_too_many_are_not_decided(as_editor, edges, monkeypatch):
 
 def test_what_the_editor_has_set_aside_is_not_among_them(as_editor, editor, project, edges, tents):
     SetAside.objects.create(project=project, user=editor, edge=edges[0])
-    assert seen(as_editor, f"category={tents.pk}").split() == [f"{edges[1].pk}:{edges[1].run_id}"]
+    assert seen(as_editor, f"category={tents.pk}").split() == [as_shown(edges[1])]
 
 
-@pytest.mark.parametrize("sent", ["x", "1", "1:2:3", "1:", ":1", "-1:1", "1:9223372036854775808"])
+@pytest.mark.parametrize(
+    "sent", ["x", "1", "1:2:3", "1:2:3-", "1:2:3-4:5", "1:", ":1", "-1:1", "1:9223372036854775808"]
+)
 def test_what_is_no_list_of_suggestions_is_refused(as_editor, edges, sent):
     assert as_editor.post(BULK, {"do": "accept", "seen": sent}).status_code == 400
     assert statuses(edges) == ["suggested"] * 4
@@ -184,3 +190,18 @@ def test_a_list_of_decided_links_says_why_there_is_nothing_to_decide(as_editor, 
     page = as_editor.get(f"{BULK}?status=accepted").content.decode()
     assert "Only open suggestions can be decided on together" in page
     assert "without a filter" not in page
+
+
+@pytest.mark.parametrize("do", ["accept", "reject"])
+def test_what_is_of_other_pages_since_it_was_shown_is_left_and_counted(as_editor, project, edges, tents, do):
+    """Two of three donors move after the page was opened: one is merged into another page, one is removed."""
+    donors = [edges[0].source, edges[1].source]
+    third = make_edge(project, make_page(project, category=tents))
+    shown = seen(as_editor, f"category={tents.pk}")
+    other = make_page(project, category=tents)
+    CandidateEdge.objects.filter(pk=edges[0].pk).update(source=other)
+    type(donors[1]).objects.filter(pk=donors[1].pk).update(status="removed", state_since="2026-03-01T00:00Z")
+    answer = as_editor.post(BULK, {"do": do, "seen": shown}, follow=True).content.decode()
+    assert statuses([*edges[:2], third]) == ["suggested", "suggested", f"{do}ed"]
+    assert "2 links were left unchanged: pages of theirs were merged, redirected or removed" in answer
+    assert "decided by another editor" not in answer

@@ -9,7 +9,7 @@ import pytest
 from linker.models import CandidateEdge, EdgeStatus
 from review.decisions import decide_edges
 from review.models import Decision, Verb
-from tests.factories import make_edge, make_member, make_page
+from tests.factories import make_edge, make_member, make_page, make_run
 from tests.markup import compact
 from tests.review.queue_requests import GROUP, PAGE, UNDO, decide_url, form, status, text
 
@@ -193,3 +193,33 @@ def test_what_others_decided_meanwhile_is_left_alone_and_counted(project, as_edi
 @pytest.mark.parametrize("pairs", [["x"], ["1"], ["1:²"], ["9" * 30 + ":1"]])
 def test_a_group_form_that_no_preview_sends_is_refused(edge, as_editor, pairs):
     assert as_editor.post(GROUP, {"donor": edge.source_id, "edge": pairs}).status_code == 400
+
+
+def test_a_group_in_a_stale_tab_leaves_the_links_of_pages_that_moved_since(project, as_editor):
+    donor, other = make_page(project), make_page(project)
+    edges = [make_edge(project, donor) for _ in range(4)]
+    page = as_editor.get(GROUP, {"donor": donor.pk}).content.decode()
+    sent = {name: re.findall(rf'name="{name}"\s+value="([^"]*)"', page) for name in ("edge", "pages")}
+    for edge in edges[:2]:  # their acceptors were merged into another page, and they followed
+        type(edge).objects.filter(pk=edge.pk).update(target=make_page(project))
+    type(other).objects.filter(pk=edges[2].target_id).update(status="removed", state_since="2026-03-01T00:00Z")
+    answer = as_editor.post(GROUP, {"donor": donor.pk, **sent}, follow=True)
+    assert [status(edge) for edge in edges] == ["suggested", "suggested", "suggested", "accepted"]
+    assert "3 links were left unchanged: pages of theirs were merged, redirected or removed" in text(answer)
+
+
+def test_a_group_that_a_run_has_refreshed_is_not_said_to_be_decided_by_others(project, as_editor):
+    donor = make_page(project)
+    edges = [make_edge(project, donor) for _ in range(3)]
+    pairs = [f"{edge.pk}:{edge.run_id}" for edge in edges]
+    project.edges.filter(pk__in=[edge.pk for edge in edges[:2]]).update(run=make_run(project))
+    answer = as_editor.post(GROUP, {"donor": donor.pk, "edge": pairs}, follow=True)
+    assert [status(edge) for edge in edges] == ["suggested", "suggested", "accepted"]
+    assert "2 links were left unchanged: a newer match run" in text(answer)
+    assert "another editor" not in text(answer)
+
+
+@pytest.mark.parametrize("pages", ["1:2", "1:2:3", "1:2:x-4", "1:2:3-"])
+def test_pages_that_no_preview_sends_are_refused(edge, as_editor, pages):
+    sent = {"donor": edge.source_id, "edge": f"{edge.pk}:{edge.run_id}", "pages": pages}
+    assert as_editor.post(GROUP, sent).status_code == 400

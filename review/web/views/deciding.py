@@ -43,7 +43,7 @@ from review.queue.operations import (
     carry_out,
     take_back_last,
 )
-from review.rulings import AnchorError, NothingToUndo, Outcome, Ruling, Shown
+from review.rulings import AnchorError, NothingToUndo, Outcome, Ruling
 from review.web.forms import AsideForm, DecisionForm, GroupForm, PlaceForm, UndoForm, held_in, operations_in
 from review.web.views.queue import (
     BAD_FORM,
@@ -302,14 +302,10 @@ def accept_group(request: HttpRequest, slug: str) -> HttpResponse:
             "places": [(where, places[where]) for where in Where if places[where]],
         }  # fmt: skip
         return render(request, template, context)
+    shown = form.what_was_shown
     try:
         outcome = decisions.decide_edges(
-            project,
-            list(form.seen_runs),
-            Verb.ACCEPT,
-            user_of(request),
-            Ruling(overrules=form.overrules),
-            shown=Shown(runs=form.seen_runs, anchors=form.seen_anchors),
+            project, list(shown.runs), Verb.ACCEPT, user_of(request), Ruling(overrules=form.overrules), shown
         )
     except UserError as error:
         messages.error(request, str(error))
@@ -378,8 +374,27 @@ def _left(outcome: Outcome) -> list[str]:
     if len(outcome.conflicts) == 1:
         return [outcome.conflicts[0].message]
     saved = sum(conflict.is_saved for conflict in outcome.conflicts)
-    changed = len(outcome.conflicts) - saved
+    moved = sum(conflict.is_moved for conflict in outcome.conflicts)
+    rerun = sum(conflict.is_rerun for conflict in outcome.conflicts)
+    changed = len(outcome.conflicts) - saved - moved - rerun
     words = []
+    if moved:
+        said = ngettext(
+            "%(number)s link was left unchanged: a page of it was merged, redirected or removed since you looked.",
+            "%(number)s links were left unchanged: pages of theirs were merged, redirected or removed since you "
+            "looked.",
+            moved,
+        )
+        words.append(said % {"number": number(moved)})
+    if rerun:
+        said = ngettext(
+            "%(number)s link was left unchanged: a newer match run, or a decision on another link, has changed it "
+            "since you looked.",
+            "%(number)s links were left unchanged: a newer match run, or decisions on other links, have changed them "
+            "since you looked.",
+            rerun,
+        )
+        words.append(said % {"number": number(rerun)})
     if saved:
         said = ngettext(
             "%(number)s decision of yours was already saved.",
