@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from ingest.fetching.faults import find_faulty
 from ingest.fetching.report import FetchReport
@@ -52,11 +53,28 @@ def start_fetch(
     return lifecycle.start_run(source.project, RunKind.FETCH, params, user, to_queue=to_queue)
 
 
+def can_go_on(fetch: Run) -> bool:
+    """Whether a fetch was cancelled, and what it has fetched is still there and the newest of its source."""
+    if fetch.status != RunStatus.CANCELLED or not store_path(fetch).is_file():
+        return False
+    later = Run.objects.filter(project=fetch.project_id, kind=RunKind.FETCH, params__source=fetch.params["source"])
+    return not later.filter(pk__gt=fetch.pk).exists()
+
+
+def go_on_with(fetch: Run, user: AbstractBaseUser | None = None) -> Run:
+    """Starts a fetch that goes on where a cancelled one ended. Raises UserError where that cannot be gone on with,
+    RunIsActive where the project has a fetch under way."""
+    if not can_go_on(fetch):
+        raise UserError(_("Run %(run)d cannot be gone on with. Fetch the source again.") % {"run": fetch.pk})
+    return lifecycle.start_run(fetch.project, RunKind.FETCH, fetch.params | {"goes_on": fetch.pk}, user)
+
+
 def run_fetch(run: Run, progress: Progress = lifecycle.no_progress) -> FetchReport:
     """The work of a fetch. May run twice, and then goes on where it was."""
     source = source_of(run)
     connector = registry.get(source.kind)
     started = time.monotonic()
+    _take_over(run)
     with FetchStore(store_path(run)) as store:
         fetching = Fetching(
             source=source,
@@ -79,6 +97,18 @@ def run_fetch(run: Run, progress: Progress = lifecycle.no_progress) -> FetchRepo
             f"{source.address}: no page could be read. {report.stopped_by or 'Check the address and what it answers.'}"
         )
     return report
+
+
+def _take_over(run: Run) -> None:
+    """Takes the store of the fetch that this one goes on with, the file of the pages last: it may be called again."""
+    store = store_path(run)
+    if "goes_on" not in run.params or store.exists():
+        return
+    earlier = store.with_name(f"{run.params['goes_on']}{store.suffix}")
+    for ending in ("-wal", "-shm", ""):
+        part = earlier.with_name(earlier.name + ending)
+        if part.exists():
+            part.rename(store.with_name(store.name + ending))
 
 
 def _report(fetching: Fetching, seconds: float) -> FetchReport:

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from ingest.fetching import faults, steps
 from ingest.fetching.manage import sources_of
 from ingest.fetching.report import FetchReport
-from ingest.fetching.run import fetches_of, newest_store
+from ingest.fetching.run import can_go_on, fetches_of, newest_store
 from ingest.models import Schedule
 from ingest.sources.connectors import registry
 from ingest.web.option_words import label_of
@@ -33,12 +33,14 @@ FETCHES_SHOWN = 10
 
 @dataclass(frozen=True)
 class FetchRow:
-    """A fetch with its report and the steps after it. `standing`: the step at which the row stands still."""
+    """A fetch with its report and the steps after it. `standing`: the step at which the row stands still; `can_go_on`:
+    it was cancelled itself, and can be gone on with."""
 
     run: Run
     report: FetchReport
     steps: list[Step]
     standing: Step | None
+    can_go_on: bool = False
 
     @property
     def active_run(self) -> Run | None:
@@ -105,7 +107,7 @@ def fetch_row(run: Run, source: SiteSource, *, is_newest: bool) -> FetchRow:
     report = report_of(run)
     assert isinstance(report, FetchReport)
     row = steps.steps_of(run, source) if run.status == RunStatus.SUCCEEDED else []
-    return FetchRow(run, report, row, _standing(run, row) if is_newest else None)
+    return FetchRow(run, report, row, _standing(run, row) if is_newest else None, can_go_on(run))
 
 
 def _standing(run: Run, row: list[Step]) -> Step | None:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from ingest.fetching import steps
 from ingest.fetching.manage import asked_once, change_source, consequences, create_source, remove_source, sources_of
-from ingest.fetching.run import fetches_of, start_fetch
+from ingest.fetching.run import can_go_on, fetches_of, go_on_with, start_fetch
 from ingest.models import Schedule, SiteSource, SourceKind
 from ingest.schedules.manage import subject_of
 from ingest.schedules.words import said
@@ -206,12 +206,15 @@ def source_cancel(request: HttpRequest, slug: str, source_id: int, run_id: int) 
 
 @access.posts("sources")
 def source_go_on(request: HttpRequest, slug: str, source_id: int, run_id: int) -> HttpResponse:
-    """Goes on with the steps after a fetch; with `anyway`, although far less came than the project has."""
+    """Goes on with a cancelled fetch, or with the steps after one; with `anyway`, although far less came."""
     membership = access.member(request, slug, needs=Role.MANAGER)
     source = source_of(membership, source_id)
     fetch = get_object_or_404(fetches_of(source).select_related("project"), pk=run_id)
     try:
-        steps.again(fetch, membership.user, allow_shrink="anyway" in request.POST)
+        if can_go_on(fetch):
+            go_on_with(fetch, membership.user)
+        else:
+            steps.again(fetch, membership.user, allow_shrink="anyway" in request.POST)
     except RunIsActive as active:
         messages.warning(request, str(active))
     except UserError as error:

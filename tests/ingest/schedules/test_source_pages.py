@@ -9,9 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ingest.fetching.manage import change_source, create_source, sources_of
-from ingest.fetching.run import start_fetch
+from ingest.fetching.run import run_fetch, start_fetch
 from ingest.models import Schedule, SiteSource
 from ingest.schedules.manage import set_schedule
+from linker.errors import RunCancelled
 from linker.models import Page, Run, RunKind, RunStatus
 from linker.runs import lifecycle
 from tests.factories import make_member
@@ -356,3 +357,25 @@ def test_a_stored_password_is_never_shown(client, source):
     for page in (client.get(url), checked):
         assert "abcd" not in words(page)
         assert "A password is stored." in words(page)
+
+
+def test_a_cancelled_fetch_goes_on_where_it_was(client, source, project):
+    fetch = start_fetch(source)
+
+    def cancel(done: int, total: int, stage: str = "") -> None:
+        if done == 1:
+            raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        run_fetch(fetch, cancel)
+    Run.objects.filter(pk=fetch.pk).update(status=RunStatus.CANCELLED)
+    page = reverse("source", args=["shop", source.pk])
+    url = reverse("source_go_on", args=["shop", source.pk, fetch.pk])
+    assert url in words(client.get(page))
+    client.post(url)
+    assert url not in words(client.get(page))
+    done = work_off(project)
+    assert (done[0].kind, done[0].status, done[0].report["pages"]) == (RunKind.FETCH, RunStatus.SUCCEEDED, 3)
+    assert done[0].report["requests"] == 2
+    assert [run.kind for run in done[1:3]] == [RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS]
+    assert "has not fetched anything" in words(client.post(url, follow=True))

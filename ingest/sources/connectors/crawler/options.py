@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-import re2
-
+from linker.engine.patterns import PatternError, compile_pattern
 from linker.errors import UserError
 
 MAX_PATTERNS = 100
@@ -85,9 +84,9 @@ def _list(name: str, value: Any) -> tuple[str, ...]:
 
 def _check_pattern(pattern: str) -> None:
     try:
-        re2.compile(pattern)
-    except re2.error as error:
-        raise UserError(f"The pattern “{pattern}” cannot be used: {error}.") from None
+        compile_pattern(pattern)
+    except PatternError as error:
+        raise UserError(f"The pattern “{pattern}” cannot be used. {error}") from None
 
 
 def _check_browser() -> None:

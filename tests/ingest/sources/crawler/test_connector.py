@@ -82,7 +82,8 @@ def test_a_check_says_what_is_there():
     [
         ({"max_pages": 0}, "max_pages: enter a number from 1 to"),
         ({"max_pages": "many"}, "max_pages: enter a number"),
-        ({"include": ["(" * 3]}, "cannot be used"),
+        ({"include": ["(" * 3]}, r"^The pattern “\(\(\(” cannot be used\. Column 1: missing \)\. Patterns are"),
+        ({"exclude": ["é["]}, r"^The pattern “é\[” cannot be used\. Column 2: missing \]: \[\. "),
         ({"follow_sitemaps": "no"}, "true or false"),
         ({"speed": 3}, "no option “speed”"),
     ],
