@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 WAITING, DONE, FAILED = "waiting", "done", "failed"  # states of an address
+CALENDAR = "calendar"  # among the directives of a page: it is one of a calendar without end
 BARRED = "robots.txt"  # the fault of an address that robots.txt bars
 
 SCHEMA = """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.files.table import Records
 from ingest.sources.base import Source
-from ingest.sources.store import FetchStore
+from ingest.sources.store import CALENDAR, FetchStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +99,7 @@ class StoredPages(StoredRows):
 def _page_cells(row: tuple[Any, ...]) -> list[str]:
     (_, url, kind, code, robots, canonical, redirect, depth, modified, in_sitemap, *read) = row
     title, h1, headings, description, language, text, crumbs, words, said = read
-    reason = "noindex" if "noindex" in (robots or "").split() else "Redirected" if redirect and code == 200 else ""
+    reason = _why_hidden((robots or "").split(), code, redirect)
     cells = [
         *(url, kind, code, "non-indexable" if reason else "", reason, canonical, redirect, depth),
         *(said or in_sitemap or modified, title, h1, description, language, text, words),
@@ -107,6 +107,15 @@ def _page_cells(row: tuple[Any, ...]) -> list[str]:
         *_padded(crumbs, CRUMBS),
     ]
     return ["" if cell is None else str(cell) for cell in cells]
+
+
+def _why_hidden(directives: list[str], code: int | None, redirect: str) -> str:
+    """Why a page that answers 200 is not indexable; empty where it is, or where its status says so."""
+    if "noindex" in directives:
+        return "noindex"
+    if redirect and code == 200:
+        return "Redirected"
+    return "Endless calendar" if CALENDAR in directives else ""
 
 
 def _padded(stored: str | None, size: int) -> list[str]:

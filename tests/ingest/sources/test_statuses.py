@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 
@@ -60,3 +62,18 @@ def test_a_page_that_sends_its_readers_on_at_once_is_a_redirect():
     assert set(found.values()) == {(200, "live", "")}
     now = Page.objects.get(title="Now")
     assert (now.indexable, now.successor.title, now.leads_to.title) == (False, "Target", "Target")
+
+
+def test_the_months_of_a_calendar_without_end_are_not_indexable():
+    year = datetime.now(UTC).year
+    months = [f"/events/{year + n}/06/" for n in range(4)]
+    archive = [f"/blog/{year - 1}/06/", "/blog/1985/06/"]
+    replies = {path: page(f"Month {path}", after) for path, after in pairwise([*months, f"/events/{year + 4}/06/"])}
+    replies |= {"/": page("Home", months[0], *archive), archive[0]: page("Archive")}
+    with served(replies) as site:
+        project = make_project("shop", base_url=site.base)
+        run, *_imports = fetch(source_of(project, "crawl"))
+    found = statuses(project)
+    assert {path for path, answer in found.items() if answer[2] == "Endless calendar"} == set(months)
+    assert set(Page.objects.filter(indexable=True).values_list("title", flat=True)) == {"Home", "Archive"}
+    assert run.report["trapped"] == 2

@@ -15,8 +15,9 @@ from ingest.sources.connectors.crawler.answers import Answers
 from ingest.sources.connectors.crawler.frontier import Frontier, Waiting
 from ingest.sources.connectors.crawler.pace import Pace
 from ingest.sources.connectors.crawler.robots import Robots, origin
-from ingest.sources.connectors.crawler.scope import Scope
+from ingest.sources.connectors.crawler.scope import Scope, form_of
 from ingest.sources.outgoing import OutgoingRefused
+from ingest.sources.store import CALENDAR
 
 if TYPE_CHECKING:
     from ingest.sources.connectors.crawler.answers import Answer
@@ -191,6 +192,7 @@ class Crawl:
 
     def close(self) -> None:
         """Notes how the crawl ended. It is whole where nothing is left to ask for and few addresses failed."""
+        self._mark_calendars()
         counts = self._counts()
         self.stopped_by = self.stopped_by or self.unread_sitemap
         if not self.stopped_by and not counts["read"] and not (self.options.texts_only and counts["answered"]):
@@ -206,6 +208,22 @@ class Crawl:
             self.store.note("stopped_by", self.stopped_by)
             self.store.note("crawl_is_whole", not self.stopped_by and not self.options.texts_only)
             self._note_effort()
+
+    def _mark_calendars(self) -> None:
+        """Marks the pages whose addresses have the form of months that were left out as endless: a calendar leads to
+        these, and is as little worth a link in the months that were fetched."""
+        forms = self._calendars()
+        if not forms:
+            return
+        rows = self.store.connection
+        pages = rows.execute("SELECT id, url FROM page WHERE state = 'done' AND html IS NOT NULL")
+        found = [(number,) for number, url in pages if form_of(url) in forms]
+        with self.store.transaction():
+            rows.executemany(f"UPDATE page SET robots = trim(robots || ' {CALENDAR}') WHERE id = ?", found)
+
+    def _calendars(self) -> set[str]:
+        """The forms of addresses of months too far ahead, those of before an interruption included."""
+        return self.scope.calendars | set(self.store.noted("calendars", []))
 
     def _counts(self) -> dict[str, int]:
         row = self.store.connection.execute(
@@ -252,6 +270,7 @@ class Crawl:
         return f"{url} answers with {status} and the type “{kind}”."
 
     def _note_effort(self) -> None:
+        self.store.note("calendars", sorted(self._calendars()))
         self.store.note("seconds", self.seconds)
         self.store.note("files_asked", self.files_asked)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MEMO = 100_000  # addresses that are remembered
 MAX_LENGTH, MAX_SEGMENTS = 2_000, 24
+MOST_CALENDARS = 1_000
 REPEATS = 4  # times that a segment of the path may stand in it, less one
 FIRST_YEAR, YEARS_AHEAD = 1990, 3
 # Addresses that differ in parameters alone: with one parameter it may be the number of a product, with several they are
@@ -26,6 +27,7 @@ _SESSION = re.compile(
 )
 _SHORT_SESSION, _NUMBER = "sid", re.compile(r"\d{1,9}")  # with a number it is that of a story or a shop
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#]*", re.IGNORECASE)
+_NUMBERS = re.compile(r"\d+")
 _YEAR_MONTH = re.compile(r"(?<!\d)(\d{4})[-/](?:0?[1-9]|1[0-2])(?!\d)")
 # What is no page by its name. Answers of other types are noted without being read; these are not even asked for.
 _FILES = re.compile(
@@ -58,6 +60,7 @@ class Scope:
         self.kept = {name.casefold() for name in options.keep_parameters}
         self.last_year = datetime.now(UTC).year + YEARS_AHEAD
         self.trapped: set[str] = set()  # keys of addresses left out as endless, as many as MEMO
+        self.calendars: set[str] = set()  # forms of addresses of months too far ahead, as many as MOST_CALENDARS
         self._known: dict[str, Asked | None] = {}
 
     def clean(self, url: str) -> str:
@@ -122,4 +125,12 @@ class Scope:
             return True
         if len(segments) >= REPEATS and any(segments.count(segment) >= REPEATS for segment in set(segments)):
             return True
-        return any(not FIRST_YEAR <= int(year) <= self.last_year for year in _YEAR_MONTH.findall(url))
+        years = [int(year) for year in _YEAR_MONTH.findall(url)]
+        if any(year > self.last_year for year in years) and len(self.calendars) < MOST_CALENDARS:
+            self.calendars.add(form_of(url))
+        return any(not FIRST_YEAR <= year <= self.last_year for year in years)
+
+
+def form_of(url: str) -> str:
+    """An address with 0 in place of each of its numbers: the same for all the months of a calendar."""
+    return _NUMBERS.sub("0", url)
