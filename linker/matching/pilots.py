@@ -11,6 +11,7 @@ from linker.engine.sampling import draw
 from linker.matching.eligibility import Eligible
 from linker.models import Category, Pilot, Run
 from linker.models.subtrees import categories_below
+from linker.pages.page_lists import led_on
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +26,7 @@ def limited_to_pilot(run: Run, params: MatchParams, eligible: Eligible) -> Eligi
         return eligible
     pilot = Pilot.objects.filter(run=run).first()
     if pilot is not None:
-        drawn = np.frombuffer(pilot.pages, "<i8")
+        drawn = led_on(run.project_id, np.frombuffer(pilot.pages, "<i8").astype(np.int64))
     else:
         donors = np.flatnonzero(eligible.chosen_donor)
         drawn = eligible.ids[donors][_drawn(run.project, params.pilot, eligible.categories[donors])]

@@ -103,9 +103,13 @@ def unknown_in_words(found: PageList) -> str:
 
 def page_ids(found: PageList) -> NDArray[np.int64]:
     """The ids of the list's pages, int64, ascending; for a page that was merged or redirects to another, that one's."""
-    ids = np.frombuffer(found.pages, "<i8").astype(np.int64)
-    led_on = Page.objects.filter(project=found.project_id, successor__isnull=False)
-    steps = np.array(list(led_on.order_by("pk").values_list("pk", "successor")), dtype=np.int64).reshape(-1, 2)
+    return led_on(found.project_id, np.frombuffer(found.pages, "<i8").astype(np.int64))
+
+
+def led_on(project_id: int, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The pages themselves, or those that they lead to by now: ids int64, ascending, each once; `ids` ascending."""
+    leading = Page.objects.filter(project=project_id, successor__isnull=False)
+    steps = np.array(list(leading.order_by("pk").values_list("pk", "successor")), dtype=np.int64).reshape(-1, 2)
     if not len(steps):
         return ids
     places = np.minimum(np.searchsorted(steps[:, 0], ids), len(steps) - 1)

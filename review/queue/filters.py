@@ -219,8 +219,8 @@ class QueueFilter:
         """The condition under those of the fields that ask for one value of an edge, or of a known answer."""
         asked = {
             "ranked_by": self.ranked_by or None,
-            "source_id": self.donor,
-            "target_id": self.acceptor,
+            "source_id": _led_to(project, self.donor),
+            "target_id": _led_to(project, self.acceptor),
             "generators__contains": [self.generator] if self.generator else None,
             "probability__gte": None if self.probability is None else self.probability / 100,
         }
@@ -394,3 +394,11 @@ def of_runs(runs: Sequence[int]) -> RawSQL:
         [list(runs)],
         output_field=BooleanField(),
     )
+
+
+def _led_to(project: Project, page: int | None) -> int | None:
+    """The page itself, or the one that it leads to by now, which has its suggestions."""
+    if page is None:
+        return None
+    successors = project.pages.filter(pk=page, successor__isnull=False).values_list("successor", flat=True)
+    return successors.first() or page

@@ -1,7 +1,8 @@
 """Rolling out in stages: which donors' new links may leave by now.
 
-A pattern goes before a category, of several patterns the first, and of categories the nearest. Without a rule links
-leave. Who is in a pilot depends on the donor's id alone: a larger share adds donors and drops none.
+A pattern goes before a category, of several patterns the first, and of categories the nearest. A page that moved is
+where it was: an address that it had is asked where no pattern matches its own. Without a rule links leave. Who is in a
+pilot depends on the donor's id alone: a larger share adds donors and drops none.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 _DONORS = """
-SELECT DISTINCT p.id, p.url, p.category_id FROM leaving l JOIN linker_page p ON p.id = l.source_id
-WHERE l.operation = 'add' AND l.reason = ''
+SELECT p.id, p.url, p.category_id, ARRAY(
+    SELECT a.url FROM linker_pageaddress a WHERE a.page_id = p.id ORDER BY a.until DESC, a.id
+) FROM linker_page p
+WHERE p.id IN (SELECT l.source_id FROM leaving l WHERE l.operation = 'add' AND l.reason = '')
 """
 
 
@@ -38,9 +41,10 @@ class Rollout:
         paths = Category.objects.filter(project=project).values_list("pk", "path") if by_path else []
         self.categories = {pk: rule for pk, path in paths if (rule := _nearest(by_path, path)) is not None}
 
-    def keeps(self, donor: int, url: str, category: int | None) -> RolloutRule | None:
-        """The rule by which the donor's new links stay; None where they leave."""
-        found = (rule for pattern, rule in self.patterns if pattern.search(url))
+    def keeps(self, donor: int, url: str, category: int | None, former: Sequence[str] = ()) -> RolloutRule | None:
+        """The rule by which the donor's new links stay; None where they leave. `former`: addresses that it had, the
+        last first."""
+        found = (rule for address in (url, *former) for pattern, rule in self.patterns if pattern.search(address))
         rule = next(found, self.categories.get(category) if category is not None else None)
         if rule is None or rule.stage == Stage.ON or (rule.stage == Stage.PILOT and in_share(donor, rule.share)):
             return None
@@ -73,8 +77,8 @@ def hold_for_rollout(project: Project) -> None:
     # The donors that stay are gathered first, because the connection either reads or writes: a few bytes each.
     kept = [
         (donor, str(rule), rule.stage, rule.share)
-        for donor, url, category in stream("rolled_out", _DONORS, [])
-        if (rule := rollout.keeps(donor, url, category)) is not None
+        for donor, url, category, former in stream("rolled_out", _DONORS, [])
+        if (rule := rollout.keeps(donor, url, category, former)) is not None
     ]
     copy_rows_in("waiting", ["page", "rule", "stage", "share"], kept)
     analyze("waiting")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
+from django.db.models import OuterRef
 
 from linker import audit
-from linker.models import CandidateEdge, ChangeKind
+from linker.models import CandidateEdge, ChangeKind, PageAddress
 from linker.projects.policies.shared import wait_for_others
 from review.models import RolloutRule
 from review.releases.checks import ready_in
@@ -42,12 +44,14 @@ def effect_of(rule: RolloutRule) -> Effect:
     others = [one for one in rules if (one.category_id, one.pattern) != (rule.category_id, rule.pattern)]
     now, then = Rollout(project, rules), Rollout(project, [*others, rule])
     edges = CandidateEdge.objects.filter(ready_in(project), project=project).order_by()
-    rows = list(edges.values_list("source_id", "source__url", "source__category_id")[: MOST + 1])
+    addresses = PageAddress.objects.filter(page=OuterRef("source")).order_by("-until", "pk").values("url")
+    columns = ("source_id", "source__url", "source__category_id", ArraySubquery(addresses))
+    rows = list(edges.values_list(*columns)[: MOST + 1])
     looked = rows[:MOST]
     return Effect(len(looked), _staying(now, looked), _staying(then, looked), is_all=len(rows) <= MOST)
 
 
-def _staying(rollout: Rollout, donors: Iterable[tuple[int, str, int | None]]) -> int:
+def _staying(rollout: Rollout, donors: Iterable[tuple[int, str, int | None, list[str]]]) -> int:
     return sum(rollout.keeps(*donor) is not None for donor in donors)
 
 
