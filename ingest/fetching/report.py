@@ -15,7 +15,8 @@ from linker.wording import decimal, number
 @dataclass(frozen=True, kw_only=True)
 class FetchReport(Report):
     """`pages` answered and were read; `is_whole`: the site was seen to its end, else `stopped_by` says what ended the
-    fetch. `slowed`: how often a refusal made it slower, `slowest`: milliseconds from one to the next at worst."""
+    fetch. `slowed`: how often a refusal made it slower, `slowest`: milliseconds from one to the next at worst.
+    `rendered`: pages that a browser read; `need_browser` those whose text no browser has brought out."""
 
     source: str = ""
     pages: int = 0
@@ -30,6 +31,7 @@ class FetchReport(Report):
     slowest: int = 0
     waiting: int = 0
     need_browser: int = 0
+    rendered: int = 0
     requests: int = 0
     bytes: int = 0
     seconds: float = 0.0
@@ -58,7 +60,7 @@ TABLE = Table(
         "bytes": gettext_lazy("Bytes"),
         "seconds": gettext_lazy("Seconds"),
     },
-    hidden={"is_whole", "stopped_by", "slowed", "slowest"},
+    hidden={"is_whole", "stopped_by", "slowed", "slowest", "rendered"},
 )
 
 
@@ -71,6 +73,9 @@ def sentences(report: FetchReport) -> list[str]:
     if report.slowed:
         slowly = _("The site refused requests, so the crawl slowed down: up to %(seconds)s s from one to the next.")
         said.append(slowly % {"seconds": decimal(report.slowest / 1000, 2)})
+    if report.rendered:
+        rendered = ngettext("%(n)s page was read in a browser.", "%(n)s pages were read in a browser.", report.rendered)
+        said.append(rendered % {"n": number(report.rendered)})
     if report.need_browser:
         browser = ngettext(
             "%(n)s page shows its text only in a browser.",

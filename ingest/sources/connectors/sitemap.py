@@ -29,7 +29,7 @@ class Sitemap(Crawler):
     """The crawl of what a sitemap names, sitemaps in it included, with the crawler's manners and limits."""
 
     kind = SourceKind.SITEMAP.value
-    unused_options = frozenset({"follow_sitemaps", "texts_only", "browser"})
+    unused_options = frozenset({"follow_sitemaps", "texts_only"})
 
     def plan(self, fetching: Fetching) -> Plan:
         return replace(plan_of(fetching), sitemap_only=True)

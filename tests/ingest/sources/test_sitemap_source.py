@@ -94,4 +94,4 @@ def test_its_form_offers_what_applies_to_a_sitemap(project):
         if (form := SiteSourceForm(project=project, connector=registry.get(kind)))
     }
     assert {"max_pages", "pages_a_second", "exclude"} < offered["sitemap"]
-    assert offered["crawl"] - offered["sitemap"] == {"follow_sitemaps", "texts_only", "browser"}
+    assert offered["crawl"] - offered["sitemap"] == {"follow_sitemaps", "texts_only"}

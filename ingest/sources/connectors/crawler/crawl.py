@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ingest.sources.connectors.crawler.answers import Answers
 from ingest.sources.connectors.crawler.frontier import Frontier, Waiting
 from ingest.sources.connectors.crawler.pace import Pace
+from ingest.sources.connectors.crawler.rendering import Renderer
 from ingest.sources.connectors.crawler.robots import Robots, origin
 from ingest.sources.connectors.crawler.scope import Scope, form_of
 from ingest.sources.outgoing import OutgoingRefused
@@ -40,6 +41,8 @@ class Crawl:
         self.plan, self.store, self.options = plan, store, plan.choices
         self.rules, self.robots = plan.rules, Robots()
         self.scope = Scope(plan.site, self.options)
+        # Reads in a browser what needs one; started by who runs the crawl.
+        self.renderer = Renderer(self.rules, plan.user_agent, self.robots) if self.options.browser else None
         self.frontier = Frontier(store, self.scope)
         previous = Path(plan.previous) if plan.previous else None
         self.answers = Answers(store, self.frontier, self.scope, previous, follows=plan.follows, adds=plan.adds)
@@ -243,6 +246,8 @@ class Crawl:
         found["requests"] += self.files_asked
         slowed = int(self.store.noted("counts", {}).get("slowed", 0)) + self.pace.refusals
         slowest = max(int(self.store.noted("counts", {}).get("slowest", 0)), round(1000 * self.pace.slowest))
+        rendered = self.renderer.rendered if self.renderer is not None else 0
+        found["rendered"] = int(self.store.noted("counts", {}).get("rendered", 0)) + rendered
         return found | {"bytes": self.bytes, "trapped": trapped, "slowed": slowed, "slowest": slowest}
 
     def _common_faults(self) -> str:

@@ -63,10 +63,14 @@ def fetch(plan: Plan, store: FetchStore) -> None:
         if plan.follows:
             crawl.frontier.add([asked], 0, "start")
     CheckedResolver.rules = crawl.rules
+    if crawl.renderer is not None:
+        crawl.renderer.start()
     runner = AsyncCrawlerProcess(settings_of(plan.choices, plan.user_agent, plan.timeout))
     logging.getLogger("scrapy").setLevel(logging.ERROR)  # Scrapy says all it does, which costs as much as doing it
     runner.crawl(SiteSpider, crawl=crawl)
     runner.start(install_signal_handlers=False)
+    if crawl.renderer is not None:
+        crawl.renderer.close()
     if not crawl.is_open:
         raise UserError("The crawler could not be started.")
     crawl.close()

@@ -115,7 +115,8 @@ class SiteSpider(Spider):
             row.url,
             callback=self.take,
             errback=self.miss,
-            headers=self.crawl.answers.conditions(row.key),
+            # What scripts write may have changed although the page that they stand in has not.
+            headers=self.crawl.answers.conditions(row.key) if self.crawl.renderer is None else {},
             meta={"row": row, "handle_httpstatus_all": True},
             dont_filter=True,
         )
@@ -141,7 +142,7 @@ class SiteSpider(Spider):
         if kind and kind not in HTML:
             raise StopDownload(fail=False)
 
-    def take(self, response: Response) -> None:
+    async def take(self, response: Response) -> None:
         row: Waiting = response.meta["row"]
         headers = response.headers
         answer = Answer(
@@ -155,6 +156,9 @@ class SiteSpider(Spider):
             milliseconds=round(1000 * float(response.meta.get("download_latency", 0))),
             is_challenge=_header(headers, "cf-mitigated") == "challenge",
         )
+        if self.crawl.renderer is not None and answer.status == 200 and answer.is_html:
+            rendering = self.crawl.renderer.render(row.url, answer.body, answer.content_type)
+            answer.body = await asyncio.wrap_future(rendering)
         self.crawl.answered(row, answer, _header(headers, "Retry-After"))
         self._keep_pace()
 
