@@ -21,7 +21,10 @@ OPTION_WORDS: dict[str, tuple[Any, Any]] = {
     "include": (_("Only addresses that match"), _("One RE2 pattern a line.")),
     "exclude": (_("Without addresses that match"), _("One RE2 pattern a line.")),
     "follow_sitemaps": (_("Begin with the site’s sitemaps too"), ""),
-    "browser": (_("Read pages in a browser"), _("For sites that show their text by JavaScript alone.")),
+    "browser": (
+        _("Read pages in a browser"),
+        _("For sites that show their text by JavaScript alone. About a page a second; Chromium has to be installed."),
+    ),
     "texts_only": (
         _("Only texts of pages that have none"),
         _("They get the status that they answer with as well. No page is added."),
