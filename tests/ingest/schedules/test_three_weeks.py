@@ -218,7 +218,8 @@ def what_is_known(project: Project) -> dict[str, list[Any]]:
         "indexable",
     )
     pages = Page.objects.filter(LINKABLE, project=project)
-    links = ExistingLink.objects.filter(PRESENT, project=project)
+    # Of pages that are gone, a new project knows nothing.
+    links = ExistingLink.objects.filter(PRESENT, project=project, target__in=pages.values("pk"))
     named = ("source__url", "target__url", "block", "anchor", "follow", "place")
     return {
         "pages": sorted(pages.values_list(*columns)),

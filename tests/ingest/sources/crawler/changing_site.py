@@ -174,7 +174,9 @@ class Oracle:
         reached = site.reached()
         self._move(site, reached)
         former = {path for known in self.pages.values() for path in known.former if site.end_of(path) == known.path}
-        seen = [path for path in reached if path not in former]
+        # An address that nobody knew and that answers that it is gone is no page.
+        new = site.docs.keys() | site.moved.keys()
+        seen = [path for path in reached if path not in former and (path in self.pages or path in new)]
         for path in seen:
             self.pages.setdefault(path, KnownPage(path))
         for known in self.pages.values():
@@ -186,7 +188,7 @@ class Oracle:
             for source in seen
             if source in site.docs
             for target in site.docs[source].links
-            if site.end_of(target) != source
+            if site.end_of(target) != source and site.end_of(target) in self.pages
         }
 
     def _move(self, site: ChangingSite, reached: list[str]) -> None:
@@ -201,7 +203,7 @@ class Oracle:
 
     def _judge(self, known: KnownPage, site: ChangingSite) -> None:
         if known.path in site.moved:
-            known.status, known.successor = "redirected", self.pages[site.end_of(known.path)]
+            known.status, known.successor = "redirected", self.pages.get(site.end_of(known.path))
         else:
             known.status, known.successor = ("live" if known.path in site.docs else "removed"), None
 
