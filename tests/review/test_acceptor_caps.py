@@ -93,9 +93,8 @@ def test_several_accepted_at_once_fill_the_acceptor_one_after_the_other(project,
     edges = links(4)
     foreseen = decisions.warnings_beforehand(project, edges)
     assert [[one.text for one in foreseen.get(edge.pk, ())] for edge in edges] == [[], [], [FULL], [FULL]]
-    outcome = bulk.decide_all(
-        project, editor, {edge.pk: edge.run_id for edge in edges}, Verb.ACCEPT, decisions.NOTHING_MORE
-    )
+    seen = Shown(runs={edge.pk: edge.run_id for edge in edges})
+    outcome = bulk.decide_all(project, editor, seen, Verb.ACCEPT, decisions.NOTHING_MORE)
     assert {doubt.edge.pk for doubt in outcome.doubts} == set(foreseen)
     assert (len(outcome.decided), codes(outcome)) == (2, ["acceptor_full"] * 2)
     assert held_of(project) == []

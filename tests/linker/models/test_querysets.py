@@ -33,6 +33,19 @@ OF_PAGES = {
         and page.status_code in (None, 200)
         and not page.redirect_url
     ),
+    "GIVES": lambda page: (
+        page.missing_since is None
+        and page.status == "live"
+        and page.status_code in (None, 200)
+        and not page.redirect_url
+    ),
+    "RECEIVES": lambda page: (
+        page.missing_since is None
+        and page.status == "live"
+        and page.status_code in (None, 200)
+        and not page.redirect_url
+        and page.indexable
+    ),
     "INDEXABLE": lambda page: page.missing_since is None and page.indexable,
     "NOT_INDEXABLE": lambda page: page.missing_since is None and not page.indexable,
     "ORPHAN": lambda page: page.missing_since is None and page.indexable and page.inlinks == 0,
