@@ -65,9 +65,10 @@ def load_links(task: ImportTask) -> Counts:
 
 
 def _check(task: ImportTask, report: Counts, live: int) -> None:
-    """Raises ImportStopped where there is nothing to load, or far less than the `live` links of the project."""
+    """Raises ImportStopped where a file has nothing to load, or far less than the `live` links of the project. A site
+    that was fetched may have no link between two of its known pages: a sitemap names those of a part of it."""
     name = task.source.name
-    if not report["links"]:
+    if not report["links"] and task.source.site_source is None:
         if task.skipped.counts:
             raise task.stop_without_rows("a page", report)
         raise task.stop(f"{name}: none of its {report['rows']:,} rows is a link between two pages.", report)

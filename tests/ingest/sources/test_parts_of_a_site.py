@@ -137,3 +137,15 @@ def test_an_upgrade_notes_what_each_source_was_the_last_to_see(site, project):
         cursor.execute(import_module("ingest.migrations.0006_source_pages").HELD)
     held = SourcePage.objects.values_list("source", "page__title")
     assert set(held) == {(crawl.pk, "Home"), (crawl.pk, "B"), (part.pk, "A"), (part.pk, "C")}
+
+
+def test_a_sitemap_whose_pages_link_to_no_known_page_is_imported(site, project):
+    site.replies |= {
+        "/lonely": page("Lonely", "/nobody-knows"),
+        "/part.xml": Reply(sitemap(f"{site.base}/lonely"), kind="application/xml"),
+    }
+    part = source_of(project, "sitemap", "/part.xml")
+    _run, pages, links = fetch(part)
+    assert (pages.report["pages"], links.report["links"]) == (1, 0)
+    _run, _pages, again = fetch(part)
+    assert again.report["links"] == 0
