@@ -5,12 +5,13 @@ It is counted by a run of its own and kept with it, so that it says next month w
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -20,17 +21,17 @@ from linker.matching.kept_runs import standing_run
 from linker.models import EdgeStatus
 from linker.models.edge_counts import kept_counts, total
 from linker.models.linked import linked_sql
-from linker.models.querysets import ACCEPTED, HELD, LINKABLE, ORPHAN, PRESENT, TO_REVIEW, WAITING, sql
+from linker.models.querysets import ACCEPTED, HELD, LINKABLE, ORPHAN, PRESENT, TO_REVIEW, sql
 from linker.projects import overview
 from linker.reports.table import Table
 from linker.runs import lifecycle
 from linker.runs.reports import Report, ReportKind
 from linker.storage.site_figures import keep_figures
 from linker.wording import in_english
-from review.models import Drawn, Held, Release
+from review.models import Drawn, Held, Operation, Release
 from review.quality.rates import rates
 from review.queue.known_rates import wilson
-from review.releases import held_back
+from review.releases import checks, held_back
 
 if TYPE_CHECKING:
     from linker.models import Project, Run
@@ -66,12 +67,13 @@ class SiteFigures:
 @dataclass(frozen=True, kw_only=True)
 class WorkFigures:
     """Suggestions, and what became of them. `out`: released, and not withdrawn; `live` of them are on the site, None
-    where no import of links has looked for them yet. `waiting`: those of the accepted ones that no release takes before
-    a second person has approved them."""
+    where no import of links has looked for them yet. `ready`: those that a release would take now, None in reports that
+    did not ask; `waiting`: those that it would hold back until a second person has approved them."""
 
     to_review: int = 0
     held: int = 0
     accepted: int = 0
+    ready: int | None = None
     waiting: int = 0
     exported: int = 0
     rejected: int = 0
@@ -80,8 +82,8 @@ class WorkFigures:
     live: int | None = None
 
     @property
-    def ready(self) -> int:
-        return max(0, self.accepted - self.waiting)
+    def to_release(self) -> int:
+        return self.ready if self.ready is not None else max(0, self.accepted - self.waiting)
 
     @property
     def decided(self) -> int:
@@ -320,6 +322,7 @@ def _site(project: Project, out: _LinksOut) -> SiteFigures:
 
 
 def _work(project: Project, out: _LinksOut) -> WorkFigures:
+    ready, waiting = _next_release(project)
     return WorkFigures(
         **kept_counts(project).aggregate(
             to_review=total(TO_REVIEW),
@@ -329,10 +332,23 @@ def _work(project: Project, out: _LinksOut) -> WorkFigures:
             rejected=total(Q(status=EdgeStatus.REJECTED)),
             withdrawn=total(Q(status=EdgeStatus.WITHDRAWN)),
         ),
-        waiting=project.edges.filter(WAITING).count(),
+        ready=ready,
+        waiting=waiting,
         out=out.links,
         live=out.live if out.looked_for else None,
     )
+
+
+def _next_release(project: Project) -> tuple[int, int]:
+    """What a release of everything would take now, and what it would hold back for a second person, in links: the
+    figures of the page that makes one."""
+    with transaction.atomic():
+        checks.gather(project, project.edges.all(), Operation, lock=False)
+        checks.hold_back(project, read_sensitive=False)
+        found = Counter[str]()
+        for (_operation, reason), links in checks.counts().items():
+            found[reason] += links
+    return found[""], found[Held.SECOND]
 
 
 def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
@@ -351,7 +367,7 @@ def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
 
 def _steps(site: SiteFigures, work: WorkFigures, risks: Risks) -> list[NextStep]:
     wanted = {
-        NextStep.RELEASE: work.ready > 0,
+        NextStep.RELEASE: work.to_release > 0,
         NextStep.SECOND: work.waiting > 0,
         NextStep.REPAIR: risks.targets_gone + risks.donors_gone + risks.missing + risks.lost > 0,
         NextStep.HELD: bool(risks.held),

@@ -10,11 +10,13 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from linker.models import Page, Run, RunKind
+from linker.models import Gate, Page, Run, RunKind
+from linker.projects.policies.gates import add_gate
 from linker.runs.reports import report_of
 from review.client_report import ClientReport, NextStep, Rate, WorkFigures, write_report
 from review.models import Held, PublishedLink
 from review.releases.create import create_release
+from review.rollout_models import RolloutRule, Stage
 from tests.chromium import FLAGS, system_chromium
 from tests.factories import make_edge, make_link, make_page, make_run
 
@@ -152,9 +154,10 @@ def test_it_prints_on_one_page_without_what_is_around_it(site, client_for, viewe
     assert re.search(rb"/MediaBox\s*\[\s*0 0 59[45]\S* 84[12]", content)  # A4, in points
 
 
-def test_what_waits_for_a_second_person_is_not_called_ready(site, client_for, viewer):
+def test_what_waits_for_a_second_person_is_not_called_ready(site, client_for, viewer, manager, redis_server):
     address, client = reverse("client_reports", args=[site.slug]), client_for(viewer)
-    site.edges.filter(status="accepted").update(waits=True)
+    site.pages.filter(url__endswith="/3").update(clicks=100)
+    add_gate(Gate(project=site, min_clicks=100), manager)
     written(site)
     page = re.sub(r"\s+", " ", client.get(address).content.decode())
     assert "Let a second person look at the approved link that waits for one." in page
@@ -164,3 +167,17 @@ def test_what_waits_for_a_second_person_is_not_called_ready(site, client_for, vi
 def test_a_released_link_that_came_back_to_the_queue_counts_as_approved():
     work = WorkFigures(accepted=1, exported=10, out=11, withdrawn=2, rejected=4)
     assert (work.decided, round(work.share or 0, 3)) == (18, 0.778)
+
+
+def test_what_the_roll_out_holds_is_not_called_ready(site, client_for, viewer):
+    address, client = reverse("client_reports", args=[site.slug]), client_for(viewer)
+    written(site)
+    assert "Release the approved link that has not left yet." in re.sub(
+        r"\s+", " ", client.get(address).content.decode()
+    )
+    RolloutRule.objects.create(project=site, pattern=".*", stage=Stage.OFF)
+    report = report_of(written(site))
+    assert isinstance(report, ClientReport)
+    assert report.work
+    assert (report.work.accepted, report.work.ready, report.work.waiting) == (1, 0, 0)
+    assert NextStep.RELEASE not in report.steps
