@@ -64,8 +64,12 @@ def said(edge: CandidateEdge, do: str = "accept", **changes: object) -> dict[str
 
 
 def names(card: str, user: User) -> bool:
-    """Whether a card says a name, but for the list of whom one can ask."""
-    return user.username in re.sub(r"<select.*?</select>", "", card, flags=re.DOTALL)
+    """Whether a card says a name, but for the list of whom one can ask.
+
+    As a whole word: the random letters of a form's token may hold any short name.
+    """
+    said = re.sub(r"<select.*?</select>", "", card, flags=re.DOTALL)
+    return re.search(rf"\b{re.escape(user.username)}\b", said) is not None
 
 
 def test_the_share_follows_from_the_ids(project):
