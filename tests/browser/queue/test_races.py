@@ -12,6 +12,7 @@ from tests.browser.queue.screen import (
     OPERATIONS,
     answer_operations,
     card,
+    expect_fetched,
     expect_left,
     expect_look,
     expect_open,
@@ -42,6 +43,7 @@ def said(page):
 
 def test_reasons_that_are_open_stay_open_when_the_answer_to_an_undo_brings_another_run(at_queue, edges, project):
     held = hold(at_queue)
+    expect_fetched(at_queue)  # or "u" waits with the next card, and takes up what was refused by then
     press(at_queue, "aux")
     until(at_queue, lambda: held)
     CandidateEdge.objects.filter(pk=edges[0].pk).update(run=make_run(project))
