@@ -31,7 +31,7 @@ register = template.Library()
 
 
 @register.filter
-def lookup(values: dict[str, Any], key: str) -> Any:
+def lookup(values: dict[Any, Any], key: Any) -> Any:
     """`values[key]`, or None where there is no such key."""
     return values.get(key)
 

@@ -178,7 +178,7 @@ def _save(edges: Iterable[CandidateEdge]) -> None:
 
 
 class State(TextChoices):
-    OUT = "out", _("On the site")
+    OUT = "out", _("Out now")
     WAITING = "waiting", _("Waiting for the next release")
     WITHDRAWN = "withdrawn", _("Withdrawn")
 

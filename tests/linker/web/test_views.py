@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from unittest.mock import ANY
 
 import pytest
@@ -23,6 +24,7 @@ from linker.models import (
 )
 from linker.runs import lifecycle
 from tests.factories import embed, make_category, make_edge, make_link, make_page, make_project, make_run, make_user
+from tests.markup import compact
 
 pytestmark = pytest.mark.django_db
 
@@ -503,3 +505,18 @@ def test_changing_the_general_settings_keeps_the_suggestions(project, manager, c
     project.refresh_from_db()
     assert (project.name, project.title_patterns, project.banned_anchors) == ("Renamed", [" [|] Shop$"], ["our shop"])
     assert CandidateEdge.objects.filter(project=project).count() == 1
+
+
+def test_the_tiers_of_the_overview_add_up_to_all_open_suggestions(client_for, manager, project):
+    for score in (0.9, 0.75, 0.1, 0.05):
+        make_edge(project, score=score)
+    page = compact(client_for(manager).get(url("project", project)).text)
+    assert 'Below every tier <span class="badge">held back</span>' in page
+    shown = re.findall(r'data-label="Suggestions"> ?([0-9,]+) ?<', page)
+    assert sum(map(int, shown)) == 4
+    assert shown[-1] == "2"
+
+
+def test_the_overview_has_no_row_for_suggestions_below_every_tier_where_there_are_none(client_for, manager, project):
+    make_edge(project, score=0.9)
+    assert "Below every tier" not in client_for(manager).get(url("project", project)).text
