@@ -3,7 +3,9 @@ soon as an import says so, whatever the match that follows it does, and come bac
 
 A trigger notes each page that turns (linker.models.PageTurn), so that only suggestions of pages that changed are read.
 What is done with them follows the commit, some at a time, so that no editor waits for more than these; what a process
-that was killed has left is done by the next import, or by the next verification of suggestions.
+that was killed has left is done by the next import, or by the next verification of suggestions. A match that was under
+way had read the page before it turned and may propose it yet: its notes stay until such a match has ended, which then
+follows them itself.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from array import array
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection, transaction
+from django.utils import timezone
 
 from linker.matching.suppressions import hide
 from linker.matching.tiers import retier
@@ -51,15 +54,22 @@ _TAKE_OUT = (
     _LOCKED.format(more="1", where=_LEAVES)
     + "UPDATE linker_candidateedge e SET stale = true, away_at = now() FROM locked WHERE e.id = locked.id"
 )
-# Where a run that came after the suggestion left has passed it over, the next one decides.
+# All but what a match that is under way, or has ended since these were read, may not know of.
+_FORGET = """
+DELETE FROM linker_pageturn WHERE id = ANY(%(turns)s) AND NOT EXISTS (
+    SELECT FROM linker_run WHERE project_id = %(project)s AND kind IN ('match', 'changes')
+    AND (status IN ('queued', 'running') OR finished_at >= %(read_at)s)
+)
+"""
+# Where a run that ended after the suggestion left has passed it over, the next one decides.
 _NOT_PASSED_OVER = f"""
     {follows_sql("e")} AND (e.run_id = ({STANDING_RUN}) OR NOT EXISTS (
         SELECT FROM linker_run later WHERE later.project_id = %(project)s AND later.kind IN ('match', 'stand')
-        AND later.status = 'succeeded' AND later.started_at > e.away_at
+        AND later.status = 'succeeded' AND later.finished_at > e.away_at
         AND NOT EXISTS (SELECT FROM linker_pilot p WHERE p.run_id = later.id)
     )) AND NOT EXISTS (
         SELECT FROM linker_run later WHERE later.project_id = %(project)s AND later.kind = 'changes'
-        AND later.status = 'succeeded' AND later.started_at > e.away_at
+        AND later.status = 'succeeded' AND later.finished_at > e.away_at
     ) AS returns
 """
 _BRING_BACK = (
@@ -81,23 +91,29 @@ class Followed(NamedTuple):
 def follow(project: Project) -> Followed:
     """Brings the open suggestions of all pages that have turned in line with them. Not for use within a transaction;
     may run twice."""
-    left = back = 0
-    while turned := _turned(project):
+    left = back = last = 0
+    read_at = timezone.now()
+    while turned := _turned(project, last):
         pages = sorted({page for _turn, page in turned})
         query, params = _TOUCHED, {"project": project.pk, "pages": pages}
         touched = array("q", (pk for (pk,) in stream("touched", query, params)))  # 8 bytes each
         for start in range(0, len(touched), AT_A_TIME):
             written = _write(project, touched[start : start + AT_A_TIME].tolist())
             left, back = left + written.left, back + written.back
+        turns = [turn for turn, _page in turned]
         with connection.cursor() as cursor:
-            cursor.execute("DELETE FROM linker_pageturn WHERE id = ANY(%s)", [[turn for turn, _page in turned]])
+            cursor.execute(_FORGET, {"project": project.pk, "turns": turns, "read_at": read_at})
+        last = turns[-1]
+        read_at = timezone.now()
     return Followed(left, back)
 
 
-def _turned(project: Project) -> list[tuple[int, int]]:
+def _turned(project: Project, after: int) -> list[tuple[int, int]]:
+    """The notes that come next, and their pages."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT id, page_id FROM linker_pageturn WHERE project_id = %s ORDER BY id LIMIT {PAGES}", [project.pk]
+            f"SELECT id, page_id FROM linker_pageturn WHERE project_id = %s AND id > %s ORDER BY id LIMIT {PAGES}",
+            [project.pk, after],
         )
         return cursor.fetchall()
 

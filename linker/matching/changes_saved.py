@@ -10,7 +10,7 @@ import numpy as np
 from django.db import transaction
 
 from linker.errors import UserError
-from linker.matching import replacing
+from linker.matching import away, replacing
 from linker.matching.allocation import allocate_links
 from linker.matching.edges import save_edges
 from linker.matching.kept_runs import keep_links_of, standing_run
@@ -99,6 +99,7 @@ def save_changes(
         lifecycle.succeed(run.pk, report)
     hide(project)
     follow_pages(project)
+    away.follow(project)
     fold(project.pk)  # what triggers have kept; a run over the whole site counts anew
     return report
 

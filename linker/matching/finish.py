@@ -12,7 +12,7 @@ from django.db import transaction
 from linker.engine.candidates.registry import bit_of
 from linker.engine.params import MatchParams, Ranking
 from linker.engine.ranking.reasons import BY_COSINE, BY_COSINE_IN_CATEGORY
-from linker.matching import replacing
+from linker.matching import away, replacing
 from linker.matching.allocation import allocate_links
 from linker.matching.batches import CANDIDATE, batches_left, expand_candidates, forget_candidates, searched_by
 from linker.matching.content_gaps import find_paragraphs
@@ -93,7 +93,8 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
         # With the edges or not at all: a finish that came twice would find no candidates and take all edges for stale.
         lifecycle.succeed(run.pk, report)
     hide(project)
-    follow_pages(project)  # one of them may have been merged while the run was under way
+    follow_pages(project)  # one of them may have been merged while the run was under way,
+    away.follow(project)  # or gone missing
     recount(project)
     # They take long and need not be waited for: suggestions of the run can be decided on meanwhile.
     report = replace(report, gaps_with_paragraph=find_paragraphs(run))

@@ -4,7 +4,7 @@ their suggestions come back with them."""
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core.management import call_command
@@ -14,13 +14,16 @@ from django.utils import timezone
 
 from ingest import services
 from linker.matching import away
-from linker.matching.recheck import run_recheck, start
+from linker.matching.recheck import run_recheck
+from linker.matching.recheck import start as start_recheck
+from linker.matching.start import run_match
 from linker.matching.tiers import retier
-from linker.models import CandidateEdge, Page, PageTurn, Project, RunKind
+from linker.models import CandidateEdge, Page, PageTurn, Project, Run, RunKind
 from linker.models.querysets import GIVES, OPEN, RECEIVES, holds
 from linker.storage.edge_counts import differences
 from tests.factories import embed, make_edge, make_page, make_run
 from tests.ingest.files import write
+from tests.linker.matching.test_match import start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +112,7 @@ def test_what_an_import_that_was_killed_has_left_is_done_by_the_verification(pro
     monkeypatch.undo()
     for page in project.pages.all():
         embed(page, [1, 0, 0, 0])
-    run_recheck(start(project, to_queue=False))
+    run_recheck(start_recheck(project, to_queue=False))
     assert "c" not in offered(project)
 
 
@@ -120,6 +123,46 @@ def test_a_removed_page_that_is_live_again_and_missing_stays_out(project, tmp_pa
     assert offered(project) == "ab de ea"
     crawl(project, tmp_path, "abcde")
     assert offered(project) == "ab bc cd de ea"
+
+
+def test_a_page_that_goes_missing_while_a_match_is_under_way_is_proposed_by_none(project, tmp_path, ring):
+    """The match had read it before; it comes back with its page, as others do."""
+    for page in project.pages.all():
+        embed(page, [1, 0, 0, 0])
+    run = start(project)
+    Run.objects.filter(pk=run.pk).update(status="running")
+    run.refresh_from_db()
+
+    def progress(done: int, total: int, stage: str = "") -> None:
+        if stage == "Allocating links" and not PageTurn.objects.exists():
+            crawl(project, tmp_path, "abde")
+            assert PageTurn.objects.count() == 1, "the match does not know of it yet"
+
+    run_match(run, progress)
+    proposed = set(project.edges.filter(run=run).values_list("source__title", "target__title"))
+    assert {title for pair in proposed for title in pair} == set("abcde")
+    assert offered(project)
+    assert "c" not in offered(project)
+    assert not PageTurn.objects.exists()
+    crawl(project, tmp_path, "abcde")
+    assert sorted(offered(project).split()) == sorted(a + b for a, b in proposed)
+    assert differences(project) == []
+
+
+def test_no_note_is_lost_to_a_match_that_ends_while_it_is_followed(project, ring, monkeypatch):
+    run = make_run(project, status="running", finished_at=None)
+    Page.objects.filter(title="c").update(missing_since=timezone.now())
+
+    def write_when_the_match_has_ended(*args: Any) -> away.Followed:
+        Run.objects.filter(pk=run.pk).update(status="succeeded", finished_at=timezone.now())
+        return away.Followed(0, 0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(away, "_write", write_when_the_match_has_ended)
+        away.follow(project)
+    assert PageTurn.objects.count() == 1
+    assert away.follow(project) == (2, 0)
+    assert not PageTurn.objects.exists()
 
 
 def test_only_suggestions_of_pages_that_changed_are_read(project, tmp_path, ring):

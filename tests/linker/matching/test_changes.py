@@ -8,6 +8,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from linker.errors import RunCancelled, UserError
+from linker.matching import away
 from linker.matching.changes_report import ChangesReport, Whole
 from linker.matching.changes_run import ChangeOptions, run_changes, start_whole_if_due
 from linker.matching.changes_start import start_changes
@@ -194,6 +195,25 @@ def test_a_match_that_ends_meanwhile_stands_and_nothing_else_is_changed(project,
     with pytest.raises(UserError, match="come to stand"):
         run_changes(run, progress)
     assert set(CandidateEdge.objects.filter(OPEN, project=project).values_list("run_id", flat=True)) == {seen[0].pk}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_that_goes_missing_meanwhile_is_proposed_by_none(project, site):
+    pages, _ = site
+    match(project)
+    change(pages[3])
+    run = start_changes(project, to_queue=False)
+    lost = project.edges.filter(OPEN, source=pages[3]).first().target
+
+    def progress(done: int, total: int, stage: str = "") -> None:
+        if stage == "Allocating links":
+            Page.objects.filter(pk=lost.pk).update(missing_since=timezone.now())
+            away.follow(project)
+
+    run_changes(run, progress)
+    assert not project.edges.filter(OPEN, target=lost).exists()
+    assert not project.edges.filter(OPEN, source=lost).exists()
+    assert open_links(project)
 
 
 @pytest.mark.parametrize("stage", ["Ranking", "Allocating links", "Marking what is no longer proposed", "Cleaning up"])
