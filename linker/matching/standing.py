@@ -51,6 +51,20 @@ SELECT k.source, l.* FROM linker_keptlinks k CROSS JOIN LATERAL
     l (target, score, similarity, probability, quantile, ranked_by, anchor, anchor_source, start, stop)
 WHERE k.kept_id = %s
 """
+# Suggestions of pages that lead to another by now are its own: linker.pages.identity.edges has moved the edges there.
+# Where the run had that pair as well, it is as the run had it; of several, the best.
+_FOLLOWED = """
+INSERT INTO {table}
+SELECT DISTINCT ON (moved.source, moved.target) moved.* FROM (
+    SELECT coalesce(s.successor_id, l.source) AS source, coalesce(t.successor_id, l.target) AS target,
+        l.score, l.similarity, l.probability, l.quantile, l.ranked_by, l.anchor, l.anchor_source, l.start, l.stop
+    FROM {table} l
+    LEFT JOIN linker_page s ON s.id = l.source AND s.project_id = %(project)s AND s.successor_id IS NOT NULL
+    LEFT JOIN linker_page t ON t.id = l.target AND t.project_id = %(project)s AND t.successor_id IS NOT NULL
+    WHERE s.id IS NOT NULL OR t.id IS NOT NULL
+) moved WHERE moved.source <> moved.target ORDER BY moved.source, moved.target, moved.score DESC
+ON CONFLICT DO NOTHING
+"""
 _MAY_BE_LINKED = """
     EXISTS (SELECT FROM taking_part p WHERE p.page = a.source AND p.is_donor)
     AND EXISTS (SELECT FROM taking_part p WHERE p.page = a.target AND p.is_target)
@@ -170,6 +184,7 @@ def _stage(kept: KeptRun, before: Run | None) -> None:
             cursor.execute(_STAGED.format(table=table), [run])
             cursor.execute(f"CREATE UNIQUE INDEX ON {table} (source, target)")
             analyze(table)
+            cursor.execute(_FOLLOWED.format(table=table), {"project": kept.run.project_id})
         cursor.execute("DROP TABLE IF EXISTS written")
         cursor.execute(
             _WRITTEN,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from django.core.management import call_command
 from django.db import transaction
+from django.utils import timezone
 
 from linker.engine.params import MatchParams, Ranking
 from linker.errors import UserError
@@ -28,6 +30,7 @@ from linker.models import (
 )
 from linker.models.querysets import OPEN
 from linker.runs import lifecycle
+from linker.storage.edge_counts import differences
 from review.quality import watch
 from tests.factories import embed, make_category, make_member, make_model, make_page
 
@@ -262,3 +265,60 @@ def test_an_earlier_run_stands_again_and_the_other_one_after_it(project, site, m
     assert back.keys() == now.keys()
     assert all(said(back[pair]) == said(now[pair]) for pair in now)
     assert Change.objects.filter(project=project, kind="runs").count() == 2
+
+
+def embed_anew(page: Page, vector: list[float]) -> None:
+    page.embeddings.all().delete()
+    embed(page, vector)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_earlier_run_follows_pages_that_lead_elsewhere_by_now(project):
+    """What it had found of a page is found of the one that it leads to; what both had stays as it was, and a pair of
+    one page is none."""
+    manager = make_member(project, "manager")
+    category = make_category(project, "All")
+    donor, old, new, other = (make_page(project, f"/{name}", title=name, category=category) for name in "dont")
+    for page in (donor, old, other):
+        embed(page, [1, 0, 0, 0])
+    embed(new, [0, 1, 0, 0])
+    first = match(project, threshold=0.5)
+    had = set(open_pairs(project))
+    assert had == {(one.pk, two.pk) for one in (donor, old, other) for two in (donor, old, other) if one != two}
+    call_command("page_event", project.slug, "redirected", old.url, new.url)
+    moved = {tuple(new.pk if page == old.pk else page for page in pair) for pair in had}
+    assert set(open_pairs(project)) == moved
+    embed_anew(new, [1, 0, 0, 0])
+    embed_anew(other, [0, 1, 0, 0])
+    second = match(project, threshold=0.5)
+    assert set(open_pairs(project)) == {(donor.pk, new.pk), (new.pk, donor.pk)}
+
+    take(project, first, manager)
+
+    assert set(open_pairs(project)) == moved
+    take(project, second, manager)
+    assert set(open_pairs(project)) == {(donor.pk, new.pk), (new.pk, donor.pk)}
+    assert differences(project) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_is_left_closes_what_moved_since(project):
+    manager = make_member(project, "manager")
+    category = make_category(project, "All")
+    donor, old, new = (make_page(project, f"/{name}", title=name, category=category) for name in "don")
+    for page in (donor, new):
+        embed(page, [1, 0, 0, 0])
+    embed(old, [0, 1, 0, 0])
+    first = match(project, threshold=0.5)
+    embed_anew(old, [1, 0, 0, 0])
+    project.pages.filter(pk=new.pk).update(missing_since=timezone.now())
+    match(project, threshold=0.5)
+    project.pages.filter(pk=new.pk).update(missing_since=None)
+    assert set(open_pairs(project)) == {(donor.pk, old.pk), (old.pk, donor.pk)}
+    third = make_page(project, "/third", title="third", category=category)
+    call_command("page_event", project.slug, "redirected", old.url, third.url)
+    assert set(open_pairs(project)) == {(donor.pk, third.pk), (third.pk, donor.pk)}
+
+    take(project, first, manager)
+
+    assert set(open_pairs(project)) == {(donor.pk, new.pk), (new.pk, donor.pk)}
