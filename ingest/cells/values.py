@@ -146,6 +146,13 @@ def _time(text: str) -> datetime:
 # ------------------------------------------------------------------------------------------------------ vectors
 
 
+def heading(text: str) -> str:
+    """A heading without blanks around it and the sign at its end that links to it, which manuals have and crawlers take
+    for a part of it."""
+    text = text.strip()
+    return text[:-1].rstrip() if text.endswith(("¶", "\N{LINK SYMBOL}", " #")) else text
+
+
 def looks_like_vector(text: str, least: int = 50) -> bool:
     """Whether a cell holds `least` numbers or more, comma-separated, with or without brackets."""
     return text.count(",") >= least - 1 and _VECTOR_START.match(text) is not None

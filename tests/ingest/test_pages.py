@@ -75,8 +75,8 @@ def crumbs(path: str) -> list[str]:
 def test_a_real_crawl_fills_every_field(project, tmp_path):
     cells = {
         "Meta Description 1": "All about domes",
-        "H1-1": "Dome 2",
-        "H2-1": "Weight",
+        "H1-1": "Dome 2¶",
+        "H2-1": "Weight #",
         "H2-2": "Care, by hand",
         "Canonical Link Element 1": f"{SITE}/dome-2",
         "Word Count": "1,204",

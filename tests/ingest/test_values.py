@@ -14,6 +14,23 @@ from ingest.cells import values
 
 
 @pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        (" Tents¶", "Tents"),
+        ("Tents ¶ ", "Tents"),
+        ("Tents 🔗", "Tents"),
+        ("Tents #", "Tents"),
+        ("Learn C#", "Learn C#"),
+        ("#", "#"),
+        ("¶", ""),
+        ("", ""),
+    ],
+)
+def test_a_heading_ends_before_the_sign_that_links_to_it(text, heading):
+    assert values.heading(text) == heading
+
+
+@pytest.mark.parametrize(
     ("text", "number"),
     [
         ("12", 12),

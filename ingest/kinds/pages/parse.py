@@ -134,12 +134,17 @@ class PageParser:
                 most = self.LIMITS.get(name)
                 texts = [text.strip() for text in cells[self.at[name][0]]]
                 columns[name] = [text[:most] for text in texts] if most is not None else texts
+        if "h1" in columns:
+            columns["h1"] = list(map(values.heading, columns["h1"]))
         for name, parse in self.NUMBERS:
             if name in self.at:
                 columns[name] = self._parsed(name, parse, columns, cells[self.at[name][0]])
         cells = self._keep_pages(columns, cells)
         if "headings" in self.at:
-            columns["headings"] = [_filled(row) for row in zip(*(cells[i] for i in self.at["headings"]), strict=True)]
+            columns["headings"] = [
+                list(filter(None, map(values.heading, row)))
+                for row in zip(*(cells[i] for i in self.at["headings"]), strict=True)
+            ]
         if "body" in self.at:
             rows = zip(*(cells[i] for i in self.at["body"]), strict=True)
             columns["body"] = ["\n\n".join(_filled(map(self.read_text, row))) for row in rows]

@@ -93,7 +93,20 @@ def flatten(tree: LexborHTMLParser) -> Document:
         node = follower
     for _, place in above:
         ends[place] = len(names)
+    _leave_out_signs(document)
     return document
+
+
+def _leave_out_signs(document: Document) -> None:
+    """Takes the text of links within the page that have no letter or digit: the sign after a heading that links to it,
+    such as the pilcrow of manuals, the arrow back from a note. It belongs to no heading and no sentence."""
+    texts, ends = document.texts, document.ends
+    for place, name in enumerate(document.names):
+        if name == "a" and (document.attributes[place].get("href") or "").startswith("#"):
+            inner = range(place, ends[place])
+            if not any(sign.isalnum() for at in inner for sign in texts[at]):
+                for at in inner:
+                    texts[at] = ""
 
 
 def _name(node: LexborNode, number: int) -> str:

@@ -39,6 +39,28 @@ def test_the_text_has_a_paragraph_a_heading_an_item_or_a_row_a_line():
     assert page.word_count == len(page.text.split())
 
 
+@pytest.mark.parametrize(
+    "sign",
+    [
+        '<a class="headerlink" href="#{}" title="Permalink">¶</a>',
+        ' <a href="#{}">#</a>',
+        '<a class="anchor" href="#{}" aria-hidden="true"><span>🔗</span></a>',
+    ],
+)
+def test_the_sign_that_links_to_a_heading_is_no_part_of_it(sign):
+    """Manuals have one after each heading and each term, and it would end in anchors."""
+    html = f"""<main><h1 id="a">Tents{sign.format("a")}</h1><p>A tent keeps you dry, as all
+    <a href="#b">tents with two poles</a> do.<a href="#n1">*</a></p><h2 id="b">Two poles{sign.format("b")}</h2>
+    <p>They weigh more, and stand in any wind, as long as <a href="#b">§ 1</a> is heeded.</p></main>"""
+    page = read_page(html, URL)
+    assert (page.h1, page.headings) == ("Tents", ["Two poles"])
+    assert page.text.split("\n")[-3:] == [
+        "A tent keeps you dry, as all tents with two poles do.",
+        "Two poles",
+        "They weigh more, and stand in any wind, as long as § 1 is heeded.",
+    ]
+
+
 def test_links_of_the_text_have_places_and_others_have_their_block():
     page = read_page(PAGE, URL)
     shown = [(link.target.removeprefix("https://www.shop.example"), link.anchor, link.block) for link in page.links]
