@@ -18,6 +18,8 @@ from linker.engine.text.fold import fold
 _SEPARATOR = re.compile(r"\s?[|¦｜·•»›«‹⋅∙●★—]+\s?|\s(?:-|–|~|/|\\|>|<|::?)\s|[:：]\s")
 _DANGLING = "|¦·•»›–—~:/-"
 _WORD = re.compile(r"\w+")
+# Of two parts and more, with a full stop: "2. Bundesliga" and "3.5 mm plugs" are names.
+_SECTION_NUMBER = re.compile(r"\A(?:[A-Z]|\d{1,3})(?:\.\d{1,3})+\.\s+")
 
 MIN_TITLES = 5  # fewer different titles than this share nothing but by chance
 _MAX_AFFIX = 120  # characters; what is longer is content
@@ -51,7 +53,8 @@ class Template:
     series: frozenset[str] = frozenset()
 
     def strip(self, title: str) -> str:
-        """`title` cleaned and without the site's prefixes and suffixes; only cleaned if no word would be left."""
+        """`title` cleaned and without the site's prefixes and suffixes, and without the number of a section before it
+        ("55.4. "), which changes with the next edition; only cleaned if no word would be left."""
         text = clean(title)
         start, end = 0, len(text)
         while True:
@@ -60,7 +63,7 @@ class Template:
             prefix = next((p for p in self.prefixes if p and text.startswith(p, start, end)), "")
             start += len(prefix)
             if not suffix and not prefix:
-                return _unless_wordless(text[start:end], text)
+                return _unless_wordless(_SECTION_NUMBER.sub("", text[start:end]), text)
 
     def is_repeated(self, text: str) -> bool:
         """Whether `text`, a stripped title or H1, names the site or a section and no page."""

@@ -19,6 +19,22 @@ NAMES = [f"{noun} {kind}" for noun in NOUNS for kind in ("repair", "buying guide
 
 
 @pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("55.4. Streaming Replication Protocol", "Streaming Replication Protocol"),
+        ("B.7.\u00a0Julian Dates", "Julian Dates"),
+        ("9.28.1. Functions", "Functions"),
+        ("2. Bundesliga", "2. Bundesliga"),
+        ("3.5 mm plugs", "3.5 mm plugs"),
+        ("U.S. Route 66", "U.S. Route 66"),
+        ("4.1. ", "4.1."),
+    ],
+)
+def test_the_number_of_a_section_is_no_part_of_a_name(title: str, name: str) -> None:
+    assert Template().strip(title) == name
+
+
+@pytest.mark.parametrize(
     "affix", [" | MDN", " – Shop", " - Fernpeak Outfitters", " · Blog", "|Brand", " » Site", ": Brand"]
 )
 def test_a_suffix_of_all_titles_is_found_with_its_separator(affix: str) -> None:
