@@ -67,7 +67,11 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
         NEXT_STEP,
         SCHEDULE_ENDED,
     ),
-    RunKind.IMPORT_EVENTS: ("linker.matching.safety_run.start_if_due", "linker.matching.caps_run.start_if_due"),
+    RunKind.IMPORT_EVENTS: (
+        "review.live.start.start_if_due",
+        "linker.matching.safety_run.start_if_due",
+        "linker.matching.caps_run.start_if_due",
+    ),
     RunKind.IMPORT_TRAFFIC: ("linker.matching.safety_run.start_if_due",),
     RunKind.SAFETY: ("linker.matching.safety_run.start_if_due",),
     RunKind.IMPORT_LINKS: (

@@ -116,9 +116,10 @@ def record_run(
     report: Report | dict[str, Any],
     user: AbstractBaseUser | AnonymousUser | None,
 ) -> Run:
-    """Writes down work that was done within a request, in the transaction that did it."""
+    """Writes down work that was done within a request or a command, in the transaction that did it, and starts what
+    follows from it."""
     now = timezone.now()
-    return Run.objects.create(
+    run = Run.objects.create(
         project=project,
         kind=kind,
         status=RunStatus.SUCCEEDED,
@@ -129,6 +130,8 @@ def record_run(
         started_at=now,
         finished_at=now,
     )
+    _go_on(run)
+    return run
 
 
 def request_cancel(run: Run) -> bool:
@@ -232,9 +235,7 @@ def _write_end(run_id: int, status: RunStatus, error: str, report: Report | dict
         )
         run = Run.objects.select_related("project", "created_by").get(pk=run_id)
         if ended and status == RunStatus.SUCCEEDED:
-            _log_import(run)
-            for path in FOLLOWED_BY.get(run.kind, ()):
-                import_string(path)(run)
+            _go_on(run)
         if ended and status == RunStatus.FAILED:
             if run.created_by is not None:
                 _tell_of_failure(run, run.created_by)
@@ -243,6 +244,13 @@ def _write_end(run_id: int, status: RunStatus, error: str, report: Report | dict
         if ended and changes_figures(run):
             keep_figures(run.project)
     log.info("run ended", extra={"run": run_id, "status": str(status), "error": error})
+
+
+def _go_on(run: Run) -> None:
+    """What comes with the success of a run: an import stands in the log, and what follows from a run is started."""
+    _log_import(run)
+    for path in FOLLOWED_BY.get(run.kind, ()):
+        import_string(path)(run)
 
 
 def _tell_of_failure(run: Run, user: User) -> None:

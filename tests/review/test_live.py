@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
+from django.core.management import call_command
 from django.db import transaction
 from django.db.utils import IntegrityError
 from django.utils import timezone
@@ -282,6 +285,20 @@ def test_an_import_of_links_starts_the_look_and_the_run_says_what_it_found(proje
     assert (run.status, report_of(run).states) == (RunStatus.SUCCEEDED, {LiveState.LIVE: 1})
     assert start_if_due(run) is None
     assert state_of(left) == LiveState.LIVE
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_page_event_starts_the_look_as_an_import_of_links_does(project, left, run_jobs):
+    told = ["page_event", project.slug, "removed", left.target.url, "--at", "2026-03-01T09:00:00Z"]
+    call_command(*told, stdout=StringIO())
+    call_command(*told, stdout=StringIO())  # which is no news
+
+    run_jobs()
+
+    run = Run.objects.get(kind=RunKind.IMPORT_EVENTS)
+    assert (run.status, run.params["event"], report_of(run).removed) == (RunStatus.SUCCEEDED, "removed", 1)
+    assert Run.objects.get(kind=RunKind.VERIFY).status == RunStatus.SUCCEEDED
+    assert state_of(left) == LiveState.TARGET_GONE
 
 
 def test_what_is_out_is_the_sum_of_what_was_released(project, left, editor):

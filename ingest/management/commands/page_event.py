@@ -10,16 +10,20 @@ from django.utils import timezone
 
 from ingest.cells.values import parse_time
 from ingest.fields.skipped import REASONS
+from ingest.kinds.events.report import EventsReport
 from ingest.kinds.events.telling import TOLD, Telling
 from ingest.kinds.sql import lock
 from linker.management.commands._cli import ProjectCommand
 from linker.matching import away
-from linker.models import EventOrigin, PageEventKind
+from linker.models import EventOrigin, PageEventKind, RunKind
 from linker.pages.identity import edges
 from linker.pages.identity.record import record
+from linker.runs import lifecycle
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+
+    from linker.models import Project
 
 
 class Command(ProjectCommand):
@@ -48,8 +52,17 @@ class Command(ProjectCommand):
                 raise CommandError(f"{options['url']}: {REASONS[why].lower()}. Nothing was changed.")
             telling.story.write()
             told = record(project, EventOrigin.COMMAND)
+            if told:
+                _record_run(project, options, told)
         moved = edges.settle(project) + sum(away.follow(project))
         self.stdout.write(_said(options["into"], told, moved))
+
+
+def _record_run(project: Project, options: dict[str, Any], told: dict[str, int]) -> None:
+    """The event as an import of one, so that whatever follows from such imports follows from it."""
+    params = {name: options[name] for name in ("event", "url", "into", "at") if options[name]}
+    report = EventsReport(rows=1, events=sum(told.values()), **told)
+    lifecycle.record_run(project, RunKind.IMPORT_EVENTS, params, report, None)
 
 
 def _said(new: str, told: dict[str, int], moved: int) -> str:
