@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 TARGETS_AT_A_TIME = 1000
+NAMED_TARGETS = 50_000  # so many are asked for by their ids; of more, all links of the project are read
 
 
 class AnchorLimit:
@@ -86,7 +87,8 @@ class _Carried:
         self.spool = Spool(targets)
         self.read: dict[int, Counter[str]] = {}
         waiting: dict[int, Counter[str]] = {}
-        for target, rows in itertools.groupby(carried(project), key=operator.itemgetter(0)):
+        of_these = targets.tolist() if len(targets) <= NAMED_TARGETS else None
+        for target, rows in itertools.groupby(carried(project, of_these), key=operator.itemgetter(0)):
             place = int(np.searchsorted(targets, target))
             if place == len(targets) or targets[place] != target:
                 continue
