@@ -25,16 +25,18 @@ NOT_MODIFIED = 304  # answers a question of ours, not a reader's
 CACHED = 200_000
 FIRST = (0, 0, -1)  # before every place in the list
 FAULTY = (
-    "SELECT id, key FROM page WHERE (state = 'failed' OR status_code >= 300) "
+    "SELECT id, key FROM page WHERE (state = 'failed' OR status_code >= 300 OR fault <> '') "
     f"AND coalesce(status_code, 0) <> {NOT_MODIFIED}"
 )
 # Where each page that redirects leads in the end, past `hops` redirects; a loop ends where it began.
 ENDS = "faulty_end (page INTEGER PRIMARY KEY, url TEXT NOT NULL, hops INTEGER NOT NULL, is_loop INTEGER NOT NULL)"
 END = "LEFT JOIN faulty_end e ON e.page = p.id"
-REDIRECTS = "(p.state <> 'failed' AND p.status_code < 400 AND NOT coalesce(e.is_loop, 0))"
+# A page that did not answer this time has the status of the time before, and its fault.
+REDIRECTS = "(p.state <> 'failed' AND p.fault = '' AND p.status_code < 400 AND NOT coalesce(e.is_loop, 0))"
 IS_BARRED = f"(p.fault = '{BARRED}')"
 ROWS = (
-    "SELECT f.page, f.source, f.number, s.url, l.anchor, l.block, l.target, p.status_code, "
+    "SELECT f.page, f.source, f.number, s.url, l.anchor, l.block, l.target, "
+    "CASE WHEN p.state = 'failed' OR p.fault = '' THEN p.status_code END, "
     "coalesce(e.url, p.redirect_url), p.fault, coalesce(e.hops, 1), coalesce(e.is_loop, 0) "
     f"FROM faulty_link f JOIN page p ON p.id = f.page {END} JOIN page s ON s.id = f.source "
     "JOIN link l ON l.source = f.source AND l.number = f.number "
@@ -46,6 +48,7 @@ ONLY = {
     REDIRECTED: f"AND {REDIRECTS}",
     BY_ROBOTS: f"AND {IS_BARRED}",
 }
+IN_TEXTS = "AND l.block = 'content'"
 
 
 @dataclass(frozen=True)
@@ -149,20 +152,22 @@ def counts(path: Path) -> dict[str, int] | None:
 
 
 def faulty_links(
-    path: Path, only: str = "", after: tuple[int, int, int] = FIRST, most: int = SHOWN
+    path: Path, only: str = "", after: tuple[int, int, int] = FIRST, most: int = SHOWN, *, in_texts: bool = False
 ) -> list[FaultyLink]:
-    """Links of a store from a place in the list on, those to one address together; `only` those of a kind in ONLY."""
+    """Links of a store from a place in the list on, those to one address together; `only` those of a kind in ONLY;
+    `in_texts`: without those of menus, footers and the like."""
     with FetchStore(path, read_only=True) as store:
         if not _is_known(store):
             return []
-        found = store.connection.execute(ROWS.format(only=ONLY[only]), [*after, most]).fetchall()
+        which = f"{ONLY[only]} {IN_TEXTS if in_texts else ''}"
+        found = store.connection.execute(ROWS.format(only=which), [*after, most]).fetchall()
     return [FaultyLink(row[:3], *row[3:]) for row in found]
 
 
-def every_faulty_link(path: Path, only: str = "") -> Iterator[FaultyLink]:
+def every_faulty_link(path: Path, only: str = "", *, in_texts: bool = False) -> Iterator[FaultyLink]:
     """All of them, a screen at a time."""
     after = FIRST
-    while found := faulty_links(path, only, after, 20 * SHOWN):
+    while found := faulty_links(path, only, after, 20 * SHOWN, in_texts=in_texts):
         yield from found
         after = found[-1].at
 

@@ -16,7 +16,8 @@ from linker.wording import decimal, number
 class FetchReport(Report):
     """`pages` answered and were read; `is_whole`: the site was seen to its end, else `stopped_by` says what ended the
     fetch. `slowed`: how often a refusal made it slower, `slowest`: milliseconds from one to the next at worst.
-    `rendered`: pages that a browser read; `need_browser` those whose text no browser has brought out."""
+    `rendered`: pages that a browser read; `need_browser` those whose text no browser has brought out.
+    `unread_sitemaps`: the addresses of those that could not be read, each with why."""
 
     source: str = ""
     pages: int = 0
@@ -37,6 +38,7 @@ class FetchReport(Report):
     seconds: float = 0.0
     is_whole: bool = False
     stopped_by: str = ""
+    unread_sitemaps: tuple[str, ...] = ()
 
     @property
     def brought_news(self) -> bool:
@@ -60,8 +62,16 @@ TABLE = Table(
         "bytes": gettext_lazy("Bytes"),
         "seconds": gettext_lazy("Seconds"),
     },
-    hidden={"is_whole", "stopped_by", "slowed", "slowest", "rendered"},
+    hidden={"is_whole", "stopped_by", "slowed", "slowest", "rendered", "unread_sitemaps"},
 )
+
+
+SITEMAPS_SAID = 3
+
+
+def unread_sitemap(one: str) -> str:
+    """What is said of an entry of `unread_sitemaps`."""
+    return _("A sitemap could not be read, so pages that it alone names were not found: %(which)s.") % {"which": one}
 
 
 def sentences(report: FetchReport) -> list[str]:
@@ -70,6 +80,10 @@ def sentences(report: FetchReport) -> list[str]:
     if not report.is_whole:
         part = _("Only a part of the site was seen, so no page counts as gone.")
         said.append(f"{part} {report.stopped_by}".strip())
+    said += [unread_sitemap(one) for one in report.unread_sitemaps[:SITEMAPS_SAID]]
+    if (more := len(report.unread_sitemaps) - SITEMAPS_SAID) > 0:
+        others = ngettext("%(n)s more sitemap could not be read.", "%(n)s more sitemaps could not be read.", more)
+        said.append(others % {"n": number(more)})
     if report.slowed:
         slowly = _("The site refused requests, so the crawl slowed down: up to %(seconds)s s from one to the next.")
         said.append(slowly % {"seconds": decimal(report.slowest / 1000, 2)})

@@ -129,6 +129,7 @@ def _report(fetching: Fetching, seconds: float) -> FetchReport:
         seconds=round(seconds, 1),
         is_whole=store.is_whole,
         stopped_by=store.noted("stopped_by", ""),
+        unread_sitemaps=tuple(store.noted("unread_sitemaps", ())),
         **counted,
     )
 

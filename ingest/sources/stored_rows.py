@@ -74,15 +74,16 @@ class StoredPages(StoredRows):
             left_out: dict[str, list[str]] = {name: [] for name in (*self.simple, "headings", "breadcrumb")}
             return left_out | {name: [name] for name in OF_TEXTS}
         mapping = {name: [name] for name in self.simple}
+        if not self._has("page WHERE depth IS NOT NULL"):  # a sitemap knows nothing of clicks
+            mapping["crawl_depth"] = []
         mapping["headings"] = [f"heading {n}" for n in range(1, HEADINGS + 1)]
-        if self._has_crumbs():
+        if self._has("reading WHERE breadcrumb <> '[]'"):
             mapping["breadcrumb"] = [f"breadcrumb {n}" for n in range(1, CRUMBS + 1)]
         return mapping
 
-    def _has_crumbs(self) -> bool:
+    def _has(self, rows: str) -> bool:
         with FetchStore(self.path, read_only=True) as store:
-            found = store.connection.execute("SELECT 1 FROM reading WHERE breadcrumb <> '[]' LIMIT 1")
-            return found.fetchone() is not None
+            return store.connection.execute(f"SELECT 1 FROM {rows} LIMIT 1").fetchone() is not None
 
     def _count(self, store: FetchStore) -> int:
         return store.counts().get("done", 0)

@@ -9,13 +9,13 @@ from django.utils.translation import gettext_lazy as _
 # name: (label, help)
 OPTION_WORDS: dict[str, tuple[Any, Any]] = {
     "max_pages": (
-        _("Most addresses"),
+        _("At most so many addresses"),
         _("A fetch ends after so many, and marks no page as missing then. The next one begins anew."),
     ),
-    "max_minutes": (_("Most minutes"), ""),
-    "max_megabytes": (_("Most megabytes"), ""),
+    "max_minutes": (_("At most so many minutes"), ""),
+    "max_megabytes": (_("At most so many megabytes"), ""),
     "pages_a_second": (_("Addresses a second"), _("The site’s robots.txt may ask for fewer.")),
-    "concurrent": (_("At the same time"), ""),
+    "concurrent": (_("Requests at the same time"), ""),
     "ignore_parameters": (_("Parameters left out of addresses"), _("One a line, such as sid.")),
     "keep_parameters": (_("Parameters that are kept"), _("One a line. If there is any, all others are left out.")),
     "include": (_("Only addresses that match"), _("One RE2 pattern a line.")),

@@ -34,8 +34,8 @@ HEADER = ("page", "anchor", "block", "link", "status", "leads_to", "fault")
 def faulty_links(request: HttpRequest, slug: str, source_id: int) -> HttpResponse:
     membership = access.member(request, slug)
     source = source_of(membership, source_id)
-    store, only, after = newest_store(source), _only(request), _after(request)
-    found = faults.faulty_links(store, only, after, faults.SHOWN + 1) if store is not None else []
+    store, only, after, in_texts = newest_store(source), _only(request), _after(request), _in_texts(request)
+    found = faults.faulty_links(store, only, after, faults.SHOWN + 1, in_texts=in_texts) if store is not None else []
     links = found[: faults.SHOWN]
     context = shell(
         membership,
@@ -44,9 +44,12 @@ def faulty_links(request: HttpRequest, slug: str, source_id: int) -> HttpRespons
         counts=faults.counts(store) if store is not None else None,
         links=links,
         only=only,
+        in_texts=in_texts,
+        # The same list without what is switched by the tabs and the button behind it.
+        kept="&where=text" if in_texts else "",
         is_first="after" not in request.GET,
         after="_".join(map(str, links[-1].at)) if len(found) > faults.SHOWN else "",
-        ignored=unknown_fields(request.GET, {"only", "after"}),
+        ignored=unknown_fields(request.GET, {"only", "after", "where"}),
     )
     return render(request, "ingest/faulty_links.html", context)
 
@@ -55,17 +58,19 @@ def faulty_links(request: HttpRequest, slug: str, source_id: int) -> HttpRespons
 def faulty_links_csv(request: HttpRequest, slug: str, source_id: int) -> HttpResponseBase:
     source = source_of(access.member(request, slug), source_id)
     response = StreamingHttpResponse(
-        _lines(newest_store(source), _only(request)), content_type="text/csv; charset=utf-8"
+        _lines(newest_store(source), _only(request), in_texts=_in_texts(request)),
+        content_type="text/csv; charset=utf-8",
     )
     response["Content-Disposition"] = f'attachment; filename="{slug}-links-{source.pk}.csv"'
     return response
 
 
-def _lines(store: Path | None, only: str) -> Iterator[str]:
+def _lines(store: Path | None, only: str, *, in_texts: bool) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(HEADER)
-    for link in faults.every_faulty_link(store, only) if store is not None else ():
+    found = faults.every_faulty_link(store, only, in_texts=in_texts) if store is not None else ()
+    for link in found:
         cells = (link.source, link.anchor, link.block, link.target, link.status, link.redirect, _fault(link))
         writer.writerow([safe_cell("" if cell is None else str(cell)) for cell in cells])
         if buffer.tell() > 2**16:
@@ -77,6 +82,10 @@ def _lines(store: Path | None, only: str) -> Iterator[str]:
 
 def _fault(link: FaultyLink) -> str:
     return "redirect loop" if link.is_loop else link.fault
+
+
+def _in_texts(request: HttpRequest) -> bool:
+    return request.GET.get("where") == "text"
 
 
 def _only(request: HttpRequest) -> str:

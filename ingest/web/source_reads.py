@@ -34,13 +34,14 @@ FETCHES_SHOWN = 10
 @dataclass(frozen=True)
 class FetchRow:
     """A fetch with its report and the steps after it. `standing`: the step at which the row stands still; `can_go_on`:
-    it was cancelled itself, and can be gone on with."""
+    it was cancelled itself, and can be gone on with; `is_given_up`: the source was fetched again since."""
 
     run: Run
     report: FetchReport
     steps: list[Step]
     standing: Step | None
     can_go_on: bool = False
+    is_given_up: bool = False
 
     @property
     def active_run(self) -> Run | None:
@@ -107,7 +108,8 @@ def fetch_row(run: Run, source: SiteSource, *, is_newest: bool) -> FetchRow:
     report = report_of(run)
     assert isinstance(report, FetchReport)
     row = steps.steps_of(run, source) if run.status == RunStatus.SUCCEEDED else []
-    return FetchRow(run, report, row, _standing(run, row) if is_newest else None, can_go_on(run))
+    standing = _standing(run, row) if is_newest else None
+    return FetchRow(run, report, row, standing, can_go_on(run), is_given_up=not is_newest)
 
 
 def _standing(run: Run, row: list[Step]) -> Step | None:

@@ -150,6 +150,7 @@ class EdgeMove(models.Model):
             models.Index(fields=["edge", "-id"], name="edge_move_of_edge"),
             # What may come back once its pages are live again.
             models.Index(fields=["project", "edge"], condition=Q(closed=True), name="edge_move_closed"),
+            models.Index(fields=["project", "edge"], condition=Q(reason="moved"), name="edge_move_moved"),
         ]
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
 """Looking for released links on the site, as the newest import of links shows it.
 
 A link is looked for on the donor's page and on the page at which the donor ends, and counts for the acceptor and for
-the page at which that ends (Page.leads_to: past redirects and canonicals). It has moved as long as it is out under an
-address that its acceptor had before. It has to stand where it was asked for: a
+the page at which that ends (Page.leads_to: past redirects and canonicals). One that stands there has moved as long as it
+is out under an address that its acceptor had before. It has to stand where it was asked for: a
 link in the navigation does not confirm one in the text. Of several, the one nearest to what was asked for counts.
 
 One statement looks for all links of a project, and a few write what is new, a slice after the other, so that a million
@@ -74,7 +74,7 @@ UPDATE looked SET after = CASE
     WHEN NOT is_out THEN CASE WHEN follow IS NULL THEN 'removed' ELSE 'still' END
     WHEN follow IS NOT NULL THEN CASE WHEN moved THEN 'moved' WHEN is_same THEN 'live' ELSE 'different' END
     WHEN donor_gone THEN 'donor' WHEN target_gone THEN 'target'
-    WHEN was_live THEN 'lost' WHEN moved THEN 'moved' ELSE 'missing' END
+    WHEN was_live THEN 'lost' ELSE 'missing' END
 """
 _TOLD = """
 INSERT INTO review_linkevent (project_id, edge_id, at, before, after, run_id, seen_anchor, note)

@@ -23,6 +23,18 @@ FROM edge_moved m JOIN linker_page s ON s.id = m.source_before JOIN linker_page 
 WHERE o.edge_id = m.id AND o.is_out
     AND (m.source_before <> m.source_after OR m.target_before <> m.target_after)
 """
+# Of links that follow their pages back: those that are out with the addresses of these are out as they should be.
+_AS_BEFORE = """
+UPDATE review_publishedlink o SET donor_was = CASE WHEN o.donor_was = s.url THEN '' ELSE o.donor_was END,
+    acceptor_was = CASE WHEN o.acceptor_was = t.url THEN '' ELSE o.acceptor_was END
+FROM edge_moved m JOIN linker_page s ON s.id = m.source_after JOIN linker_page t ON t.id = m.target_after
+WHERE o.edge_id = m.id AND o.is_out AND m.reason = 'back'
+"""
+_TAKE_BACK = """
+DELETE FROM review_pending a USING edge_moved m JOIN review_publishedlink o ON o.edge_id = m.id
+WHERE a.edge_id = m.id AND m.reason = 'back' AND o.donor_was = '' AND o.acceptor_was = ''
+    AND a.operation = 'change' AND a.decision_id IS NULL
+"""
 # Where a page has moved itself: the first address that it had after the link was released. The edges of a page that
 # moved are found from each side by its index: asked for both at once, each address would meet each edge.
 _BEHIND = """
@@ -69,6 +81,8 @@ ON CONFLICT DO NOTHING
 def follow(project: Project) -> None:
     """Keeps the addresses that the links of `edge_moved` were released with, and has the next release change them."""
     _execute(_KEEP, project)
+    if _execute(_AS_BEFORE, project):
+        _execute(_TAKE_BACK, project)
     ask(project)
 
 

@@ -108,9 +108,10 @@ class EventsImport(ImportKind):
 
     def _read(self, row: dict[str, str]) -> tuple[PageEventKind, datetime]:
         kind = kind_of(row["event"])
-        check(kind, row.get("new_url", ""))
         try:
-            return kind, parse_time(row["at"]).astimezone(UTC)
+            at = parse_time(row["at"]).astimezone(UTC)
         except ValueError:
             said = _("“%(time)s” is no time. Write it as 2026-01-31 14:05, or as 2026-01-31T14:05:00Z.")
             raise BadEvent("at", said % {"time": row["at"].strip()[:60]}) from None
+        check(kind, row.get("new_url", ""), at)
+        return kind, at

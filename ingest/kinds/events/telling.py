@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ingest.addresses.destinations import reason_without_page, variants
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 TOLD = tuple(PageEventKind)
+AHEAD = timedelta(days=1)  # of our clock: a time without a zone may be that of another
 
 
 class BadEvent(UserError):
@@ -38,8 +41,10 @@ def kind_of(text: str) -> PageEventKind:
     return PageEventKind(word)
 
 
-def check(kind: PageEventKind, new: str) -> None:
-    """Raises BadEvent where an event that leads elsewhere does not say where."""
+def check(kind: PageEventKind, new: str, at: datetime) -> None:
+    """Raises BadEvent where an event that leads elsewhere does not say where, or has not happened yet."""
+    if at > timezone.now() + AHEAD:
+        raise BadEvent("at", _("“%(time)s” is in the future.") % {"time": at.isoformat(sep=" ", timespec="minutes")})
     if not new.strip() and (kind in LEADS or kind is PageEventKind.MOVED):
         raise BadEvent("new_url", _("It says that the page leads elsewhere, and not where."))
 
@@ -62,7 +67,7 @@ class Telling:
 
         Raises BadEvent where it cannot be.
         """
-        check(kind, new)
+        check(kind, new, at)
         found = self.pages.find(address)
         url, to = self.pages.in_full(address), self.pages.in_full(new)
         if self.story.is_known(kind, url, at, to):

@@ -111,10 +111,12 @@ class PagesLoad:
         source = self.task.source.site_source
         before = merge.count_live(self.project) if source is None else held.count_held(source)
         allowed = self.task.rows.options.get("allow_shrink")
-        if self._is_whole and not allowed and shrinks(before, report["pages"]):
+        now = stage.count_answering()
+        if self._is_whole and not allowed and shrinks(before, now):
             had = "the project has" if source is None else "the source had"
+            what = "pages" if now == report["pages"] else "pages that answer"
             raise self.task.stop_for_shrinking(
-                f"{self.task.source.name} holds {report['pages']:,} pages where {had} {before:,}: less than "
+                f"{self.task.source.name} holds {now:,} {what} where {had} {before:,}: less than "
                 f"{SHRINK_TO:.0%}. A part of a crawl would mark all others as missing. If the site did shrink, import "
                 f"again and allow it ({self.task.source.allowed_by}).",
                 report,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ingest.addresses.normalise import category_key
 from ingest.kinds.pages import parse
 from ingest.kinds.pages.address_order import address_order
+from ingest.kinds.pages.stage import ANSWERS
 from ingest.kinds.sql import execute, fetch, fetch_number
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
 from linker.models import Category, EmbeddingModel, Project
@@ -29,10 +30,21 @@ if TYPE_CHECKING:
 STAGED_PAGES = "stage_page s LEFT JOIN stage_category c ON c.number = s.category"
 PAGE_COLUMNS = tuple(name for name in parse.COLUMNS if name not in ("line", "html", "category"))
 
+# What a page that answers with an error or a redirect says nothing of: its words stay those that were known.
+WORDS = frozenset({"title", "h1", "headings", "description", "body", "language", "word_count"})
+
+
+def _unless_silent(column: str, value: str) -> str:
+    """SQL: the new value of a column, and the old one where the page does not answer with 200."""
+    return f"CASE WHEN coalesce(s.status_code, 200) = 200 THEN {value} ELSE p.{column} END"
+
 
 def count_live(project: Project) -> int:
-    """Pages of the project that the last import held."""
-    return fetch_number(f"SELECT count(*) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)}", [project.pk])
+    """Pages of the project that the last import held, and that answer."""
+    return fetch_number(
+        f"SELECT count(*) FROM linker_page p WHERE project_id = %s AND {sql(PRESENT)} AND {ANSWERS.format('p')}",
+        [project.pk],
+    )
 
 
 def merge_categories(project: Project, category_paths: CategoryPaths) -> int:
@@ -93,8 +105,10 @@ def merge_pages(
     if is_crawl:
         _keep_cleaner_addresses(project)
     values = {column: f"s.{column}" for column in (("url", *filled) if is_crawl else filled)}
+    if is_crawl and "status_code" in filled:
+        values |= {column: _unless_silent(column, f"s.{column}") for column in WORDS.intersection(filled)}
     if strong_category:
-        values["category_id"] = "c.id"
+        values["category_id"] = _unless_silent("category_id", "c.id") if "status_code" in filled else "c.id"
     elif weak_category:
         values["category_id"] = "coalesce(p.category_id, c.id)"
     columns = list(values)

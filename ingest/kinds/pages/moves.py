@@ -2,7 +2,8 @@
 
 Where a page that was known answers with a redirect to an address that the project does not have yet, and the crawl
 holds that address as a page, it is the same page at another address: it keeps its row, its suggestions and its history.
-Where the address is that of a page of its own, the one leads to the other.
+Where the address is that of a page of its own, the one leads to the other. A redirect that calls itself temporary (302,
+303, 307) moves nothing: a site that wants a login for a night redirects all its pages so, and they come back.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     from linker.models import Project, Run
 
 ANSWERS = sql(ANSWERING, "s")
+TEMPORARY = "coalesce({}.status_code IN (302, 303, 307), false)"
 # Of several pages that lead to one new address, the one that was known first is the page there.
 _MOVED = f"""
 CREATE TEMP TABLE stage_moved AS
 SELECT DISTINCT ON (md5(s.canonical_url)) p.id AS page, s.url, s.canonical_url AS key, e.line AS left_line
-FROM stage_end e JOIN stage_page s ON md5(s.canonical_url) = md5(e.key) AND {ANSWERS}
+FROM stage_end e JOIN stage_page s ON e.is_permanent AND md5(s.canonical_url) = md5(e.key) AND {ANSWERS}
 JOIN stage_page old ON old.line = e.line
 JOIN linker_page p ON p.project_id = %(project)s AND md5(p.canonical_url) = md5(old.canonical_url)
 WHERE ({sql(LIVE_STATUS, "p")} OR p.status = 'redirected' AND p.successor_id IS NULL) AND NOT EXISTS (
@@ -68,11 +70,13 @@ WHERE {sql(LIVE_STATUS, "p")} AND p.indexable AND p.canonical_link IN ('', p.url
 """
 _SEEN = "p.project_id = %(project)s AND p.last_seen_at = %(at)s AND " + sql(PRESENT, "p")
 # What each page of the crawl is now, where that is news. A page that redirects to an address that the project does not
-# have leads nowhere that is known; one that redirects in a circle stays what it was.
+# have, or for a time, leads nowhere that is known; one that redirects in a circle stays what it was.
 _STATES = f"""
 INSERT INTO page_state (page, status, successor, since)
-SELECT id, kind, CASE WHEN kind IN ('redirected', 'merged') THEN leads_to END, %(at)s FROM (
-    SELECT p.id, p.status, p.successor_id, m.leads_to, CASE
+SELECT id, kind, CASE WHEN kind IN ('redirected', 'merged') AND NOT is_temporary THEN leads_to END, %(at)s FROM (
+    SELECT p.id, p.status, p.successor_id, m.leads_to, {TEMPORARY.format("p")} AS is_temporary, CASE
+        WHEN p.redirect_url <> '' AND m.page IS NOT NULL AND {TEMPORARY.format("p")}
+            THEN CASE WHEN {sql(LIVE_STATUS, "p")} THEN 'redirected' END
         WHEN p.redirect_url <> '' AND m.leads_to IS NOT NULL
             AND NOT (p.status IN ('redirected', 'merged') AND p.successor_id = m.leads_to) THEN 'redirected'
         WHEN p.redirect_url <> '' AND m.leads_to IS NULL AND m.page IS NOT NULL
@@ -104,8 +108,8 @@ DELETE FROM linker_pageaddress a USING linker_page p WHERE a.project_id = %s AND
 def move_pages(project: Project, site: Site, at: datetime, run: Run | None) -> int:
     """Before the staged pages of a crawl are merged: gives pages that have moved their new addresses, and takes rows of
     addresses that they had out of the stage. Returns how many moved."""
-    execute("CREATE TEMP TABLE stage_end (line bigint, key text)")
-    copy_rows_in("stage_end", ("line", "key"), _ends(site, _redirects()))
+    execute("CREATE TEMP TABLE stage_end (line bigint, key text, is_permanent boolean)")
+    copy_rows_in("stage_end", ("line", "key", "is_permanent"), _ends(site, _redirects()))
     execute("CREATE INDEX ON stage_end (line); ANALYZE stage_end")
     values = {"project": project.pk, "at": at}
     execute(_MOVED, values)
@@ -123,35 +127,40 @@ def name_by_new_addresses(project: Project) -> None:
     execute(_NAMED_BEFORE, {"project": project.pk})
 
 
-def _redirects() -> Iterable[tuple[int, str, str, str]]:
-    """Line, address, key and destination of the staged rows that redirect."""
+def _redirects() -> Iterable[tuple[int, str, str, str, bool]]:
+    """Line, address, key and destination of the staged rows that redirect, and whether they do so for a time."""
     return stream(
-        "redirects", "SELECT line, url, canonical_url, redirect_url FROM stage_page WHERE redirect_url <> ''", []
+        "redirects",
+        f"SELECT line, url, canonical_url, redirect_url, {TEMPORARY.format('s')} FROM stage_page s "
+        "WHERE redirect_url <> ''",
+        [],
     )
 
 
-def _ends(site: Site, redirects: Iterable[tuple[int, str, str, str]]) -> list[tuple[int, str]]:
-    """Line and the key at which each redirect ends, past others; without those that go in a circle."""
-    steps: dict[str, str] = {}
+def _ends(site: Site, redirects: Iterable[tuple[int, str, str, str, bool]]) -> list[tuple[int, str, bool]]:
+    """Line and the key at which each redirect ends, past others, and whether each step is for good; without those that
+    go in a circle."""
+    steps: dict[str, tuple[str, bool]] = {}
     lines: list[tuple[int, str]] = []
-    for line, url, key, destination in redirects:
+    for line, url, key, destination, is_temporary in redirects:
         try:
-            steps[key] = site.canonical_url(urljoin(url, destination.strip()))
+            steps[key] = site.canonical_url(urljoin(url, destination.strip())), is_temporary
         except (NotAnAddress, AnotherSite, ValueError):
             continue
         lines.append((line, key))
     ends = ((line, _end(steps, key)) for line, key in lines)
-    return [(line, end) for line, end in ends if end is not None]
+    return [(line, *end) for line, end in ends if end is not None]
 
 
-def _end(steps: Mapping[str, str], key: str) -> str | None:
-    seen = set()
+def _end(steps: Mapping[str, tuple[str, bool]], key: str) -> tuple[str, bool] | None:
+    seen, is_permanent = set(), True
     while key in steps:
         if key in seen:
             return None
         seen.add(key)
-        key = steps[key]
-    return key
+        key, is_temporary = steps[key]
+        is_permanent &= not is_temporary
+    return key, is_permanent
 
 
 def note_naming(project: Project) -> None:

@@ -191,15 +191,18 @@ class Became(Protocol):
 
 def became(report: Became) -> str:
     """What became of pages, in one sentence; empty where nothing did."""
+    moved, redirected, merged, removed, restored = (
+        found or 0 for found in (report.moved, report.redirected, report.merged, report.removed, report.restored)
+    )
     kinds = [
-        (report.moved, _("%(pages)s moved to another address")),
-        (report.redirected, _("%(pages)s redirect to another")),
-        (report.merged, _("%(pages)s were merged into another")),
-        (report.removed, _("%(pages)s were removed")),
-        (report.restored, _("%(pages)s are live again")),
+        (moved, ngettext("%(pages)s moved to another address", "%(pages)s moved to another address", moved)),
+        (redirected, ngettext("%(pages)s redirects to another", "%(pages)s redirect to another", redirected)),
+        (merged, ngettext("%(pages)s was merged into another", "%(pages)s were merged into another", merged)),
+        (removed, ngettext("%(pages)s was removed", "%(pages)s were removed", removed)),
+        (restored, ngettext("%(pages)s is live again", "%(pages)s are live again", restored)),
     ]
     said = joined([words % {"pages": number(found)} for found, words in kinds if found])
-    return _("Of the pages that were known, %(kinds)s. Suggestions follow.") % {"kinds": said} if said else ""
+    return _("Of the pages, %(kinds)s. Suggestions follow.") % {"kinds": said} if said else ""
 
 
 def _sensitive(report: PagesReport) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ingest.kinds.pages import parse
-from ingest.kinds.sql import execute, fetch
+from ingest.kinds.sql import execute, fetch, fetch_number
 from ingest.kinds.traffic.fields import SEARCH_NUMBERS
 from ingest.kinds.traffic.stage import TRAFFIC_SUMS, number_cells
 from linker.storage.background import BackgroundCopy
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ingest.kinds.pages.category_paths import CategoryPaths
     from linker.models import Project
 
+ANSWERS = "coalesce({}.status_code, 200) < 300"  # of a page: it is there, and does not lead to another
 STAGE_PAGES = """
 CREATE TEMP TABLE stage_page (
     line bigint, url text, canonical_url text, html boolean DEFAULT true, title text DEFAULT '', h1 text DEFAULT '',
@@ -166,6 +167,12 @@ def count_staged() -> dict[str, int]:
         "count(*) FILTER (WHERE category IS NULL) FROM stage_page"
     )
     return dict(zip(("pages", "html", "indexable", "without_category"), row, strict=True))
+
+
+def count_answering() -> int:
+    """Pages in the stage that answer as pages: those that are gone, or all lead to a login, are no site that is
+    there."""
+    return fetch_number(f"SELECT count(*) FROM stage_page s WHERE {ANSWERS.format('s')}", [])
 
 
 def vector_lengths() -> dict[int, int]:

@@ -61,7 +61,7 @@ class Command(ProjectCommand):
 def _record_run(project: Project, options: dict[str, Any], told: dict[str, int]) -> None:
     """The event as an import of one, so that whatever follows from such imports follows from it."""
     params = {name: options[name] for name in ("event", "url", "into", "at") if options[name]}
-    report = EventsReport(rows=1, events=sum(told.values()), **told)
+    report = EventsReport.from_json({"rows": 1, "events": sum(told.values()), **told})
     lifecycle.record_run(project, RunKind.IMPORT_EVENTS, params, report, None)
 
 

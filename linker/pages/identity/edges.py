@@ -160,12 +160,40 @@ _REOPEN = """
 UPDATE linker_candidateedge e SET status = m.status_after, stale = false, updated_at = now()
 FROM edge_moved m WHERE m.id = e.id
 """
+# What followed its pages to others, if they are live again and nothing has been done with it since: a redirect of one
+# night takes no link along for good. What was put aside for it takes its place once more.
+_RETURNED = f"""
+CREATE TEMP TABLE edge_moved ON COMMIT DROP AS
+WITH returning_now AS (
+    SELECT e.id, e.source_id, e.target_id, e.status, e.run_id, m.source_before, m.target_before
+    FROM linker_edgemove m JOIN linker_candidateedge e ON e.id = m.edge_id AND e.updated_at = m.at
+    JOIN linker_page s ON s.id = m.source_before JOIN linker_page t ON t.id = m.target_before
+    WHERE m.project_id = %(project)s AND m.reason = 'moved'
+        AND ROW(e.source_id, e.target_id, e.status) = ROW(m.source_after, m.target_after, m.status_after)
+        AND NOT EXISTS (SELECT FROM linker_edgemove later WHERE later.edge_id = m.edge_id AND later.id > m.id)
+        AND {sql(GIVES, "s")} AND {sql(RECEIVES, "t")} AND NOT EXISTS (
+            SELECT FROM linker_candidateedge o WHERE o.source_id = m.source_before AND o.target_id = m.target_before
+                AND {sql(DECIDED | REOPENED, "o")}
+        )
+    ORDER BY e.id LIMIT {AT_A_TIME} FOR NO KEY UPDATE OF e
+)
+SELECT r.id, 'back' AS reason, r.source_id AS source_before, r.target_id AS target_before, r.status AS status_before,
+    r.source_before AS source_after, r.target_before AS target_after, r.status AS status_after, false AS closed,
+    false AS stale, r.run_id AS run
+FROM returning_now r
+UNION ALL
+SELECT o.id, 'swapped', o.source_id, o.target_id, o.status, r.source_id, r.target_id, o.status, {sql(OPEN, "o")}, true,
+    o.run_id
+FROM returning_now r JOIN linker_candidateedge o ON o.source_id = r.source_before AND o.target_id = r.target_before
+"""
 
 
 def settle(project: Project) -> int:
     """Brings each edge of pages that lead elsewhere, are gone or are back in line with them, some at a time, each lot
     in a transaction of its own. Returns how many it wrote. Not for use within a transaction."""
     written = 0
+    while returned := _return(project):
+        written += returned
     while back := _bring_back(project):
         written += back
     for _round in range(ROUNDS):
@@ -201,6 +229,21 @@ def _write_lot(project: Project, first: int) -> int:
             _execute("SELECT FROM linker_project WHERE id = %(project)s FOR NO KEY UPDATE", values)
             _execute(_LOCK, values)
             _execute(_LOT, values)
+            _execute(_MAKE_ROOM)
+            _execute(_WRITE.format(swapped="false"))
+            _execute(_WRITE.format(swapped="true"))
+            return _tell(project, values)
+    except IntegrityError:
+        return 0
+
+
+def _return(project: Project) -> int:
+    """Has some edges follow their pages back. Where another transaction has just taken one of their pairs, none."""
+    values = {"project": project.pk}
+    try:
+        with transaction.atomic():
+            _execute("SELECT FROM linker_project WHERE id = %(project)s FOR NO KEY UPDATE", values)
+            _execute(_RETURNED, values)
             _execute(_MAKE_ROOM)
             _execute(_WRITE.format(swapped="false"))
             _execute(_WRITE.format(swapped="true"))

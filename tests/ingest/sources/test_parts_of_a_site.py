@@ -110,6 +110,10 @@ def test_a_crawl_of_some_addresses_leaves_the_pages_of_a_file(site, project, tmp
     site.replies["/a"] = page("A")
     site.replies["/"] = page("Home", "/a")
     fetch(crawl)
+    assert missing(project) == set(), "nothing leads to /b any more, and it answers: an orphan"
+    site.before = lambda path: Reply("Down", 500) if path == "/b" else None
+    fetch(crawl)
+    fetch(crawl)
     assert missing(project) == {"/b"}
 
 

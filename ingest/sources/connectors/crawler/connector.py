@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from ingest.models import SourceKind
+from ingest.models import SourceKind, SourcePage
 from ingest.sources.connectors.base import Connector
+from ingest.sources.connectors.crawler.frontier import KNOWN, prepare
 from ingest.sources.connectors.crawler.options import Options
 from ingest.sources.connectors.crawler.plan import Plan
 from ingest.sources.outgoing import OutgoingSession, read_bytes, why_unread
 from linker.errors import UserError
-from linker.models.querysets import PRESENT
+from linker.models import Page
+from linker.models.querysets import LIVE, PRESENT
 from linker.wording import number
 
 if TYPE_CHECKING:
@@ -42,9 +44,12 @@ class Crawler(Connector):
     def fetch(self, fetching: Fetching) -> None:
         if fetching.options.texts_only:
             _seed_pages_without_text(fetching)
+        plan = self.plan(fetching)
+        if plan.follows:
+            _note_known_pages(fetching)
         with tempfile.TemporaryDirectory(prefix="crawl-") as folder:
             config = Path(folder) / "config.json"
-            self.plan(fetching).write(config)
+            plan.write(config)
             _watch(fetching, config)
         fetching.counts.update(fetching.store.noted("counts", {}))
 
@@ -104,6 +109,21 @@ def _seed_pages_without_text(fetching: Fetching) -> None:
             pages.values_list("canonical_url", "url").iterator(),
         )
         store.note("texts_only", True)
+
+
+def _note_known_pages(fetching: Fetching) -> None:
+    """Tells the crawl which pages the source holds, so that those are asked for that nothing leads to any more."""
+    store, source = fetching.store, fetching.source
+    if store.noted("known_pages"):
+        return
+    pages = Page.objects.filter(LIVE, pk__in=SourcePage.objects.filter(source=source).values("page"))
+    prepare(store)
+    with store.transaction() as rows:
+        rows.executemany(
+            f"INSERT OR IGNORE INTO {KNOWN} (key, url) VALUES (?, ?)",
+            pages.order_by("pk").values_list("canonical_url", "url").iterator(),
+        )
+        store.note("known_pages", True)
 
 
 def _watch(fetching: Fetching, config: Path) -> None:

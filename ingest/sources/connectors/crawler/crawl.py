@@ -31,6 +31,7 @@ LONGEST_PAUSE = 600.0  # seconds that a site may ask us to wait
 DOUBLED = 4  # times that the pause after a refusal is doubled
 LAST, MOST_ERRORS = 100, 80  # of the last answers, as many errors end the crawl
 FEW_ERRORS, ERROR_SHARE = 3, 0.1  # from which the crawl does not count as whole
+MOST_SITEMAPS = 50  # of which it is noted that they could not be read
 REFUSALS = frozenset({401, 403, 407, 429, 451, 503})
 
 
@@ -57,6 +58,7 @@ class Crawl:
         self.in_flight: dict[int, Waiting] = {}
         self.held: dict[int, tuple[float, Waiting]] = {}  # asked for again later, from when on
         self._batch: deque[Waiting] = deque()
+        self._asks_known = plan.follows  # pages that were there before and that nothing leads to any more
         self.pace = Pace(1 / self.options.pages_a_second)
         self._slowed_for: set[int] = set()  # on their way when the crawl was slowed down
         self._pause_until = 0.0
@@ -97,9 +99,18 @@ class Crawl:
             if at <= now:
                 del self.held[number]
                 return row
-        if not self._batch:
-            self._batch.extend(self.frontier.batch(BATCH, {*self.in_flight, *self.held}))
+        self._fill()
         return self._batch.popleft() if self._batch else None
+
+    def _fill(self) -> None:
+        """The next addresses into memory. Pages that were there before come when nothing else is left."""
+        if self._batch:
+            return
+        self._batch.extend(self.frontier.batch(BATCH, {*self.in_flight, *self.held}))
+        if not self._batch and not self.in_flight and not self.held and self._asks_known:
+            self._asks_known = False
+            if self.frontier.add_known():
+                self._batch.extend(self.frontier.batch(BATCH, ()))
 
     @property
     def has_more(self) -> bool:
@@ -107,7 +118,7 @@ class Crawl:
             return False
         if not self.is_open or self._batch or self.held:
             return True
-        self._batch.extend(self.frontier.batch(BATCH, {*self.in_flight, *self.held}))
+        self._fill()
         return bool(self._batch)
 
     def _reached_limit(self) -> bool:
@@ -187,6 +198,12 @@ class Crawl:
                 "the crawler or is overloaded. Ask for it to be let in, or fetch more slowly."
             )
 
+    def note_unread_sitemap(self, which: str) -> None:
+        """An address of a sitemap, with why it could not be read."""
+        with self.store.transaction():
+            known = self.store.noted("unread_sitemaps", [])
+            self.store.note("unread_sitemaps", known if which in known else [*known, which][:MOST_SITEMAPS])
+
     # ----------------------------------------------------------------------------------------------------- the end
 
     @property
@@ -198,7 +215,7 @@ class Crawl:
         self._mark_calendars()
         counts = self._counts()
         self.stopped_by = self.stopped_by or self.unread_sitemap
-        if not self.stopped_by and not counts["read"] and not (self.options.texts_only and counts["answered"]):
+        if not self.stopped_by and not self._read_any() and not (self.options.texts_only and counts["answered"]):
             self.stop(self._why_nothing())
         errors = counts["failed"] + counts["refused"]
         if not self.stopped_by and errors > FEW_ERRORS and errors > ERROR_SHARE * max(1, self.asked):
@@ -211,6 +228,11 @@ class Crawl:
             self.store.note("stopped_by", self.stopped_by)
             self.store.note("crawl_is_whole", not self.stopped_by and not self.options.texts_only)
             self._note_effort()
+
+    def _read_any(self) -> bool:
+        """Whether any page was read now: those that are kept from the last fetch have a fault."""
+        read = "SELECT 1 FROM page WHERE state = 'done' AND html IS NOT NULL AND fault = '' LIMIT 1"
+        return self.store.connection.execute(read).fetchone() is not None
 
     def _mark_calendars(self) -> None:
         """Marks the pages whose addresses have the form of months that were left out as endless: a calendar leads to

@@ -16,12 +16,22 @@ if TYPE_CHECKING:
     from ingest.sources.store import FetchStore
 
 MEMO = 200_000  # keys whose number is remembered
+KNOWN = "crawl_known"
 TABLES = (
+    # Pages that the source held before this fetch; see Frontier.add_known.
+    f"CREATE TABLE IF NOT EXISTS {KNOWN} (key TEXT PRIMARY KEY, url TEXT NOT NULL) WITHOUT ROWID",
     # Which pages a page leads to, by clicks: their numbers, as int32.
     "CREATE TABLE IF NOT EXISTS crawl_edge (page INTEGER PRIMARY KEY, targets BLOB NOT NULL)",
     # Addresses that differ in the values of their parameters alone.
     "CREATE TABLE IF NOT EXISTS crawl_pattern (pattern TEXT PRIMARY KEY, pages INTEGER NOT NULL) WITHOUT ROWID",
 )
+
+
+def prepare(store: FetchStore) -> None:
+    """Makes the tables of a crawl in a store, where they are not there yet."""
+    with store.transaction() as rows:
+        for table in TABLES:
+            rows.execute(table)
 
 
 @dataclass(slots=True)
@@ -41,9 +51,7 @@ class Frontier:
     def __init__(self, store: FetchStore, scope: Scope) -> None:
         self.store, self.scope = store, scope
         self._ids: dict[str, int] = {}
-        with store.transaction() as rows:
-            for table in TABLES:
-                rows.execute(table)
+        prepare(store)
         counts = store.counts()
         self.known = sum(counts.values())
         self.done = self.known - counts.get(WAITING, 0)
@@ -101,6 +109,19 @@ class Frontier:
                     rows.execute(
                         "UPDATE page SET in_sitemap = 1, sitemap_modified = ? WHERE id = ?", [modified, number]
                     )
+
+    def add_known(self) -> int:
+        """Adds the pages that the source held and that nothing has led to this time: they may have moved, be gone, or
+        be there without a link. In a transaction of its own; returns how many there are."""
+        before = self.known
+        with self.store.transaction() as rows:
+            unseen = rows.execute(
+                f"SELECT url FROM {KNOWN} k WHERE NOT EXISTS (SELECT 1 FROM main.page p WHERE p.key = k.key) "
+                "ORDER BY key"
+            ).fetchall()
+            self.add((asked for (url,) in unseen if (asked := self.scope.find(url)) is not None), None, "known")
+            rows.execute(f"DELETE FROM {KNOWN}")
+        return self.known - before
 
     def batch(self, size: int, without: Collection[int]) -> list[Waiting]:
         """The next addresses, nearest to the home page first, those that only a sitemap names last."""

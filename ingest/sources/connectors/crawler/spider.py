@@ -97,7 +97,9 @@ class SiteSpider(Spider):
         if crawl.plan.sitemap_only and not crawl.stopped_by:
             await self._read_sitemaps([crawl.plan.address])
         elif crawl.options.follow_sitemaps and not crawl.options.texts_only and not crawl.stopped_by:
-            await self._read_sitemaps(crawl.robots.sitemaps() or [f"{origin(crawl.plan.address)}/sitemap.xml"])
+            named = crawl.robots.sitemaps()
+            usual = f"{origin(crawl.plan.address)}/sitemap.xml"
+            await self._read_sitemaps(named or [usual], guessed="" if named else usual)
         return
         yield  # an iterator that gives nothing: the scheduler gives the requests
 
@@ -206,7 +208,8 @@ class SiteSpider(Spider):
         for slot in engine.downloader.slots.values():
             slot.delay = max(slot.delay, throttle.mindelay)
 
-    async def _read_sitemaps(self, named: list[str]) -> None:
+    async def _read_sitemaps(self, named: list[str], guessed: str = "") -> None:
+        """Reads sitemaps and those that they name; `guessed` is one that nobody named, and that need not be there."""
         crawl = self.crawl
         waiting = [(url, 0) for url in named]
         seen: set[str] = set()
@@ -217,6 +220,8 @@ class SiteSpider(Spider):
             seen.add(url)
             response = await self._fetch(url, MAX_BYTES)
             if response is None or response.status != 200:
+                if url == guessed and response is not None and response.status in (404, 410):
+                    continue
                 self._miss_sitemap(url, "it does not answer" if response is None else f"it answers {response.status}")
                 continue
             try:
@@ -228,6 +233,7 @@ class SiteSpider(Spider):
 
     def _miss_sitemap(self, url: str, why: str) -> None:
         """Pages that a sitemap may name are not known to be gone where the sitemap is all that is read."""
+        self.crawl.note_unread_sitemap(f"{url} ({why.rstrip('.')})")
         if self.crawl.plan.sitemap_only:
             self.crawl.unread_sitemap = f"The sitemap {url} could not be read: {why}"
 

@@ -138,9 +138,10 @@ class ChangingSite:
             path = self.moved[path]
         return path
 
-    def reached(self) -> list[str]:
-        """Every address that links and redirects lead to from the home page."""
-        found, todo = {"/": None}, ["/"]
+    def reached(self, known: Iterable[str] = ()) -> list[str]:
+        """Every address that links and redirects lead to from the home page, and from pages that are known."""
+        todo = list(dict.fromkeys(["/", *known]))
+        found = dict.fromkeys(todo)
         for path in todo:
             following: Iterable[str] = [self.moved[path]] if path in self.moved else ()
             if path in self.docs:
@@ -170,8 +171,10 @@ class Oracle:
         self.links: set[tuple[str, str, str]] = set()
 
     def see(self, site: ChangingSite) -> None:
-        """The project sees the site as it is now."""
-        reached = site.reached()
+        """The project sees the site as it is now: what links lead to, and what the pages it knew have become."""
+        reached = site.reached(
+            path for path, page in self.pages.items() if page.status == "live" and not page.is_missing
+        )
         self._move(site, reached)
         former = {path for known in self.pages.values() for path in known.former if site.end_of(path) == known.path}
         # An address that nobody knew and that answers that it is gone is no page.
