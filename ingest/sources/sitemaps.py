@@ -58,7 +58,7 @@ def entries(body: bytes, url: str) -> Iterator[Entry]:
     """The entries of a sitemap in their order, at most MAX_ENTRIES, addresses absolute.
 
     Entities are not expanded and nothing is loaded, so an XML bomb costs nothing. Raises BadSitemap before the first
-    entry where it is none; what is damaged further on ends it.
+    entry where it is none, and behind the last that could be read where it is damaged.
     """
     content = unpacked(body)
     start = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:5].lower()
@@ -105,8 +105,10 @@ def _of_xml(content: bytes, base: str) -> Iterator[Entry]:
                 if count >= MAX_ENTRIES:
                     return
     except (etree.XMLSyntaxError, ValueError):
-        if not count:
-            raise BadSitemap("It cannot be read as XML.") from None
+        raise BadSitemap("It cannot be read as XML.") from None
+    faults = reader.error_log.filter_from_fatals()
+    if faults:
+        raise BadSitemap(f"It is damaged from line {faults[0].line} on.")
 
 
 def _local(tag: object) -> str:

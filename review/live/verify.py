@@ -1,9 +1,9 @@
 """Looking for released links on the site, as the newest import of links shows it.
 
 A link is looked for on the donor's page and on the page at which the donor ends, and counts for the acceptor and for
-the page at which that ends (Page.leads_to: past redirects and canonicals). One that stands there has moved as long as it
-is out under an address that its acceptor had before. It has to stand where it was asked for: a
-link in the navigation does not confirm one in the text. Of several, the one nearest to what was asked for counts.
+the page at which that ends (Page.leads_to: past redirects and canonicals). One that stands there has moved as long as
+it is out under an address that its acceptor had before. It has to stand where it was asked for: a link in the
+navigation does not confirm one in the text. Of several, the one nearest to what was asked for counts.
 
 One statement looks for all links of a project, and a few write what is new, a slice after the other, so that a million
 take no memory.

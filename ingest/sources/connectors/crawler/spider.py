@@ -224,11 +224,7 @@ class SiteSpider(Spider):
                     continue
                 self._miss_sitemap(url, "it does not answer" if response is None else f"it answers {response.status}")
                 continue
-            try:
-                more = await self._take_sitemap(response.body, url)
-            except BadSitemap as bad:
-                self._miss_sitemap(url, str(bad))
-                continue
+            more = await self._take_sitemap(response.body, url)
             waiting.extend((address, level + 1) for address in more if level < MAX_LEVELS)
 
     def _miss_sitemap(self, url: str, why: str) -> None:
@@ -245,15 +241,18 @@ class SiteSpider(Spider):
         """Adds what a sitemap names to the crawl; returns the addresses of other sitemaps."""
         others: list[str] = []
         chunk: list[Entry] = []
-        for entry in entries(body, url):
-            if entry.is_sitemap:
-                others.append(entry.url)
-                continue
-            chunk.append(entry)
-            if len(chunk) >= CHUNK:
-                self._add(chunk)
-                chunk = []
-                await asyncio.sleep(0)
+        try:
+            for entry in entries(body, url):
+                if entry.is_sitemap:
+                    others.append(entry.url)
+                    continue
+                chunk.append(entry)
+                if len(chunk) >= CHUNK:
+                    self._add(chunk)
+                    chunk = []
+                    await asyncio.sleep(0)
+        except BadSitemap as bad:
+            self._miss_sitemap(url, str(bad))  # what could be read of it counts
         self._add(chunk)
         return others[:MAX_FILES]
 
