@@ -21,7 +21,7 @@ from linker.matching.kept_runs import standing_run
 from linker.models import EdgeStatus
 from linker.models.edge_counts import kept_counts, total
 from linker.models.linked import linked_sql
-from linker.models.querysets import ACCEPTED, HELD, LINKABLE, ORPHAN, PRESENT, TO_REVIEW, sql
+from linker.models.querysets import ACCEPTED, HELD, INDEXABLE, LINKABLE, ORPHAN, PRESENT, TO_REVIEW, sql
 from linker.projects import overview
 from linker.reports.table import Table
 from linker.runs import lifecycle
@@ -68,13 +68,17 @@ class SiteFigures:
 class WorkFigures:
     """Suggestions, and what became of them. `out`: released, and not withdrawn; `live` of them are on the site, None
     where no import of links has looked for them yet. `ready`: those that a release would take now, None in reports that
-    did not ask; `waiting`: those that it would hold back until a second person has approved them."""
+    did not ask; `changing` of them are out already, and are to be changed or removed; `waiting`: those that it would
+    hold back until a second person has approved them. `to_go`: links that are still on the site after their removal was
+    released."""
 
     to_review: int = 0
     held: int = 0
     accepted: int = 0
     ready: int | None = None
+    changing: int = 0
     waiting: int = 0
+    to_go: int = 0
     exported: int = 0
     rejected: int = 0
     withdrawn: int = 0
@@ -83,7 +87,8 @@ class WorkFigures:
 
     @property
     def to_release(self) -> int:
-        return self.ready if self.ready is not None else max(0, self.accepted - self.waiting)
+        """Links that the next release would add."""
+        return self.ready - self.changing if self.ready is not None else max(0, self.accepted - self.waiting)
 
     @property
     def decided(self) -> int:
@@ -150,6 +155,7 @@ class NextStep(StrEnum):
     """What to do next, the most pressing first."""
 
     RELEASE = "release"
+    CHANGE = "change"
     SECOND = "second"
     REPAIR = "repair"
     HELD = "held"
@@ -233,14 +239,17 @@ def _facts(release: Release) -> ReleaseFacts:
 
 class _LinksOut(NamedTuple):
     """The links that are out: how many, how many of them an import has found since they were released, how many the
-    site does not have and could, in a text (without those that are to be removed and still there) and beside one, and
-    the risks."""
+    site has of them in a text, how many it does not have and could, in a text and beside one; how many that were taken
+    off it still has, in all and in a text; and the risks."""
 
     links: int
     live: int
     looked_for: int
+    there_in_text: int
     in_text: int
     beside: int
+    to_go: int
+    to_go_in_text: int
     missing: int
     lost: int
     targets_gone: int
@@ -258,9 +267,10 @@ def _links_out(project: Project) -> _LinksOut:
             f"""
             SELECT count(*) FILTER (WHERE l.is_out), count(*) FILTER (WHERE l.is_out AND {is_there}),
                 count(l.looked_at) FILTER (WHERE l.is_out),
-                count(*) FILTER (WHERE l.is_out AND {is_to_come} AND e.placement = 'inline')
-                    - count(*) FILTER (WHERE {is_to_go} AND e.placement = 'inline'),
+                count(*) FILTER (WHERE l.is_out AND {is_there} AND e.placement = 'inline'),
+                count(*) FILTER (WHERE l.is_out AND {is_to_come} AND e.placement = 'inline'),
                 count(*) FILTER (WHERE l.is_out AND {is_to_come} AND e.placement <> 'inline'),
+                count(*) FILTER (WHERE {is_to_go}), count(*) FILTER (WHERE {is_to_go} AND e.placement = 'inline'),
                 count(*) FILTER (WHERE l.is_out AND l.state = 'missing'),
                 count(*) FILTER (WHERE l.is_out AND l.state = 'lost'),
                 count(*) FILTER (WHERE l.is_out AND NOT ({sql(LINKABLE, "t")})),
@@ -275,21 +285,30 @@ def _links_out(project: Project) -> _LinksOut:
         return _LinksOut(*cursor.fetchone())
 
 
-# Orphans, and how far pages are from the home page: of those to which a released link leads from a text, with it.
+# Orphans, without the released links and with them, and how far pages are from the home page: of those to which a
+# released link leads from a text, with it. Links from texts that the site has are counted by Page.inlinks.
 _AFTER = f"""
-WITH reached AS (
+WITH ours AS (
+    SELECT e.target_id AS page, count(*) AS links
+    FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id
+    WHERE l.project_id = %(project)s AND e.placement = 'inline'
+        AND l.state IN ('live', 'different', 'moved', 'still')
+    GROUP BY 1
+), reached AS (
     SELECT e.target_id AS page, min(s.crawl_depth) + 1 AS depth
     FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id JOIN linker_page s ON s.id = e.source_id
     WHERE l.project_id = %(project)s AND l.is_out AND e.placement = 'inline' AND {sql(PRESENT, "s")}
     GROUP BY 1
 )
-SELECT count(*) FILTER (WHERE {sql(ORPHAN, "p")} AND r.page IS NULL),
+SELECT count(*) FILTER (WHERE {sql(INDEXABLE, "p")} AND p.inlinks <= coalesce(o.links, 0)),
+    count(*) FILTER (WHERE {sql(ORPHAN, "p")} AND r.page IS NULL),
     count(p.crawl_depth),
     avg(p.crawl_depth)::float8, avg(least(p.crawl_depth, r.depth)) FILTER (WHERE p.crawl_depth IS NOT NULL)::float8,
     count(*) FILTER (WHERE p.crawl_depth > {DEEP}),
     count(*) FILTER (WHERE p.crawl_depth > {DEEP} AND least(p.crawl_depth, r.depth) > {DEEP}),
     count(*) FILTER (WHERE r.depth < p.crawl_depth)
-FROM linker_page p LEFT JOIN reached r ON r.page = p.id WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
+FROM linker_page p LEFT JOIN reached r ON r.page = p.id LEFT JOIN ours o ON o.page = p.id
+WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
 """
 
 
@@ -297,7 +316,7 @@ def _site(project: Project, out: _LinksOut) -> SiteFigures:
     figures = overview.site_figures(project, keep_figures(project))
     with connection.cursor() as cursor:
         cursor.execute(_AFTER, {"project": project.pk})
-        orphans, known, depth, depth_after, deep, deep_after, nearer = cursor.fetchone()
+        orphans_before, orphans, known, depth, depth_after, deep, deep_after, nearer = cursor.fetchone()
     depths: dict[str, Any] = (
         {
             "depth": round(depth, 4),
@@ -312,17 +331,17 @@ def _site(project: Project, out: _LinksOut) -> SiteFigures:
     return SiteFigures(
         pages=figures.pages,
         indexable=figures.indexable,
-        orphans=figures.orphans,
+        orphans=orphans_before,
         orphans_after=orphans,
-        text_links=figures.body_links,
-        text_links_after=figures.body_links + out.in_text,
+        text_links=figures.body_links - out.there_in_text - out.to_go_in_text,
+        text_links_after=figures.body_links + out.in_text - out.to_go_in_text,
         beside_after=out.beside,
         **depths,
     )
 
 
 def _work(project: Project, out: _LinksOut) -> WorkFigures:
-    ready, waiting = _next_release(project)
+    ready, changing, waiting = _next_release(project)
     return WorkFigures(
         **kept_counts(project).aggregate(
             to_review=total(TO_REVIEW),
@@ -333,22 +352,25 @@ def _work(project: Project, out: _LinksOut) -> WorkFigures:
             withdrawn=total(Q(status=EdgeStatus.WITHDRAWN)),
         ),
         ready=ready,
+        changing=changing,
+        to_go=out.to_go,
         waiting=waiting,
         out=out.links,
         live=out.live if out.looked_for else None,
     )
 
 
-def _next_release(project: Project) -> tuple[int, int]:
-    """What a release of everything would take now, and what it would hold back for a second person, in links: the
-    figures of the page that makes one."""
+def _next_release(project: Project) -> tuple[int, int, int]:
+    """What a release of everything would take now, of it changes and removals, and what it would hold back for a second
+    person, in links: the figures of the page that makes one."""
     with transaction.atomic():
         checks.gather(project, project.edges.all(), Operation, lock=False)
         checks.hold_back(project, read_sensitive=False)
-        found = Counter[str]()
-        for (_operation, reason), links in checks.counts().items():
+        found, changing = Counter[str](), 0
+        for (operation, reason), links in checks.counts().items():
             found[reason] += links
-    return found[""], found[Held.SECOND]
+            changing += links if not reason and operation != Operation.ADD else 0
+    return found[""], changing, found[Held.SECOND]
 
 
 def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
@@ -368,6 +390,7 @@ def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
 def _steps(site: SiteFigures, work: WorkFigures, risks: Risks) -> list[NextStep]:
     wanted = {
         NextStep.RELEASE: work.to_release > 0,
+        NextStep.CHANGE: work.changing > 0,
         NextStep.SECOND: work.waiting > 0,
         NextStep.REPAIR: risks.targets_gone + risks.donors_gone + risks.missing + risks.lost > 0,
         NextStep.HELD: bool(risks.held),

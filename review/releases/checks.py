@@ -121,11 +121,11 @@ UNDECIDED_ADVICE = {
     Held.SAME_ANCHOR: _("Accept it in the queue with another anchor, or leave it."),
 }
 
-# The same for links that have left, whose rel is to change: of what was accepted then, nothing can be undone.
+# The same for links that have left before: of what was accepted then, nothing can be undone.
 CHANGE_ADVICE = {
     Held.GONE: _(
-        "If the page is back, import a new crawl. If not, take back the change or withdraw the link, under "
-        "“Released links”."
+        "If the page is back, import a new crawl. If not, take back the change or withdraw the link, under “Released "
+        "links”. One that is withdrawn already stays so."
     ),
     Held.REDIRECTED: _("Take back the change or withdraw the link, under “Released links”."),
     Held.NOT_INDEXABLE: _(

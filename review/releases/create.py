@@ -43,6 +43,10 @@ class NothingToExport(UserError):
     """No link is ready to leave."""
 
 
+class OvertakenDraft(UserError):
+    """A draft that rolls back, made before a release that it does not undo."""
+
+
 class NumberChanged(UserError):
     """Another number of links would leave than the user was shown."""
 
@@ -124,11 +128,17 @@ def publish(draft: ReleaseDraft, user: User | None, progress: Progress = lifecyc
     """The release of a draft: those of its links that are still what it shows. What was decided, written or released
     since stays behind, and is written down with the links that are held back.
 
-    As create_release in everything else. Raises NoOpenDraft where the draft was published or discarded before, and
-    NothingToExport.
+    As create_release in everything else. Raises NoOpenDraft where the draft was published or discarded before,
+    OvertakenDraft, and NothingToExport.
     """
     Project.objects.select_for_update(no_key=True).get(pk=draft.project_id)
     draft = drafts.open_draft(draft)
+    if (later := drafts.overtaken_by(draft)) is not None:
+        said = _(
+            "Nothing was released: release %(later)d was published since this draft was made, and would not be undone. "
+            "Discard the draft and roll back once more."
+        )
+        raise OvertakenDraft(said % {"later": later.number})
     project, fmt = draft.project, ReleaseFormat(draft.format)
     progress(0, STEPS, "Looking at each link again")
     drafts.gather_again(draft, lock=True)

@@ -185,6 +185,14 @@ def open_draft(draft: ReleaseDraft) -> ReleaseDraft:
     return draft
 
 
+def overtaken_by(draft: ReleaseDraft) -> Release | None:
+    """The newest release that was published after a draft that rolls back was made: what it did, the draft does not
+    undo. None for other drafts."""
+    if draft.back_to_id is None:
+        return None
+    return draft.project.releases.filter(created_at__gt=draft.created_at).order_by("-number").first()
+
+
 def gather_again(draft: ReleaseDraft, *, lock: bool) -> None:
     """Fills `leaving` with the draft's links as they would leave now."""
     if draft.back_to_id is not None:

@@ -39,7 +39,7 @@ def of_release(release: Release) -> str:
 @dataclass(frozen=True)
 class Group:
     """Links that are held back for one reason, and what to do about it: `undecided` of them without a decision,
-    `changes` links that have left and are to change."""
+    `changes` links that have left before: they are to change, were asked for again, or come back by a roll-back."""
 
     reason: Held
     links: int
@@ -53,7 +53,7 @@ class Group:
         kinds = [
             ("", self.links - self.undecided - self.changes, usual),
             (_("Where nobody has decided"), self.undecided, UNDECIDED_ADVICE.get(self.reason, usual)),
-            (_("Where the link was exported and is to change"), self.changes, CHANGE_ADVICE.get(self.reason, usual)),
+            (_("Where the link was exported before"), self.changes, CHANGE_ADVICE.get(self.reason, usual)),
         ]
         there = [kind for kind in kinds if kind[1]]
         if len({advice for _, _, advice in there}) == 1:
@@ -85,7 +85,7 @@ def groups(source: str) -> list[Group]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT held.reason, count(*), count(*) FILTER (WHERE {sql(UNDECIDED, 'e')}), "
-            "count(*) FILTER (WHERE held.operation = 'change') "
+            "count(*) FILTER (WHERE held.operation = 'change' OR e.status IN ('exported', 'withdrawn')) "
             f"FROM ({source}) held JOIN linker_candidateedge e ON e.id = held.edge GROUP BY 1"
         )
         counts = {reason: numbers for reason, *numbers in cursor.fetchall()}

@@ -533,7 +533,7 @@ def test_each_kind_of_link_has_its_own_advice(project):
     assert group.advice == (
         "Undo the decision, reject the link and match again, for links to the new address. "
         "Where nobody has decided (2): Match again, for links to the new address. "
-        "Where the link was exported and is to change (1): Take back the change or withdraw the link, under “Released "
+        "Where the link was exported before (1): Take back the change or withdraw the link, under “Released "
         "links”."
     )
 

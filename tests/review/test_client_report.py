@@ -14,7 +14,9 @@ from linker.models import Gate, Page, Run, RunKind
 from linker.projects.policies.gates import add_gate
 from linker.runs.reports import report_of
 from review.client_report import ClientReport, NextStep, Rate, WorkFigures, write_report
+from review.live.verify import verify
 from review.models import Held, PublishedLink
+from review.releases import outgoing
 from review.releases.create import create_release
 from review.rollout_models import RolloutRule, Stage
 from tests.chromium import FLAGS, system_chromium
@@ -85,6 +87,29 @@ def test_links_that_the_site_has_or_cannot_have_are_not_counted_as_to_come(site)
     assert report.site.text_links_after == report.site.text_links
     assert report.risks.donors_gone == 2
     assert report.risks.are_known
+
+
+def test_released_links_that_are_live_are_not_counted_before(site):
+    home = Page.objects.get(project=site, url__endswith="/")
+    [link] = PublishedLink.objects.filter(edge__placement="inline")
+    make_link(home, link.edge.target)
+    Page.objects.filter(pk=link.edge.target_id).update(inlinks=1)
+    verify(site)
+    figures = report_of(written(site)).site
+    assert (figures.text_links, figures.text_links_after) == (1, 2)
+    assert (figures.orphans, figures.orphans_after) == (4, 3)
+
+
+def test_a_change_that_waits_is_not_called_an_approved_link(site, editor, client_for, viewer):
+    create_release(site, site.edges.filter(status="accepted"), user=editor)
+    [link] = PublishedLink.objects.filter(edge__placement="inline")[:1]
+    outgoing.confirm(site, site.edges.filter(pk=link.edge_id), editor, "ugc")
+    report = report_of(written(site))
+    assert (report.work.accepted, report.work.to_release, report.work.changing) == (0, 0, 1)
+    page = client_for(viewer).get(reverse("client_reports", args=[site.slug])).content.decode()
+    said = re.sub(r"\s+", " ", page)
+    assert "Release the change or removal that was asked for." in said
+    assert "Release the approved link" not in said
 
 
 def test_it_says_tomorrow_what_it_says_today(site, client_for, viewer):

@@ -468,7 +468,7 @@ def test_a_change_that_was_asked_for_is_taken_back_with_the_roll_back(project, a
     assert not Pending.objects.exists()
 
 
-def test_what_was_released_while_a_roll_back_was_looked_through_stays_behind(project, accepted, editor):
+def test_a_roll_back_that_a_release_has_overtaken_is_not_published(project, accepted, editor, manager, client_for):
     first = release_of(project)
     late = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True)
     release_of(project)
@@ -476,10 +476,21 @@ def test_what_was_released_while_a_roll_back_was_looked_through_stays_behind(pro
     outgoing.confirm(project, project.edges.filter(pk=late.pk), editor, Rel.UGC)
     release_of(project)
 
-    with pytest.raises(NothingToExport):
+    with pytest.raises(create.OvertakenDraft, match="release 3 was published since this draft was made"):
         create.publish(draft, editor)
 
+    page = client_for(manager).get(f"/p/{project.slug}/export/drafts/{draft.pk}/").content.decode()
+    assert "Release 3 was published since this draft was made" in page
+    assert "Publish" not in page
     assert out(project)[late.pk] == (late.anchor, "ugc")
+    create.publish(back_to(first, editor), editor)
+    assert late.pk not in out(project), "made anew, it undoes both"
+
+
+def test_a_roll_back_with_nothing_to_do_says_so(project, accepted, editor, manager, client_for):
+    draft = back_to(release_of(project), editor)
+    page = " ".join(client_for(manager).get(f"/p/{project.slug}/export/drafts/{draft.pk}/").content.decode().split())
+    assert "All links that were released are as they were after release 1." in page
 
 
 # What happens to a site over the weeks; each step acts on some of five links.

@@ -105,6 +105,7 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
         first=place if after else None,
         more=f"{place}&after={more}" if more else "",
         run=_run_of(draft),
+        overtaken_by=drafts.overtaken_by(draft) if draft.is_open else None,
         may_publish=has_role(membership, Role.MANAGER if draft.back_to_id else Role.EDITOR),
     )
     return render(request, "review/draft.html", context)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from linker.models import Change
+from linker import audit
+from linker.models import Change, ChangeKind
 from linker.projects.policies.tiers import change_tiers
 from linker.web.views.settings import stale
 from tests.factories import make_category, make_member
@@ -131,3 +133,38 @@ class _Later:
 
 def test_an_outsider_learns_nothing_from_a_form(project, outsider, client_for):
     assert client_for(outsider).post(TIERS, {"seen": "settings_tiers:0"}).status_code == 404
+
+
+def test_the_roll_out_refuses_too_and_a_release_meanwhile_is_no_change_of_it(project, manager, other, client_for):
+    category = make_category(project, "Footwear")
+    client, second, address = client_for(manager), client_for(other), "/p/shop/settings/rollout/"
+    form = fields(client.get(address).content.decode(), '<form class="card form form--wide"')
+    rule = {"category": str(category.pk), "pattern": "", "share": "10"}
+    audit.record(project, ChangeKind.RELEASE, user=other, subject="Release 1")
+    second.post(address, fields(second.get(address).content.decode(), '<form class="card') | rule | {"stage": "off"})
+
+    answer = client.post(address, form | rule | {"stage": "on"}, follow=True).content.decode()
+
+    assert f"Nothing was saved: {other.username} changed these settings on" in answer
+    form = fields(answer, '<form class="card form form--wide"')
+    audit.record(project, ChangeKind.RELEASE, user=other, subject="Release 2")
+    assert "Saved." in client.post(address, form | rule | {"stage": "on"}, follow=True).content.decode()
+
+
+@pytest.mark.parametrize("tab", ["caps", "safety", "exclusions"])
+def test_forms_of_rules_say_what_they_were_shown_with(project, manager, client_for, tab):
+    page = client_for(manager).get(f"/p/shop/settings/{tab}/").content.decode()
+    for form in re.findall(r'<form class="card form.*?</form>', page, re.DOTALL):
+        assert 'name="seen"' in form or tab == "exclusions"
+
+
+def test_another_value_is_no_second_click(project, manager, client_for):
+    first, second = client_for(manager), client_for(manager)
+    form = fields(first.get(TIERS).content.decode())
+    name = next(name for name in form if name.endswith("-lower_bound"))
+    first.post(TIERS, form | {name: "0.91"})
+
+    answer = second.post(TIERS, form | {name: "0.92"}, follow=True).content.decode()
+
+    assert "Nothing was saved" in answer
+    assert 0.91 in bounds(project)

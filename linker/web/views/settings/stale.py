@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
 SENT_TWICE = timedelta(seconds=10)  # a second click on Save, which finds the change of the first
+_LAST = "sent_form"  # in the session: what was saved last
 
 
 def refused(request: HttpRequest, kwargs: dict[str, Any], subject: str | None = None) -> HttpResponse | None:
@@ -29,7 +31,10 @@ def refused(request: HttpRequest, kwargs: dict[str, Any], subject: str | None = 
         return None
     project = access.member(request, kwargs["slug"], needs=Role.MANAGER).project
     found = changed_since(project, seen, subject)
-    if found is None or _is_sent_twice(request, found):
+    if found is None:
+        request.session[_LAST] = _digest(request)
+        return None
+    if _is_sent_twice(request, found):
         return None
     values = {
         "who": found.user.get_username() if found.user else _("command line"),
@@ -44,4 +49,11 @@ def refused(request: HttpRequest, kwargs: dict[str, Any], subject: str | None = 
 
 
 def _is_sent_twice(request: HttpRequest, change: Change) -> bool:
-    return change.user_id == request.user.pk and timezone.now() - change.at < SENT_TWICE
+    is_same = request.session.get(_LAST) == _digest(request)
+    return is_same and change.user_id == request.user.pk and timezone.now() - change.at < SENT_TWICE
+
+
+def _digest(request: HttpRequest) -> str:
+    """Tells apart what two forms were sent."""
+    sent = sorted((name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken")
+    return hashlib.sha256(repr(sent).encode()).hexdigest()

@@ -28,6 +28,9 @@ KINDS = {
     "sources": (ChangeKind.SOURCES,),
 }
 
+# Where a kind of change is not of one tab alone: how the log's subjects of the tab begin.
+SUBJECTS = {"settings_rollout": "Roll-out: "}
+
 
 @dataclass(frozen=True)
 class Undo:
@@ -83,4 +86,6 @@ def _newest(project: Project, tab: str, subject: str | None = None) -> int | Non
 def _changes(project: Project, tab: str, subject: str | None) -> QuerySet[Change]:
     """The newest first."""
     changes = Change.objects.filter(project=project, kind__in=KINDS[tab]).order_by("-pk")
+    if tab in SUBJECTS:
+        changes = changes.filter(subject__startswith=SUBJECTS[tab])
     return changes if subject is None else changes.filter(subject=subject)
