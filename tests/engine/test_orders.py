@@ -57,3 +57,12 @@ def test_the_shift_is_wassersteins_distance():
     one, two = CHANCE.integers(1, 50, 20), CHANCE.integers(1, 50, 20)
     expected = wasserstein_distance(np.arange(20), np.arange(20), one, two) / 20
     assert histogram_distance(one, two).shift == pytest.approx(expected)
+
+
+def test_two_samples_of_one_distribution_lie_close_however_small_they_are():
+    chance = np.random.default_rng(1)
+    for size in (40, 400, 4000):
+        first, second = (np.bincount(chance.integers(0, 100, size), minlength=100) for _ in range(2))
+        assert histogram_distance(first, second).divergence < 0.3
+    moved = np.bincount(chance.integers(0, 100, 400) // 2, minlength=100)
+    assert histogram_distance(first, moved).divergence > 0.4
