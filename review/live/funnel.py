@@ -10,11 +10,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from linker.models import Run, RunKind, RunStatus
+from linker.models import Membership, Run, RunKind, RunStatus
 from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import ACCEPTED, REOPENED
 from linker.models.subtrees import categories_below
@@ -36,6 +36,8 @@ RELEASED_BEFORE = 10_000
 SAMPLED = 1000  # newest links, of which the length of a step is the median
 MOST = 5000  # links that are counted for a filter
 ON_THE_SITE = (LiveState.LIVE, LiveState.DIFFERENT, LiveState.MOVED)
+# Given to nobody, or to somebody who has left the project.
+WITH_NOBODY = Q(owner=None) | ~Exists(Membership.objects.filter(project=OuterRef("project"), user=OuterRef("owner")))
 TO_SEE_TO = tuple(state for state in LiveState if state not in AT_REST)
 
 
@@ -52,13 +54,14 @@ class Step:
 class Funnel:
     """Whatever became of it since, a link that was released was approved: by a person or by the rules of its tier.
 
-    `states` counts released links that nobody has closed; `stuck` those that have needed somebody for more than
-    STUCK_DAYS, as far as MOST;
-    `to_release` and `to_live` are medians in days, None where no link has come so far."""
+    `states` counts released links that nobody has closed, `closed` the others; `stuck` those that have needed somebody
+    for more than STUCK_DAYS, as far as MOST; `to_release` and `to_live` are medians in days, None where no link has
+    come so far."""
 
     steps: list[Step]
     lost: int
     states: dict[LiveState, int]
+    closed: int
     stuck: int
     to_release: float | None
     to_live: float | None
@@ -83,6 +86,7 @@ def funnel(project: Project) -> Funnel:
         ],
         lost=lost,
         states={state: still_open[state] for state in LiveState if states.get(state)},
+        closed=released - sum(still_open.values()),
         stuck=number_stuck(project, STUCK_DAYS),
         to_release=to_release,
         to_live=to_live,
@@ -138,8 +142,8 @@ class LiveFilter:
     """Which released links are listed, those that are so the longest first. Empty fields do not restrict, but that only
     links are listed which somebody has to see to.
 
-    `days`: for at least so many days. `owner`: the id of who has them, 0 for nobody. `category`: the donor's, with all
-    below it. `closed`: those that a person took as they are.
+    `days`: for at least so many days. `owner`: the id of who has them, 0 for nobody who is still a member. `category`:
+    the donor's, with all below it. `closed`: those that a person took as they are.
     """
 
     state: str = ""
@@ -180,7 +184,7 @@ class LiveFilter:
         if self.days is not None:
             links = links.filter(since__lte=timezone.now() - timedelta(days=self.days))
         if self.owner is not None:
-            links = links.filter(owner=self.owner or None)
+            links = links.filter(Q(owner=self.owner) if self.owner else WITH_NOBODY)
         if self.category is not None:
             links = links.filter(edge__section__in=categories_below(project, [self.category]))
         return links.order_by("since", "edge")

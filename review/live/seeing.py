@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from linker.errors import UserError
-from linker.models import CandidateEdge, EdgeStatus, Membership
+from linker.models import CandidateEdge, EdgeStatus, Membership, Role
 from linker.models.querysets import LIVE_STATUS, of
 from review.live import sayings
 from review.models import LinkEvent, LiveState, Pending, PublishedLink
@@ -48,10 +48,13 @@ def not_closed(project: Project, edge_ids: Sequence[int]) -> list[int]:
 
 @transaction.atomic
 def give(project: Project, edge_ids: Sequence[int], user: User, to: int | None) -> int:
-    """Gives links to a member of the project to see to, or to nobody. Raises UserError where `to` is no member."""
+    """Gives links to a member of the project to see to, or to nobody. Raises UserError where `to` is no member, or may
+    not do anything with them."""
     member = Membership.objects.select_related("user").filter(project=project, user=to).first()
     if to is not None and member is None:
         raise UserError(_("Nothing was changed: this person is not a member of the project."))
+    if member is not None and member.role == Role.VIEWER:
+        raise UserError(_("Nothing was changed: a viewer may not see to links. Give them to an editor."))
     links = [link for link in _locked(project, edge_ids) if link.owner_id != to]
     for link in links:
         link.owner_id = to

@@ -75,9 +75,11 @@ def withdraw(
 @transaction.atomic
 def ask_again(project: Project, edges: QuerySet[CandidateEdge], user: User, note: str = "") -> int:
     """Asks once more for links that are out and that the site shows otherwise or not at all; the next release carries
-    them as they were released last. Those with something pending stay as they are."""
+    them as they were released last. Those with something pending stay as they are, and so do those of pages that are
+    gone: no release would carry them."""
     done = 0
-    for part in _locked(project, edges.filter(pending__isnull=True, published__is_out=True)):
+    wanted = edges.filter(pending__isnull=True, published__is_out=True)
+    for part in _locked(project, wanted.exclude(published__state__in=[LiveState.DONOR_GONE, LiveState.TARGET_GONE])):
         sent = _sent(part)
         shown = set(
             PublishedLink.objects.filter(edge__in=part, state=LiveState.DIFFERENT).values_list("edge", flat=True)

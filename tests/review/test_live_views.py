@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from linker.models import EdgeStatus, Placement
+from linker.models import EdgeStatus, Membership, Placement
 from review.decisions import decide_edges
 from review.live.verify import verify
 from review.models import LinkEvent, LiveState, Operation, Pending, PublishedLink, Release, ReleaseDraft, Verb
@@ -125,6 +125,46 @@ def test_a_link_that_somebody_closed_meanwhile_is_not_asked_for_by_a_list_that_s
     assert list(Pending.objects.values_list("edge", flat=True)) in ([], [other.pk])
     closed = {"link": [left.pk], "do": "ask", "query": "closed=on"}
     assert "1 link is asked for again" in compact(client.post(f"{LIVE}do/", closed, follow=True).content.decode())
+
+
+def test_what_cannot_be_done_is_refused_with_its_reason(project, left, client_for, editor):
+    client = client_for(editor)
+
+    def said(what: str) -> str:
+        return compact(client.post(f"{LIVE}do/", {"do": what, "link": left.pk}, follow=True).content.decode())
+
+    assert "Nothing was changed: 1 as released." in said("reopen")
+    type(left.target).objects.filter(pk=left.target_id).update(missing_since=timezone.now())
+    verify(project)
+    assert "Nothing was changed: 1 without one of the pages, and only to be withdrawn." in said("ask")
+    assert "1 link" in said("withdraw")
+    assert "Nothing was changed: 1 to be removed already." in said("withdraw")
+    assert "Nothing was changed: 1 with something asked for already." in said("ask")
+
+
+def test_closed_links_stand_beside_the_states_so_that_all_add_up_to_the_released(project, left, client_for, editor):
+    verify(project)
+    client = client_for(editor)
+    client.post(f"{LIVE}do/", {"do": "close", "link": left.pk, "note": "fine"})
+    shown = client.get(LIVE).context["funnel"]
+    assert sum(shown.states.values()) + shown.closed == shown.steps[2].links == 1
+    assert "Closed, as they are" in compact(client.get(LIVE).content.decode())
+
+
+def test_links_of_somebody_who_left_are_found_among_those_with_nobody(project, left, client_for, editor):
+    verify(project)
+    colleague, viewer = make_member(project, "editor"), make_member(project, "viewer")
+    client = client_for(editor)
+    page = compact(
+        client.post(f"{LIVE}do/", {"do": "give", "link": left.pk, "owner": viewer.pk}, follow=True).content.decode()
+    )
+    assert "a viewer may not see to links" in page
+    client.post(f"{LIVE}do/", {"do": "give", "link": left.pk, "owner": colleague.pk})
+    assert client.get(f"{LIVE}?owner=0").context["links"] == []
+    Membership.objects.filter(user=colleague).delete()
+    page = client.get(f"{LIVE}?owner=0")
+    assert [one.edge for one in page.context["links"]] == [left]
+    assert "has left" in compact(page.content.decode())
 
 
 def test_a_closed_link_that_changes_is_open_again(project, left, client_for, editor):

@@ -18,7 +18,7 @@ from linker.models import Membership, Role
 from linker.models.subtrees import nearby
 from linker.projects.access import has_role, member, posts
 from linker.web.page_context import shell
-from review.live import funnel, seeing
+from review.live import funnel, left_alone, seeing
 from review.live.funnel import LiveFilter
 from review.live.life import life_of
 from review.models import LiveState
@@ -88,7 +88,8 @@ def live_links(request: HttpRequest, slug: str) -> HttpResponse:
         more=chosen.to_query(after=more) if more else "",
         first=chosen.to_query() if after else None,
         filters=LiveFilterForm(chosen, members, project),
-        members=members,
+        member_ids={one.user_id for one in members},
+        editors=[one for one in members if one.role != Role.VIEWER],
         may_decide=has_role(membership, Role.EDITOR),
     )
     return render(request, "review/live_links.html", context)
@@ -103,24 +104,30 @@ def live_links_do(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("Nothing was changed: check at least one link and choose an action."))
         return HttpResponseRedirect(place)
+    what, owner = form.cleaned_data["do"], form.cleaned_data["owner"] or None
+    reasons = left_alone.why_left(
+        membership.project, form.cleaned_data["link"], what, owner, shows_closed=_shows_closed(form)
+    )
+    alone = left_alone.in_words(reasons)
     try:
         done = _do(membership.project, form, cast("User", request.user))
     except UserError as error:
         messages.error(request, str(error))
     else:
+        left = len(set(form.cleaned_data["link"])) - done
         if done:
-            left = len(set(form.cleaned_data["link"])) - done
-            messages.success(request, f"{_in_words(form.cleaned_data['do'], done)} {_left_as_they_are(left)}".strip())
+            messages.success(request, f"{_in_words(what, done)} {_left_as_they_are(left, alone)}".strip())
+        elif alone:
+            messages.warning(request, _("Nothing was changed: %(reasons)s.") % {"reasons": alone})
         else:
-            said = _("Nothing was changed: the links already have this state, or somebody was faster.")
-            messages.warning(request, said)
+            messages.warning(request, _("Nothing was changed: somebody was faster."))
     query = form.cleaned_data["query"]
     return HttpResponseRedirect(f"{place}?{query}" if query else place)
 
 
 def _do(project: Project, form: LiveForm, user: User) -> int:
     what, ids, note = (form.cleaned_data[name] for name in ("do", "link", "note"))
-    if not LiveFilter.from_query(QueryDict(form.cleaned_data["query"])).closed:
+    if not _shows_closed(form):
         ids = seeing.not_closed(project, ids)  # somebody has closed the others since the list was shown
     if what == "close":
         return seeing.close(project, ids, user, note)
@@ -132,17 +139,17 @@ def _do(project: Project, form: LiveForm, user: User) -> int:
     return (outgoing.ask_again if what == "ask" else outgoing.withdraw)(project, edges, user, note)
 
 
-def _left_as_they_are(links: int) -> str:
+def _shows_closed(form: LiveForm) -> bool:
+    """Whether the links were chosen from a list of closed ones."""
+    return LiveFilter.from_query(QueryDict(form.cleaned_data["query"])).closed
+
+
+def _left_as_they_are(links: int, reasons: str) -> str:
+    """What is said of the links that were left, however many that were."""
     if not links:
         return ""
-    said = ngettext(
-        "%(links)d other stays as it is: it has this state already, this cannot be done with it, or somebody was "
-        "faster.",
-        "%(links)d others stay as they are: they have this state already, this cannot be done with them, or somebody "
-        "was faster.",
-        links,
-    )
-    return said % {"links": links}
+    said = ngettext("%(links)d other stays as it is", "%(links)d others stay as they are", links) % {"links": links}
+    return f"{said}: {reasons}." if reasons else f"{said}."
 
 
 def _in_words(what: str, done: int) -> str:
