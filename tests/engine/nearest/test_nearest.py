@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from linker.engine.nearest.vectors import SearchOptions, nearest
+from linker.engine.nearest.vectors import SearchOptions, largest, nearest
 
 
 def clustered(pages: int, dimensions: int = 32) -> np.ndarray:
@@ -46,3 +48,19 @@ def test_beyond_the_exact_size_nearly_all_of_them_are_found_and_the_same_each_ti
 def test_one_page_and_no_target_have_nothing_near():
     assert nearest(clustered(1), 5, np.ones(1, dtype=bool)).nnz == 0
     assert nearest(clustered(4), 5, np.zeros(4, dtype=bool)).nnz == 0
+
+
+@given(
+    seed=st.integers(0, 1000),
+    rows=st.integers(1, 20),
+    columns=st.integers(1, 4000),
+    width=st.integers(1, 45),
+    levels=st.sampled_from([2, 7, 10_000]),
+)
+def test_the_largest_of_each_row_are_those_of_a_plain_sort_however_many_are_equal(seed, rows, columns, width, levels):
+    width = min(width, columns)
+    values = (np.random.default_rng(seed).integers(0, levels, (rows, columns)) / levels).astype(np.float32)
+    found = largest(values, width)
+    assert all(len(set(row)) == width for row in found.tolist())
+    best = np.sort(np.take_along_axis(values, found, axis=1), axis=1)
+    assert np.array_equal(best, np.sort(values, axis=1)[:, columns - width :])
