@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ingest.kinds.base import SHRINK_FROM
 from ingest.kinds.sql import fetch
-from linker.models.querysets import LIVE, sql
+from linker.models.querysets import ANSWERED_200, LIVE, sql
 from linker.pages.languages import detect_all, language_name
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ SAMPLE = 200  # texts whose language is detected
 # Pages whose texts the project knows, and what the stage would put in their place.
 _KNOWN = f"""
 FROM stage_page s JOIN linker_page p ON p.project_id = %(project)s AND md5(p.canonical_url) = md5(s.canonical_url)
-WHERE p.body <> '' AND coalesce(s.status_code, 200) = 200 AND {sql(LIVE, "p")}
+WHERE p.body <> '' AND {sql(ANSWERED_200, "s")} AND {sql(LIVE, "p")}
 """
 _BOTH = f"{_KNOWN} AND s.body <> ''"
 _REPLACED = "p.body_hash <> hashtextextended(s.body, 0)"

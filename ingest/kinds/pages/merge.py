@@ -14,7 +14,7 @@ from ingest.kinds.pages.stage import ANSWERS
 from ingest.kinds.sql import execute, fetch, fetch_number
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
 from linker.models import Category, EmbeddingModel, Project
-from linker.models.querysets import MISSING, PRESENT, sql
+from linker.models.querysets import ANSWERED_200, MISSING, PRESENT, sql
 from linker.pages.languages import READ_FROM
 from linker.pages.traffic import COUNTS, MAX_COUNT
 from linker.storage import sections
@@ -36,7 +36,7 @@ WORDS = frozenset({"title", "h1", "headings", "description", "body", "language",
 
 def _unless_silent(column: str, value: str) -> str:
     """SQL: the new value of a column, and the old one where the page does not answer with 200."""
-    return f"CASE WHEN coalesce(s.status_code, 200) = 200 THEN {value} ELSE p.{column} END"
+    return f"CASE WHEN {sql(ANSWERED_200, 's')} THEN {value} ELSE p.{column} END"
 
 
 def count_live(project: Project) -> int:
