@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext_lazy as _
 
-from linker.models import EdgeStatus, PageStatus
+from linker.models import EdgeStatus
+from linker.models.querysets import LIVE_STATUS, UNDECIDED, holds
 from linker.wording import number
 from review.live.seeing import AT_REST
 from review.models import LiveState, Operation, PublishedLink
@@ -56,7 +57,7 @@ def _why(link: PublishedLink, what: str, owner: int | None) -> Why | None:
     if what == "close":
         return Why.CLOSED if link.closed_at is not None else Why.AS_RELEASED if link.state in AT_REST else None
     edge = link.edge
-    if edge.status == EdgeStatus.SUGGESTED:
+    if holds(UNDECIDED, edge):
         return Why.IN_QUEUE
     if not link.is_out or edge.status != EdgeStatus.EXPORTED:
         return Why.TO_GO
@@ -67,6 +68,6 @@ def _why(link: PublishedLink, what: str, owner: int | None) -> Why | None:
         return Why.ASKED
     if what == "ask":
         return Why.GONE if link.state in GONE_STATES else None
-    if any(page.status != PageStatus.LIVE for page in (edge.source, edge.target)):
+    if not all(holds(LIVE_STATUS, page) for page in (edge.source, edge.target)):
         return Why.GONE
     return Why.AS_RELEASED if link.state in AT_REST else None
