@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 MEMO = 200_000  # keys whose number is remembered
 KNOWN = "crawl_known"
+UNSEEN = (
+    f"SELECT key, url FROM {KNOWN} k WHERE key > ? AND NOT EXISTS (SELECT 1 FROM main.page p WHERE p.key = k.key) "
+    "ORDER BY key LIMIT 10000"
+)
 TABLES = (
     # Pages that the source held before this fetch; see Frontier.add_known.
     f"CREATE TABLE IF NOT EXISTS {KNOWN} (key TEXT PRIMARY KEY, url TEXT NOT NULL) WITHOUT ROWID",
@@ -113,13 +117,12 @@ class Frontier:
     def add_known(self) -> int:
         """Adds the pages that the source held and that nothing has led to this time: they may have moved, be gone, or
         be there without a link. In a transaction of its own; returns how many there are."""
-        before = self.known
+        before, last = self.known, ""
         with self.store.transaction() as rows:
-            unseen = rows.execute(
-                f"SELECT url FROM {KNOWN} k WHERE NOT EXISTS (SELECT 1 FROM main.page p WHERE p.key = k.key) "
-                "ORDER BY key"
-            ).fetchall()
-            self.add((asked for (url,) in unseen if (asked := self.scope.find(url)) is not None), None, "known")
+            while unseen := rows.execute(UNSEEN, [last]).fetchall():
+                last = unseen[-1][0]
+                found = (asked for _key, url in unseen if (asked := self.scope.find(url)) is not None)
+                self.add(found, None, "known")
             rows.execute(f"DELETE FROM {KNOWN}")
         return self.known - before
 
