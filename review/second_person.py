@@ -10,13 +10,15 @@ from django.utils.translation import gettext as _
 from linker.errors import UserError
 from linker.models import EdgeStatus
 from linker.models.querysets import WAITING, holds
-from linker.projects.experts import may_approve_for
+from linker.projects.experts import may_approve_for, may_approve_in
 from review.decisions import decide_edges, decision_on, locked, with_outcome, write_decisions, write_edges
 from review.models import Verb
 from review.rulings import Ruling, Shown
 from review.undoing import decisions_in_force
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from django.contrib.auth.models import User
 
     from linker.models import CandidateEdge, Membership
@@ -30,9 +32,29 @@ class NotTheSecond(UserError):
 def why_not_second(edge: CandidateEdge, membership: Membership, accepted: Decision | None) -> str:
     """Why the member may not be the second person for the link, in a sentence; empty where they may. `accepted`: the
     decision in force."""
+    return _why_not(edge, membership, accepted, is_theirs=may_approve_for(membership, [edge.source, edge.target]))
+
+
+def why_not_those(
+    membership: Membership, links: Iterable[tuple[CandidateEdge, Decision | None]]
+) -> dict[int, str]:
+    """The same of many links, by their ids, with two queries however many there are."""
+    sections = may_approve_in(membership)
+    return {
+        edge.pk: _why_not(
+            edge,
+            membership,
+            accepted,
+            is_theirs=sections is None or {edge.source.category_id, edge.target.category_id} <= sections,
+        )
+        for edge, accepted in links
+    }
+
+
+def _why_not(edge: CandidateEdge, membership: Membership, accepted: Decision | None, *, is_theirs: bool) -> str:
     if not holds(WAITING, edge):
         return _("This link does not wait for a second person any more.")
-    if not may_approve_for(membership, [edge.source, edge.target]):
+    if not is_theirs:
         return _("This link needs a manager, or an expert who is named for the sections of both pages.")
     if accepted is not None and accepted.user_id == membership.user_id:
         return _("You accepted this link yourself, so somebody else has to approve it.")

@@ -289,3 +289,29 @@ def test_the_file_names_who_accepted_and_who_approved(project, edge, editor, man
     [row] = rows_of(project)
 
     assert (row["decided_by"], row["approved_by"]) == (str(editor), str(manager))
+
+
+def test_the_list_says_which_of_its_links_the_reader_may_approve(project, gate, editor, client_for):
+    section = make_category(project, "Tents")
+    expert = make_member(project, "expert")
+    ExpertSection.objects.create(membership=of(project, expert), category=section)
+    inside = [make_page(project, category=section, clicks=100) for _ in range(2)]
+    may, own = (make_edge(project, *pages) for pages in (inside, inside[::-1]))
+    far = make_edge(project, make_page(project, clicks=100), inside[0])
+    accept(may, editor)
+    accept(far, editor)
+    accept(own, expert)
+    address = "/p/shop/queue/?status=accepted&second=1"
+    page = client_for(expert).get(address).content.decode()
+    lines = {pk: compact(page.split(f'id="edge-{pk}"')[1].split("</li>")[0]) for pk in (may.pk, far.pk, own.pk)}
+    assert "Look and approve" in lines[may.pk]
+    assert "Look and approve" not in lines[far.pk] + lines[own.pk]
+    assert "This link needs a manager, or an expert" in lines[far.pk]
+    assert "You accepted this link yourself" in lines[own.pk]
+    with CaptureQueriesContext(connection) as few:
+        client_for(expert).get(address)
+    for one in [make_edge(project, make_page(project, clicks=100)) for _ in range(5)]:
+        accept(one, editor)
+    with CaptureQueriesContext(connection) as many:
+        client_for(expert).get(address)
+    assert len(many) == len(few)

@@ -37,7 +37,7 @@ from review.queue.saved import saved_filters
 from review.queue.selectors import Lines
 from review.queue.text_links import links_of
 from review.rulings import AnchorError
-from review.second_person import why_not_second
+from review.second_person import why_not_second, why_not_those
 from review.web.filter_forms import QueueFilterForm
 from review.web.forms import WordsForm, cursor_of
 
@@ -69,6 +69,9 @@ def queue_view(request: HttpRequest, slug: str) -> HttpResponse:
         after = cursor_of(request.GET, chosen)
         found = known_cards.mixed_in(project, chosen, user, selectors.lines(project, chosen, user, after), after)
         context |= {"lines": found.lines, "next": found.next}
+        if chosen.second:
+            links = [(line.edge, line.decision) for line in found.lines]
+            context["not_second_of"] = why_not_those(membership, links)
         if is_fragment(request):
             return render(request, "review/_lines.html", context)
     else:

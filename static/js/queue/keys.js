@@ -135,7 +135,9 @@ export function listen({ review }) {
   function onCard(action, doIt) {
     if (!review.card) return;
     const second = review.card.querySelector(`[data-second-do="${action}"]`); // of an accepted link that waits for one
+    const why = review.card.querySelector("[data-not-second]")?.textContent.trim(); // this reader may not be it
     if (second) second.click();
+    else if (why && ["accept", "anyway", "reject"].includes(action)) review.say(why);
     else if (review.isClosed(review.card) && !READS.includes(action)) review.sayClosed();
     else doIt(review.card);
   }

@@ -96,6 +96,7 @@ function review(root) {
     canMoveOn: () => !deck.waits || deck.following().length > 0,
     move: desk.move,
     isClosed: (card) => decides && !card.querySelector("[data-accept]"),
+    say: (text) => desk.say(text, true),
     sayClosed: () => desk.say(saying("closed"), true),
     flushed: () => outbox.whenSaved(),
     reset() { const item = deck.current; if (item) { words.reset(item.node); desk.settle(item.edge); } },
