@@ -188,5 +188,9 @@ def import_words(
     counts = ("new", "updated", "unchanged", "seen_before", "missing", "duplicates")
     table = import_table(labels or {}, order=("file", "rows", *own, *counts, *LEFT_OUT))
     return ReportKind(
-        type, lambda report: [*sentences(report), cut_off(report), left_out_sentence(report)], table.rows, READING.rows
+        type,
+        lambda report: [*sentences(report), cut_off(report), left_out_sentence(report)],
+        table.rows,
+        READING.rows,
+        table.labels,
     )

@@ -35,9 +35,7 @@ def why_not_second(edge: CandidateEdge, membership: Membership, accepted: Decisi
     return _why_not(edge, membership, accepted, is_theirs=may_approve_for(membership, [edge.source, edge.target]))
 
 
-def why_not_those(
-    membership: Membership, links: Iterable[tuple[CandidateEdge, Decision | None]]
-) -> dict[int, str]:
+def why_not_those(membership: Membership, links: Iterable[tuple[CandidateEdge, Decision | None]]) -> dict[int, str]:
     """The same of many links, by their ids, with two queries however many there are."""
     sections = may_approve_in(membership)
     return {

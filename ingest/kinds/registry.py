@@ -57,6 +57,15 @@ def report_kind(run_kind: str) -> ReportKind[Any]:
     return of_run(run_kind).report
 
 
+def count_labels() -> dict[str, Any]:
+    """What the counts of all kinds are called, by field; the log of changes asks. What only one kind calls otherwise
+    than the others is called as the first says."""
+    found: dict[str, Any] = {}
+    for kind in KINDS:
+        found = {**kind.report.labels, **found}
+    return found
+
+
 def known_columns() -> set[str]:
     """What columns are called in files of any kind, by which the header row is found whatever a file is taken for."""
     return set[str]().union(*(kind.fields.known_columns for kind in KINDS))

@@ -34,6 +34,11 @@ OPTION_WORDS: dict[str, tuple[Any, Any]] = {
 }
 
 
+def labels() -> dict[str, Any]:
+    """The labels, by option; the log of changes asks."""
+    return {name: label for name, (label, _help) in OPTION_WORDS.items()}
+
+
 def label_of(name: str) -> Any:
     words = OPTION_WORDS.get(name)
     return words[0] if words else name.replace("_", " ").capitalize()

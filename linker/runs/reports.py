@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Container
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from collections.abc import Callable, Container, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -131,13 +131,15 @@ class ReportKind(Generic[R]):
     """A type of report and its words.
 
     `sentences` say what the run did, most important first; empty ones are left out. `rows` are the counts with their
-    labels, but for some fields. `reading` says how an import read its file.
+    labels, but for some fields. `reading` says how an import read its file. `labels`: what fields of an import are
+    called, for the log of changes.
     """
 
     type: type[R]
     sentences: Callable[[R], list[str]]
     rows: Callable[[R, Container[str]], list[Row]]
     reading: Callable[[R], list[Row]] = _no_rows
+    labels: Mapping[str, Any] = field(default_factory=dict)
 
 
 IMPORT_REPORTS = "ingest.kinds.registry.report_kind"  # called with the kind of an import's run

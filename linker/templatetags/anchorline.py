@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from django import template
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -15,9 +16,9 @@ from linker.models import run
 from linker.pages import page_lists
 from linker.pages.languages import language_name
 from linker.reports.sentences import in_words
-from linker.web.forms.change_log import form_labels
+from linker.web.forms.change_log import form_labels, value_label
 from linker.web.glossary import TERMS
-from linker.web.log_sayings import SUBJECTS
+from linker.web.log_sayings import NAMES, SUBJECTS, VALUES
 from linker.wording import number
 
 if TYPE_CHECKING:
@@ -82,42 +83,47 @@ def subject_in_words(change: Change) -> str:
 
 @register.filter
 def differences(change: Change) -> list[tuple[str, str, str]]:
-    """(label, before, after) of what a change changed, in the order of the names; empty where there was nothing.
+    """(label, before, after) of what a change changed, in the order of the labels; empty where there was nothing.
 
-    A field is called what its form calls it.
+    A field is called what its form calls it, and so is each of its values.
     """
-    labels = form_labels(change.kind)
-    before, after = _flat(change.before, labels), _flat(change.after, labels)
-    rows = [
-        (name, _as_text(before.get(name)), _as_text(after.get(name))) for name in sorted(before.keys() | after.keys())
-    ]
+    before, after = _shown(change.kind, change.before), _shown(change.kind, change.after)
+    rows = [(name, before.get(name, ""), after.get(name, "")) for name in sorted(before.keys() | after.keys())]
     return [(name, old, new) for name, old, new in rows if old != new]
 
 
-def _flat(values: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
-    """One level of names, in words: what is nested is named by both."""
-    found: dict[str, Any] = {}
+def _shown(kind: str, values: dict[str, Any]) -> dict[str, str]:
+    """Names and values in words, as one level: what is nested is named by both."""
+    labels, found = form_labels(kind), dict[str, str]()
     for name, value in values.items():
+        label = _in_words(name, labels)
         if isinstance(value, dict):
-            found |= {f"{name}: {_in_words(inner, labels)}": inner_value for inner, inner_value in value.items()}
+            for inner, inner_value in value.items():
+                found[f"{label}: {_in_words(inner, labels)}"] = _as_text(inner_value, kind, inner)
         else:
-            found[_in_words(name, labels)] = value
+            found[label] = _as_text(value, kind, name)
     return found
 
 
 def _in_words(name: str, labels: dict[str, str]) -> str:
-    words = name.replace("_", " ").strip()
-    return labels.get(name) or words[:1].upper() + words[1:]
+    if name in labels:
+        return labels[name]
+    words = in_words(name.replace("_", " ").strip(), NAMES)
+    return words[:1].upper() + words[1:]
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: Any, kind: str, name: str) -> str:
     if value is None or value in ("", [], {}):
         return ""
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return number(value) if isinstance(value, int) else f"{value}"
+        return ", ".join(_as_text(one, kind, name) for one in value)
+    if isinstance(value, int):
+        return number(value)
+    if isinstance(value, float):
+        return number_format(value, use_l10n=True)
+    return value_label(kind, name, value) or in_words(str(value), () if name == "reason" else VALUES.get(kind, ()))
 
 
 @register.filter

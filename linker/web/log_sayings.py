@@ -1,10 +1,10 @@
-"""What the subject of a change says, as the log has stored it in English."""
+"""What the log has stored in English: the subjects of changes, and names and values that are not of a form."""
 
 from __future__ import annotations
 
 from linker.engine.messages import gettext_noop
 from linker.engine.sayings import NUMBER, Saying, one_of
-from linker.models import RunKind
+from linker.models import Basis, ChangeKind, RunKind
 from linker.wording import in_english
 
 _RUN = {"run": NUMBER}
@@ -37,3 +37,18 @@ SUBJECTS = (
     Saying(gettext_noop("Taken back, not the same: %(url)s")),
     Saying(gettext_noop("pages with %(clicks)s clicks or more"), {"clicks": NUMBER}),
 )
+
+_BASES = one_of(*(in_english(basis.label) for basis in Basis))
+# Names of what changed: the tiers of a basis.
+NAMES = (Saying(gettext_noop("%(basis)s, %(tier)s"), {"basis": _BASES}),)
+# Values of the kinds of change that write sentences, by the kind; never what somebody has typed.
+VALUES: dict[str, tuple[Saying, ...]] = {
+    ChangeKind.TIERS: (
+        Saying("%(basis)s", {"basis": _BASES}),
+        Saying(gettext_noop("from %(bound)s"), {"bound": NUMBER}),
+    ),
+    ChangeKind.SAFETY: (
+        Saying(gettext_noop("between %(first)s and %(second)s")),
+        Saying(gettext_noop("from %(first)s to %(second)s")),
+    ),
+}

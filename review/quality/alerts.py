@@ -15,7 +15,7 @@ from linker.errors import UserError
 from linker.models import Membership, Project, Role
 from linker.notifications import Kind, notify, readers_words
 from linker.runs import lifecycle
-from linker.wording import number, percent
+from linker.wording import decimal, number, percent
 from review.models import Alert, AlertClosing, AlertKind
 from review.quality.limits import Limits
 from review.quality.report import AlertsReport
@@ -107,6 +107,7 @@ def in_words(alert: Alert) -> str:
         case AlertKind.ANCHORS:
             return _("%(links)s of the %(whole)s released links to %(url)s say “%(words)s”.") % found
         case AlertKind.HISTOGRAM:
+            found["apart"] = decimal(alert.found["apart"], 2)
             return _("Runs %(before)s and %(run)s score differently: their histograms are %(apart)s apart.") % found
         case AlertKind.ACCEPTANCE:
             found["before"] = percent(alert.found["before"])

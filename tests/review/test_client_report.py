@@ -110,6 +110,8 @@ def test_a_change_that_waits_is_not_called_an_approved_link(site, editor, client
     said = re.sub(r"\s+", " ", page)
     assert "Release the change or removal that was asked for." in said
     assert "Release the approved link" not in said
+    row = said.split("Changes and removals of released links, not released yet")[1]
+    assert re.match(r'</th> <td class="num">1</td>', row)
 
 
 def test_it_says_tomorrow_what_it_says_today(site, client_for, viewer):
@@ -122,6 +124,18 @@ def test_it_says_tomorrow_what_it_says_today(site, client_for, viewer):
     newest = re.sub(r"\s+", " ", client.get(reverse("client_reports", args=[site.slug])).content.decode())
     assert "Release the 2 approved links that have not left yet." in newest
     assert reverse("client_report", args=[site.slug, first.pk]) in newest
+
+
+def test_reports_are_numbered_from_one_whatever_else_has_run(site, client_for, viewer):
+    first, _other = written(site), make_run(site, RunKind.EMBED)
+    second, client = written(site), client_for(viewer)
+    assert second.pk > first.pk + 1
+    for run, number in ((first, 1), (second, 2)):
+        page = client.get(reverse("client_report", args=[site.slug, run.pk])).content.decode()
+        assert f"report {number} ·" in page
+        assert re.search(rf"<title>\s*Report {number}\b", page)
+        assert ">Report 1</a>" in page
+        assert ">Report 2</a>" in page
 
 
 def test_rates_of_audits_stand_where_there_are_some_and_nowhere_else(site, client_for, viewer):

@@ -117,4 +117,4 @@ def _gone(report: LinksReport) -> str:
     return said % {"links": number(missing)} if missing else ""
 
 
-LINKS = ReportKind(LinksReport, _of_links, TABLE.rows, READING.rows)
+LINKS = ReportKind(LinksReport, _of_links, TABLE.rows, READING.rows, TABLE.labels)

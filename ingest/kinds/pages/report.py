@@ -230,4 +230,4 @@ def _categories(report: PagesReport) -> str:
     return " ".join(said)
 
 
-PAGES = ReportKind(PagesReport, _of_pages, TABLE.rows, READING.rows)
+PAGES = ReportKind(PagesReport, _of_pages, TABLE.rows, READING.rows, TABLE.labels)

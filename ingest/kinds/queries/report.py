@@ -62,4 +62,4 @@ def _read(report: QueriesReport) -> str:
     return (named if report.file else unnamed) % {"queries": number(queries), "pages": of, "file": report.file}
 
 
-QUERIES = ReportKind(QueriesReport, _of_queries, TABLE.rows, READING.rows)
+QUERIES = ReportKind(QueriesReport, _of_queries, TABLE.rows, READING.rows, TABLE.labels)

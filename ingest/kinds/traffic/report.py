@@ -150,4 +150,4 @@ def _places(account: Account) -> list[str]:
     return [words % {"number": number(found)} for found, words in places if found]
 
 
-TRAFFIC = ReportKind(TrafficReport, _of_traffic, TABLE.rows, READING.rows)
+TRAFFIC = ReportKind(TrafficReport, _of_traffic, TABLE.rows, READING.rows, TABLE.labels)

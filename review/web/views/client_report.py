@@ -54,12 +54,16 @@ def client_report(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 
 
 def _show(request: HttpRequest, membership: Membership, run: Run | None) -> HttpResponse:
+    found = _reports(membership.project)
+    last = found.count()
+    earlier = found.defer("params", "report")[:MOST_LISTED] if run else ()
     context = shell(
         membership,
         "report",
         run=run,
         report=ClientReport.from_json(run.report) if run else None,
-        earlier=_reports(membership.project).defer("params", "report")[:MOST_LISTED] if run else [],
+        number=found.filter(pk__lte=run.pk).count() if run else 0,  # reports count from 1 in each project
+        earlier=[(last - at, one) for at, one in enumerate(earlier)],
         is_manager=access.has_role(membership, Role.MANAGER),
     )
     return render(request, "review/client_report.html", context)

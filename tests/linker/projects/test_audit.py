@@ -286,9 +286,9 @@ def test_the_log_calls_fields_what_their_forms_call_them(project, manager, clien
 
 
 def test_a_name_that_no_form_has_is_shown_in_words(project, manager, client_for):
-    audit.record(project, ChangeKind.IMPORT, user=manager, after={"traffic_source": "log", "new": 7})
+    audit.record(project, ChangeKind.IMPORT, user=manager, after={"odd_count": 3, "new": 7})
     page = shown(client_for(manager), project)
-    assert "<dt>Traffic source</dt>" in page
+    assert "<dt>Odd count</dt>" in page
     assert "<dt>New</dt>" in page
 
 

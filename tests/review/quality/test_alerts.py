@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from linker.models import Basis, Change, EdgeStatus, MailSettings, Notification, RunKind, Tier, Wanted
 from review.decisions import decide_edges
@@ -154,3 +154,10 @@ def test_limits_are_the_usual_ones_until_a_manager_changes_them(project, client_
     assert Change.objects.get(project=project, user=manager).after == {"stuck": 14}
     assert client.post(f"{PAGE}limits/", values | {"near": 200}).status_code == 422
     assert client_for(outsider).get(PAGE).status_code == 404
+
+
+def test_a_german_reads_how_far_histograms_are_apart_with_a_comma():
+    alert = Alert(kind=AlertKind.HISTOGRAM, found={"run": 3, "before": 2, "apart": 0.5})
+    with translation.override("de"):
+        assert "0,50 auseinander" in alerts.in_words(alert)
+    assert "0.50 apart" in alerts.in_words(alert)
