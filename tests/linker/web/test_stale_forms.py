@@ -9,7 +9,9 @@ import pytest
 from django.utils import timezone
 
 from linker import audit
-from linker.models import Change, ChangeKind
+from linker.models import Change, ChangeKind, Gate, SafetyClass, SectionCap
+from linker.projects.policies.caps import set_cap
+from linker.projects.policies.gates import add_gate
 from linker.projects.policies.tiers import change_tiers
 from linker.web.views.settings import stale
 from tests.factories import make_category, make_member
@@ -168,3 +170,39 @@ def test_another_value_is_no_second_click(project, manager, client_for):
 
     assert "Nothing was saved" in answer
     assert 0.91 in bounds(project)
+
+
+def a_cap(project) -> tuple[str, str, dict[str, str]]:
+    return "caps", "caps/", {"category": str(make_category(project, "Footwear").pk), "inline_in_all": "4"}
+
+
+def a_pair(project) -> tuple[str, str, dict[str, str]]:
+    first, second = (SafetyClass.objects.create(project=project, name=name) for name in ("Children", "Spirits"))
+    sent = {"pair-source": str(first.pk), "pair-target": str(second.pk), "pair-either": "", "pair-reason": "A promise."}
+    return "safety", "safety/pair/", sent
+
+
+def a_gate(_project) -> tuple[str, str, dict[str, str]]:
+    return "safety", "safety/gate/", {"gate-min_clicks": "500"}
+
+
+@pytest.mark.parametrize("rule", [a_cap, a_pair, a_gate])
+def test_a_rule_that_was_filled_in_before_somebody_elses_change_is_not_saved(
+    project, manager, other, client_for, redis_server, rule
+):
+    tab, address, sent = rule(project)
+    client, page = client_for(manager), f"/p/shop/settings/{tab}/"
+    shown = client.get(page).content.decode()
+    [form] = [one for one in re.findall(r"<form.*?</form>", shown, re.DOTALL) if f'name="{list(sent)[-1]}"' in one]
+    seen = fields(form, "<form")["seen"]
+    if tab == "caps":
+        set_cap(SectionCap(project=project, inline_in_all=9), other)
+    else:
+        add_gate(Gate(project=project, min_clicks=9000), other)
+    rules = Change.objects.count()
+
+    answer = client.post(f"/p/shop/settings/{address}", sent | {"seen": seen}, follow=True)
+
+    assert f"Nothing was saved: {other.username} changed these settings on" in answer.content.decode()
+    assert answer.redirect_chain[-1][0] == page
+    assert Change.objects.count() == rules
