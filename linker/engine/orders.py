@@ -67,11 +67,12 @@ class HistogramDistance:
     `divergence`: the square root of the Jensen-Shannon divergence to the base 2, from 0 (the same) to 1 (no bin in
     common), a metric (Endres and Schindelin, A new metric for probability distributions, 2003). `shift`: Wasserstein's
     distance, how far a value moves on average when one is turned into the other with the least movement, in units of
-    the value: the area between the two cumulated histograms (Vallender 1974).
+    the value: the area between the two cumulated histograms (Vallender 1974). `size`: of the smaller side.
     """
 
     divergence: float
     shift: float
+    size: int
 
 
 def histogram_distance(first: NDArray[np.int64], second: NDArray[np.int64]) -> HistogramDistance | None:
@@ -90,5 +91,6 @@ def histogram_distance(first: NDArray[np.int64], second: NDArray[np.int64]) -> H
     shift = float(np.abs(np.cumsum(one - two)).sum()) / len(one)
     bins = min(len(first), math.ceil(2 * size ** (1 / 3)))
     begin = np.arange(bins) * len(first) // bins
-    apart = jensenshannon(np.add.reduceat(one, begin), np.add.reduceat(two, begin), base=2)
-    return HistogramDistance(float(apart), shift)
+    wide = [np.add.reduceat(counts, begin) / counts.sum() for counts in (first, second)]
+    apart = float(np.nan_to_num(jensenshannon(*wide, base=2)))  # of equal shares, rounding makes it the root of -1e-17
+    return HistogramDistance(apart, shift, size)

@@ -228,10 +228,12 @@ class TierMove:
 
 @dataclass(frozen=True, kw_only=True)
 class Distance:
-    """How far the histograms of two runs' values lie apart: linker.engine.orders.HistogramDistance."""
+    """How far the histograms of two runs' values lie apart: linker.engine.orders.HistogramDistance. `links`: those of
+    the run that has fewer; None in earlier reports."""
 
     divergence: float
     shift: float
+    links: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

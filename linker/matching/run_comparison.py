@@ -188,7 +188,9 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _distance(found: HistogramDistance | None) -> Distance | None:
-    return None if found is None else Distance(divergence=round(found.divergence, 6), shift=round(found.shift, 6))
+    if found is None:
+        return None
+    return Distance(divergence=round(found.divergence, 6), shift=round(found.shift, 6), links=found.size)
 
 
 def _keys(*sides: NDArray[Any]) -> Iterator[NDArray[np.int64]]:

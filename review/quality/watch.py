@@ -111,10 +111,12 @@ def _rows(query: str, project: Project, **fields: Any) -> list[Any]:
 
 
 def histogram(project: Project, limit: int) -> Iterator[Found]:
-    """The newest match run that was compared, and the one before it: how far apart their histograms lie."""
+    """The newest match run that was compared, and the one before it: how far apart their histograms lie. Those of a few
+    links differ by chance alone, and say nothing."""
     compared = RunComparison.objects.filter(run__run__project=project).order_by("-run", "-before")
     report = compared.values_list("report", flat=True).first() or {}
-    apart = [part["divergence"] for name in ("within", "across") if (part := report.get(name))]
+    parts = [part for name in ("within", "across") if (part := report.get(name))]
+    apart = [part["divergence"] for part in parts if (part.get("links") or LEAST_OPEN) >= LEAST_OPEN]
     if apart and 100 * max(apart) > limit:
         found = {"run": report.get("run"), "before": report.get("before"), "apart": round(max(apart), 2)}
         yield AlertKind.HISTOGRAM, f"run:{report.get('run')}", found

@@ -66,3 +66,12 @@ def test_two_samples_of_one_distribution_lie_close_however_small_they_are():
         assert histogram_distance(first, second).divergence < 0.3
     moved = np.bincount(chance.integers(0, 100, 400) // 2, minlength=100)
     assert histogram_distance(first, moved).divergence > 0.4
+
+
+def test_what_moves_within_wide_bins_alone_is_no_distance_however_it_is_rounded():
+    chance = np.random.default_rng(3)
+    for _ in range(300):
+        first = np.bincount(chance.integers(0, 100, 60), minlength=100)
+        begin = np.arange(8) * 100 // 8  # twice the cube root of 60
+        second = np.concatenate([chance.permutation(part) for part in np.split(first, begin[1:])])
+        assert histogram_distance(first, second).divergence == pytest.approx(0, abs=1e-7)

@@ -158,13 +158,15 @@ def test_two_runs_are_compared_link_by_link(project, site):
     )
 
 
-def test_an_alert_is_raised_where_two_matches_rank_otherwise_which_nobody_asked_to_compare(project, site):
+def test_an_alert_is_raised_where_two_matches_rank_otherwise_which_nobody_asked_to_compare(project, site, monkeypatch):
     before = match(project)
     chance = random.Random(9)
     for number, page in enumerate(site):
         turn(page, number, chance)
     after = match(project)
 
+    assert list(watch.histogram(project, 1)) == [], "these few links say nothing"
+    monkeypatch.setattr(watch, "LEAST_OPEN", 10)
     [(_kind, cause, found)] = watch.histogram(project, 1)
 
     assert (cause, found["run"], found["before"]) == (f"run:{after.pk}", after.pk, before.pk)
