@@ -35,6 +35,7 @@ SUBJECTS = (
     Saying(gettext_noop("Assignment to %(person)s: %(name)s")),
     Saying(gettext_noop("Not the same: %(url)s")),
     Saying(gettext_noop("Taken back, not the same: %(url)s")),
+    Saying(gettext_noop("the whole site")),
     Saying(gettext_noop("pages with %(clicks)s clicks or more"), {"clicks": NUMBER}),
 )
 

@@ -139,3 +139,8 @@ def test_what_is_not_known_among_what_a_page_lacks_stays_as_it_is_stored():
 def test_an_apostrophe_and_a_placeholder_become_sql():
     saying = Saying("The donor's %(side)s.")
     assert saying.said_in_sql(side="b.side") == "('The donor''s ' || b.side || '.')"
+
+
+def test_whatever_is_said_of_a_held_link_is_read_again_in_the_readers_language():
+    said = {one for one in vars(held_sayings).values() if isinstance(one, Saying)}
+    assert said <= set(held_sayings.SENTENCES)

@@ -204,5 +204,7 @@ def test_a_rule_that_was_filled_in_before_somebody_elses_change_is_not_saved(
     answer = client.post(f"/p/shop/settings/{address}", sent | {"seen": seen}, follow=True)
 
     assert f"Nothing was saved: {other.username} changed these settings on" in answer.content.decode()
+    what = "the whole site" if tab == "caps" else "pages with 9,000 clicks or more"
+    assert f"What was changed: {what}." in answer.content.decode()
     assert answer.redirect_chain[-1][0] == page
     assert Change.objects.count() == rules

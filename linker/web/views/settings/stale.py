@@ -14,6 +14,8 @@ from django.utils.translation import gettext as _
 
 from linker.models import Change, Role
 from linker.projects import access
+from linker.reports.sentences import in_words
+from linker.web.log_sayings import SUBJECTS
 from linker.web.views.settings.undo import changed_since
 
 if TYPE_CHECKING:
@@ -24,8 +26,9 @@ _LAST = "sent_form"  # in the session: what was saved last
 
 
 def refused(request: HttpRequest, kwargs: dict[str, Any], subject: str | None = None) -> HttpResponse | None:
-    """The way back to the page, with a sentence, where a form that is to be saved says in its field `seen` that it was
-    shown before the tab's newest change, or before that of its `subject`. A preview saves nothing and is answered."""
+    """The way back to the page, with who changed what and when, where a form that is to be saved says in its field
+    `seen` that it was shown before the tab's newest change, or before that of its `subject`. A preview saves nothing
+    and is answered."""
     seen = request.POST.get("seen", "") if request.method == "POST" else ""
     if not seen or "check" in request.POST or "slug" not in kwargs:
         return None
@@ -44,7 +47,10 @@ def refused(request: HttpRequest, kwargs: dict[str, Any], subject: str | None = 
         "Nothing was saved: %(who)s changed these settings on %(when)s, after your page was opened. They are shown as "
         "they are now; make your change again where it still holds."
     )
-    messages.error(request, said % values)
+    text = said % values
+    if found.subject:
+        text += " " + _("What was changed: %(what)s.") % {"what": in_words(found.subject, SUBJECTS)}
+    messages.error(request, text)
     return redirect(request.get_full_path())
 
 
