@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext
 
 from ingest.errors import FileError
+from ingest.import_report import READING
 from ingest.kinds.events.kind import EventsImport
 from ingest.kinds.links.kind import LinksImport
 from ingest.kinds.pages.kind import PagesImport
@@ -60,7 +61,7 @@ def report_kind(run_kind: str) -> ReportKind[Any]:
 def count_labels() -> dict[str, Any]:
     """What the counts of all kinds are called, by field; the log of changes asks. What only one kind calls otherwise
     than the others is called as the first says."""
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict(READING.labels)
     for kind in KINDS:
         found = {**kind.report.labels, **found}
     return found

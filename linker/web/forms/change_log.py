@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from linker.engine.roles.policy import CHOICES as ROLE_CHOICES
 from linker.engine.roles.policy import LABELS as PAGE_ROLES
-from linker.models import ChangeKind
+from linker.models import ChangeKind, QuerySource, TrafficSource
 from linker.web.forms.caps import SectionCapForm
 from linker.web.forms.exclusions import ExclusionForm
 from linker.web.forms.fields import KindForm
@@ -155,6 +155,8 @@ def value_label(kind: str, name: str, value: str) -> str:
 
 
 def _choices(kind: str, name: str) -> Iterable[tuple[Any, Any]]:
+    if kind == ChangeKind.IMPORT:
+        return {"traffic_source": TrafficSource.choices, "query_source": QuerySource.choices}.get(name, [])
     for form in _forms(kind):
         field = form.base_fields.get(name)
         if isinstance(field, forms.ChoiceField) and not isinstance(field, forms.ModelChoiceField):

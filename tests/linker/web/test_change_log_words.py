@@ -22,7 +22,7 @@ from linker.projects.policies.safety import bar_pair
 from linker.projects.policies.tiers import change_tiers
 from linker.runs.lifecycle import _IMPORTED
 from linker.templatetags.anchorline import differences
-from linker.web.forms.change_log import form_labels
+from linker.web.forms.change_log import form_labels, value_label
 from review.models import RolloutRule, Stage
 from review.quality.limits import Limits
 from review.releases import rollout_rules
@@ -62,8 +62,8 @@ def test_whatever_a_change_writes_down_is_called_something(kind):
 
 def test_the_counts_of_imports_are_called_what_their_reports_call_them():
     shown = {name for kind in KINDS for name in (field.name for field in fields(kind.report.type))}
-    unnamed = {"header_line", "open_line"}  # how a file was read
-    assert (counted() & shown) - form_labels(ChangeKind.IMPORT).keys() <= unnamed
+    assert (counted() & shown) - form_labels(ChangeKind.IMPORT).keys() == set()
+    assert value_label(ChangeKind.IMPORT, "query_source", "search_console") == "Search Console"
     with translation.override("de"):
         assert form_labels(ChangeKind.IMPORT)["html"] == "HTML-Seiten"
 
