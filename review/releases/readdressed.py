@@ -35,8 +35,22 @@ DELETE FROM review_pending a USING edge_moved m JOIN review_publishedlink o ON o
 WHERE a.edge_id = m.id AND m.reason = 'back' AND o.donor_was = '' AND o.acceptor_was = ''
     AND a.operation = 'change' AND a.decision_id IS NULL
 """
-# Where a page has moved itself: the first address that it had after the link was released. The edges of a page that
-# moved are found from each side by its index: asked for both at once, each address would meet each edge.
+# The same of links whose pages have moved back themselves.
+_HOME_AGAIN = """
+WITH home AS (
+    UPDATE review_publishedlink o SET donor_was = CASE WHEN o.donor_was = s.url THEN '' ELSE o.donor_was END,
+        acceptor_was = CASE WHEN o.acceptor_was = t.url THEN '' ELSE o.acceptor_was END
+    FROM linker_candidateedge e JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
+    WHERE o.edge_id = e.id AND o.project_id = %(project)s AND o.is_out AND (o.donor_was <> '' OR o.acceptor_was <> '')
+        AND (o.donor_was = s.url OR o.acceptor_was = t.url)
+    RETURNING o.edge_id, o.donor_was = '' AND o.acceptor_was = '' AS is_home
+)
+DELETE FROM review_pending a USING home
+WHERE home.is_home AND a.edge_id = home.edge_id AND a.operation = 'change' AND a.decision_id IS NULL
+"""
+# Where a page has moved itself: the address that it had when the link was released, unless it is there again. The
+# edges of a page that moved are found from each side by its index: asked for both at once, each address would meet
+# each edge.
 _BEHIND = """
 SELECT o.edge_id, coalesce(s.url, '') AS donor_was, coalesce(t.url, '') AS acceptor_was
 FROM (
@@ -47,14 +61,15 @@ FROM (
     WHERE moved.project_id = %(project)s
 ) moved JOIN linker_candidateedge e ON e.id = moved.id
 JOIN review_publishedlink o ON o.edge_id = e.id AND o.is_out AND moved.until > o.released_at
+JOIN linker_page donor ON donor.id = e.source_id JOIN linker_page acceptor ON acceptor.id = e.target_id
 LEFT JOIN LATERAL (
-    SELECT a.url FROM linker_pageaddress a WHERE a.page_id = e.source_id AND a.until > o.released_at
-    ORDER BY a.until LIMIT 1
-) s ON o.donor_was = ''
+    SELECT v.old_url AS url FROM linker_pageevent v
+    WHERE v.page_id = e.source_id AND v.kind = 'moved' AND v.at > o.released_at ORDER BY v.at LIMIT 1
+) s ON o.donor_was = '' AND s.url <> donor.url
 LEFT JOIN LATERAL (
-    SELECT a.url FROM linker_pageaddress a WHERE a.page_id = e.target_id AND a.until > o.released_at
-    ORDER BY a.until LIMIT 1
-) t ON o.acceptor_was = ''
+    SELECT v.old_url AS url FROM linker_pageevent v
+    WHERE v.page_id = e.target_id AND v.kind = 'moved' AND v.at > o.released_at ORDER BY v.at LIMIT 1
+) t ON o.acceptor_was = '' AND t.url <> acceptor.url
 WHERE s.url IS NOT NULL OR t.url IS NOT NULL
 GROUP BY 1, 2, 3
 """
@@ -90,6 +105,7 @@ def readdress(project: Project) -> None:
     """The same for links whose pages have moved, and are still the same pages."""
     with transaction.atomic():
         _execute("SELECT FROM linker_project WHERE id = %(project)s FOR NO KEY UPDATE", project)
+        _execute(_HOME_AGAIN, project)
         if _execute(_READDRESS, project):
             ask(project)
 

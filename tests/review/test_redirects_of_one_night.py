@@ -9,6 +9,7 @@ from ingest import services
 from linker.models import EdgeStatus, Page
 from review.decisions import decide_edges
 from review.models import Pending, PublishedLink, Verb
+from review.releases.create import create_release
 from tests.factories import make_edge, make_page
 from tests.review.test_release import release_of
 
@@ -92,6 +93,31 @@ def test_a_redirect_that_says_it_is_temporary_moves_no_page_and_no_link(project,
     page.refresh_from_db()
     assert (page.status, pair(link)) == ("live", ("/donor", "/boots", "exported"))
     assert not Pending.objects.exists()
+
+
+def test_a_page_that_answers_where_it_was_before_has_moved_back(project, link, tmp_path):
+    accepted = make_edge(project, link.target, make_page(project, "/socks"), status=EdgeStatus.ACCEPTED)
+    create_release(project, project.edges.filter(pk=link.pk))
+    page, others = link.target, [("/donor", "200", ""), ("/socks", "200", "")]
+    crawl(project, tmp_path, *others, ("/boots", "301", f"{SITE}/shoes"), ("/shoes", "200", ""))
+    page.refresh_from_db()
+    assert (page.url, Pending.objects.get().operation) == (f"{SITE}/shoes", "change")
+    crawl(project, tmp_path, *others, ("/boots", "200", ""), ("/shoes", "404", ""))
+    page.refresh_from_db()
+    assert (page.url, page.status, project.pages.count()) == (f"{SITE}/boots", "live", 3)
+    assert (pair(link), pair(accepted)) == (("/donor", "/boots", "exported"), ("/boots", "/socks", "accepted"))
+    assert not Pending.objects.exists()
+    assert PublishedLink.objects.get().acceptor_was == ""
+    crawl(project, tmp_path, *others, ("/boots", "200", ""), ("/shoes", "404", ""))
+    assert project.pages.count() == 3
+
+
+def test_a_link_released_at_the_new_address_is_changed_when_its_page_moves_back(project, link, tmp_path):
+    crawl(project, tmp_path, ("/donor", "200", ""), ("/boots", "301", f"{SITE}/shoes"), ("/shoes", "200", ""))
+    release_of(project)
+    crawl(project, tmp_path, ("/donor", "200", ""), ("/boots", "200", ""), ("/shoes", "404", ""))
+    assert PublishedLink.objects.get().acceptor_was == f"{SITE}/shoes"
+    assert Pending.objects.get().operation == "change"
 
 
 def test_a_page_keeps_its_words_while_it_answers_with_an_error(project, tmp_path):

@@ -114,7 +114,9 @@ class PagesLoad:
         now = stage.count_answering()
         if self._is_whole and not allowed and shrinks(before, now):
             had = "the project has" if source is None else "the source had"
-            what = "pages" if now == report["pages"] else "pages that answer"
+            what = "page" if now == 1 else "pages"
+            if now != report["pages"]:
+                what += " that answers" if now == 1 else " that answer"
             raise self.task.stop_for_shrinking(
                 f"{self.task.source.name} holds {now:,} {what} where {had} {before:,}: less than "
                 f"{SHRINK_TO:.0%}. A part of a crawl would mark all others as missing. If the site did shrink, import "

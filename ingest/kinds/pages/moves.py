@@ -40,6 +40,19 @@ WHERE ({sql(LIVE_STATUS, "p")} OR p.status = 'redirected' AND p.successor_id IS 
     SELECT FROM linker_page k WHERE k.project_id = %(project)s AND md5(k.canonical_url) = md5(s.canonical_url)
 ) ORDER BY md5(s.canonical_url), p.id
 """
+# A page whose address is gone, and that answers where it was before: it has moved back, as after a backup.
+_MOVED_BACK = f"""
+INSERT INTO stage_moved (page, url, key, left_line)
+SELECT DISTINCT ON (p.id) p.id, s.url, s.canonical_url, gone.line
+FROM stage_page gone JOIN linker_page p ON p.project_id = %(project)s
+    AND md5(p.canonical_url) = md5(gone.canonical_url) AND {sql(LIVE_STATUS, "p")}
+JOIN linker_pageaddress a ON a.page_id = p.id
+JOIN stage_page s ON md5(s.canonical_url) = md5(a.canonical_url) AND {ANSWERS}
+WHERE gone.status_code IN (404, 410) AND NOT EXISTS (
+    SELECT FROM linker_page k WHERE k.project_id = %(project)s AND md5(k.canonical_url) = md5(s.canonical_url)
+) AND NOT EXISTS (SELECT FROM stage_moved m WHERE m.page = p.id OR m.key = s.canonical_url)
+ORDER BY p.id, a.until DESC
+"""
 _MOVED_NEWS = """
 INSERT INTO page_news (page, kind, old_url, new_url, left_key, at)
 SELECT m.page, 'moved', p.url, m.url, p.canonical_url, %(at)s FROM stage_moved m
@@ -53,6 +66,13 @@ _FORMER = """
 DELETE FROM stage_page s USING stage_end e, linker_pageaddress a, linker_page p
 WHERE s.line = e.line AND a.project_id = %(project)s AND md5(a.canonical_url) = md5(s.canonical_url)
     AND p.id = a.page_id AND md5(p.canonical_url) = md5(e.key)
+"""
+# Nor are those that are gone.
+_FORMER_AND_GONE = """
+DELETE FROM stage_page s USING linker_pageaddress a WHERE a.project_id = %(project)s
+    AND md5(a.canonical_url) = md5(s.canonical_url) AND s.status_code IN (404, 410) AND NOT EXISTS (
+        SELECT FROM linker_page k WHERE k.project_id = %(project)s AND md5(k.canonical_url) = md5(s.canonical_url)
+    )
 """
 # What a file that is no crawl says of an address that a page had before, it says of the page.
 _NAMED_BEFORE = """
@@ -113,11 +133,13 @@ def move_pages(project: Project, site: Site, at: datetime, run: Run | None) -> i
     execute("CREATE INDEX ON stage_end (line); ANALYZE stage_end")
     values = {"project": project.pk, "at": at}
     execute(_MOVED, values)
+    execute(_MOVED_BACK, values)
     begin()
     execute(_MOVED_NEWS, values)
     execute(_MOVED_STATE, values)
     moved = record(project, EventOrigin.CRAWL, run=run).get("moved", 0)
     execute(_FORMER, values)
+    execute(_FORMER_AND_GONE, values)
     execute("DROP TABLE stage_end, stage_moved")
     return moved
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from ingest import services
 from ingest.fetching import faults
@@ -73,10 +75,33 @@ def test_a_page_that_lost_its_last_link_is_an_orphan_and_one_that_answers_404_wa
     fetch(crawl)
     assert missing(crawl.project) == set()
     assert (known(crawl)["/p7"], known(crawl)["/p8"]) == (["live", "Page /p7"], ["removed", "Page /p8"])
+    site.replies["/p8"] = redirect("/p9")
+    fetch(crawl)
+    assert (known(crawl)["/p7"], known(crawl)["/p8"]) == (["live", "Page /p7"], ["redirected", "Page /p8"])
+
+
+def test_what_is_gone_for_long_is_not_asked_for_again(crawl, site):
+    del site.replies["/p8"]
+    site.replies["/"] = page("Home", *(path for path in PAGES if path != "/p8"))
+    fetch(crawl)
+    Page.objects.filter(status="removed").update(state_since=timezone.now() - timedelta(days=31))
     asked = site.asked["/p8"]
     fetch(crawl)
-    assert site.asked["/p8"] == asked, "what is gone is not asked for again"
-    assert known(crawl)["/p7"] == ["live", "Page /p7"]
+    assert site.asked["/p8"] == asked
+
+
+def test_a_site_restored_from_a_backup_has_its_pages_where_they_were(crawl, site):
+    moved = Page.objects.get(url=f"{site.base}/p7")
+    before = site.replies["/p7"], site.replies["/"]
+    site.replies |= {"/p7": redirect("/pegs"), "/pegs": page("Pegs")}
+    site.replies["/"] = page("Home", *(path for path in PAGES if path != "/p7"), "/pegs")
+    fetch(crawl)
+    site.replies["/p7"], site.replies["/"] = before
+    del site.replies["/pegs"]
+    fetch(crawl)
+    moved.refresh_from_db()
+    assert (moved.url, moved.title, moved.status) == (f"{site.base}/p7", "Page /p7", "live")
+    assert (missing(crawl.project), len(known(crawl))) == (set(), 31)
 
 
 @pytest.mark.parametrize("layout", ["", "Shop for tents and what belongs to them. "])

@@ -10,10 +10,13 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ingest.models import SourceKind, SourcePage
@@ -23,8 +26,8 @@ from ingest.sources.connectors.crawler.options import Options
 from ingest.sources.connectors.crawler.plan import Plan
 from ingest.sources.outgoing import OutgoingSession, read_bytes, why_unread
 from linker.errors import UserError
-from linker.models import Page
-from linker.models.querysets import LIVE, PRESENT
+from linker.models import Page, PageStatus
+from linker.models.querysets import LIVE_STATUS, PRESENT
 from linker.wording import number
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS, STOP_SECONDS = 1.0, 5.0
 MAX_CORES = 8
+ASKED_ON = timedelta(days=30)  # for which a page that was removed is asked for
 LAST_WORDS = 2000  # bytes of what a process wrote before it ended
 
 
@@ -112,11 +116,15 @@ def _seed_pages_without_text(fetching: Fetching) -> None:
 
 
 def _note_known_pages(fetching: Fetching) -> None:
-    """Tells the crawl which pages the source holds, so that those are asked for that nothing leads to any more."""
+    """Tells the crawl which pages the source holds, so that those are asked for that nothing leads to any more; those
+    that were removed for a while too, since what comes back may be a redirect."""
     store, source = fetching.store, fetching.source
     if store.noted("known_pages"):
         return
-    pages = Page.objects.filter(LIVE, pk__in=SourcePage.objects.filter(source=source).values("page"))
+    lately = Q(status=PageStatus.REMOVED, state_since__gte=timezone.now() - ASKED_ON)
+    pages = Page.objects.filter(
+        PRESENT & (LIVE_STATUS | lately), pk__in=SourcePage.objects.filter(source=source).values("page")
+    )
     prepare(store)
     with store.transaction() as rows:
         rows.executemany(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SHELVES = 6
+ASKED = ("live", "removed")  # by each crawl, if the page was removed within thirty days, which no test takes
 WORDS = ("canvas", "pole", "peg", "rope", "valley", "storm", "lake", "summit", "meadow", "gravel", "lantern", "kettle")
 
 
@@ -173,7 +174,7 @@ class Oracle:
     def see(self, site: ChangingSite) -> None:
         """The project sees the site as it is now: what links lead to, and what the pages it knew have become."""
         reached = site.reached(
-            path for path, page in self.pages.items() if page.status == "live" and not page.is_missing
+            path for path, page in self.pages.items() if page.status in ASKED and not page.is_missing
         )
         self._move(site, reached)
         former = {path for known in self.pages.values() for path in known.former if site.end_of(path) == known.path}
