@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from linker.engine.text.marks import ended
 from linker.errors import UserError
 from linker.pages.safety import barring
 from linker.wording import number
@@ -23,7 +24,7 @@ class MayNotLink(UserError):
 
 def barred_in_words(pair: BarredPair) -> str:
     """Why a link may not be made, in a sentence."""
-    said = {"source": pair.source, "target": pair.target, "reason": pair.reason}
+    said = {"source": pair.source, "target": pair.target, "reason": ended(pair.reason)}
     return _("Pages of “%(source)s” and “%(target)s” may not be linked: %(reason)s") % said
 
 

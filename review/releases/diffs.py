@@ -5,8 +5,8 @@ Only links that a release in between names can differ, so only these are looked 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import connection
 
@@ -54,10 +54,18 @@ ORDER BY t.edge_id LIMIT %(limit)s
 _LAST = 2**63 - 1
 
 
+class Addresses(NamedTuple):
+    """The addresses that a release named a link with."""
+
+    donor: str
+    acceptor: str
+
+
 @dataclass(frozen=True)
 class Difference:
     """A link and how it is out before and after; empty where it is not. One that was sent again as it was is a change:
-    its address is another since, or the site showed something else."""
+    its address is another since, or the site showed something else. `before` and `after`: its addresses, where it is
+    out with both."""
 
     edge: CandidateEdge
     operation: Operation
@@ -65,6 +73,12 @@ class Difference:
     rel_before: str
     anchor_after: str
     rel_after: str
+    before: Addresses | None = None
+    after: Addresses | None = None
+
+    @property
+    def is_readdressed(self) -> bool:
+        return self.before is not None and self.after is not None and self.before != self.after
 
     @property
     def is_sent_again(self) -> bool:
@@ -92,8 +106,48 @@ def page(project: Project, older: int, newer: int, after: int) -> tuple[list[Dif
         .defer("source__body", "target__body")
         .in_bulk([row[0] for row in screen])
     )
-    shown = [Difference(edges[edge], Operation(operation), *words) for edge, operation, *words in screen]
+    changed = [edge for edge, operation, *_ in screen if operation == Operation.CHANGE]
+    was, now = (_addresses(project, changed, number) for number in (older, newer))
+    shown = [
+        replace(Difference(edges[edge], Operation(operation), *words), before=was.get(edge), after=now.get(edge))
+        for edge, operation, *words in screen
+    ]
     return shown, screen[-1][0] if len(found) > PAGE_SIZE else end
+
+
+# A link that followed its page to another is read back by what it was moved from, and a page that moved by the address
+# that it left: the first of either since the release that named the link last.
+_NAMED_WITH = """
+SELECT e.id, coalesce(sa.url, s.url), coalesce(ta.url, t.url) FROM linker_candidateedge e
+JOIN LATERAL (
+    SELECT r.created_at AS at FROM review_releaselink l JOIN review_release r ON r.id = l.release_id
+    WHERE l.edge_id = e.id AND r.project_id = %(project)s AND r.number <= %(number)s ORDER BY l.id DESC LIMIT 1
+) sent ON true
+LEFT JOIN LATERAL (
+    SELECT m.source_before, m.target_before FROM linker_edgemove m
+    WHERE m.edge_id = e.id AND m.at > sent.at ORDER BY m.id LIMIT 1
+) moved ON true
+JOIN linker_page s ON s.id = coalesce(moved.source_before, e.source_id)
+JOIN linker_page t ON t.id = coalesce(moved.target_before, e.target_id)
+LEFT JOIN LATERAL (
+    SELECT v.old_url AS url FROM linker_pageevent v
+    WHERE v.page_id = s.id AND v.kind = 'moved' AND v.at > sent.at ORDER BY v.at LIMIT 1
+) sa ON true
+LEFT JOIN LATERAL (
+    SELECT v.old_url AS url FROM linker_pageevent v
+    WHERE v.page_id = t.id AND v.kind = 'moved' AND v.at > sent.at ORDER BY v.at LIMIT 1
+) ta ON true
+WHERE e.id = ANY(%(edges)s)
+"""
+
+
+def _addresses(project: Project, edges: list[int], number: int) -> dict[int, Addresses]:
+    """By edge, the addresses with which the last release up to this number named it."""
+    if not edges:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_NAMED_WITH, {"project": project.pk, "number": number, "edges": edges})
+        return {edge: Addresses(*urls) for edge, *urls in cursor.fetchall()}
 
 
 def counts(project: Project, older: int, newer: int) -> Counts:

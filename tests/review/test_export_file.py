@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from linker.models import EdgeStatus
 from review.models import Decision, ReleaseFormat, Verb
+from review.releases.columns import COLUMNS
 from review.releases.rows import Choice, choose, file_pieces
 from tests.factories import make_category, make_edge, make_page, make_run, make_user
 
@@ -373,3 +376,10 @@ def test_a_rejected_link_is_in_no_file(project):
     make_edge(project, status=EdgeStatus.REJECTED)
 
     assert [rows_of(project, choice) for choice in Choice] == [[], [], [], []]
+
+
+def test_the_document_names_the_columns_in_the_order_of_the_file():
+    text = Path("docs/export.md").read_text()
+    table = text[text.index("| column | content |") :].split("\n\n")[0].splitlines()[2:]
+    named = [name for row in table for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert named == list(COLUMNS[ReleaseFormat.FULL])

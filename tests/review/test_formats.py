@@ -229,3 +229,9 @@ def test_a_format_that_is_not_known_or_too_large_for_a_request_is_refused_with_a
 )
 def test_a_change_is_said_for_what_it_changes(operation, before, after, said):
     assert to_do(operation, before, after) == said
+
+
+def test_a_release_without_links_beside_the_text_says_so_in_its_block_of_html(project, donor):
+    make_edge(project, donor, placement="inline", status=EdgeStatus.ACCEPTED, reviewed=True)
+    release = release_of(project)
+    assert file_of(release, "related").decode() == "<!-- Release 1 has no link beside the text. -->\n"

@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from linker.models import EdgeStatus, Membership, Placement
+from linker.models import EdgeStatus, Membership, Page, PageAddress, PageEvent, Placement
 from review.decisions import decide_edges
 from review.live.verify import verify
 from review.models import LinkEvent, LiveState, Operation, Pending, PublishedLink, Release, ReleaseDraft, Verb
-from review.releases import create
+from review.releases import create, outgoing, readdressed
 from review.rulings import Shown
 from tests.factories import make_edge, make_link, make_member, make_project
 from tests.markup import compact
@@ -301,3 +301,41 @@ def test_two_releases_are_compared(project, left, client_for, viewer):
 
 def test_releases_that_are_none_are_not_compared(project, left, client_for, viewer):
     assert client_for(viewer).get(f"{EXPORT}diff/?older=1&newer=9").status_code == 302
+
+
+def test_compared_releases_show_both_addresses_of_a_link_whose_page_has_moved(project, left, client_for, viewer):
+    page, old = left.target, left.target.url
+    at = timezone.now()
+    PageAddress.objects.create(project=project, page=page, url=old, canonical_url=old, until=at)
+    PageEvent.objects.create(
+        project=project, page=page, kind="moved", old_url=old, new_url=f"{old}-new", at=at, origin="crawl"
+    )
+    Page.objects.filter(pk=page.pk).update(url=f"{old}-new")
+    readdressed.readdress(project)
+    release_of(project)
+
+    response = client_for(viewer).get(f"{EXPORT}diff/?older=1&newer=2")
+
+    [row] = response.context["rows"]
+    assert (row.operation, row.is_readdressed) == (Operation.CHANGE, True)
+    assert (row.before.acceptor, row.after.acceptor) == (old, f"{old}-new")
+    shown = compact(response.content.decode())
+    assert "Change address" in shown
+    assert f"to {old} " in shown
+    assert f"to {old}-new " in shown
+
+
+def test_the_export_page_says_what_a_file_of_three_columns_would_hold(project, left, client_for, editor):
+    outgoing.withdraw(project, project.edges.filter(pk=left.pk), editor)
+    client = client_for(editor)
+    assert "As JOIL, there is nothing to export" in text(client, EXPORT)
+
+    make_edge(project, status=EdgeStatus.ACCEPTED, anchor="more words", reviewed=True)
+    page = text(client, EXPORT)
+
+    assert "Export 2 links" in page
+    assert "As JOIL, the file holds the 1 link to add alone." in page
+
+
+def test_what_a_release_holds_back_is_not_explained_by_what_the_queue_does(project, left, client_for, viewer):
+    assert "Kept out of the queue" not in text(client_for(viewer), f"{EXPORT}1/links/")

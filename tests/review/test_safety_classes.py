@@ -105,6 +105,13 @@ def test_what_left_the_queue_comes_back_with_the_pair_s_end_and_both_ways_where_
     assert not CandidateEdge.objects.filter(barred_by__isnull=False).exists()
 
 
+def test_a_reason_without_a_full_stop_does_not_run_into_the_next_sentence(project, shop, pair):  # noqa: F811
+    edge = make_edge(project, shop["a"], shop["b"])
+    BarredPair.objects.filter(pk=pair.pk).update(reason="Our promise to parents")
+    with pytest.raises(MayNotLink, match=r"Our promise to parents[.] Reject the suggestion"):
+        decide_edges(project, [edge.pk], Verb.ACCEPT, pair.made_by)
+
+
 def test_nobody_accepts_such_a_link_and_a_rejection_that_is_taken_back_does_not_bring_it_back(project, shop, pair):  # noqa: F811
     edge = make_edge(project, shop["a"], shop["b"])
     with pytest.raises(MayNotLink, match=f"Pages of “Tents” and “Others” may not be linked: {WHY}"):

@@ -15,3 +15,10 @@ WIDE_SENTENCE_ENDS = "。！？"  # wherever they are
 CLAUSE_ENDS = ";:"  # before space; a sentence goes on behind them
 CLOSING = "\"'”’»)]"  # may come between the end of a sentence and the space
 WIDE_CLOSING = "」』）"
+
+
+def ended(text: str) -> str:
+    """The text with a full stop, unless it ends with a mark of its own: another sentence follows it."""
+    text = text.rstrip()
+    last = text.rstrip(CLOSING + WIDE_CLOSING)[-1:]
+    return text if not last or last in SENTENCE_ENDS + WIDE_SENTENCE_ENDS else f"{text}."

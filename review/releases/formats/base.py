@@ -59,6 +59,16 @@ def _unsafe_cell(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and safe_cell(cell[1:]) == cell else cell
 
 
+def or_said(parts: Iterable[bytes], said: str) -> Iterator[bytes]:
+    """The parts, or what is said where there are none: an empty file looks like a mistake."""
+    is_empty = True
+    for part in parts:
+        is_empty = False
+        yield part
+    if is_empty:
+        yield said.encode()
+
+
 def collected(parts: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes in pieces of about PIECE."""
     buffer = bytearray()

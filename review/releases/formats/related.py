@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from linker.models import Placement
 from review.models import Operation
-from review.releases.formats.base import Format, collected, kept_rows
+from review.releases.formats.base import Format, collected, kept_rows, or_said
 from review.releases.formats.markup import anchor_element
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class RelatedBlocks(Format):
 
     def pieces(self, release: Release) -> Iterator[bytes]:
         beside = (row for row in kept_rows(release) if row["placement"] == Placement.RELATED)
-        return collected(_block(donor, rows).encode() for donor, rows in groupby(beside, lambda row: row["donor_url"]))
+        blocks = (_block(donor, rows).encode() for donor, rows in groupby(beside, lambda row: row["donor_url"]))
+        return collected(or_said(blocks, f"<!-- Release {release.number} has no link beside the text. -->\n"))
 
 
 def _block(donor: str, rows: Iterable[Row]) -> str:
