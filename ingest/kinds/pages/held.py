@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingest.kinds.pages.stage import ANSWERS
 from ingest.kinds.sql import execute, fetch_number
-from linker.models.querysets import PRESENT, sql
+from linker.models.querysets import ANSWERING, PRESENT, sql
 from linker.storage.references import IdsIn, lock_references
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def count_held(source: int) -> int:
     """Pages that a source holds, that are not missing, and that answer."""
     return fetch_number(
         "SELECT count(*) FROM ingest_sourcepage h JOIN linker_page p ON p.id = h.page_id "
-        f"WHERE h.source_id = %s AND {sql(PRESENT, 'p')} AND {ANSWERS.format('p')}",
+        f"WHERE h.source_id = %s AND {sql(PRESENT, 'p')} AND {sql(ANSWERING, 'p')}",
         [source],
     )
 

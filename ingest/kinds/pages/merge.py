@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from ingest.addresses.normalise import category_key
 from ingest.kinds.pages import parse
 from ingest.kinds.pages.address_order import address_order
-from ingest.kinds.pages.stage import ANSWERS
 from ingest.kinds.sql import execute, fetch, fetch_number
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
 from linker.models import Category, EmbeddingModel, Project
-from linker.models.querysets import ANSWERED_200, MISSING, PRESENT, sql
+from linker.models.querysets import ANSWERED_200, ANSWERING, MISSING, PRESENT, sql
 from linker.pages.languages import READ_FROM
 from linker.pages.traffic import COUNTS, MAX_COUNT
 from linker.storage import sections
@@ -42,7 +41,7 @@ def _unless_silent(column: str, value: str) -> str:
 def count_live(project: Project) -> int:
     """Pages of the project that the last import held, and that answer."""
     return fetch_number(
-        f"SELECT count(*) FROM linker_page p WHERE project_id = %s AND {sql(PRESENT)} AND {ANSWERS.format('p')}",
+        f"SELECT count(*) FROM linker_page p WHERE project_id = %s AND {sql(PRESENT)} AND {sql(ANSWERING, 'p')}",
         [project.pk],
     )
 

@@ -10,6 +10,7 @@ from ingest.kinds.pages import parse
 from ingest.kinds.sql import execute, fetch, fetch_number
 from ingest.kinds.traffic.fields import SEARCH_NUMBERS
 from ingest.kinds.traffic.stage import TRAFFIC_SUMS, number_cells
+from linker.models.querysets import ANSWERING, sql
 from linker.storage.background import BackgroundCopy
 from linker.storage.copy import copy_in, copy_rows_in, copy_text, is_copy_text
 from linker.storage.cursors import stream
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ingest.kinds.pages.category_paths import CategoryPaths
     from linker.models import Project
 
-ANSWERS = "coalesce({}.status_code, 200) < 300"  # of a page: it is there, and does not lead to another
 STAGE_PAGES = """
 CREATE TEMP TABLE stage_page (
     line bigint, url text, canonical_url text, html boolean DEFAULT true, title text DEFAULT '', h1 text DEFAULT '',
@@ -172,7 +172,7 @@ def count_staged() -> dict[str, int]:
 def count_answering() -> int:
     """Pages in the stage that answer as pages: those that are gone, or all lead to a login, are no site that is
     there."""
-    return fetch_number(f"SELECT count(*) FROM stage_page s WHERE {ANSWERS.format('s')}", [])
+    return fetch_number(f"SELECT count(*) FROM stage_page s WHERE {sql(ANSWERING, 's')}", [])
 
 
 def vector_lengths() -> dict[int, int]:
