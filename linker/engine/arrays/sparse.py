@@ -58,21 +58,40 @@ def rows_at(matrix: sparse.csr_matrix, rows: NDArray[np.int64], height: int) -> 
 
 
 def _top_rows(matrix: sparse.csr_matrix, most: int) -> sparse.csr_matrix:
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    crowded = np.diff(matrix.indptr)[rows] > most
-    keep = (matrix.data > 0) & ~crowded
+    """Sorts one number for each value instead of three columns, which takes a third of the time: the row, and the bits
+    of the value, which are in the order of the values where these are positive."""
+    counts, keep = np.diff(matrix.indptr), matrix.data > 0
+    crowded = counts > most
     if crowded.any():
-        places = np.flatnonzero(crowded)
-        order = places[np.lexsort((matrix.indices[places], -matrix.data[places], rows[places]))]
-        first = np.searchsorted(rows[order], rows[order])
-        best = order[np.arange(len(order)) - first < most]
-        keep[best] = matrix.data[best] > 0
+        key = np.repeat(np.arange(len(counts), dtype=np.uint64) << np.uint64(32), counts)
+        key |= np.where(keep, matrix.data, 0).astype(np.float32).view(np.uint32)
+        ranked = np.sort(key[np.repeat(crowded, counts)])
+        least = np.zeros(len(counts), dtype=np.uint64)
+        least[crowded] = ranked[np.cumsum(counts[crowded]) - most]
+        least = np.repeat(least, counts)
+        keep &= key >= least
+        _leave_last_ties(keep, key == least, matrix.indptr, most)
     kept = sparse.csr_matrix(
         (matrix.data[keep], matrix.indices[keep], np.concatenate([[0], np.cumsum(keep)])[matrix.indptr]),
         shape=matrix.shape,
     )
-    kept.sort_indices()
+    kept.has_sorted_indices = True
     return kept
+
+
+def _leave_last_ties(
+    keep: NDArray[np.bool_], is_least: NDArray[np.bool_], bounds: NDArray[np.integer[Any]], most: int
+) -> None:
+    """Takes out of the kept values of each row, bool [values], the last of those that are the least of it, until it has
+    `most`."""
+    before = np.concatenate([[0], np.cumsum(keep)])[bounds]
+    over = np.maximum(np.diff(before) - most, 0)
+    if not over.any():
+        return
+    tied = np.flatnonzero(keep & is_least)
+    row = np.searchsorted(bounds, tied, side="right") - 1
+    from_the_end = np.searchsorted(row, row, side="right") - 1 - np.arange(len(row))
+    keep[tied[from_the_end < over[row]]] = False
 
 
 def pair_values(matrix: sparse.csr_matrix, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float32]:
