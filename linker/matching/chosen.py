@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from linker.models import Project
 
 DONORS_AT_A_TIME = 1000
-# Of each pair: the place of its target in Needs, its need, its donor's authority, the weight of its chance of approval,
-# and the most that a link of the donor is worth.
-WORTH = np.dtype([("place", "i8"), ("need", "f8"), ("authority", "f8"), ("weight", "f8"), ("most", "f8")])
+# Of each pair: the place of its target in Needs, its need, its donor's authority, the weight of its chance of approval.
+WORTH = np.dtype([("place", "i8"), ("need", "f8"), ("authority", "f8"), ("weight", "f8")])
 
 
 class PairFacts(NamedTuple):
     """What ChosenPairs knows of one of them: see there. `place` and what follows: the fields of WORTH."""
 
-    donor_best: float
     quantile: float
     tier: int
     cohort: int
@@ -37,14 +35,13 @@ class PairFacts(NamedTuple):
     need: float
     authority: float
     weight: float
-    donor_worth: float
 
 
 @dataclass(frozen=True)
 class ChosenPairs:
     """Arrays [n]: the donor with the best link first, a donor's links by score, the highest first.
 
-    `rows`: all that could become links, of which `positions` did. `donor_best`: the best score of the pair's donor;
+    `rows`: all that could become links, of which `positions` did;
     `quantile`: the share of the run's links that score no higher; `value`: what `tiers` read, and `tier`: the place
     among them, -1 below every tier; `cohort`: whose bounds read it. `text_alone`: it may be in the donor's text alone;
     `has_kept_room`: room beside the text is kept for it, since its target chose first and no words of the text mean it.
@@ -53,7 +50,6 @@ class ChosenPairs:
 
     rows: NDArray[Any]
     positions: NDArray[np.int64]
-    donor_best: NDArray[np.float64]
     quantile: NDArray[np.float64]
     tiers: RunTiers
     value: NDArray[np.float64]
@@ -86,7 +82,7 @@ class ChosenPairs:
 
     def facts(self, part: slice) -> Iterator[PairFacts]:
         """What is known of each pair of a slice, as Python's numbers."""
-        columns = (self.donor_best, self.quantile, self.tier, self.cohort, self.text_alone, self.has_kept_room)
+        columns = (self.quantile, self.tier, self.cohort, self.text_alone, self.has_kept_room)
         rows = zip(*(column[part].tolist() for column in columns), self.worth[part].tolist(), strict=True)
         for *numbers, of_worth in rows:
             yield PairFacts(*numbers, *of_worth)
@@ -94,7 +90,7 @@ class ChosenPairs:
 
 def chosen_pairs(project: Project, allocated: AllocatedLinks, needs: Needs) -> ChosenPairs:
     rows, allocation = allocated.eligible, allocated.allocation
-    positions, donor_best = _in_order(rows, allocation.chosen)
+    positions = _in_order(rows, allocation.chosen)
     chosen = rows[positions]
     others = allocated.staying.score if allocated.staying is not None else np.empty(0)
     quantile = _quantiles(chosen["score"], others)
@@ -105,7 +101,6 @@ def chosen_pairs(project: Project, allocated: AllocatedLinks, needs: Needs) -> C
     return ChosenPairs(
         rows=rows,
         positions=positions,
-        donor_best=donor_best,
         quantile=quantile,
         tiers=tiers,
         value=value,
@@ -117,14 +112,13 @@ def chosen_pairs(project: Project, allocated: AllocatedLinks, needs: Needs) -> C
     )
 
 
-def _in_order(rows: NDArray[Any], chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Positions of the chosen rows in the order of ChosenPairs, and each one's donor's best score."""
+def _in_order(rows: NDArray[Any], chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of the chosen rows in the order of ChosenPairs."""
     source, score = rows["source"][chosen], rows["score"][chosen]
     order = np.lexsort((rows["target"][chosen], -score, source))
     source, score = source[order], score[order]
     best = score[np.searchsorted(source, source)]
-    by_best = np.argsort(-best, kind="stable")
-    return chosen[order][by_best], best[by_best]
+    return chosen[order][np.argsort(-best, kind="stable")]
 
 
 def _quantiles(score: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -134,7 +128,7 @@ def _quantiles(score: NDArray[np.float64], others: NDArray[np.float64]) -> NDArr
 
 
 def _worth(needs: Needs, rows: NDArray[Any]) -> NDArray[Any]:
-    """WORTH of each row; those of a donor stand one after the other."""
+    """WORTH of each row."""
     found = np.empty(len(rows), dtype=WORTH)
     if not len(rows):
         return found
@@ -143,9 +137,4 @@ def _worth(needs: Needs, rows: NDArray[Any]) -> NDArray[Any]:
     found["need"] = np.where(target >= 0, needs.need[target], 0) if len(needs.ids) else 0
     found["authority"] = np.where(donor >= 0, needs.authority[donor], np.nan) if len(needs.ids) else np.nan
     found["weight"] = worth.weight(found["need"], found["authority"])
-    source = rows["source"]
-    starts = np.flatnonzero(np.concatenate([[True], source[1:] != source[:-1]]))
-    chance = np.where(np.isnan(rows["probability"]), np.clip(rows["score"], 0, 1), rows["probability"])
-    most = np.maximum.reduceat(chance * found["weight"], starts)
-    found["most"] = np.round(np.repeat(most, np.diff([*starts, len(rows)])), 6)
     return found

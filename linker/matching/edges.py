@@ -74,12 +74,16 @@ def save_edges(
             links.placer.read(pairs)
             writer.begin(pairs)
             writer.send(background)
+            made: list[dict[str, Any]] = []
             for place, (row, facts) in enumerate(zip(_as_dicts(pairs), chosen.facts(part), strict=True), part.start):
                 link = links.make(row, facts)
                 if link is not None:
                     is_stored[place] = True
                     found[row["found"]] += 1
-                    writer.add(values.of(row, facts, link))
+                    made.append(values.of(row, facts, link))
+            _give_best_of_donors(made)
+            for edge in made:
+                writer.add(edge)
             progress(part.stop)
         background.wait()
         writer.send(background)
@@ -138,7 +142,8 @@ class _EdgeValues:
         return self.category_of.values()
 
     def of(self, row: dict[str, Any], facts: PairFacts, link: NewLink) -> dict[str, Any]:
-        """Of the link of a row of FOUND: each of PAIR_COLUMNS, JSON and arrays as PostgreSQL reads them."""
+        """Of the link of a row of FOUND: each of PAIR_COLUMNS but for what is said of its donor, JSON and arrays as
+        PostgreSQL reads them."""
         placed, tier = link.placed, link.tier
         why, evidence = self.result.why(row)
         start, end = placed.span or (None, None)
@@ -154,12 +159,10 @@ class _EdgeValues:
             "quantile": facts.quantile,
             "why": why,
             "evidence": _as_object(evidence),
-            "donor_best": facts.donor_best,
             "need": facts.need,
             "lacks": self.needs.said(facts.place),
             "authority": facts.authority,
             "worth": round(_chance(link.probability, link.score) * facts.weight, 6),
-            "donor_worth": facts.donor_worth,
             "tier_id": tier.pk if tier else None,
             "placement": link.placement,
             "rel": tier.rel if tier else "nofollow",
@@ -173,6 +176,19 @@ class _EdgeValues:
             "anchor_source": placed.source,
             "anchor_alternatives": f"[{', '.join(placed.others)}]",
         }
+
+
+def _give_best_of_donors(edges: list[dict[str, Any]]) -> None:
+    """Tells the links of each donor, all of them in the list, which of them is best: those without a place, and what
+    others lost by their words, are known by now."""
+    score: dict[int, float] = {}
+    worth: dict[int, float] = {}
+    for edge in edges:
+        source = edge["source_id"]
+        score[source] = max(score.get(source, edge["score"]), edge["score"])
+        worth[source] = max(worth.get(source, edge["worth"]), edge["worth"])
+    for edge in edges:
+        edge["donor_best"], edge["donor_worth"] = score[edge["source_id"]], worth[edge["source_id"]]
 
 
 def _chance(probability: float, score: float) -> float:
@@ -205,6 +221,7 @@ def even_out_donor_best(project: Project, donors: NDArray[np.int64] | None = Non
             )
             UPDATE linker_candidateedge e SET donor_best = best.score, donor_worth = best.worth
             FROM best WHERE e.source_id = best.source_id AND e.project_id = %s
+                AND (e.donor_best, e.donor_worth) <> (best.score, best.worth)
             """,
             [project.pk, *_asked(donors), project.pk],
         )
@@ -222,6 +239,7 @@ def even_out_need(project: Project, acceptors: NDArray[np.int64] | None = None) 
             )
             UPDATE linker_candidateedge e SET need = most.need
             FROM most WHERE e.target_id = most.target_id AND e.project_id = %s AND {sql(OPEN, "e")}
+                AND e.need <> most.need
             """,
             [project.pk, *_asked(acceptors), project.pk],
         )
