@@ -16,7 +16,8 @@ from linker.wording import decimal, number
 class FetchReport(Report):
     """`pages` answered and were read; `is_whole`: the site was seen to its end, else `stopped_by` says what ended the
     fetch. `slowed`: how often a refusal made it slower, `slowest`: milliseconds from one to the next at worst.
-    `rendered`: pages that a browser read; `need_browser` those whose text no browser has brought out.
+    `rendered`: pages that a browser read; `need_browser` those whose text no browser has brought out;
+    `protected`: posts with a password of their own; `offsite`: posts whose address is another site's.
     `unread_sitemaps`: the addresses of those that could not be read, each with why."""
 
     source: str = ""
@@ -25,7 +26,10 @@ class FetchReport(Report):
     links: int = 0
     redirects: int = 0
     broken: int = 0
+    soft_404: int | None = None
     barred: int = 0
+    protected: int | None = None
+    offsite: int | None = None
     trapped: int = 0
     failed: int = 0
     slowed: int = 0
@@ -53,7 +57,10 @@ TABLE = Table(
         "links": gettext_lazy("Links"),
         "redirects": gettext_lazy("Redirects"),
         "broken": gettext_lazy("Broken addresses"),
+        "soft_404": gettext_lazy("Pages that say there is no such page (soft 404)"),
         "barred": gettext_lazy("Barred by robots.txt"),
+        "protected": gettext_lazy("Behind a password"),
+        "offsite": gettext_lazy("On another site"),
         "trapped": gettext_lazy("Left out as endless"),
         "failed": gettext_lazy("Did not answer"),
         "waiting": gettext_lazy("Left for a later fetch"),
@@ -84,6 +91,13 @@ def sentences(report: FetchReport) -> list[str]:
     if (more := len(report.unread_sitemaps) - SITEMAPS_SAID) > 0:
         others = ngettext("%(n)s more sitemap could not be read.", "%(n)s more sitemaps could not be read.", more)
         said.append(others % {"n": number(more)})
+    if report.soft_404:
+        gone = ngettext(
+            "%(n)s address answers as a page, and says that there is none: it counts as gone.",
+            "%(n)s addresses answer as pages, and say that there are none: they count as gone.",
+            report.soft_404,
+        )
+        said.append(gone % {"n": number(report.soft_404)})
     if report.slowed:
         slowly = _("The site refused requests, so the crawl slowed down: up to %(seconds)s s from one to the next.")
         said.append(slowly % {"seconds": decimal(report.slowest / 1000, 2)})

@@ -39,6 +39,9 @@ def checked(text: str) -> str:
             )
             % {"cron": text[:MAX_LENGTH]}
         )
+    [_minute, _hour, day, month, _weekday] = cron.split()
+    if "0" in re.split(r"[-,]", f"{_without_steps(day)},{_without_steps(month)}"):
+        raise UserError(_("“%(cron)s” is no cron expression: days and months are counted from 1.") % {"cron": cron})
     try:
         [minutes, *_others] = croniter.expand(cron)[0]
     except ValueError as error:
@@ -49,6 +52,10 @@ def checked(text: str) -> str:
         )
     next_time(cron, "UTC", datetime.now(UTC))
     return cron
+
+
+def _without_steps(field: str) -> str:
+    return re.sub(r"/\d+", "", field)
 
 
 def next_time(cron: str, zone: str, after: datetime) -> datetime:

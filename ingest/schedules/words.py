@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from croniter import croniter
 from django.db import models
-from django.utils.dates import WEEKDAYS
+from django.utils.dates import MONTHS, WEEKDAYS
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -77,16 +77,25 @@ def in_words(cron: str) -> str:
     """“Every Monday at 03:00”; empty for an expression that no short sentence says."""
     [minutes, hours, days, months, weekdays], nth = croniter.expand(cron)
     plain = [part for part in (days, weekdays) if part != ["*"]]
-    if nth or months != ["*"] or len(plain) > 1 or not all(isinstance(n, int) for part in plain for n in part):
+    if nth or len(plain) > 1 or not all(isinstance(n, int) for part in plain for n in part):
         return ""
     if hours == ["*"]:
-        return "" if plain else _("Every hour at minute %(minute)02d") % {"minute": minutes[0]}
+        return "" if plain or months != ["*"] else _("Every hour at minute %(minute)02d") % {"minute": minutes[0]}
     if len(hours) > MOST_TIMES:
         return ""
-    about = {"times": ", ".join(f"{hour:02d}:{minutes[0]:02d}" for hour in hours)}
-    if weekdays != ["*"]:
-        names = [str(WEEKDAYS[(number - 1) % 7]) for number in sorted(weekdays, key=lambda number: (number - 1) % 7)]
-        return _("Every %(days)s at %(times)s") % (about | {"days": ", ".join(names)})
+    about = {
+        "times": ", ".join(f"{hour:02d}:{minutes[0]:02d}" for hour in hours),
+        "months": ", ".join(str(MONTHS[month]) for month in months if month != "*"),
+        "days": ", ".join(map(str, days)),
+    }
     if days != ["*"]:
-        return _("Each month on day %(days)s at %(times)s") % (about | {"days": ", ".join(map(str, days))})
-    return _("Every day at %(times)s") % about
+        if about["months"]:
+            return _("On day %(days)s of %(months)s at %(times)s") % about
+        return _("Each month on day %(days)s at %(times)s") % about
+    if weekdays != ["*"]:
+        ordered = sorted(weekdays, key=lambda number: (number - 1) % 7)
+        about["days"] = ", ".join(str(WEEKDAYS[(number - 1) % 7]) for number in ordered)
+        said = _("Every %(days)s at %(times)s") % about
+    else:
+        said = _("Every day at %(times)s") % about
+    return _("%(said)s, in %(months)s") % {"said": said, "months": about["months"]} if about["months"] else said

@@ -36,9 +36,10 @@ class SiteSourceForm(forms.Form):
     )
     username = forms.CharField(label=_("User"), max_length=200, required=False)
     secret = forms.CharField(
-        label=_("Password"),
+        label=_("Application password"),
         max_length=500,
         required=False,
+        help_text=_("Made in WordPress under Users › Profile › Application Passwords; not the one to sign in with."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     refresh_matches = forms.BooleanField(

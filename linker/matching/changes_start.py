@@ -18,9 +18,12 @@ def start_changes(
     *,
     follows: Run | None = None,
     to_queue: bool = True,
+    by_itself: bool | None = None,
 ) -> Run:
     """Starts a run over what changed. Raises RunIsActive while a match is under way, which reads the changes itself."""
     active = Run.objects.filter(project=project, kind=RunKind.MATCH, status__in=ACTIVE).first()
     if active is not None:
         raise lifecycle.RunIsActive(active)
-    return lifecycle.start_run(project, RunKind.CHANGES, {}, user, follows=follows, to_queue=to_queue)
+    return lifecycle.start_run(
+        project, RunKind.CHANGES, {}, user, follows=follows, to_queue=to_queue, by_itself=by_itself
+    )

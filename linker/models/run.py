@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext, override
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import override
 
 from linker.models.page import Category, EmbeddingModel
 from linker.models.project import Project
@@ -79,6 +79,9 @@ class Run(models.Model):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
+    by_itself = models.BooleanField(
+        default=False, db_default=False, help_text="Started by a schedule or a rule, and by nobody"
+    )
     follows = models.ForeignKey(
         "self",
         on_delete=models.SET_NULL,
@@ -117,6 +120,13 @@ class Run(models.Model):
     @property
     def is_active(self) -> bool:
         return self.status in ACTIVE
+
+    @property
+    def started_by(self) -> str:
+        """Who or what started it, for people."""
+        if self.created_by is not None:
+            return self.created_by.get_username()
+        return gettext("by itself") if self.by_itself else gettext("command line")
 
     @property
     def percent(self) -> int:

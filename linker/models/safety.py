@@ -32,6 +32,7 @@ class SafetyClass(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name_plural = "safety classes"
         constraints = [
             models.UniqueConstraint(
                 fields=["project", "name"], condition=Q(ended_at__isnull=True), name="safety_class_once"

@@ -79,11 +79,13 @@ def start_run(
     *,
     to_queue: bool = True,
     follows: Run | None = None,
+    by_itself: bool | None = None,
 ) -> Run:
     """Writes the run with its parameters frozen and, once committed, gives it to the workers.
 
-    `follows` is the run that began what this one is a step of. Raises RunIsActive where one of the same kind is not
-    finished yet.
+    `follows` is the run that began what this one is a step of. `by_itself`: whether nobody started it, neither in the
+    browser nor by a command; so it is, if nothing is said, where there is no user and workers take it up. Raises
+    RunIsActive where one of the same kind is not finished yet.
     """
     try:
         with transaction.atomic():
@@ -94,6 +96,7 @@ def start_run(
                 created_by_id=user.pk if user is not None else None,
                 code_version=code_version(),
                 follows=follows,
+                by_itself=(user is None and to_queue) if by_itself is None else by_itself,
             )
     except IntegrityError:
         active = Run.objects.filter(project=project, kind=kind, status__in=[RunStatus.QUEUED, RunStatus.RUNNING])
@@ -103,7 +106,7 @@ def start_run(
         if not is_abandoned(first):
             raise RunIsActive(first) from None
         fail_run(first.pk, "The process that worked on it ended, and nobody took it up.")
-        return start_run(project, kind, params, user, to_queue=to_queue, follows=follows)
+        return start_run(project, kind, params, user, to_queue=to_queue, follows=follows, by_itself=by_itself)
     if to_queue:
         job_queue.enqueue(JobKey(kind, (run.pk,)))
     return run

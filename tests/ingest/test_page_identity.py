@@ -332,14 +332,33 @@ def test_the_pages_own_screen_and_the_life_of_a_link_tell_of_it(project, viewer,
     assert client_for(outsider).get(f"/p/shop/pages/{a.pk}/").status_code == 404
 
 
+def test_the_command_takes_as_many_addresses_as_the_event_has(project):
+    one, other = make_page(project, "/one"), make_page(project, "/other")
+    with pytest.raises(CommandError, match="removed takes one address"):
+        tell("removed", one.url, other.url)
+    with pytest.raises(CommandError, match="moved takes two addresses"):
+        tell("moved", one.url)
+    assert not PageEvent.objects.exists()
+
+
+def test_what_a_page_is_already_is_noted_once(project):
+    one, other = make_page(project, "/one"), make_page(project, "/other")
+    for words in (["removed", other.url], ["redirected", one.url, other.url], ["restored", other.url]):
+        assert "Nothing was changed" not in tell(*words)
+        assert tell(*words).strip() == "That was known. Nothing was changed."
+    assert PageEvent.objects.count() == 3
+    tell("moved", other.url, f"{SITE}/new")
+    assert "is a page of the project now" in tell("created", other.url)  # another page, where the first was
+
+
 def test_the_command_says_that_a_page_that_moves_keeps_what_it_has(project):
     page = make_page(project, "/old")
     make_edge(project, page, make_page(project, "/b"))
     said = tell("moved", page.url, f"{SITE}/new")
-    assert said.strip() == f"The page is at {SITE}/new now. Its suggestions, decisions and numbers stay with it."
+    assert said.strip() == f"{page.url} is at {SITE}/new now. Its suggestions, decisions and numbers stay with it."
 
 
 def test_the_command_counts_one_suggestion_as_one(project):
     page = make_page(project, "/old")
     make_edge(project, page, make_page(project, "/b"))
-    assert tell("removed", page.url).strip() == "1 suggestion followed."
+    assert tell("removed", page.url).strip() == f"{page.url} is removed now. 1 suggestion followed."

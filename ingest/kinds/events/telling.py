@@ -12,7 +12,7 @@ from ingest.addresses.destinations import reason_without_page, variants
 from ingest.kinds.project_pages import find_named_pages
 from linker.errors import UserError
 from linker.models import PageEventKind
-from linker.pages.identity.tell import LEADS, Loop, Story
+from linker.pages.identity.tell import LEADS, STATES, Loop, Story
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,6 +83,16 @@ class Telling:
             return self._lead(kind, found, url, at, to)
         self.story.tell(kind, found, at, url)
         return ""
+
+    def is_so(self, kind: PageEventKind, address: str, new: str) -> bool:
+        """Whether the page is what the event would make of it, whenever that came about."""
+        page = self.pages.find(address)
+        if not isinstance(page, int) or kind not in STATES:
+            return False
+        if kind is PageEventKind.CREATED and self._is_free(page, address):
+            return False
+        state = self.story.state(page)
+        return state.status == STATES[kind] and (kind not in LEADS or state.successor == self.pages.find(new))
 
     def _lead(self, kind: PageEventKind, page: int, url: str, at: datetime, new: str) -> str:
         """A page that leads elsewhere."""

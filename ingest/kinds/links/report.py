@@ -98,7 +98,21 @@ def _read(report: LinksReport) -> str:
 
 
 def _ignored(report: LinksReport) -> str:
-    ignored = sum((report.ignored or {}).values())
+    counts = dict(report.ignored or {})
+    repeated = counts.pop("repeated", 0)
+    return " ".join(filter(None, [_no_link(sum(counts.values())), _repeated(repeated)]))
+
+
+def _repeated(rows: int) -> str:
+    said = ngettext(
+        "%(rows)s row repeats a link of a menu, a footer or a box, which is kept once a page.",
+        "%(rows)s rows repeat links of menus, footers or boxes, which are kept once a page.",
+        rows,
+    )
+    return said % {"rows": number(rows)} if rows else ""
+
+
+def _no_link(ignored: int) -> str:
     said = ngettext(
         "%(rows)s row does not link one page of the site to another.",
         "%(rows)s rows do not link one page of the site to another.",

@@ -38,6 +38,7 @@ from linker.storage.site_figures import language_counts
 if TYPE_CHECKING:
     from ingest.kinds.base import Counts, ImportTask
 
+MAX_NAMED = 20  # renamed categories that the report names
 LANGUAGE_FROM = {"title", "body", "language"}  # columns that say which language a page is in
 
 
@@ -134,9 +135,9 @@ class PagesLoad:
         """Merges the stage with the tables, and works out what follows from it; completes the report."""
         self.task.note_stage("Saving categories")
         lock(self.project)
+        moved = self._move_pages()
         report |= self._save_categories()
         self.task.note_stage("Saving pages")
-        moved = self._move_pages()
         report |= self._save_pages()
         if self.is_crawl:
             report |= self._tell_what_became() | ({"moved": moved} if moved else {})
@@ -177,10 +178,13 @@ class PagesLoad:
 
     def _save_categories(self) -> Counts:
         paths = self.parser.category_paths if self._has_categories else CategoryPaths()
+        named, renamed = merge.merge_categories(self.project, paths, may_rename=self.parser.source != "folders")
         report: Counts = {
-            "categories": merge.merge_categories(self.project, paths),
+            "categories": named,
             "category_source": self.parser.source if self._has_categories else "",
         }
+        if renamed:
+            report["renamed_categories"] = [f"{old} → {new}" for old, new in renamed[:MAX_NAMED]]
         if self.empty_crumbs:
             report["empty_breadcrumb"] = self.empty_crumbs
         if paths.own_crumbs:

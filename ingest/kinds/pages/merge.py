@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ingest.addresses.normalise import category_key
 from ingest.kinds.pages import parse
 from ingest.kinds.pages.address_order import address_order
+from ingest.kinds.pages.renamed_categories import rename_categories
 from ingest.kinds.sql import execute, fetch, fetch_number
 from linker.embedding.text import CRAWLER, MADE_BY_CRAWLER
 from linker.models import Category, EmbeddingModel, Project
@@ -46,13 +47,17 @@ def count_live(project: Project) -> int:
     )
 
 
-def merge_categories(project: Project, category_paths: CategoryPaths) -> int:
+def merge_categories(
+    project: Project, category_paths: CategoryPaths, *, may_rename: bool
+) -> tuple[int, list[tuple[str, str]]]:
     """Makes the categories that are new, parents first, and turns numbers in the stage into their ids.
 
-    Returns how many categories the file names.
+    Returns how many categories the file names, and which it calls by another name: the old and the new one.
+    `may_rename`: whether the names are the site's own; those made of folders say nothing of others.
     """
     paths = category_paths.paths()
     wanted = {path[:depth] for path in paths for depth in range(1, len(path) + 1)}
+    renamed = rename_categories(project, paths, wanted) if may_rename else []
     ids = dict(Category.objects.filter(project=project).values_list("path_key", "id"))
     for depth in range(1, max(map(len, wanted), default=0) + 1):
         level = sorted(path for path in wanted if len(path) == depth and category_key(path) not in ids)
@@ -62,7 +67,7 @@ def merge_categories(project: Project, category_paths: CategoryPaths) -> int:
     copy_rows_in(
         "stage_category", ("number", "id"), ((n, ids[category_key(path)]) for n, path in enumerate(paths) if path)
     )
-    return len(wanted)
+    return len(wanted), renamed
 
 
 def staged_categories() -> list[int]:

@@ -66,6 +66,7 @@ class PagesReport(ImportReport):
     category_source: str | None = None
     empty_breadcrumb: tuple[str, ...] | None = None
     own_crumbs: int | None = None
+    renamed_categories: tuple[str, ...] | None = None
     without_category: int | None = None
     languages: dict[str, int] | None = None
     page_traffic: PageTrafficReport | None = None
@@ -96,6 +97,7 @@ TABLE = import_table(
         "category_source": gettext_lazy("Categories read from"),
         "empty_breadcrumb": gettext_lazy("Breadcrumb columns that are empty in every row"),
         "own_crumbs": gettext_lazy("Breadcrumbs that ended with the page itself"),
+        "renamed_categories": gettext_lazy("Categories with another name than before"),
         "without_category": gettext_lazy("Pages without a category"),
         "languages": gettext_lazy("Pages by language"),
         "page_traffic": gettext_lazy("Clicks and impressions"),
@@ -115,7 +117,8 @@ TABLE = import_table(
         *("file", "rows", "html", "pages", "new", "updated", "came_back", "unchanged"),
         *("moved", "redirected", "merged", "removed", "restored"),
         *("missing", "duplicates", "not_pages", "more_rows", *LEFT_OUT),
-        *("indexable", "categories", "category_source", "empty_breadcrumb", "own_crumbs", "without_category"),
+        *("indexable", "categories", "category_source", "empty_breadcrumb", "own_crumbs"),
+        *("renamed_categories", "without_category"),
         *("languages", "page_traffic", "vectors", "sensitive_pages", "sensitive_proposed", "roles", "roles_changed"),
     ),
     keys={**ROLE_KEYS, **SENSITIVE_KEYS},

@@ -18,12 +18,24 @@ from linker.matching import away
 from linker.models import EventOrigin, PageEventKind, RunKind
 from linker.pages.identity import edges
 from linker.pages.identity.record import record
+from linker.pages.identity.tell import LEADS
 from linker.runs import lifecycle
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
     from linker.models import Project
+
+KNOWN = "That was known. Nothing was changed."
+SAID = {
+    PageEventKind.CREATED: "{url} is a page of the project now. The next import brings its title and text.",
+    PageEventKind.CHANGED: "It is noted that {url} has changed. The next import brings its new text.",
+    PageEventKind.MERGED: "{url} is merged into {new} now.",
+    PageEventKind.REDIRECTED: "{url} redirects to {new} now.",
+    PageEventKind.REMOVED: "{url} is removed now.",
+    PageEventKind.MOVED: "{url} is at {new} now. Its suggestions, decisions and numbers stay with it.",
+    PageEventKind.RESTORED: "{url} is live again.",
+}
 
 
 class Command(ProjectCommand):
@@ -45,9 +57,13 @@ class Command(ProjectCommand):
             at = parse_time(options["at"]) if options["at"] else timezone.now()
         except ValueError:
             raise CommandError(f"--at: “{options['at']}” is no time. Write it as 2026-01-31T14:05:00Z.") from None
+        _check_addresses(PageEventKind(options["event"]), options["url"], options["into"])
         with transaction.atomic():
             lock(project)
             telling = Telling(project, options["url"], [options["url"], options["into"]])
+            if not options["at"] and telling.is_so(PageEventKind(options["event"]), options["url"], options["into"]):
+                self.stdout.write(KNOWN)
+                return
             if why := telling.tell(PageEventKind(options["event"]), options["url"], at, options["into"]):
                 raise CommandError(f"{options['url']}: {REASONS[why].lower()}. Nothing was changed.")
             telling.story.write()
@@ -55,7 +71,18 @@ class Command(ProjectCommand):
             if told:
                 _record_run(project, options, told)
         moved = edges.settle(project) + sum(away.follow(project))
-        self.stdout.write(_said(options["into"], told, moved))
+        self.stdout.write(_said(options["url"], options["into"], told, moved))
+
+
+def _check_addresses(kind: PageEventKind, url: str, new: str) -> None:
+    leads = kind in LEADS or kind is PageEventKind.MOVED
+    if leads and not new.strip():
+        raise CommandError(f"{kind.value} takes two addresses: the page's, and the one where it leads. Add the second.")
+    if new and not leads:
+        raise CommandError(
+            f"{kind.value} takes one address. Tell of {url} and {new} one after the other, or say redirected, merged "
+            "or moved if the first leads to the second."
+        )
 
 
 def _record_run(project: Project, options: dict[str, Any], told: dict[str, int]) -> None:
@@ -65,10 +92,10 @@ def _record_run(project: Project, options: dict[str, Any], told: dict[str, int])
     lifecycle.record_run(project, RunKind.IMPORT_EVENTS, params, report, None)
 
 
-def _said(new: str, told: dict[str, int], moved: int) -> str:
+def _said(url: str, new: str, told: dict[str, int], moved: int) -> str:
     """What came of the event, in a sentence or two."""
     if not told:
-        return "That was known. Nothing was changed."
-    if told.get(PageEventKind.MOVED) and not moved:
-        return f"The page is at {new} now. Its suggestions, decisions and numbers stay with it."
-    return f"{moved:,} {'suggestion' if moved == 1 else 'suggestions'} followed."
+        return KNOWN
+    kind = PageEventKind(next(iter(told)))
+    about = {"url": url, "new": new, "moved": f"{moved:,} {'suggestion' if moved == 1 else 'suggestions'}"}
+    return SAID[kind].format(**about) + (f" {about['moved']} followed." if moved else "")

@@ -93,7 +93,12 @@ def find_role(page: PageFacts, site: SiteFacts) -> Found:
     path = _path(page.url)
     found = _home(page, path, site) or _utility(page, path, site)
     return (
-        found or _product(page, path, site) or _event(page, path) or _hub(page, path) or _thin(page, site) or _ARTICLE
+        found
+        or _product(page, path, site)
+        or _event(page, path)
+        or _hub(page, path, site)
+        or _thin(page, site)
+        or _ARTICLE
     )
 
 
@@ -312,12 +317,13 @@ def _is_over(text: str) -> bool:
 # ------------------------------------------------------------------------------------------------------- hubs, thin
 
 
-def _hub(page: PageFacts, path: _Path) -> Found | None:
+def _hub(page: PageFacts, path: _Path, site: SiteFacts) -> Found | None:
     if not path.parts:
         return None
     own = page.words is None or page.words <= SHORT_WORDS or page.link_share >= PARTLY_LINKS
     above_many = page.below >= MANY_BELOW
-    kinds = _LISTS | _MAYBE_LISTS if page.below or page.links_out >= FEW_LINKS else _LISTS
+    is_bare = site.texts_tell and page.words is None
+    kinds = _LISTS | _MAYBE_LISTS if page.below or page.links_out >= FEW_LINKS or is_bare else _LISTS
     lists = next((part for part in path.parts[:-1][:DEEPEST_LIST] if part in kinds), "")
     if lists and own and not _is_dated(path) and not any(part in _PRODUCTS for part in path.parts):
         return Found(PageRole.HUB, sayings.ADDRESS_HAS.said(part=f"/{lists}/"))

@@ -198,9 +198,9 @@ class Command(ProjectCommand):
             signal.signal(number, signal.default_int_handler)  # the run is cancelled and the workers are stopped
         to_queue = bool(options["workers"])
         if options["changed"]:
-            run = start_changes(project, to_queue=to_queue)
+            run = start_changes(project, to_queue=to_queue, by_itself=False)
         else:
-            run = lifecycle.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=to_queue)
+            run = lifecycle.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=to_queue, by_itself=False)
         self._work(run, options["workers"])
         if options["changed"]:
             whole = Run.objects.filter(project=project, kind=RunKind.MATCH, status__in=ACTIVE, pk__gt=run.pk).first()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext_lazy
@@ -42,5 +43,5 @@ def mail(request: HttpRequest) -> HttpResponse:
         form.save()
         messages.success(request, _("Your choice is saved."))
         return redirect("mail")
-    context = {"form": form, "is_set_up": notifications.is_set_up()}
+    context = {"form": form, "is_set_up": notifications.is_set_up(), "server_zone": settings.TIME_ZONE}
     return render(request, "linker/mail.html", context, status=422 if form.is_bound else 200)

@@ -72,7 +72,13 @@ def test_the_life_of_a_site(site, settings, tmp_path):
     fetch = fetch_and_import(source)
     assert fetch.report["is_whole"], fetch.report
     pages = {page.url.removeprefix(site.address): page for page in Page.objects.select_related("category")}
-    assert set(pages) == {"/", "/tents/", "/stoves/", "/about/"}
+    lists = {"/category/guides-tips/shelter/", "/category/uncategorized/", "/author/admin/"}
+    assert set(pages) == {"/", "/tents/", "/stoves/", "/about/"} | lists
+    shelter_list = pages["/category/guides-tips/shelter/"]
+    assert (shelter_list.h1, shelter_list.role, shelter_list.category.path) == (
+        "Shelter", "hub", ["Guides & tips", "Shelter"]
+    )  # fmt: skip
+    assert pages["/author/admin/"].h1 == "admin"
     assert pages["/tents/"].category.path == ["Guides & tips", "Shelter"]
     assert pages["/tents/"].h1 == "Tents & poles"
     assert pages["/tents/"].body == "Pitch it well; see our stoves too."
@@ -91,13 +97,17 @@ def test_the_life_of_a_site(site, settings, tmp_path):
     site.post(ID=tents, post_title="Tents", post_content=TENTS.replace("well", "badly"), post_category=[guides])
     site.post(ID=stoves, post_title="Stoves", post_name="camping-stoves", post_content="<p>They burn gas.</p>")
     site.php("wp_delete_post(get_page_by_path('about')->ID, true);")
+    was = pages["/stoves/"].pk
     later = fetch_and_import(source)
-    assert later.report["unchanged"] == 0
+    assert (later.report["unchanged"], later.report["redirects"]) == (0, 1)
     pages = {page.url.removeprefix(site.address): page for page in Page.objects.select_related("category")}
     assert pages["/tents/"].body == "Pitch it badly; see our stoves too."
     assert pages["/tents/"].category.path == ["Guides & tips"]
     assert pages["/about/"].missing_since is not None
-    assert "/camping-stoves/" in pages
+    assert pages["/camping-stoves/"].pk == was
+    assert "/stoves/" not in pages
+    link = ExistingLink.objects.get(source=pages["/tents/"], missing_since=None)
+    assert link.target_id == was  # its address in the text is the old one, which leads there
 
     # A section is renamed, and no post is touched: every post stands in it by its new name.
     site.php("wp_update_term($given['term'], 'category', ['name' => 'Advice']);", term=guides)

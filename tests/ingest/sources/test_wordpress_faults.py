@@ -150,6 +150,8 @@ def test_a_killed_fetch_goes_on_where_it_was(fake):
     ("answer", "said"),
     [
         ((401, {}, b'{"code": "rest_cannot_access"}'), "keeps its REST API to itself"),
+        ((401, {}, b"<html>Authorization required</html>"), "answers with the error 401"),
+        ((403, {}, b"<html>Blocked by the firewall</html>"), "answers with the error 403"),
         ((200, {}, b"<html>A shop of another kind</html>"), "does not answer as WordPress"),
         ((302, {"Location": "/"}, b""), "redirects without end"),
     ],
@@ -159,6 +161,35 @@ def test_what_is_no_wordpress_is_said(fake, answer, said):
     run = fetch(make_source(fake))
     assert run.status == RunStatus.FAILED
     assert said in run.error
+
+
+def test_a_site_under_maintenance_is_said_with_the_address_to_look_at(fake):
+    fake.faults.append(lambda path, query: (200, {}, b"<html>Back soon</html>") if path.endswith("/types") else None)
+    with pytest.raises(UserError, match=rf"is not JSON \(200\)\. Open {fake.address}/wp-json/wp/v2/types in a"):
+        asked_once(make_source(fake))
+
+
+@pytest.mark.parametrize("given", [{"username": "ann"}, {"secret": "sesame"}])
+def test_a_user_without_a_password_is_said(fake, given):
+    with pytest.raises(UserError, match="Enter both"):
+        asked_once(make_source(fake, **given))
+
+
+def test_a_post_with_a_password_is_counted_as_that(fake):
+    original = fake.post
+    fake.post = lambda number: (
+        original(number) | ({"content": {"rendered": "", "protected": True}} if number < 4 else {})
+    )
+    report = fetch(make_source(fake)).report
+    assert (report["protected"], report["barred"]) == (3, 0)
+
+
+def test_there_is_a_pause_between_any_two_questions(fake):
+    waited = []
+    api = WordPressApi(fake.address, Rules(LOOPBACK), "test", pause=waited.append, interval=2.0)
+    api.get("wp/v2/types")
+    api.get("wp/v2/posts")
+    assert waited == [2.0] * (len(fake.asked) - 1)
 
 
 def test_a_redirect_into_the_network_is_refused(fake):

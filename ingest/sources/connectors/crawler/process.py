@@ -13,6 +13,7 @@ from pathlib import Path
 
 from scrapy.crawler import AsyncCrawlerProcess
 
+from ingest.sources.connectors.crawler import soft_404
 from ingest.sources.connectors.crawler.alone import alone, end_with
 from ingest.sources.connectors.crawler.crawl import Crawl, tell
 from ingest.sources.connectors.crawler.depths import find_depths
@@ -44,6 +45,7 @@ def work(plan: Plan, store: FetchStore) -> None:
     if store.noted("crawl_is_whole") is None:
         fetch(plan, store)
     read_all(plan, store)
+    soft_404.mark(plan, store)
     if not store.noted("has_depths", False):
         tell(0, 0, "Counting clicks from the home page")
         if plan.follows:

@@ -12,6 +12,7 @@ from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, Ig
 from scrapy.extensions.throttle import AutoThrottle
 from scrapy.utils.asyncio import create_looping_call
 
+from ingest.sources.connectors.crawler import soft_404
 from ingest.sources.connectors.crawler.answers import HTML, REDIRECTS, Answer
 from ingest.sources.connectors.crawler.network import MAX_PAGE, CheckedResolver
 from ingest.sources.connectors.crawler.robots import MAX_BYTES as MAX_ROBOTS
@@ -93,6 +94,8 @@ class SiteSpider(Spider):
         fault = await self._ask_robots(origin(crawl.plan.address))
         if fault:
             crawl.stop(fault)
+        if not crawl.stopped_by and not crawl.options.texts_only:
+            await self._ask_for_no_page()
         crawl.is_open = True
         if crawl.plan.sitemap_only and not crawl.stopped_by:
             await self._read_sitemaps([crawl.plan.address])
@@ -146,23 +149,16 @@ class SiteSpider(Spider):
 
     async def take(self, response: Response) -> None:
         row: Waiting = response.meta["row"]
-        headers = response.headers
-        answer = Answer(
-            status=response.status,
-            content_type=_header(headers, "Content-Type"),
-            location=_header(headers, "Location"),
-            etag=_header(headers, "ETag"),
-            modified=_header(headers, "Last-Modified"),
-            robots=[value.decode("latin-1") for value in headers.getlist("X-Robots-Tag")],
-            body=response.body,
-            milliseconds=round(1000 * float(response.meta.get("download_latency", 0))),
-            is_challenge=_header(headers, "cf-mitigated") == "challenge",
-        )
-        if self.crawl.renderer is not None and answer.status == 200 and answer.is_html:
-            rendering = self.crawl.renderer.render(row.url, answer.body, answer.content_type)
-            answer.body = await asyncio.wrap_future(rendering)
-        self.crawl.answered(row, answer, _header(headers, "Retry-After"))
+        answer = _answer(response)
+        await self._render(row.url, answer)
+        self.crawl.answered(row, answer, _header(response.headers, "Retry-After"))
         self._keep_pace()
+
+    async def _render(self, url: str, answer: Answer) -> None:
+        """Puts what a browser makes of a page in its place, where one is to be asked."""
+        if self.crawl.renderer is not None and answer.status == 200 and answer.is_html:
+            rendering = self.crawl.renderer.render(url, answer.body, answer.content_type)
+            answer.body = await asyncio.wrap_future(rendering)
 
     def miss(self, failure: Any) -> None:
         row: Waiting = failure.request.meta["row"]
@@ -197,6 +193,24 @@ class SiteSpider(Spider):
         if not status and not refused:
             refused = await asyncio.to_thread(certificate_fault, url, self.crawl.rules)
         return refused or fault
+
+    async def _ask_for_no_page(self) -> None:
+        """Learns what the site says where there is no page."""
+        crawl, engine = self.crawl, self.crawler.engine
+        url = soft_404.made_up(crawl.plan.address)
+        if engine is None or crawl.store.noted(soft_404.NO_PAGE) is not None or not crawl.robots.allows(url):
+            return
+        meta = {"download_maxsize": MAX_PAGE, "handle_httpstatus_all": True}
+        try:
+            crawl.rules.check_url(url)
+            crawl.files_asked += 1
+            response = await engine.download_async(Request(url, meta=meta, dont_filter=True))
+        except Exception:  # noqa: BLE001  whatever it is, nothing is learned of it
+            return
+        answer = _answer(response)
+        crawl.bytes += len(answer.body)
+        await self._render(url, answer)
+        soft_404.note_answer(crawl.store, url, answer)
 
     def _keep_pace(self) -> None:
         """Hands the crawl's pace to Scrapy's throttle, which never goes below it and comes down to it by itself."""
@@ -286,6 +300,21 @@ class SiteSpider(Spider):
                 return response
             url = urljoin(url, location)
         return None
+
+
+def _answer(response: Response) -> Answer:
+    headers = response.headers
+    return Answer(
+        status=response.status,
+        content_type=_header(headers, "Content-Type"),
+        location=_header(headers, "Location"),
+        etag=_header(headers, "ETag"),
+        modified=_header(headers, "Last-Modified"),
+        robots=[value.decode("latin-1") for value in headers.getlist("X-Robots-Tag")],
+        body=response.body,
+        milliseconds=round(1000 * float(response.meta.get("download_latency", 0))),
+        is_challenge=_header(headers, "cf-mitigated") == "challenge",
+    )
 
 
 def _header(headers: Any, name: str) -> str:

@@ -17,10 +17,11 @@ from ingest.sources.outgoing import OutgoingSession, in_short, read_bytes, why_u
 from linker.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ingest.sources.outgoing import Rules
 
+PER_PAGE = 100  # the most that WordPress gives at once
 TRIES = 4
 LONGEST_WAIT = 120.0  # seconds that an answer may ask us to wait
 BUSY = frozenset({429, 500, 502, 503, 504})
@@ -29,6 +30,10 @@ API = "https://api.w.org/"  # the name by which a home page links to its API
 
 class WordPressError(UserError):
     """What is wrong with a WordPress site's answers, and what to do."""
+
+
+class WordPressRefusal(WordPressError):
+    """The site keeps what was asked for to itself, or does not have it."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,9 @@ class Answer:
 
 
 class WordPressApi:
-    """The REST API of the site at `address`. `pause` is called with seconds before a question is asked again, and may
-    raise to end the fetch; `backoff` are the seconds before the second time, twice as many each time after it."""
+    """The REST API of the site at `address`. `pause` is called with the seconds between two questions, `interval`, and
+    with those before a question is asked again, and may raise to end the fetch; `backoff` are the seconds before the
+    second time, twice as many each time after it."""
 
     def __init__(
         self,
@@ -53,11 +59,13 @@ class WordPressApi:
         username: str = "",
         password: str = "",
         pause: Callable[[float], None] = time.sleep,
+        interval: float = 0.0,
         backoff: float = 2.0,
     ) -> None:
-        self.address, self.pause, self.backoff = address, pause, backoff
+        self.address, self.pause, self.interval, self.backoff = address, pause, interval, backoff
         self.session = OutgoingSession(rules, user_agent)
         self.requests = self.bytes = 0
+        self._has_asked = False
         self.auth = (username, password) if username and password else None
         if self.auth:
             check_may_send_password(address, rules)
@@ -70,14 +78,25 @@ class WordPressApi:
             )
 
     def get(self, route: str, **params: Any) -> Answer:
-        """What a route such as “wp/v2/posts” answers. Raises WordPressError."""
+        """What a route such as “wp/v2/posts” answers. Raises WordPressError, WordPressRefusal among them."""
         response, body = self._ask(self._url(route), params)
         data = _json_of(body)
         if response.status_code in (401, 403):
-            raise WordPressError(self._refusal(data))
+            raise WordPressRefusal(self._refusal(data))
         if response.status_code >= 400 or data is None:
-            raise WordPressError(_said(self.address, route, response.status_code, data))
+            kind = WordPressRefusal if response.status_code == 404 else WordPressError
+            raise kind(_said(self.address, self._url(route), response.status_code, data))
         return Answer(data, _number(response.headers, "X-WP-Total"), _number(response.headers, "X-WP-TotalPages"))
+
+    def every(self, route: str, **params: Any) -> Iterator[dict[str, Any]]:
+        """What a route lists, on all of its pages: things with an id. Raises as `get` does."""
+        page = 1
+        while True:
+            answer = self.get(route, per_page=PER_PAGE, page=page, **params)
+            yield from things(answer.data)
+            if answer.pages is None or page >= answer.pages:
+                return
+            page += 1
 
     def signed_in_as(self) -> str:
         """The name of the user whose password is sent; empty without one. Raises WordPressError where the site does not
@@ -96,6 +115,16 @@ class WordPressApi:
         """Where the API is: as the site's home says, else at its usual place."""
         response, body = self._ask(self.address, {}, with_password=False)
         text = body[:200_000].decode("utf-8", "replace")
+        if response.status_code in (401, 403):
+            if isinstance(data := _json_of(body), dict):
+                raise WordPressError(self._refusal(data))
+            raise WordPressError(
+                _(
+                    "%(site)s answers with the error %(code)s: it lets nobody in, or not us. Ask its administrator to "
+                    "let Anchorline through its firewall, or the password before the site."
+                )
+                % {"site": self.address, "code": response.status_code}
+            )
         named = response.links.get(API, {}).get("url") or _linked(text)
         if named:
             return urljoin(response.url or self.address, named)
@@ -124,6 +153,9 @@ class WordPressApi:
         for attempt in range(TRIES):
             if attempt:
                 self.pause(min(LONGEST_WAIT, self.backoff * 2 ** (attempt - 1)))
+            elif self._has_asked:
+                self.pause(self.interval)
+            self._has_asked = True
             self.requests += 1
             try:
                 with self.session.get(url, params=params, auth=auth, stream=True) as response:
@@ -140,10 +172,10 @@ class WordPressApi:
                 fault = in_short(error)
                 if isinstance(error, requests.TooManyRedirects):
                     break
-        raise WordPressError(
-            _("%(site)s cannot be read: %(fault)s. It was asked %(tries)s times.")
-            % {"site": urlsplit(url).hostname or url, "fault": fault, "tries": attempt + 1}
-        )
+        said = _("%(site)s cannot be read: %(fault)s.") % {"site": urlsplit(url).netloc or url, "fault": fault}
+        if attempt:
+            said += " " + _("It was asked %(tries)s times.") % {"tries": attempt + 1}
+        raise WordPressError(said)
 
     def _refusal(self, data: Any) -> str:
         code = data.get("code", "") if isinstance(data, dict) else ""
@@ -156,6 +188,13 @@ class WordPressApi:
             "%(site)s keeps its REST API to itself (%(code)s). Enter a user and an application password, or let the "
             "site's administrator allow the API."
         ) % {"site": self.address, "code": code or "403"}
+
+
+def things(data: Any) -> list[dict[str, Any]]:
+    """The posts, terms or users of an answer: whatever has an id."""
+    if not isinstance(data, list):
+        return []
+    return [thing for thing in data if isinstance(thing, dict) and isinstance(thing.get("id"), int)]
 
 
 def check_may_send_password(address: str, rules: Rules) -> None:
@@ -216,9 +255,16 @@ def _asked_to_wait(response: requests.Response) -> float:
     return min(float(text), LONGEST_WAIT) if text.isdigit() else 0.0
 
 
-def _said(address: str, route: str, code: int, data: Any) -> str:
+def _said(site: str, url: str, code: int, data: Any) -> str:
+    """What is said of an error in answer to a question."""
     message = data.get("message", "") if isinstance(data, dict) else ""
-    about = {"site": address, "route": route, "code": code, "message": str(message)[:200]}
+    about = {"site": site, "url": url, "code": code, "message": str(message)[:200]}
     if data is None:
-        return _("%(site)s answers %(route)s with something that is not JSON (%(code)s).") % about
-    return _("%(site)s answers %(route)s with %(code)s: %(message)s") % about
+        return (
+            _(
+                "%(site)s answers its REST API with a page that is not JSON (%(code)s). Open %(url)s in a browser: a "
+                "plugin or the server may have switched the API off, or the site may be under maintenance."
+            )
+            % about
+        )
+    return _("%(site)s answers %(url)s with %(code)s: %(message)s") % about

@@ -20,8 +20,8 @@ from django.utils.translation import ngettext
 from ingest.addresses.normalise import AnotherSite, NotAnAddress
 from ingest.models import SourceKind
 from ingest.sources.connectors.base import Connector, Fetching
-from ingest.sources.connectors.wordpress.api import WordPressApi, WordPressError
-from ingest.sources.connectors.wordpress.sections import Sections
+from ingest.sources.connectors.wordpress.api import PER_PAGE, WordPressApi, WordPressError, things
+from ingest.sources.connectors.wordpress.sections import Archive, Sections, authors, name_of
 from ingest.sources.reading import read_page
 from ingest.sources.store import FetchStore, Reading, StoredLink
 from linker.errors import UserError
@@ -29,13 +29,13 @@ from linker.models.project import ParameterUrls
 from linker.wording import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ingest.models import SiteSource
     from ingest.sources.outgoing import Rules
+    from ingest.sources.reading import PageLink
     from linker.models import Project
 
-PER_PAGE = 100  # the most that WordPress gives at once
 TEXTS = 20  # posts whose texts are asked for at once
 BACKOFF = 10  # times the usual pause, before a question is asked for the second time
 LIST_TRIES = 3  # how often a list is read again that changed while it was read
@@ -97,6 +97,8 @@ class WordPress(Connector):
 
     def check(self, source: SiteSource, rules: Rules, secret: str = "") -> str:
         super().check(source, rules)
+        if bool(source.username) != bool(secret):
+            raise UserError(_("Enter both the user and the application password, or neither."))
         api = WordPressApi(
             source.address, rules, "Anchorline", username=source.username, password=secret, pause=lambda seconds: None
         )
@@ -119,7 +121,7 @@ class _Fetch:
         self.fetching, self.store, self.site = fetching, fetching.store, fetching.site
         self.counts = fetching.counts
         self.counts.update(
-            {name: self.store.noted(name, 0) for name in ("requests", "bytes", "broken", "page_builders")}
+            {name: self.store.noted(name, 0) for name in ("requests", "bytes", "broken", "page_builders", "protected")}
         )
         fetching.progress(0, 0, "Finding the site's API")
         self.api = WordPressApi(
@@ -129,6 +131,7 @@ class _Fetch:
             username=fetching.source.username,
             password=fetching.secret,
             pause=self._pause,
+            interval=fetching.options.pause,
             backoff=BACKOFF * fetching.options.pause,
         )
 
@@ -154,6 +157,9 @@ class _Fetch:
         sections = Sections(self.api, [route for post_type in types for route in post_type.taxonomies])
         self.store.note("sections", sections.digest)
         complaints = [said for post_type in types if (said := self._list(post_type))]
+        self._save_archives([*sections.archives(), *authors(self.api)])
+        if not complaints:
+            self._note_moves()
         for post_type in types:
             self._read_texts(post_type, sections)
         self._add_home()
@@ -205,13 +211,12 @@ class _Fetch:
             total = answer.total
             first_total = total if first_total is None else first_total
             with self.store.transaction():
-                for post in _posts(answer.data):
+                for post in things(answer.data):
                     seen.add(post["id"])
                     self._note_post(post_type, post)
             if answer.pages is None or page >= answer.pages:
                 break
             page += 1
-            self._pause(self.fetching.options.pause)
         if total is not None and (total != first_total or len(seen) < total):
             return _("%(type)s: the site lists %(total)s, and gave %(seen)s of them.") % {
                 "type": post_type.label,
@@ -227,7 +232,7 @@ class _Fetch:
         try:
             key = self.site.canonical_url(url)
         except (NotAnAddress, AnotherSite):
-            self.counts["barred"] = self.counts.get("barred", 0) + 1
+            self.counts["offsite"] = self.counts.get("offsite", 0) + 1
             return
         terms = [f"{name}={sorted(post.get(name) or [])}" for name in post_type.term_fields]
         self.store.connection.execute(
@@ -237,6 +242,32 @@ class _Fetch:
             [key, url, post_type.name, _time(post.get("modified_gmt")), " ".join([str(post["id"]), *terms])],
         )
 
+    def _note_moves(self) -> None:
+        """Notes each address at which a post or a list of the last fetch stood, and at which there is nothing any more,
+        as one that leads to where it is now: it is the same page, whatever its slug and its categories. WordPress
+        answers most such addresses with the same redirect itself."""
+        previous = self.fetching.previous
+        if previous is None:
+            return
+        posts = "SELECT key, url, etag FROM page WHERE etag <> ''"
+        with FetchStore(previous, read_only=True) as old:
+            before = old.connection.execute(posts).fetchall()
+        rows = self.store.connection.execute(posts).fetchall()
+        taken = {key for key, _url, _mark in rows}
+        now = {_which(mark): url for _key, url, mark in rows}
+        moved = [
+            (key, url, _which(mark), now[_which(mark)])
+            for key, url, mark in before
+            if key not in taken and _which(mark) in now
+        ]
+        with self.store.transaction() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO page (key, url, etag, redirect_url, state, origin, status_code, content_type) "
+                "VALUES (?, ?, ?, ?, 'done', 'moved', 301, 'text/html')",
+                moved,
+            )
+        self.counts["redirects"] = len(moved)
+
     # -------------------------------------------------------------------------------------------------------- texts
 
     def _read_texts(self, post_type: PostType, sections: Sections) -> None:
@@ -245,9 +276,8 @@ class _Fetch:
             "SELECT id, etag FROM page WHERE state = 'waiting' AND origin = ? ORDER BY id", [post_type.name]
         ).fetchall()
         for start in range(0, len(waiting), TEXTS):
-            page_of = {int(mark.partition(" ")[0]): page for page, mark in waiting[start : start + TEXTS]}
+            page_of = {int(_which(mark)): page for page, mark in waiting[start : start + TEXTS]}
             self._read_some(post_type, sections, page_of)
-            self._pause(self.fetching.options.pause)
 
     def _read_some(self, post_type: PostType, sections: Sections, page_of: dict[int, int]) -> None:
         """Reads some posts; where the answer to all of them is refused, one by one, since one post's plugin may be the
@@ -264,14 +294,15 @@ class _Fetch:
                 self._read_some(post_type, sections, {one: page})
             return
         with self.store.transaction() as rows:
-            found = {post["id"]: post for post in _posts(answer.data) if post["id"] in page_of}
+            found = {post["id"]: post for post in things(answer.data) if post["id"] in page_of}
             for wanted, page in page_of.items():
                 post = found.get(wanted)
                 if post is None:  # removed since it was listed
                     rows.execute("DELETE FROM page WHERE id = ?", [page])
                 elif _mapping(post, "content").get("protected"):
                     rows.execute("UPDATE page SET state = 'failed', fault = 'password' WHERE id = ?", [page])
-                    self.counts["barred"] = self.counts.get("barred", 0) + 1
+                    self.counts["protected"] = self.counts.get("protected", 0) + 1
+                    self.store.note("protected", self.counts["protected"])
                 else:
                     self._save(page, post, sections)
             self._note_requests()
@@ -301,7 +332,7 @@ class _Fetch:
             word_count=read.word_count,
             modified=_time(post.get("modified_gmt")),
         )
-        links = [StoredLink(link.target, link.anchor, link.block, link.follow, link.place) for link in read.links]
+        links = _stored(read.links)
         robots = " ".join(map(str, _mapping(seo, "robots").values()))
         self.store.connection.execute(
             "UPDATE page SET state = 'done', status_code = 200, modified = ?, robots = ?, canonical = ?, fault = '' "
@@ -309,6 +340,37 @@ class _Fetch:
             [reading.modified, robots, str(seo.get("canonical") or ""), page],
         )
         self.store.save_reading(page, reading, links)
+
+    def _save_archives(self, archives: list[Archive]) -> None:
+        """The pages that list posts, with what is said of each. Where a post has such an address, it is the post's."""
+        for archive in archives:
+            url = str(archive.facts.get("link") or "")
+            try:
+                key = self.site.canonical_url(url)
+            except (NotAnAddress, AnotherSite):
+                continue
+            seo = _mapping(archive.facts, "yoast_head_json")
+            description = str(archive.facts.get("description") or "")
+            read = read_page(f"<html><body><main><article>{description}</article></main></body></html>", url)
+            name = name_of(archive.facts)
+            reading = Reading(
+                title=_plain(str(seo.get("title") or name)),
+                h1=name,
+                headings=tuple(read.headings),
+                description=_plain(str(seo.get("description") or description))[:500],
+                text=read.text,
+                breadcrumb=(*archive.path, name) if archive.path else (),  # its own name is no category of it
+                word_count=read.word_count,
+            )
+            robots = " ".join(map(str, _mapping(seo, "robots").values()))
+            with self.store.transaction() as rows:
+                made = rows.execute(
+                    "INSERT OR IGNORE INTO page (key, url, state, origin, etag, status_code, content_type, robots, "
+                    "canonical) VALUES (?, ?, 'done', 'archive', ?, 200, 'text/html', ?, ?)",
+                    [key, url, archive.mark, robots, str(seo.get("canonical") or "")],
+                )
+                if made.rowcount:
+                    self.store.save_reading(made.lastrowid or 0, reading, _stored(read.links))
 
     def _copy_unchanged(self, post_type: PostType) -> None:
         """Takes from the last fetch what has the same time of change and terms as then: text, links and section. Where
@@ -437,7 +499,7 @@ def _check_addresses(api: WordPressApi, project: Project, types: list[PostType])
     if project.parameter_urls == ParameterUrls.ALLOW:
         return
     for post_type in types:
-        for post in _posts(api.get(post_type.route, per_page=1, _fields="id,link").data):
+        for post in things(api.get(post_type.route, per_page=1, _fields="id,link").data):
             if PLAIN.search(str(post.get("link") or "")):
                 raise WordPressError(
                     _(
@@ -454,10 +516,13 @@ def _total(api: WordPressApi, post_type: PostType) -> int:
     return api.get(post_type.route, per_page=1, _fields="id").total or 0
 
 
-def _posts(data: Any) -> list[dict[str, Any]]:
-    if not isinstance(data, list):
-        return []
-    return [post for post in data if isinstance(post, dict) and isinstance(post.get("id"), int)]
+def _stored(links: Sequence[PageLink]) -> list[StoredLink]:
+    return [StoredLink(link.target, link.anchor, link.block, link.follow, link.place) for link in links]
+
+
+def _which(mark: str) -> str:
+    """Which post or list a row of the store is: what its mark begins with."""
+    return mark.partition(" ")[0]
 
 
 def _mapping(post: dict[str, Any], name: str) -> dict[str, Any]:

@@ -1,30 +1,44 @@
-"""Where a post stands on its site: below its parents, or in its categories."""
+"""Where a post stands on its site: below its parents, or in its categories. And the pages that list posts: those of the
+categories, and those of the authors."""
 
 from __future__ import annotations
 
 import html
 import json
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from ingest.sources.connectors.wordpress.api import WordPressError
+from ingest.sources.connectors.wordpress.api import WordPressRefusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ingest.sources.connectors.wordpress.api import WordPressApi
 
-PER_PAGE = 100
 MAX_DEPTH = 20
 UNCATEGORISED = 1  # the id of the category that posts without one are in
+ARCHIVE = "id,name,link,description,yoast_head_json"
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A page that lists posts. `mark` tells it from all others, whatever its address; `facts` are as the API gives
+    them; `path`: its place in the tree of categories."""
+
+    mark: str
+    facts: dict[str, Any]
+    path: tuple[str, ...] = ()
 
 
 class Sections:
-    """The terms of hierarchical taxonomies: `routes` are theirs, such as “wp/v2/categories”. Terms are read once."""
+    """The terms of hierarchical taxonomies: `routes` are theirs, such as “wp/v2/categories”. Terms are read once.
+    Raises WordPressError where they cannot be: without them, all posts would seem to be in no category."""
 
     def __init__(self, api: WordPressApi, routes: Sequence[str]) -> None:
         self.api = api
         self.terms: dict[str, dict[int, tuple[str, int]]] = {}
+        self.listing: list[tuple[str, dict[str, Any]]] = []  # the terms that list posts, each with its taxonomy
         self.language = ""
         for route in dict.fromkeys(routes):
             self.terms[route.rpartition("/")[2]] = self._read(route)
@@ -37,19 +51,21 @@ class Sections:
     def _read(self, route: str) -> dict[int, tuple[str, int]]:
         """Name and parent of each term. A taxonomy that the API keeps to itself has none."""
         terms: dict[int, tuple[str, int]] = {}
-        page = 1
-        while True:
-            try:
-                answer = self.api.get(route, per_page=PER_PAGE, page=page, _fields="id,name,parent", orderby="id")
-            except WordPressError:
-                return terms
-            for term in answer.data if isinstance(answer.data, list) else []:
-                if isinstance(term, dict) and isinstance(term.get("id"), int):
-                    name = " ".join(html.unescape(str(term.get("name", ""))).split())
-                    terms[term["id"]] = name, int(term.get("parent") or 0)
-            if answer.pages is None or page >= answer.pages:
-                return terms
-            page += 1
+        try:
+            for term in self.api.every(route, _fields=f"{ARCHIVE},parent,count", orderby="id"):
+                terms[term["id"]] = name_of(term), int(term.get("parent") or 0)
+                if term.get("count"):
+                    self.listing.append((route.rpartition("/")[2], term))
+        except WordPressRefusal:
+            return {}
+        return terms
+
+    def archives(self) -> list[Archive]:
+        """The pages of the terms that list posts."""
+        return [
+            Archive(f"{taxonomy}/{term['id']}", term, self._path(self.terms.get(taxonomy, {}), term["id"]))
+            for taxonomy, term in self.listing
+        ]
 
     def path_of(self, post: dict[str, Any]) -> tuple[str, ...]:
         """Names from the root: the breadcrumb that the site's own plugin gives, else the deepest category, of equals
@@ -73,6 +89,20 @@ class Sections:
             names.append(name)
             term = parent
         return tuple(reversed(names))
+
+
+def authors(api: WordPressApi) -> list[Archive]:
+    """The pages of those who have written posts; none where the API keeps them to itself."""
+    try:
+        users = list(api.every("wp/v2/users", _fields=ARCHIVE, has_published_posts="true"))
+    except WordPressRefusal:
+        return []
+    return [Archive(f"users/{user['id']}", user) for user in users]
+
+
+def name_of(thing: dict[str, Any]) -> str:
+    """The name of a term or a user, without entities."""
+    return " ".join(html.unescape(str(thing.get("name", ""))).split())
 
 
 def _crumbs(seo: Any) -> tuple[str, ...]:
