@@ -105,10 +105,13 @@ def serve(pages: int) -> None:
     server.serve_forever()
 
 
-def measured(command: list[str]) -> tuple[float, float, float]:
+def measured(command: list[str], told: str = "") -> tuple[float, float, float]:
     """CPU seconds, wall seconds, and the most memory in MB of a process and its children."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    assert process.stdin is not None
+    process.stdin.write(told)
+    process.stdin.close()
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{command[1:3]} ended with {status}")
@@ -134,14 +137,13 @@ def our_crawl(base: str, pages: int, folder: Path, phase: str) -> tuple[float, f
         cores=1,
         options={"pages_a_second": 200, "concurrent": 8, "max_pages": pages * 2},
     )
-    plan.write(folder / "config.json")
-    run = "from ingest.sources.connectors.crawler import network, process; import sys, pathlib\n"
+    run = "from ingest.sources.connectors.crawler import network, process; import sys\n"
     run += "old = process.settings_of\n"
     run += "process.settings_of = lambda *a: old(*a) | {'DOWNLOAD_DELAY': 0, 'AUTOTHROTTLE_ENABLED': False}\n"
     if phase == "fetch":
         run += "process.read_all = lambda plan, store: None\n"
-    run += "sys.exit(process.main(pathlib.Path(sys.argv[1])))"
-    return measured([sys.executable, "-c", run, str(folder / "config.json")])
+    run += "sys.exit(process.main())"
+    return measured([sys.executable, "-c", run], plan.to_json())
 
 
 def main() -> None:

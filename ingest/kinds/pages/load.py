@@ -74,7 +74,7 @@ class PagesLoad:
             for line, url in stage.drop_unknown(self.project):
                 self.skipped.add(line, "no_title", address=url)
         is_fetched = self.task.source.site_source is not None
-        never_there = stage.drop_never_there(self.project) if is_fetched else 0
+        never_there = stage.drop_never_there(self.project, moves.circling(self.task.rows.site)) if is_fetched else 0
         return {
             **self.task.source.describe(),
             "rows": self.rows,

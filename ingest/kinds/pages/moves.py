@@ -159,9 +159,24 @@ def _redirects() -> Iterable[tuple[int, str, str, str, bool]]:
     )
 
 
+def circling(site: Site) -> list[int]:
+    """The lines of the staged rows whose redirects go in a circle."""
+    steps, lines = _read_steps(site, _redirects())
+    return [line for line, key in lines if _end(steps, key) is None]
+
+
 def _ends(site: Site, redirects: Iterable[tuple[int, str, str, str, bool]]) -> list[tuple[int, str, bool]]:
     """Line and the key at which each redirect ends, past others, and whether each step is for good; without those that
     go in a circle."""
+    steps, lines = _read_steps(site, redirects)
+    ends = ((line, _end(steps, key)) for line, key in lines)
+    return [(line, *end) for line, end in ends if end is not None]
+
+
+def _read_steps(
+    site: Site, redirects: Iterable[tuple[int, str, str, str, bool]]
+) -> tuple[dict[str, tuple[str, bool]], list[tuple[int, str]]]:
+    """By key, where it leads and whether for a time; and line and key of each that leads on within the site."""
     steps: dict[str, tuple[str, bool]] = {}
     lines: list[tuple[int, str]] = []
     for line, url, key, destination, is_temporary in redirects:
@@ -170,8 +185,7 @@ def _ends(site: Site, redirects: Iterable[tuple[int, str, str, str, bool]]) -> l
         except (NotAnAddress, AnotherSite, ValueError):
             continue
         lines.append((line, key))
-    ends = ((line, _end(steps, key)) for line, key in lines)
-    return [(line, *end) for line, end in ends if end is not None]
+    return steps, lines
 
 
 def _end(steps: Mapping[str, tuple[str, bool]], key: str) -> tuple[str, bool] | None:

@@ -150,13 +150,13 @@ def drop_unknown(project: Project) -> list[tuple[int, str]]:
     )
 
 
-def drop_never_there(project: Project) -> int:
-    """Takes out rows of addresses that answer 404 or 410 and that the project does not have: they never were pages.
-    Returns how many there were."""
+def drop_never_there(project: Project, circling: list[int]) -> int:
+    """Takes out rows of addresses that answer 404 or 410, or redirect in a circle (`circling`: their lines), and that
+    the project does not have: they never were pages. Returns how many there were."""
     return execute(
-        "DELETE FROM stage_page s WHERE s.status_code IN (404, 410) AND NOT EXISTS (SELECT FROM linker_page p "
-        "WHERE p.project_id = %s AND md5(p.canonical_url) = md5(s.canonical_url))",
-        [project.pk],
+        "DELETE FROM stage_page s WHERE (s.status_code IN (404, 410) OR s.line = ANY(%s)) AND NOT EXISTS (SELECT "
+        "FROM linker_page p WHERE p.project_id = %s AND md5(p.canonical_url) = md5(s.canonical_url))",
+        [circling, project.pk],
     )
 
 

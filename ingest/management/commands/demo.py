@@ -127,7 +127,7 @@ class Command(BaseCommand):
     def _demo_of_address(self, address: str, options: dict[str, Any]) -> None:
         base_url, host = allow_site(address)
         user = self._start_servers()
-        project = _project(slugify(host.replace(".", "-"))[:50], host, base_url, user)
+        project = _project(slugify(host.replace(".", "-").replace(":", "-"))[:50], host, base_url, user)
         with WorkerPool(options["workers"]) as pool:
             self._crawl(project, address, options["max_pages"], user, pool)
             self._embed_and_match(project, user, pool)

@@ -80,6 +80,18 @@ def test_a_page_that_lost_its_last_link_is_an_orphan_and_one_that_answers_404_wa
     assert (known(crawl)["/p7"], known(crawl)["/p8"]) == (["live", "Page /p7"], ["redirected", "Page /p8"])
 
 
+def test_a_redirect_in_a_circle_is_no_page_and_a_page_that_turns_into_one_leads_nowhere_until_it_answers(crawl, site):
+    site.replies |= {"/p7": redirect("/p7b"), "/p7b": redirect("/p7"), "/": page("Home", *PAGES, "/round")}
+    site.replies |= {"/round": redirect("/round?again=1"), "/round?again=1": redirect("/round")}
+    fetch(crawl)
+    assert known(crawl)["/p7"] == ["redirected", "Page /p7"]
+    assert Page.objects.get(url=f"{site.base}/p7").successor is None
+    assert len(known(crawl)) == 31
+    site.replies["/p7"] = page("Page /p7")
+    fetch(crawl)
+    assert known(crawl)["/p7"] == ["live", "Page /p7"]
+
+
 def test_what_is_gone_for_long_is_not_asked_for_again(crawl, site):
     del site.replies["/p8"]
     site.replies["/"] = page("Home", *(path for path in PAGES if path != "/p8"))

@@ -11,7 +11,6 @@ import sys
 import tempfile
 from dataclasses import asdict
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -22,7 +21,7 @@ from django.utils.translation import gettext as _
 from ingest.models import SourceKind, SourcePage
 from ingest.sources.connectors.base import Connector
 from ingest.sources.connectors.crawler.frontier import KNOWN, prepare
-from ingest.sources.connectors.crawler.options import Options
+from ingest.sources.connectors.crawler.options import MAX_PAGE, Options
 from ingest.sources.connectors.crawler.plan import Plan
 from ingest.sources.outgoing import OutgoingSession, read_bytes, why_unread
 from linker.errors import UserError
@@ -51,10 +50,7 @@ class Crawler(Connector):
         plan = self.plan(fetching)
         if plan.follows:
             _note_known_pages(fetching)
-        with tempfile.TemporaryDirectory(prefix="crawl-") as folder:
-            config = Path(folder) / "config.json"
-            plan.write(config)
-            _watch(fetching, config)
+        _watch(fetching, plan)
         fetching.counts.update(fetching.store.noted("counts", {}))
 
     def plan(self, fetching: Fetching) -> Plan:
@@ -66,7 +62,7 @@ class Crawler(Connector):
         with OutgoingSession(rules, "Anchorline") as session:
             try:
                 answer = session.get(source.address, stream=True)
-                size = len(read_bytes(answer))
+                size = len(read_bytes(answer, MAX_PAGE))
             except OSError as error:  # which requests' errors are
                 raise UserError(why_unread(source.address, error, rules)) from None
         if answer.status_code >= 400:
@@ -134,17 +130,19 @@ def _note_known_pages(fetching: Fetching) -> None:
         store.note("known_pages", True)
 
 
-def _watch(fetching: Fetching, config: Path) -> None:
+def _watch(fetching: Fetching, plan: Plan) -> None:
     """Runs the process to its end. Raises what `progress` raises, and UserError where the process cannot go on."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "ingest.sources.connectors.crawler.process", str(config)],
+            [sys.executable, "-m", "ingest.sources.connectors.crawler.process"],
             cwd=settings.BASE_DIR,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
         )
         try:
+            with contextlib.suppress(BrokenPipeError), process.stdin as told:  # type: ignore[union-attr]
+                told.write(plan.to_json().encode())
             fault = _follow(fetching, process)
         finally:
             _end(process)

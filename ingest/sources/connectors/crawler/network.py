@@ -16,6 +16,7 @@ from twisted.internet.threads import deferToThread
 from twisted.web.client import BrowserLikePolicyForHTTPS
 from zope.interface import implementer
 
+from ingest.sources.connectors.crawler.options import MAX_PAGE, Options
 from ingest.sources.outgoing import OutgoingRefused, Rules
 
 if TYPE_CHECKING:
@@ -23,10 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from ingest.sources.connectors.crawler.options import Options
-
 CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
-MAX_PAGE = 10 * 2**20  # bytes, unpacked
 NAMES_KEPT = 60.0  # seconds
 LARGEST_DELAY = 60.0
 PACKAGE = "ingest.sources.connectors.crawler"

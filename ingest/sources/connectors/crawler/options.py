@@ -8,6 +8,7 @@ from typing import Any, Self
 from linker.engine.patterns import PatternError, compile_pattern
 from linker.errors import UserError
 
+MAX_PAGE = 10 * 2**20  # bytes of a page, unpacked
 MAX_PATTERNS = 100
 # name: (least, most)
 BOUNDS = {

@@ -1,11 +1,10 @@
-"""What the process that crawls is told: one JSON file, written by the connector."""
+"""What the process that crawls is told by the connector, as JSON."""
 
 from __future__ import annotations
 
 import ipaddress
 import json
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ingest.addresses.normalise import Site
@@ -36,12 +35,12 @@ class Plan:
     sitemap_only: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
-    def write(self, path: Path) -> None:
-        path.write_text(json.dumps(asdict(self)))
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
 
     @classmethod
-    def read(cls, path: Path) -> Plan:
-        return cls(**json.loads(path.read_text()))
+    def of_json(cls, text: str) -> Plan:
+        return cls(**json.loads(text))
 
     @property
     def follows(self) -> bool:

@@ -1,4 +1,4 @@
-"""The process that crawls: python -m ingest.sources.connectors.crawler.process CONFIG.json
+"""The process that crawls: python -m ingest.sources.connectors.crawler.process, with a plan on its input
 
 It fills the store, and tells by lines of JSON on its output how far it has come; the last of them may be an error in a
 sentence. It needs neither Django's settings nor a database, and ends with the process that started it.
@@ -25,8 +25,8 @@ from ingest.sources.store import FetchStore
 from linker.errors import UserError
 
 
-def main(config: Path) -> int:
-    plan = Plan.read(config)
+def main() -> int:
+    plan = Plan.of_json(sys.stdin.read())
     end_with(plan.parent)
     errors = logging.StreamHandler(sys.stderr)
     errors.setLevel(logging.ERROR)
@@ -79,4 +79,4 @@ def fetch(plan: Plan, store: FetchStore) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main())

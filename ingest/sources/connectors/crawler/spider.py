@@ -14,7 +14,8 @@ from scrapy.utils.asyncio import create_looping_call
 
 from ingest.sources.connectors.crawler import soft_404
 from ingest.sources.connectors.crawler.answers import HTML, REDIRECTS, Answer
-from ingest.sources.connectors.crawler.network import MAX_PAGE, CheckedResolver
+from ingest.sources.connectors.crawler.network import CheckedResolver
+from ingest.sources.connectors.crawler.options import MAX_PAGE
 from ingest.sources.connectors.crawler.robots import MAX_BYTES as MAX_ROBOTS
 from ingest.sources.connectors.crawler.robots import origin
 from ingest.sources.outgoing import MAX_REDIRECTS, OutgoingRefused, certificate_fault

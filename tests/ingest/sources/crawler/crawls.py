@@ -40,17 +40,22 @@ def plan(site: SiteServer, folder: Path, **values: Any) -> Plan:
     )
 
 
-def begin(plan: Plan, folder: Path) -> subprocess.Popen[str]:
-    config = folder / "config.json"
-    plan.write(config)
-    command = [sys.executable, "-m", "ingest.sources.connectors.crawler.process", str(config)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def begin(plan: Plan) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "ingest.sources.connectors.crawler.process"]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    process.stdin.write(plan.to_json())
+    process.stdin.close()
+    process.stdin = None  # or communicate() would write to it
+    return process
 
 
 def crawl(site: SiteServer, folder: Path, **values: Any) -> FetchStore:
     """A crawl to its end; the store it filled."""
     planned = plan(site, folder, **values)
-    process = begin(planned, folder)
+    process = begin(planned)
     said, faults = process.communicate(timeout=60)
     assert process.returncode == 0, said + faults
     assert faults == ""

@@ -226,7 +226,7 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(tmp_path):
     reached = threading.Event()
     with served(replies) as site:
         site.before = lambda path: reached.set() if sum(site.asked.values()) > 30 else None
-        process = begin(plan(site, tmp_path), tmp_path)
+        process = begin(plan(site, tmp_path))
         assert reached.wait(30)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -243,7 +243,7 @@ def test_a_killed_crawl_goes_on_and_fetches_nothing_twice(tmp_path):
 def test_a_crawl_ends_with_the_process_that_began_it(tmp_path):
     with served({"/": page("Home")}) as site:
         site.before = lambda path: time.sleep(1) if path == "/" else None
-        process = begin(plan(site, tmp_path, parent=1), tmp_path)
+        process = begin(plan(site, tmp_path, parent=1))
         assert process.wait(20) == 1
 
 

@@ -158,7 +158,7 @@ def test_a_page_that_alone_is_refused_slows_the_crawl_down_once(tmp_path):
 def test_a_crawl_that_is_killed_goes_on_and_asks_twice_only_for_what_was_on_its_way(tmp_path):
     with nginx(tmp_path, site_of()) as site:
         for asked in (30, 60, 90):
-            process = begin(plan(site, tmp_path), tmp_path)
+            process = begin(plan(site, tmp_path))
             end = time.monotonic() + 30
             while len(site.asked()) < asked and time.monotonic() < end:
                 time.sleep(0.005)

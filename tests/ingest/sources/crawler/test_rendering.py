@@ -120,5 +120,5 @@ def test_where_no_browser_is_the_option_says_what_is_missing(monkeypatch):
 def test_a_browser_that_does_not_start_ends_the_crawl_with_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("CHROMIUM", "/bin/false")
     with served(shop()) as site:
-        said, _ = begin(plan(site, tmp_path, browser=True), tmp_path).communicate(timeout=60)
+        said, _ = begin(plan(site, tmp_path, browser=True)).communicate(timeout=60)
     assert "The browser /bin/false cannot be started" in json.loads(said.splitlines()[-1])["error"]
