@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlencode
 
@@ -45,11 +46,19 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
         rows=rows,
         count=reads.chosen_pages(project, query).count(),
         first_query=urlencode(query.to_query()),
+        missing_query="" if rows else _among_the_missing(project, query),
         next_query=urlencode({**query.to_query(), "after": following}) if following else "",
         languages=languages,
         filters=PageListForm(project, query, languages),
     )
     return render(request, "linker/pages.html", context)
+
+
+def _among_the_missing(project: Project, query: reads.PageListFilter) -> str:
+    """The address's query that finds missing pages by the same filters; empty where there are none."""
+    other = replace(query, show="missing", after=None)
+    found = query.show == "live" and reads.chosen_pages(project, other).exists()
+    return urlencode(other.to_query()) if found else ""
 
 
 @access.posts("pages")

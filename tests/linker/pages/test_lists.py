@@ -123,3 +123,12 @@ def test_the_form_counts_the_donors_that_a_run_would_take(fields, site):
 def test_a_pattern_that_cannot_be_read_is_an_error_and_not_a_count(site):
     with pytest.raises(PatternError):
         count_chosen(site, PageFilter(url_pattern="("))
+
+
+def test_a_search_that_finds_missing_pages_alone_leads_to_them(client_for, manager, site):
+    client = client_for(manager)
+    shown = compact(client.get("/p/shop/pages/?q=gone").content.decode())
+    assert '<a href="?q=gone&amp;show=missing">Show missing pages</a>' in shown
+    assert "Gone" in client.get("/p/shop/pages/?q=gone&show=missing").content.decode()
+    for query in ("q=tent", "q=nothing", "q=gone&show=orphans"):
+        assert "Show missing pages" not in client.get(f"/p/shop/pages/?{query}").content.decode()
