@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.utils.translation import gettext
 
+from ingest.addresses.normalise import AnotherSite
 from ingest.errors import FileError
 from ingest.formats.known_file import KnownFileError
 from ingest.kinds import registry
@@ -93,7 +95,30 @@ class FilePreview(MappedRows):
             return []
         if self.missing:
             return [Note(self.missing, True)]
-        return [*self.kind.notes(self), *(Note(text, True) for text in self.source.warnings())]
+        of_others = [Note(text, True)] if (text := self.of_another_site) else []
+        return [*of_others, *self.kind.notes(self), *(Note(text, True) for text in self.source.warnings())]
+
+    @property
+    def of_another_site(self) -> str:
+        """A sentence where the addresses of the first rows are those of other sites alone."""
+        columns = self.mapping.get("url") or self.mapping.get("source") or []
+        prefix = next(iter(self.mapping.get("prefix", [])), "")
+        hosts: set[str] = set()
+        for address in filter(None, (cell for column in columns for cell in self.cells(column))):
+            try:
+                self.site.canonical_url(self.site.full_address(address, prefix))
+            except AnotherSite:
+                hosts.add(urlsplit(address).netloc)
+            except ValueError:
+                continue
+            else:
+                return ""
+        if not hosts:
+            return ""
+        said = gettext(
+            "The first rows are pages of %(host)s, and this project is of %(site)s: rows of another site are left out."
+        )
+        return said % {"host": min(hosts), "site": self.project.base_url}
 
 
 def preview_file(

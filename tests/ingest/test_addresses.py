@@ -127,6 +127,18 @@ def test_a_prefix_is_remembered_with_its_column_and_not_used_for_another(project
     assert "prefix" not in preview_file(project, "pages", other, other.name, None).mapping
 
 
+def test_a_file_of_another_site_is_said_to_be_before_it_is_imported(project, tmp_path):
+    header, others = ("Address", "Title 1"), [("https://other.example/a", "A"), ("https://www.other.example/b", "B")]
+    for rows, warns in (
+        (others, True),
+        ([*others, (f"{SITE}/a", "A")], False),
+        ([("", ""), ("no address", "A")], False),
+    ):
+        looked = preview_file(project, "pages", write(tmp_path / "crawl.csv", header, rows), "crawl.csv", None)
+        said = " ".join(note.text for note in looked.notes)
+        assert ("are pages of other.example, and this project is of https://shop.example" in said) is warns
+
+
 def test_rows_of_files_that_lack_their_last_cells_are_counted_as_what_they_are(project, tmp_path):
     path = tmp_path / "internal_all.csv"
     path.write_text(
