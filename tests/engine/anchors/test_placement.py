@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,6 +30,23 @@ def test_every_mention_is_found(text: str) -> None:
         if folded.startswith("tent", place) and is_boundary(folded, place) and is_boundary(folded, place + 4)
     ]
     assert [start for start, _ in occurrences(Folded(text), "tent")] == expected
+
+
+@given(
+    st.lists(st.sampled_from(["a", "red", "tent", "red tent", " ", "  ", "\t", "\n", ".", "tents"]), max_size=25).map(
+        "".join
+    ),
+    st.sampled_from(["red tent", "a red  tent", "tent tent", "a a", "tent a red"]),
+)
+@settings(max_examples=400, deadline=None)
+def test_words_of_a_phrase_are_found_where_a_regular_expression_finds_them(parts: list[str], phrase: str) -> None:
+    text = "".join(parts)
+    pattern = re.compile(" +".join(map(re.escape, phrase.split())))
+    folded = fold_chars(text)
+    starts = [place for place in range(len(folded)) if pattern.match(folded, place) and is_boundary(folded, place)]
+    ends = {start: pattern.match(folded, start).end() for start in starts}  # type: ignore[union-attr]
+    expected = [(start, ends[start]) for start in starts if is_boundary(folded, ends[start])]
+    assert occurrences(Folded(text), phrase) == expected
 
 
 @pytest.mark.parametrize(
