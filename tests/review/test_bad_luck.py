@@ -115,6 +115,9 @@ def _publish_and_die(draft: int, step: int) -> int:
     connection.close()
     child = os.fork()
     if child == 0:
+        # Where a test with a browser ran before in this process, its loop is not the child's, and so "connection" is
+        # another one here: that of the parent, which would be left in the middle of a transaction.
+        connection.connection = None
 
         def progress(done: int, _total: int, _stage: str = "") -> None:
             if done == step:
