@@ -30,7 +30,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TORCH ?= auto
 PORT ?= 8000
 WORKERS ?= 2
-TEST_PROCESSES ?= 2
+TEST_PROCESSES ?= 3
 
 .PHONY: help install demo test test-fast fuzz faults screenshots lint hooks approval links bench lock clean clean-data
 

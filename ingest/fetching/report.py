@@ -57,7 +57,7 @@ TABLE = Table(
         "links": gettext_lazy("Links"),
         "redirects": gettext_lazy("Redirects"),
         "broken": gettext_lazy("Broken addresses"),
-        "soft_404": gettext_lazy("Pages that say there is no such page (soft 404)"),
+        "soft_404": gettext_lazy("Answers that hide that there is no page (soft 404)"),
         "barred": gettext_lazy("Barred by robots.txt"),
         "protected": gettext_lazy("Behind a password"),
         "offsite": gettext_lazy("On another site"),
@@ -81,6 +81,15 @@ def unread_sitemap(one: str) -> str:
     return _("A sitemap could not be read, so pages that it alone names were not found: %(which)s.") % {"which": one}
 
 
+def soft_404(addresses: int) -> str:
+    said = ngettext(
+        "%(n)s address answers as if there were a page, and there is none: it counts as gone.",
+        "%(n)s addresses answer as if there were pages, and there are none: they count as gone.",
+        addresses,
+    )
+    return said % {"n": number(addresses)}
+
+
 def sentences(report: FetchReport) -> list[str]:
     pages = ngettext("%(n)s page was fetched.", "%(n)s pages were fetched.", report.pages)
     said = [pages % {"n": number(report.pages)}]
@@ -92,12 +101,7 @@ def sentences(report: FetchReport) -> list[str]:
         others = ngettext("%(n)s more sitemap could not be read.", "%(n)s more sitemaps could not be read.", more)
         said.append(others % {"n": number(more)})
     if report.soft_404:
-        gone = ngettext(
-            "%(n)s address answers as a page, and says that there is none: it counts as gone.",
-            "%(n)s addresses answer as pages, and say that there are none: they count as gone.",
-            report.soft_404,
-        )
-        said.append(gone % {"n": number(report.soft_404)})
+        said.append(soft_404(report.soft_404))
     if report.slowed:
         slowly = _("The site refused requests, so the crawl slowed down: up to %(seconds)s s from one to the next.")
         said.append(slowly % {"seconds": decimal(report.slowest / 1000, 2)})

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from ingest.fetching import faults, steps
 from ingest.fetching.manage import sources_of
-from ingest.fetching.report import FetchReport
+from ingest.fetching.report import FetchReport, soft_404
 from ingest.fetching.run import can_go_on, fetches_of, newest_store
 from ingest.models import Schedule
 from ingest.sources.connectors import registry
@@ -52,6 +52,11 @@ class FetchRow:
     @property
     def is_active(self) -> bool:
         return self.active_run is not None
+
+    @property
+    def soft_404(self) -> str:
+        """What is said of pages that are none, whatever they answer with; empty where there are none."""
+        return soft_404(self.report.soft_404) if self.report.soft_404 else ""
 
     @property
     def has_shrunk(self) -> bool:

@@ -65,6 +65,8 @@ def test_a_page_found_at_a_new_address_keeps_its_row(project, tmp_path):
     assert (page.url, page.status, report["moved"], project.pages.count()) == (f"{SITE}/b", "live", 1, 2)
     assert PageAddress.objects.get().url == f"{SITE}/a"
     assert [event.kind for event in page.events.all()] == ["moved"]
+    assert (report["pages"], report["former"]) == (2, 1)
+    assert report["new"] + report["updated"] + report["unchanged"] == 2
 
 
 def test_files_that_name_the_former_address_mean_the_page(project, tmp_path):

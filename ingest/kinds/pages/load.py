@@ -135,7 +135,9 @@ class PagesLoad:
         """Merges the stage with the tables, and works out what follows from it; completes the report."""
         self.task.note_stage("Saving categories")
         lock(self.project)
-        moved = self._move_pages()
+        moved, former = self._move_pages()
+        if former:
+            report |= {"former": former, **stage.count_staged()}
         report |= self._save_categories()
         self.task.note_stage("Saving pages")
         report |= self._save_pages()
@@ -191,13 +193,14 @@ class PagesLoad:
             report["own_crumbs"] = paths.own_crumbs
         return report
 
-    def _move_pages(self) -> int:
-        """Pages that the crawl finds at another address; returns how many."""
+    def _move_pages(self) -> tuple[int, int]:
+        """Pages that the crawl finds at another address; returns how many, and how many of its rows are addresses that
+        pages had before."""
         if not self.is_crawl:
-            return 0
+            return 0, 0
         moves.note_naming(self.project)
         if self.is_first:
-            return 0
+            return 0, 0
         return moves.move_pages(self.project, self.task.rows.site, self.task.seen_at, self.task.run)
 
     def _tell_what_became(self) -> Counts:

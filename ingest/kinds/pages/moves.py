@@ -125,9 +125,9 @@ DELETE FROM linker_pageaddress a USING linker_page p WHERE a.project_id = %s AND
 """
 
 
-def move_pages(project: Project, site: Site, at: datetime, run: Run | None) -> int:
+def move_pages(project: Project, site: Site, at: datetime, run: Run | None) -> tuple[int, int]:
     """Before the staged pages of a crawl are merged: gives pages that have moved their new addresses, and takes rows of
-    addresses that they had out of the stage. Returns how many moved."""
+    addresses that they had out of the stage. Returns how many moved, and how many such rows there were."""
     execute("CREATE TEMP TABLE stage_end (line bigint, key text, is_permanent boolean)")
     copy_rows_in("stage_end", ("line", "key", "is_permanent"), _ends(site, _redirects()))
     execute("CREATE INDEX ON stage_end (line); ANALYZE stage_end")
@@ -138,10 +138,9 @@ def move_pages(project: Project, site: Site, at: datetime, run: Run | None) -> i
     execute(_MOVED_NEWS, values)
     execute(_MOVED_STATE, values)
     moved = record(project, EventOrigin.CRAWL, run=run).get("moved", 0)
-    execute(_FORMER, values)
-    execute(_FORMER_AND_GONE, values)
+    former = execute(_FORMER, values) + execute(_FORMER_AND_GONE, values)
     execute("DROP TABLE stage_end, stage_moved")
-    return moved
+    return moved, former
 
 
 def name_by_new_addresses(project: Project) -> None:

@@ -56,6 +56,7 @@ class PagesReport(ImportReport):
     indexable: int | None = None
     came_back: int | None = None
     moved: int | None = None
+    former: int | None = None
     redirected: int | None = None
     merged: int | None = None
     removed: int | None = None
@@ -88,6 +89,7 @@ TABLE = import_table(
         "html": gettext_lazy("HTML pages"),
         "came_back": gettext_lazy("Missing before, now in the file again"),
         "moved": gettext_lazy("Pages at another address than before"),
+        "former": gettext_lazy("Rows of addresses that pages had before"),
         "redirected": gettext_lazy("Pages that redirect to another now"),
         "merged": gettext_lazy("Pages merged into another"),
         "removed": gettext_lazy("Pages removed"),
@@ -115,7 +117,7 @@ TABLE = import_table(
     },
     order=(
         *("file", "rows", "html", "pages", "new", "updated", "came_back", "unchanged"),
-        *("moved", "redirected", "merged", "removed", "restored"),
+        *("moved", "former", "redirected", "merged", "removed", "restored"),
         *("missing", "duplicates", "not_pages", "more_rows", *LEFT_OUT),
         *("indexable", "categories", "category_source", "empty_breadcrumb", "own_crumbs"),
         *("renamed_categories", "without_category"),
@@ -136,6 +138,7 @@ def _of_pages(report: PagesReport) -> list[str]:
         _categories(report),
         _missing(report.missing or 0),
         became(report),
+        _former(report.former or 0),
         "" if report.sensitive_pages is None else _sensitive(report),
         roles_sentence(report.roles or {}),
         cut_off(report),
@@ -175,6 +178,15 @@ def _missing(pages: int) -> str:
         pages,
     )
     return said % {"pages": number(pages)} if pages else ""
+
+
+def _former(rows: int) -> str:
+    said = ngettext(
+        "%(rows)s more row is an address that a page had before.",
+        "%(rows)s more rows are addresses that pages had before.",
+        rows,
+    )
+    return said % {"rows": number(rows)} if rows else ""
 
 
 class Became(Protocol):
