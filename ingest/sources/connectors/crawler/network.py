@@ -101,6 +101,8 @@ def settings_of(options: Options, user_agent: str, timeout: float) -> dict[str, 
     """Scrapy's settings for a crawl: nothing follows redirects, tries again or keeps cookies but the crawl itself."""
     return {
         "USER_AGENT": user_agent,
+        # No Accept-Language: each address answers in its own, or in the site's.
+        "DEFAULT_REQUEST_HEADERS": {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
         "SCHEDULER": f"{PACKAGE}.spider.StoredScheduler",
         "TWISTED_DNS_RESOLVER": f"{PACKAGE}.network.CheckedResolver",
         "DOWNLOAD_HANDLERS": {
@@ -109,6 +111,8 @@ def settings_of(options: Options, user_agent: str, timeout: float) -> dict[str, 
         },
         "DOWNLOADER_MIDDLEWARES_BASE": {
             "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
+            "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
+            "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
             "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": 590,
         },
         "SPIDER_MIDDLEWARES_BASE": {},

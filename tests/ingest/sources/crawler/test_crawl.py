@@ -129,6 +129,13 @@ def test_errors_are_what_they_are(odd):
     assert "/manual.pdf" not in found
 
 
+def test_every_request_says_who_asks(odd):
+    site, _store = odd
+    assert {"/", "/robots.txt", "/index.xml"} < site.headers_of.keys()
+    assert {headers.get("User-Agent") for headers in site.headers_of.values()} == {"Anchorline/test"}
+    assert not any("Accept-Language" in headers for headers in site.headers_of.values())
+
+
 def test_what_robots_txt_bars_is_not_asked_for(odd):
     site, store = odd
     assert pages(store, "fault")["/private/x"] == "robots.txt"
