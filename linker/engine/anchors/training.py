@@ -10,7 +10,6 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import lightgbm
 import numpy as np
 
 from linker.engine.anchors.boundaries import BoundaryModel, learn_boundaries, link_positions
@@ -19,6 +18,7 @@ from linker.engine.anchors.spans import SpanFinder, spans_of_pairs, text_blocks
 from linker.engine.anchors.tokenized import SpanReader, TokenizedTexts
 from linker.engine.evidence import text_evidence
 from linker.engine.index import Progress, no_progress
+from linker.engine.lightgbm_alone import lightgbm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,10 +16,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lightgbm
 import numpy as np
 
 from linker.engine.anchors.features import WORD_FEATURES
+from linker.engine.lightgbm_alone import lightgbm
 from linker.engine.ranking.features import FEATURES
 
 if TYPE_CHECKING:

@@ -14,12 +14,11 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import lightgbm
 import numpy as np
-from sklearn.isotonic import IsotonicRegression
 
 from linker.engine.arrays.vectors import slices
 from linker.engine.index import Progress, no_progress
+from linker.engine.lightgbm_alone import lightgbm
 from linker.engine.limits import Limits
 from linker.engine.ranking.features import FEATURES, GROUPS
 from linker.engine.ranking.rankers.base import Card, Scorer
@@ -84,11 +83,30 @@ class Quality:
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """Isotonic steps from raw scores to probabilities: `score` rises, float64 [k], `probability` never falls."""
+
+    score: NDArray[np.float64]
+    probability: NDArray[np.float64]
+
+    @classmethod
+    def learned(cls, raw: NDArray[np.float64], right: NDArray[np.bool_]) -> Calibration:
+        from sklearn.isotonic import IsotonicRegression  # takes a second; few processes learn
+
+        steps = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(raw, right)
+        return cls(steps.X_thresholds_, steps.y_thresholds_)
+
+    def of(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Between two steps on the line from the one to the other, beyond them all as at the last."""
+        return np.interp(raw, self.score, self.probability)
+
+
+@dataclass(frozen=True)
 class TrainedScorer(Scorer):
     """`models`, one a fold, a calibration from their mean to a probability, and their measured quality."""
 
     models: tuple[Any, ...]
-    calibration: IsotonicRegression
+    calibration: Calibration
     quality: Quality
     columns: tuple[str, ...] = FEATURES
     version: str = VERSION
@@ -133,7 +151,7 @@ class TrainedScorer(Scorer):
             "version": self.version,
             "columns": self.columns,
             "models": [model.model_to_string() for model in self.models],
-            "calibration": [self.calibration.X_thresholds_.tolist(), self.calibration.y_thresholds_.tolist()],
+            "calibration": [self.calibration.score.tolist(), self.calibration.probability.tolist()],
             "quality": asdict(self.quality),
         }
         return zlib.compress(json.dumps(kept).encode())
@@ -142,7 +160,7 @@ class TrainedScorer(Scorer):
     def from_bytes(cls, kept: bytes) -> TrainedScorer:
         """The ranker that `to_bytes` kept. Raises KeyError where it learned from features that are no more."""
         values = json.loads(zlib.decompress(kept))
-        calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(*values["calibration"])
+        calibration = Calibration(*(np.array(part, dtype=np.float64) for part in values["calibration"]))
         columns = tuple(values["columns"])
         gone = [name for name in columns if name not in FEATURES]
         if gone:
@@ -166,12 +184,12 @@ def _read(model: lightgbm.Booster, features: NDArray[np.float32]) -> NDArray[np.
     return np.asarray(model.predict(features, raw_score=True, num_threads=1))
 
 
-def calibrated(calibration: IsotonicRegression, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+def calibrated(calibration: Calibration, raw: NDArray[np.float64]) -> NDArray[np.float64]:
     """Isotonic steps for raw scores [m], tilted by the raw score within a step so that no two different scores are
     equal; float64 [m] in [0, 1]."""
     if not len(raw):
         return np.empty(0)
-    steps = calibration.predict(raw)
+    steps = calibration.of(raw)
     tilt = 1e-4 / (1 + np.exp(-np.clip(raw, -30, 30)))
     probability: NDArray[np.float64] = np.clip(steps * (1 - 1e-4) + tilt, 0, 1)
     return probability
@@ -241,8 +259,7 @@ def fit(data: TrainingSet, pages: int, options: TrainOptions, at_a_time: int = L
         for number, (model, said) in enumerate(pool.map(without, range(options.folds))):
             models.append(model)
             held_back[groups == number] = said
-    calibration = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    calibration.fit(held_back, data.label)
+    calibration = Calibration.learned(held_back, data.label)
     quality = _quality(data, held_back, pages, options)
     return TrainedScorer(tuple(models), calibration, quality, options.columns, VERSION, places)
 

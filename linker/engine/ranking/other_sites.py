@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lightgbm
 import numpy as np
 
+from linker.engine.lightgbm_alone import lightgbm
 from linker.engine.ranking.approval import A_TEXT
 from linker.engine.ranking.features import FEATURES
 from linker.engine.ranking.rankers.base import Card, Scorer
