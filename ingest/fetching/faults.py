@@ -28,6 +28,8 @@ FAULTY = (
     "SELECT id, key FROM page WHERE (state = 'failed' OR status_code >= 300 OR fault <> '') "
     f"AND coalesce(status_code, 0) <> {NOT_MODIFIED}"
 )
+# Where a fetch broke off, silence may be the site's and not the address's.
+ANSWERED = f"AND fault IN ('', '{BARRED}')"
 # Where each page that redirects leads in the end, past `hops` redirects; a loop ends where it began.
 ENDS = "faulty_end (page INTEGER PRIMARY KEY, url TEXT NOT NULL, hops INTEGER NOT NULL, is_loop INTEGER NOT NULL)"
 END = "LEFT JOIN faulty_end e ON e.page = p.id"
@@ -83,8 +85,10 @@ class FaultyLink:
 
 
 def find_faulty(store: FetchStore, site: Site) -> None:
-    """Writes down which links lead to pages that are broken, barred or redirect, instead of what was written before."""
-    faulty = {key: page for page, key in store.connection.execute(FAULTY)}
+    """Writes down which links lead to pages that are broken, barred or redirect, instead of what was written before. Of
+    a fetch that saw a part of the site, addresses that did not answer do not count."""
+    which = FAULTY if store.noted("crawl_is_whole", True) else f"{FAULTY} {ANSWERED}"
+    faulty = {key: page for page, key in store.connection.execute(which)}
     page_of = _page_of(site, faulty)
     ends = _ends(store, page_of)
     with store.transaction() as rows:

@@ -23,6 +23,7 @@ MAX_LENGTH = 100
 LONGEST_SHIFT = timedelta(hours=25)  # by which a zone has put its clocks forward: Samoa has left out a day
 _FIELD = r"(?:[0-9*/,#-]|[A-Za-z]{3}|[Ll])+"  # not R and H, which croniter has for a time that is drawn by lot
 FIELDS = re.compile(rf"{_FIELD}(?: {_FIELD}){{4}}")
+_RANGE = re.compile(r"\b(\d+)-(\d+)\b")
 BY_NAME = {"daily": "0 3 * * *", "weekly": "0 3 * * 1"}
 
 
@@ -42,10 +43,14 @@ def checked(text: str) -> str:
     [_minute, _hour, day, month, _weekday] = cron.split()
     if "0" in re.split(r"[-,]", f"{_without_steps(day)},{_without_steps(month)}"):
         raise UserError(_("“%(cron)s” is no cron expression: days and months are counted from 1.") % {"cron": cron})
+    if any(int(first) > int(last) for first, last in _RANGE.findall(" ".join(cron.split()[:4]))):
+        said = _("“%(cron)s” is no cron expression: a range goes from the lower number to the higher one.")
+        raise UserError(said % {"cron": cron})
     try:
         [minutes, *_others] = croniter.expand(cron)[0]
-    except ValueError as error:
-        raise UserError(_("“%(cron)s” is no cron expression: %(error)s") % {"cron": cron, "error": error}) from None
+    except ValueError:
+        said = _("“%(cron)s” is no cron expression: one of its numbers or names is none that its field can have.")
+        raise UserError(said % {"cron": cron}) from None
     if len(minutes) != 1 or minutes == ["*"]:
         raise UserError(
             _("“%(cron)s” comes more than once an hour. Write one number for the minute, such as 0.") % {"cron": cron}

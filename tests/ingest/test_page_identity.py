@@ -350,6 +350,7 @@ def test_what_a_page_is_already_is_noted_once(project):
         assert tell(*words).strip() == "That was known. Nothing was changed."
     assert PageEvent.objects.count() == 3
     tell("moved", other.url, f"{SITE}/new")
+    assert tell("moved", other.url, f"{SITE}/new").strip() == "That was known. Nothing was changed."
     assert "is a page of the project now" in tell("created", other.url)  # another page, where the first was
 
 
@@ -363,4 +364,4 @@ def test_the_command_says_that_a_page_that_moves_keeps_what_it_has(project):
 def test_the_command_counts_one_suggestion_as_one(project):
     page = make_page(project, "/old")
     make_edge(project, page, make_page(project, "/b"))
-    assert tell("removed", page.url).strip() == f"{page.url} is removed now. 1 suggestion followed."
+    assert tell("removed", page.url).strip() == f"{page.url} is removed now. 1 suggestion left the queue."

@@ -87,6 +87,8 @@ class Telling:
     def is_so(self, kind: PageEventKind, address: str, new: str) -> bool:
         """Whether the page is what the event would make of it, whenever that came about."""
         page = self.pages.find(address)
+        if isinstance(page, int) and kind is PageEventKind.MOVED:
+            return self._is_former(page, address) and self.pages.find(new) == page
         if not isinstance(page, int) or kind not in STATES:
             return False
         if kind is PageEventKind.CREATED and self._is_free(page, address):

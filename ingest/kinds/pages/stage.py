@@ -164,7 +164,7 @@ def count_staged() -> dict[str, int]:
     """Pages in the stage: `pages`, `html`, `indexable`, `without_category`."""
     [row] = fetch(
         "SELECT count(*), count(*) FILTER (WHERE html), count(*) FILTER (WHERE indexable), "
-        "count(*) FILTER (WHERE category IS NULL) FROM stage_page"
+        f"count(*) FILTER (WHERE category IS NULL AND {sql(ANSWERING, 's')}) FROM stage_page s"
     )
     return dict(zip(("pages", "html", "indexable", "without_category"), row, strict=True))
 

@@ -98,4 +98,5 @@ def _said(url: str, new: str, told: dict[str, int], moved: int) -> str:
         return KNOWN
     kind = PageEventKind(next(iter(told)))
     about = {"url": url, "new": new, "moved": f"{moved:,} {'suggestion' if moved == 1 else 'suggestions'}"}
-    return SAID[kind].format(**about) + (f" {about['moved']} followed." if moved else "")
+    went = "left the queue" if kind is PageEventKind.REMOVED else "followed"
+    return SAID[kind].format(**about) + (f" {about['moved']} {went}." if moved else "")

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from ingest.fetching import faults
 from ingest.fetching.run import newest_store, start_fetch
+from ingest.kinds.project_pages import site_of
 from ingest.sources.store import FetchStore
 from tests.ingest.schedules.work import work_off
 from tests.ingest.sources.generated import SITE, MadePage
@@ -41,6 +42,17 @@ def test_each_faulty_link_is_listed_and_no_other(fetched):
     found = list(faults.every_faulty_link(store))
     assert len(found) == len({link.at for link in found}) == 63
     assert {link.status for link in found} == {301, 404}
+
+
+def test_silence_while_a_fetch_breaks_off_breaks_no_link(fetched):
+    with FetchStore(newest_store(fetched)) as store:
+        store.connection.execute("UPDATE page SET state = 'failed', status_code = NULL, fault = 'no answer' "
+                                 "WHERE url LIKE '%/guides/1'")  # fmt: skip
+        for is_whole, broken in ((True, 64), (False, 62)):
+            with store.transaction():
+                store.note("crawl_is_whole", is_whole)
+            faults.find_faulty(store, site_of(fetched.project))
+            assert faults.counts(store.path)["broken"] == broken
 
 
 def test_a_loop_is_a_loop_and_a_chain_shows_where_it_ends(project, source, made_site, viewer, client_for):

@@ -93,6 +93,8 @@ def test_what_means_something_is_kept(entered, stored):
         ("0 0 30 2 *", "never comes"),
         ("0 25 * * *", "no cron expression"),
         ("0 3 1-0 * *", "counted from 1"),
+        ("0 2-1 * * *", "from the lower number"),
+        ("0 3 1 dez *", "none that its field can have"),
         ("0 3 1 0,2 *", "counted from 1"),
         ("0 3 * * * *", "five fields"),
         ("@hourly", "five fields"),
