@@ -82,6 +82,9 @@ def main() -> None:
     head()
     project = stored(options.pages)
     whole = matched(project)
+    with connection.cursor() as cursor:  # or PostgreSQL cleans up behind it while the others are measured
+        cursor.execute("VACUUM ANALYZE")
+        cursor.execute("CHECKPOINT")
     ids = np.array(project.pages.order_by("pk").values_list("pk", flat=True))
     chance, changed = np.random.default_rng(3), set[int]()
     for share in options.shares:

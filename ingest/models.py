@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from linker.models import Page, Project, Run
@@ -147,3 +148,8 @@ class Schedule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source or 'Match'}: {self.cron}"
+
+    @property
+    def is_due(self) -> bool:
+        """Whether its time has come and it waits: for a run that is under way, or for a worker."""
+        return self.enabled and self.next_at <= timezone.now()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.urls import reverse
 from django.utils import timezone
 
@@ -202,6 +203,15 @@ def test_when_a_schedule_comes_is_said_in_words_and_an_odd_expression_beside_the
         said = words(client.get(page))
         assert "Every Monday, Tuesday, Wednesday at 04:30" in said
         assert "30 4 * * 1-3" in said
+
+
+def test_a_schedule_whose_time_has_come_is_said_to_wait(client, source):
+    client.post(reverse("source_schedule", args=["shop", source.pk]), {"rhythm": "daily", "time": "03:00"})
+    pages = [reverse("source", args=["shop", source.pk]), reverse("schedules", args=["shop"])]
+    for late, waits in ((timedelta(0), False), (timedelta(days=2), True)):
+        Schedule.objects.update(next_at=F("next_at") - late)
+        for page in pages:
+            assert ("as soon as no other run is in its way" in words(client.get(page))) is waits
 
 
 def test_a_fetch_that_is_under_way_is_cancelled_on_the_page_of_its_source(client, source, project, redis_server):
