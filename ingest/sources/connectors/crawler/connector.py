@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ingest.sources.outgoing import Rules
 
 WAIT_SECONDS, STOP_SECONDS = 1.0, 5.0
+KILLED_AT_MOST = 3
 MAX_CORES = 8
 ASKED_ON = timedelta(days=30)  # for which a page that was removed is asked for
 LAST_WORDS = 2000  # bytes of what a process wrote before it ended
@@ -131,7 +132,19 @@ def _note_known_pages(fetching: Fetching) -> None:
 
 
 def _watch(fetching: Fetching, plan: Plan) -> None:
-    """Runs the process to its end. Raises what `progress` raises, and UserError where the process cannot go on."""
+    """Runs the process to its end; one that is killed, as for want of memory, is begun again and goes on where it was.
+    Raises what `progress` raises, and UserError where the process cannot go on."""
+    for _time in range(KILLED_AT_MOST):
+        if not _is_killed(fetching, plan):
+            return
+    raise UserError(
+        _("The crawler was killed %(times)s times: the machine may lack memory. What it has fetched is kept.")
+        % {"times": KILLED_AT_MOST}
+    )
+
+
+def _is_killed(fetching: Fetching, plan: Plan) -> bool:
+    """Runs the process; whether somebody killed it. Raises as _watch does."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", "ingest.sources.connectors.crawler.process"],
@@ -148,11 +161,14 @@ def _watch(fetching: Fetching, plan: Plan) -> None:
             _end(process)
         if fault:
             raise UserError(fault)
+        if process.returncode < 0:
+            return True
         if process.returncode:
             errors.seek(0, os.SEEK_END)
             errors.seek(max(0, errors.tell() - LAST_WORDS))
             last = errors.read().decode("utf-8", "replace").strip().splitlines()
             raise RuntimeError(f"the crawler ended with {process.returncode}: {' | '.join(last[-3:])}")
+        return False
 
 
 def _follow(fetching: Fetching, process: subprocess.Popen[bytes]) -> str:

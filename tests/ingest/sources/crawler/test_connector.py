@@ -56,6 +56,29 @@ def test_a_cancelled_crawl_stops_and_goes_on_when_it_is_run_again():
         assert store.noted("stopped_by") == ""
 
 
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_crawler_that_is_killed_goes_on_by_itself_and_says_so_if_that_does_not_help(times):
+    replies = {"/": page("Home", *(f"/p{n}" for n in range(60)))} | {f"/p{n}": page(f"P {n}") for n in range(60)}
+    killed = set[int]()
+
+    def kill(done: int, _total: int, stage: str = "") -> None:
+        crawlers = [
+            child for child in psutil.Process().children(recursive=True) if "crawler.process" in str(child.cmdline())
+        ]
+        if stage == "Fetching pages" and done and len(killed) < times and crawlers and crawlers[0].pid not in killed:
+            killed.add(crawlers[0].pid)
+            crawlers[0].kill()
+
+    with served(replies) as site:
+        run = start_fetch(source_of(site, pages_a_second=20))
+        if times == 3:
+            with pytest.raises(UserError, match="killed 3 times: the machine may lack memory"):
+                run_fetch(run, kill)
+            return
+        report = run_fetch(run, kill)
+    assert (len(killed), report.pages, report.is_whole) == (1, 61, True)
+
+
 def test_a_home_page_that_cannot_be_read_fails_the_fetch_in_a_sentence():
     with served({"/": redirect("https://elsewhere.example/login")}) as site:
         run = start_fetch(source_of(site))
