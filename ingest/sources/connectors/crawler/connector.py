@@ -135,7 +135,7 @@ def _watch(fetching: Fetching, plan: Plan) -> None:
     """Runs the process to its end; one that is killed, as for want of memory, is begun again and goes on where it was.
     Raises what `progress` raises, and UserError where the process cannot go on."""
     for _time in range(KILLED_AT_MOST):
-        if not _is_killed(fetching, plan):
+        if _comes_to_its_end(fetching, plan):
             return
     raise UserError(
         _("The crawler was killed %(times)s times: the machine may lack memory. What it has fetched is kept.")
@@ -143,8 +143,8 @@ def _watch(fetching: Fetching, plan: Plan) -> None:
     )
 
 
-def _is_killed(fetching: Fetching, plan: Plan) -> bool:
-    """Runs the process; whether somebody killed it. Raises as _watch does."""
+def _comes_to_its_end(fetching: Fetching, plan: Plan) -> bool:
+    """Runs the process once; False where it was killed. Raises as _watch does."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", "ingest.sources.connectors.crawler.process"],
@@ -162,13 +162,13 @@ def _is_killed(fetching: Fetching, plan: Plan) -> bool:
         if fault:
             raise UserError(fault)
         if process.returncode < 0:
-            return True
+            return False
         if process.returncode:
             errors.seek(0, os.SEEK_END)
             errors.seek(max(0, errors.tell() - LAST_WORDS))
             last = errors.read().decode("utf-8", "replace").strip().splitlines()
             raise RuntimeError(f"the crawler ended with {process.returncode}: {' | '.join(last[-3:])}")
-        return False
+        return True
 
 
 def _follow(fetching: Fetching, process: subprocess.Popen[bytes]) -> str:
