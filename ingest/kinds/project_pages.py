@@ -86,17 +86,22 @@ def find_named_pages(
 
 def leading_pages(project: Project, *, crawled_at: datetime | None = None) -> Iterator[KnownPage]:
     """What destinations() has to know of the project's pages: those that redirect, that name another address as their
-    canonical, or that are gone. Streamed. A page that is known to lead to another redirects there, whatever the crawl
-    says of it; but for pages that answered the crawl of the time `crawled_at`, which is the newest to be known."""
-    gone = f"({sql(MISSING, 'p')} OR coalesce(p.status_code IN (404, 410), false) OR p.status = 'removed')"
+    canonical, or that are gone. Streamed. What was known of a page until now, that it leads to another or that it was
+    removed, holds whatever the crawl says of it; but not for pages that answered the crawl of the time `crawled_at`,
+    which is the newest to be known."""
+    answered = "coalesce(p.last_seen_at = %(crawled_at)s::timestamptz AND p.status_code = 200, false)"
+    gone = (
+        f"({sql(MISSING, 'p')} OR coalesce(p.status_code IN (404, 410), false) "
+        f"OR p.status = 'removed' AND NOT {answered})"
+    )
     rows = stream(
         "leading_pages",
         f"SELECT p.id, p.url, coalesce(nullif(p.redirect_url, ''), n.url, ''), p.canonical_link, p.indexable, {gone} "
-        "FROM linker_page p LEFT JOIN linker_page n ON n.id = p.successor_id AND NOT coalesce("
-        "p.last_seen_at = %s::timestamptz AND p.status_code = 200, false) WHERE p.project_id = %s "
+        f"FROM linker_page p LEFT JOIN linker_page n ON n.id = p.successor_id AND NOT {answered} "
+        "WHERE p.project_id = %(project)s "
         "AND (p.redirect_url <> '' OR p.canonical_link NOT IN ('', p.url, p.canonical_url) "
         f"OR p.successor_id IS NOT NULL OR {gone})",
-        [crawled_at, project.pk],
+        {"crawled_at": crawled_at, "project": project.pk},
     )
     return starmap(KnownPage, rows)
 

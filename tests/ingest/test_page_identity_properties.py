@@ -14,7 +14,7 @@ import pytest
 from django.db import transaction
 from django.db.models import Count, F, Sum
 from django.db.models.functions import Coalesce
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from ingest import services
@@ -74,11 +74,17 @@ WORK = st.tuples(
     st.integers(1, 63),
 )
 STEPS = st.lists(st.one_of(EVENTS, EVENTS, CRAWL, LINKS, NUMBERS_OF, WORK, WORK), max_size=8)
+# A page that was removed is back and names a canonical, while an address begins to redirect to it.
+BACK_WITH_A_CANONICAL = [
+    ("crawl", ["", "", "", "404", "", "", ""]),
+    ("crawl", ["", "200", "", ("canonical", 1), "", "", ("301", 3)]),
+]
 
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @given(steps=STEPS)
+@example(steps=BACK_WITH_A_CANONICAL)
 @settings(
     max_examples=40,
     deadline=None,
