@@ -7,6 +7,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from linker.models import EdgeStatus
 from review.models import Release
@@ -34,7 +35,7 @@ def test_an_editor_exports_and_the_file_holds_the_accepted_links(live_server, pa
         ("https://shop.example/tents", "https://shop.example/stoves", "small stoves", "follow")
     ]
     assert hashlib.sha256(path.read_bytes()).hexdigest() == Release.objects.get().sha256
-    assert page.get_by_text("Nothing is ready to export").is_visible()
+    expect(page.get_by_text("Nothing is ready to export")).to_be_visible()
 
 
 def test_suggestions_are_downloaded_in_the_format_asked_for(live_server, page, project, viewer, sign_in):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from linker.audit import record
 from linker.models import ChangeKind, Run, SensitiveRule, Tier
@@ -103,11 +104,11 @@ def test_the_menu_of_a_narrow_screen_opens_on_demand(site, manager, sign_in, liv
     page.goto(f"{live_server.url}/p/{site.slug}/")
     assert page.locator("header").bounding_box()["height"] < 60
     entry = page.get_by_role("link", name="Pages", exact=True)
-    assert not entry.is_visible()
+    expect(entry).to_be_hidden()
     page.get_by_role("button", name="Menu").click()
-    assert entry.is_visible()
+    expect(entry).to_be_visible()
     page.keyboard.press("Escape")
-    assert not entry.is_visible()
+    expect(entry).to_be_hidden()
     page.get_by_role("button", name="Menu").click()
     entry.click()
     page.wait_for_url("**/pages/")
@@ -217,14 +218,14 @@ def test_the_explanation_of_a_word_closes_when_the_focus_moves_on(site, manager,
     notes = page.locator(".queue-words .term__note")
     first.focus()
     page.keyboard.press("Enter")
-    assert notes.nth(0).is_visible()
+    expect(notes.nth(0)).to_be_visible()
     page.keyboard.press("Tab")
     assert second.evaluate("word => word === document.activeElement")
-    assert not notes.nth(0).is_visible()
+    expect(notes.nth(0)).to_be_hidden()
     page.keyboard.press("Enter")
-    assert notes.nth(1).is_visible()
+    expect(notes.nth(1)).to_be_visible()
     page.keyboard.press("Shift+Tab")
-    assert not notes.nth(1).is_visible()
+    expect(notes.nth(1)).to_be_hidden()
 
 
 def test_the_open_tab_is_in_sight_on_a_phone(site, manager, sign_in, live_server, page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from review.models import Decision, SetAside
 from tests.browser.queue.screen import card, stored
@@ -18,14 +19,14 @@ def plain(edges, editor, context_of, queue_url):
     return page
 
 
-def is_open(page, edge) -> bool:
-    return card(page).get_attribute("id") == f"edge-{edge.pk}"
+def expect_open(page, edge) -> None:
+    expect(card(page)).to_have_id(f"edge-{edge.pk}")
 
 
 def test_everything_can_be_decided_and_undone(plain, edges):
     card(plain).get_by_role("button", name="Accept as follow").click()
     assert stored(edges[0])[0] == "accepted"
-    assert is_open(plain, edges[1])
+    expect_open(plain, edges[1])
 
     card(plain).get_by_text("Reject…").click()
     card(plain).get_by_role("button", name="Poor anchor").click()
@@ -34,14 +35,14 @@ def test_everything_can_be_decided_and_undone(plain, edges):
     card(plain).get_by_label("Anchor", exact=True).fill("my own words")
     card(plain).get_by_label("Anchor", exact=True).press("Enter")
     assert stored(edges[2])[0] == "suggested"
-    assert plain.get_by_text("None of these words is in the name").first.is_visible()
+    expect(plain.get_by_text("None of these words is in the name").first).to_be_visible()
     plain.get_by_role("button", name="Accept anyway").click()
     assert stored(edges[2])[:2] == ("accepted", "my own words")
 
     card(plain).get_by_label("dry boots").check()
     card(plain).get_by_role("button", name="as ugc").click()
     assert stored(edges[3]) == ("accepted", "dry boots", "ugc")
-    assert plain.get_by_text("Nothing left to review").is_visible()
+    expect(plain.get_by_text("Nothing left to review")).to_be_visible()
 
     for _ in edges:
         plain.locator("[data-undo-last]").get_by_role("button", name="Undo").click()
@@ -53,7 +54,7 @@ def test_the_last_decisions_can_be_undone_one_by_one(plain, edges):
         card(plain).get_by_role("button", name="Accept as follow").click()
     plain.locator("[data-recent] > li").nth(1).get_by_role("button", name="Undo").click()
     assert [stored(edge)[0] for edge in edges[:2]] == ["suggested", "accepted"]
-    assert is_open(plain, edges[0])
+    expect_open(plain, edges[0])
 
 
 def test_a_note_and_enter_reject(plain, edges):
@@ -67,17 +68,17 @@ def test_a_note_and_enter_reject(plain, edges):
 def test_a_card_is_set_aside(plain, edges):
     card(plain).get_by_role("button", name="Later").click()
     assert SetAside.objects.get().edge_id == edges[0].pk
-    assert is_open(plain, edges[1])
+    expect_open(plain, edges[1])
 
 
 def test_a_line_opens_its_card(plain, edges):
     plain.locator("[data-line] a").nth(1).click()
-    assert is_open(plain, edges[2])
+    expect_open(plain, edges[2])
 
 
 def test_a_group_is_previewed_and_accepted(plain, edges):
     plain.get_by_role("link", name="Accept group").click()
-    assert plain.get_by_role("heading", name="Accept 2 suggestions on this page?").is_visible()
+    expect(plain.get_by_role("heading", name="Accept 2 suggestions on this page?")).to_be_visible()
     plain.get_by_role("checkbox").first.uncheck()
     plain.get_by_role("button", name="Accept checked").click()
     assert [stored(edge)[0] for edge in edges[:2]] == ["suggested", "accepted"]
@@ -87,19 +88,19 @@ def test_the_filters_and_the_search_work(plain, edges):
     plain.get_by_label("Search").fill(edges[2].target.url.rpartition("/")[2])  # words are found by how they begin
     with plain.expect_navigation():
         plain.get_by_label("Search").press("Enter")
-    assert is_open(plain, edges[2])
-    assert plain.locator("[data-line]").count() == 0
+    expect_open(plain, edges[2])
+    expect(plain.locator("[data-line]")).to_have_count(0)
     plain.get_by_text("+ Filter").click()
     plain.get_by_role("link", name="All filters").click()
     with plain.expect_navigation():
         plain.get_by_role("button", name="Apply").click()
-    assert is_open(plain, edges[2])
+    expect_open(plain, edges[2])
 
 
 def test_the_pages_can_be_read(plain, edges):
     card(plain).get_by_role("link", name="Read the pages").click()
-    assert plain.get_by_role("heading", name="Target 0").first.is_visible()
+    expect(plain.get_by_role("heading", name="Target 0").first).to_be_visible()
 
 
 def test_no_key_is_promised(plain):
-    assert plain.locator("kbd").filter(visible=True).count() == 0
+    expect(plain.locator("kbd").filter(visible=True)).to_have_count(0)
