@@ -12,7 +12,7 @@ from ingest.addresses.destinations import reason_without_page, variants
 from ingest.kinds.project_pages import find_named_pages
 from linker.errors import UserError
 from linker.models import PageEventKind
-from linker.pages.identity.tell import LEADS, STATES, Loop, Story
+from linker.pages.identity.tell import LEADS, STATES, WITH_NEW_ADDRESS, Loop, Story
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +45,7 @@ def check(kind: PageEventKind, new: str, at: datetime) -> None:
     """Raises BadEvent where an event that leads elsewhere does not say where, or has not happened yet."""
     if at > timezone.now() + AHEAD:
         raise BadEvent("at", _("“%(time)s” is in the future.") % {"time": at.isoformat(sep=" ", timespec="minutes")})
-    if not new.strip() and (kind in LEADS or kind is PageEventKind.MOVED):
+    if not new.strip() and kind in WITH_NEW_ADDRESS:
         raise BadEvent("new_url", _("It says that the page leads elsewhere, and not where."))
 
 
@@ -79,7 +79,7 @@ class Telling:
             return reason_without_page(found, address)
         if self.story.is_late(found, url, at):
             return "event_late"
-        if kind in LEADS or kind is PageEventKind.MOVED:
+        if kind in WITH_NEW_ADDRESS:
             return self._lead(kind, found, url, at, to)
         self.story.tell(kind, found, at, url)
         return ""

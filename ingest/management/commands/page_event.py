@@ -18,7 +18,7 @@ from linker.matching import away
 from linker.models import EventOrigin, PageEventKind, RunKind
 from linker.pages.identity import edges
 from linker.pages.identity.record import record
-from linker.pages.identity.tell import LEADS
+from linker.pages.identity.tell import WITH_NEW_ADDRESS
 from linker.runs import lifecycle
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Command(ProjectCommand):
 
 
 def _check_addresses(kind: PageEventKind, url: str, new: str) -> None:
-    leads = kind in LEADS or kind is PageEventKind.MOVED
+    leads = kind in WITH_NEW_ADDRESS
     if leads and not new.strip():
         raise CommandError(f"{kind.value} takes two addresses: the page's, and the one where it leads. Add the second.")
     if new and not leads:

@@ -36,6 +36,7 @@ STATES = {
     PageEventKind.REMOVED: PageStatus.REMOVED,
 }
 LEADS = (PageEventKind.MERGED, PageEventKind.REDIRECTED)
+WITH_NEW_ADDRESS = (*LEADS, PageEventKind.MOVED)  # events that name two addresses: the page's and a new one
 # Events that give a page an address: nothing that was told of the address before is of that page.
 TAKES = (PageEventKind.CREATED, PageEventKind.MOVED)
 # What is told in one word may be noted in another: a page that is created again is restored, and one that redirects to
