@@ -37,6 +37,8 @@ log = structlog.get_logger(__name__)
 
 # A clock that is put back by less repeats nothing. By more, it was wrong when the next time was worked out.
 CLOCK_DOUBT = timedelta(days=1)
+# A match waits so long for what is being fetched; then it takes what is there.
+WAITS_FOR_SOURCES = timedelta(hours=12)
 
 
 def plan(schedule: Schedule, project: Project, now: datetime) -> None:
@@ -79,7 +81,7 @@ def _move_on(schedule: Schedule, now: datetime, **also: object) -> bool:
 
 
 def _start(schedule: Schedule, now: datetime) -> Run | None:
-    if _is_under_way(schedule):
+    if _is_under_way(schedule) or _waits_for_sources(schedule, now):
         return None
     try:
         with transaction.atomic():
@@ -115,3 +117,15 @@ def _is_under_way(schedule: Schedule) -> bool:
     if schedule.source is not None:
         in_its_way = Q(kind=RunKind.FETCH) | Q(follows__kind=RunKind.FETCH, follows__params__source=schedule.source_id)
     return Run.objects.filter(in_its_way, project=schedule.project_id, status__in=ACTIVE).exists()
+
+
+def _waits_for_sources(schedule: Schedule, now: datetime) -> bool:
+    """Whether a match is to come after what is due to be fetched, or is being fetched and imported."""
+    if schedule.source is not None or schedule.next_at <= now - WAITS_FOR_SOURCES:
+        return False
+    of_project = Schedule.objects.filter(project=schedule.project_id, enabled=True, source__removed_at=None)
+    fetched = Q(kind=RunKind.FETCH) | Q(follows__kind=RunKind.FETCH)
+    return (
+        of_project.filter(source__isnull=False, next_at__lte=now).exists()
+        or Run.objects.filter(fetched, project=schedule.project_id, status__in=ACTIVE).exists()
+    )

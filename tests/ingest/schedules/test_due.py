@@ -12,7 +12,7 @@ from django.utils import timezone
 from ingest.fetching.manage import change_source, create_source, remove_source
 from ingest.fetching.run import start_fetch
 from ingest.models import Schedule
-from ingest.schedules.due import start_due
+from ingest.schedules.due import WAITS_FOR_SOURCES, start_due
 from ingest.schedules.manage import schedules_of, set_schedule
 from linker.engine.params import MatchParams, Sample
 from linker.errors import UserError
@@ -124,6 +124,24 @@ def test_the_match_has_a_schedule_of_its_own(project, redis_server):
     assert run.kind == RunKind.MATCH
     schedule.refresh_from_db()
     assert schedule.next_at.weekday() == 0
+
+
+def test_a_match_of_the_same_minute_comes_after_what_is_fetched(schedule, project):
+    match = set_schedule(project, None, None, cron="daily")
+    due_at(match, timezone.now() - timedelta(minutes=2))
+    assert [run.kind for run in start_due()] == [RunKind.FETCH]
+    assert start_due(match.pk) == [], "the source is being fetched"
+    work_off(project)
+    assert [run.kind for run in start_due()] == [RunKind.MATCH]
+
+
+def test_a_match_does_not_wait_for_a_fetch_without_an_end(schedule, project, source):
+    match = set_schedule(project, None, None, cron="daily")
+    start_fetch(source)
+    due_at(match, timezone.now() - WAITS_FOR_SOURCES + timedelta(minutes=1))
+    assert start_due() == []
+    due_at(match, timezone.now() - WAITS_FOR_SOURCES)
+    assert [run.kind for run in start_due()] == [RunKind.MATCH]
 
 
 def stands(project: Project, finished_at: datetime) -> Run:
