@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.engine.arrays.ranges import distinct, expand_ranges, ranks_within
 from linker.engine.phrases import H1, TITLE
 
 if TYPE_CHECKING:
@@ -39,21 +40,29 @@ def _in_turn(index: SiteIndex, pages: NDArray[np.int64], each: int) -> NDArray[n
     site = index.site
     near = index.near[pages].tocoo()
     target, source, score = pages[near.row], near.col.astype(np.int64), near.data.astype(np.float64)
-    names, found = index.names, index.occurrences
-    own = np.isin(names.page, pages) & ((names.bits & (TITLE | H1)) > 0)
-    phrase_of, page_of = names.phrase[own], names.page[own]
-    said = np.flatnonzero(np.isin(found.phrase, phrase_of))
-    for phrase in np.unique(phrase_of[np.isin(phrase_of, found.phrase[said])]).tolist():
-        sayers = np.unique(found.page[said[found.phrase[said] == phrase]].astype(np.int64))[: 4 * each]
-        for page in page_of[phrase_of == phrase].tolist():
-            target = np.concatenate([target, np.full(len(sayers), page)])
-            source = np.concatenate([source, sayers])
-            score = np.concatenate([score, np.full(len(sayers), BY_NAME)])
+    named, sayer = _sayers(index, pages, 4 * each)
+    target, source = np.concatenate([target, named]), np.concatenate([source, sayer])
+    score = np.concatenate([score, np.full(len(named), BY_NAME)])
     keep = site.source[source] & (source != target)
     target, source, score = target[keep], source[keep], score[keep]
     order = np.lexsort((source, -score, target))
     target, source = target[order], source[order]
-    turn = np.arange(len(target)) - np.searchsorted(target, target)
+    turn = ranks_within(target)
     first = turn < each
     best: NDArray[np.int64] = source[first][np.lexsort((target[first], turn[first]))]
     return best
+
+
+def _sayers(index: SiteIndex, pages: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pages that a text names, and the pages with such texts, int64 [m] both: the lowest `most` for each name."""
+    names, found = index.names, index.occurrences
+    own = np.flatnonzero(np.isin(names.page, pages) & ((names.bits & (TITLE | H1)) > 0))
+    said = np.flatnonzero(np.isin(found.phrase, names.phrase[own]))
+    pairs = distinct(found.phrase[said].astype(np.int64) * len(index.site) + found.page[said])
+    phrase, sayer = np.divmod(pairs, len(index.site))
+    first = ranks_within(phrase) < most
+    phrase, sayer = phrase[first], sayer[first]
+    begin = np.searchsorted(phrase, names.phrase[own])
+    count = np.searchsorted(phrase, names.phrase[own], side="right") - begin
+    name, place = expand_ranges(begin, count)
+    return names.page[own][name], sayer[place]
