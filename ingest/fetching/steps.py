@@ -15,7 +15,6 @@ from django.db.models.fields.json import KT
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from ingest import services
 from ingest.models import SiteSource
 from ingest.sources.fetched import FETCHED, source_of, store_path
 from ingest.sources.stored_rows import StoredLinks, StoredPages
@@ -157,6 +156,8 @@ def _import(kind: str, rows: type[StoredPages | StoredLinks]) -> Start:
     def start(
         fetch: Run, user: AbstractBaseUser | None, *, to_queue: bool = True, allow_shrink: bool = False
     ) -> Run | None:
+        from ingest import services  # which reads the code of every kind of file, and runs of all kinds end here
+
         path = store_path(fetch)
         if not path.is_file():
             log.warning("what was fetched is no longer there", extra={"run": fetch.pk})

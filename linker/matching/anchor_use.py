@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 # By target: anchor, how many links carry it, and `settled`, the words of a counted edge of the same pair: those of a
 # link of the site are that edge's own where they are the same.
 CARRIED = """
-SELECT target_id, anchor, settled, count(*) AS links FROM (
-    SELECT target_id, anchor, '' AS settled FROM linker_candidateedge
+WITH counted AS MATERIALIZED (
+    SELECT source_id, target_id, anchor FROM linker_candidateedge
     WHERE project_id = %(project)s AND {counted} AND {among}
+)
+SELECT target_id, anchor, settled, count(*) AS links FROM (
+    SELECT target_id, anchor, '' AS settled FROM counted
     UNION ALL
     SELECT l.target_id, l.anchor, coalesce(e.anchor, '') FROM linker_existinglink l
-    LEFT JOIN (SELECT source_id, target_id, anchor FROM linker_candidateedge
-        WHERE project_id = %(project)s AND {counted} AND {among}) e
-        ON e.source_id = l.source_id AND e.target_id = l.target_id
+    LEFT JOIN counted e ON e.source_id = l.source_id AND e.target_id = l.target_id
     WHERE l.project_id = %(project)s AND {text_link} AND l.anchor <> ''
         AND l.source_id <> l.target_id AND {among_links}
 ) carried GROUP BY target_id, anchor, settled

@@ -1,4 +1,4 @@
-"""A run over what changed since the standing match run: changed pages and those that might link to them.
+"""A run over what changed since the standing match run: changed pages, and those that might link to new ones.
 
 It ranks with the standing run's ranker and parameters, and what it finds belongs to that run, which goes on standing;
 linker.models.MatchedPages says which pages it matched anew. Suggestions of all other donors stay as they are, and fill
@@ -63,17 +63,16 @@ class ChangeOptions:
     most_in_all    share of the pages that such runs found changed since the last over the whole site, above which one
                    is due again
     most_runs      such runs since the last over the whole site, at which one is due again
-    givers         pages that are looked at as donors beside the changed ones, as a share of these
-    least_givers   so many at least
-    each           of them for one changed page
+    givers         pages that are looked at as donors for each new page
+    most_givers    share of the pages above which there is one alone for each new page; each page that has another name
+                   has one, too
     """
 
     most_changed: float = 0.2
     most_in_all: float = 0.3
     most_runs: int = 60
-    givers: float = 1.0
-    least_givers: int = 20
-    each: int = 10
+    givers: int = 10
+    most_givers: float = 0.01
 
 
 USUAL = ChangeOptions()
@@ -115,7 +114,7 @@ def run_changes(run: Run, progress: Progress = lifecycle.no_progress, options: C
     now = carried(before, marks_of(loaded.site, loaded.ids))
     found = changes_between(before, now)
     report = ChangesReport(
-        run=standing.pk, pages=len(now.ids), changed=len(found.changed), new=found.new, gone=len(found.gone)
+        run=standing.pk, pages=len(now.ids), changed=len(found.changed), new=len(found.new), gone=len(found.gone)
     )
     if whole := _too_much(found, row, len(now.ids), options):
         return replace(report, whole=whole)
@@ -168,11 +167,7 @@ def _ranked(
     method = _method(index, kept, engine, progress)
     if method is None:
         return None, found.changed[:0], now
-    rest = np.setdiff1d(found.changed, found.fresh)
-    most = max(int(options.givers * len(found.changed)), options.least_givers)
-    targets = (found.fresh[site.target[found.fresh]], rest[site.target[rest]])
-    mine = found.changed[site.source[found.changed]]
-    sources = np.union1d(mine, givers(index, *targets, most, options.each))
+    sources = np.union1d(found.changed[site.source[found.changed]], _givers(index, found, options))
     around = np.union1d(site.links.dst[np.isin(site.links.src, sources)], found.changed)
     index = with_nearest(index, sources, around, engine.search)
     index = _standing_of(index, sources)
@@ -184,6 +179,15 @@ def _ranked(
         sources,
         replace(now, nearness=nearness.astype(np.float32)),
     )
+
+
+def _givers(index: SiteIndex, found: Changes, options: ChangeOptions) -> NDArray[np.int64]:
+    """The pages that are looked at as donors though they have not changed. A page whose text alone is another keeps the
+    links to it that it has: of those that other donors would give it instead, hardly one comes out of asking a few."""
+    site = index.site
+    new, renamed = found.new[site.target[found.new]], found.renamed[site.target[found.renamed]]
+    most = max(min(options.givers * len(new), int(options.most_givers * len(site))), len(new))
+    return np.union1d(givers(index, new, most, options.givers), givers(index, renamed, len(renamed), options.givers))
 
 
 def _standing_of(index: SiteIndex, sources: NDArray[np.int64]) -> SiteIndex:

@@ -82,7 +82,7 @@ def save_changes(
         replacing.save(standing, saved.replaced, donors)
         settle(project)
         keep_apart(project, np.unique(saved.stored["target"]).tolist())
-        mark_sensitive(project)
+        mark_sensitive(project, project.edges.filter(source__in=donors.tolist()))
         progress(3, STEPS, "Cleaning up")
         save_unallocated(standing, allocated, saved.unplaced.pairs, donors)
         keep_links_of(standing, np.union1d(donors, closed.donors))

@@ -58,7 +58,7 @@ class LinkMaker:
         self.reads_probability = self.tiers.basis == Basis.PROBABILITY
         # How probable a link of each cohort has to be for a tier that places it in the text.
         self.inline_bounds = self.tiers.lowest(Placement.INLINE)
-        self.placer = Placer(project, chosen.targets, phrases)
+        self.placer = Placer(project, chosen.sources, chosen.targets, phrases)
         self.caps = _caps(project, params, allocated)
         self.caps.keep_room(chosen.sources[chosen.has_kept_room].tolist())
         self.placements = Counter[str]()

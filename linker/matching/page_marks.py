@@ -47,13 +47,12 @@ class PageMarks:
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed, as positions among the pages of now, int64 [k], ascending: `changed` pages, those of them that are
-    `fresh` as targets (new, or named otherwise), and how many are `new`; `gone` int64: ids of pages that are no
-    more."""
+    """What changed, as positions among the pages of now, int64 [k], ascending: `changed` pages, and those of them that
+    are `new` and those that are `renamed`; `gone` int64: ids of pages that are no more."""
 
     changed: NDArray[np.int64]
-    fresh: NDArray[np.int64]
-    new: int
+    new: NDArray[np.int64]
+    renamed: NDArray[np.int64]
     gone: NDArray[np.int64]
 
     @property
@@ -82,10 +81,10 @@ def changes_between(before: PageMarks, now: PageMarks) -> Changes:
     known = before.ids[found] == now.ids if len(before.ids) else np.zeros(len(now.ids), dtype=np.bool_)
     changed = ~known
     changed[known] = before.marks[found[known]] != now.marks[known]
-    fresh = ~known
-    fresh[known] = before.names[found[known]] != now.names[known]
+    renamed = np.zeros_like(known)
+    renamed[known] = before.names[found[known]] != now.names[known]
     gone = before.ids[~np.isin(before.ids, now.ids)]
-    return Changes(np.flatnonzero(changed), np.flatnonzero(fresh), int((~known).sum()), gone)
+    return Changes(np.flatnonzero(changed), np.flatnonzero(~known), np.flatnonzero(renamed), gone)
 
 
 def carried(before: PageMarks, now: PageMarks) -> PageMarks:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from linker.engine.anchors.candidates import AnchorCandidate
     from linker.engine.anchors.placement import Place
+    from linker.engine.text.template import Template
     from linker.models import Project
 
     # (phrase as written in the text, where it comes from, how well it fits), the best first
@@ -52,9 +53,10 @@ class Placed(NamedTuple):
 
 class Phrases(Protocol):
     """Words of a donor's text that may become the link to a target, of the pairs that were read last. Those that fit
-    less than `least` are only there to be picked by an editor."""
+    less than `least` are only there to be picked by an editor. `template`: what the titles of their site share."""
 
     least: float
+    template: Template
 
     def read(self, rows: NDArray[Any]) -> None: ...
 
@@ -68,13 +70,15 @@ class Placer:
     site's body links count as well.
     """
 
-    def __init__(self, project: Project, targets: NDArray[Any], phrases: Phrases | None = None) -> None:
-        """`targets` [n]: of each link that will be placed. `phrases` knows words that mean a target; without it the
-        target's own names are looked for."""
+    def __init__(
+        self, project: Project, sources: NDArray[Any], targets: NDArray[Any], phrases: Phrases | None = None
+    ) -> None:
+        """`sources`, `targets` [n]: of each link that will be placed. `phrases` knows words that mean a target; without
+        it the target's own names are looked for."""
         self.project, self.phrases = project, phrases
-        self.human_anchors = _human_anchors(project)
+        self.human_anchors = _human_anchors(project, np.unique(sources))
         self.limit = AnchorLimit(project, targets)
-        self.names = TargetNames(project, np.unique(targets))
+        self.names = TargetNames(project, np.unique(targets), phrases.template if phrases else None)
         self.silent_roles = silent_roles(project)
         self.donors: dict[int, DonorText] = {}
         self._allowed: dict[tuple[str, str], bool] = {}
@@ -181,13 +185,13 @@ class Placer:
         return self._allowed[key]
 
 
-def _human_anchors(project: Project) -> dict[tuple[int, int], str]:
-    """The anchors that people decided on, or wrote, by donor and target."""
+def _human_anchors(project: Project, donors: NDArray[Any]) -> dict[tuple[int, int], str]:
+    """The anchors of these donors that people decided on, or wrote, by donor and target."""
     rows = stream(
         "human_anchors",
         "SELECT source_id, target_id, anchor FROM linker_candidateedge WHERE project_id = %s "
-        f"AND ({sql(APPROVED)} OR edited) ORDER BY id",
-        [project.pk],
+        f"AND source_id = ANY(%s) AND ({sql(APPROVED)} OR edited) ORDER BY id",
+        [project.pk, donors.tolist()],
     )
     return {(source, target): anchor for source, target, anchor in rows}
 

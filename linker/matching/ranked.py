@@ -262,6 +262,7 @@ class FoundWords:
     def __init__(self, ranked: Ranked) -> None:
         self.ranked = ranked
         self.least = GOOD_WORDS
+        self.template = ranked.index.template
         self.choices: dict[tuple[int, int], list[AnchorChoice]] = {}
 
     def read(self, rows: NDArray[Any]) -> None:

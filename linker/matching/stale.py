@@ -76,14 +76,24 @@ class ClosedEdges(NamedTuple):
     donors: NDArray[np.int64]
 
 
-# Of the donors that were looked at, what was not found again; of the others, what can no longer be proposed.
+# Of the donors that were looked at, what was not found again; of the others, what can no longer be proposed. Asked from
+# the pages, since there are many more edges.
+_LEFT_OUT = """
+SELECT p.id FROM linker_page p LEFT JOIN taking_part t ON t.page = p.id
+WHERE p.project_id = %(project)s AND t.{takes_part} IS NOT TRUE
+"""
 _MARK_STALE_OF = f"""
-WITH old AS (
-    SELECT o.id FROM linker_candidateedge o
-    LEFT JOIN taking_part s ON s.page = o.source_id LEFT JOIN taking_part t ON t.page = o.target_id
+WITH looked_at AS (
+    SELECT id FROM linker_candidateedge
+    WHERE project_id = %(project)s AND source_id IN ({_LEFT_OUT.format(takes_part="is_donor")})
+    UNION SELECT id FROM linker_candidateedge
+    WHERE project_id = %(project)s AND target_id IN ({_LEFT_OUT.format(takes_part="is_target")})
+    UNION SELECT e.id FROM taking_part s
+    JOIN linker_candidateedge e ON e.project_id = %(project)s AND e.source_id = s.page WHERE s.chosen_donor
+        AND NOT EXISTS (SELECT FROM found_again f WHERE f.source = e.source_id AND f.target = e.target_id)
+), old AS (
+    SELECT o.id FROM looked_at JOIN linker_candidateedge o ON o.id = looked_at.id
     WHERE o.project_id = %(project)s AND {sql(PROPOSED, "o")} AND NOT ({sql(UNDECIDED, "o")} AND o.regressed)
-    AND (s.page IS NULL OR t.page IS NULL OR NOT s.is_donor OR NOT t.is_target OR (s.chosen_donor AND NOT EXISTS (
-        SELECT FROM found_again f WHERE f.source = o.source_id AND f.target = o.target_id)))
 ), marked AS (
     UPDATE linker_candidateedge e SET stale = true FROM old WHERE e.id = old.id RETURNING e.source_id, e.status
 )

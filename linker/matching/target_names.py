@@ -24,16 +24,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from linker.engine.anchors.search_queries import Query
+    from linker.engine.text.template import Template
     from linker.models import Project
 
 
 class TargetNames:
     """The anchors of each target, the best first. They are made when it first occurs, and read from a file later."""
 
-    def __init__(self, project: Project, targets: NDArray[np.int64]) -> None:
-        """`targets` int64 [n], ascending: all that will ever be asked for."""
+    def __init__(self, project: Project, targets: NDArray[np.int64], template: Template | None = None) -> None:
+        """`targets` int64 [n], ascending: all that will ever be asked for. `template`: what the site's titles share,
+        where it is known."""
         self.project = project
-        self.template, self.usual_language = site_template(project), usual_language(project)
+        self.template, self.usual_language = template or site_template(project), usual_language(project)
         self.patterns = [compile_pattern(pattern) for pattern in project.title_patterns]
         self.shared = _shared_names(project)
         roles = role_links(project.role_links)

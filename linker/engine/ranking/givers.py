@@ -17,22 +17,16 @@ if TYPE_CHECKING:
 BY_NAME = 2.0  # more than any cosine: a text that names a page is the best place for a link to it
 
 
-def givers(
-    index: SiteIndex, first: NDArray[np.int64], then: NDArray[np.int64], most: int, each: int
-) -> NDArray[np.int64]:
-    """At most `most` sources, int64 [k], ascending, that are likeliest to link to some pages: to those of `first`, and
-    with the room that is left to those of `then`, int64 both; up to `each` for a page.
+def givers(index: SiteIndex, pages: NDArray[np.int64], most: int, each: int) -> NDArray[np.int64]:
+    """At most `most` sources, int64 [k], ascending, that are likeliest to link to some pages, int64; up to `each` for a
+    page.
 
     A source whose text names the page comes before the pages nearest to it by vector, which `index.near` knows of all
     of them. All pages have one before any has a second; ties go to the lower page.
     """
-    chosen = np.empty(0, dtype=np.int64)
-    for pages in (first, then):
-        order = _in_turn(index, pages, each)
-        fresh = order[~np.isin(order, chosen)]
-        _, place = np.unique(fresh, return_index=True)
-        chosen = np.concatenate([chosen, fresh[np.sort(place)]])[:most]
-    return np.sort(chosen)
+    order = _in_turn(index, pages, each)
+    _, place = np.unique(order, return_index=True)
+    return np.sort(order[np.sort(place)[:most]])
 
 
 def _in_turn(index: SiteIndex, pages: NDArray[np.int64], each: int) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ import pytest
 
 from linker.engine.anchors.diversity import word_set
 from linker.engine.params import PageFilter
+from linker.engine.text.template import Template
 from linker.matching.placing import Placer
 from linker.matching.tiers import keep_apart, retier
 from linker.models import CandidateEdge, Project, Tier
@@ -240,7 +241,7 @@ def test_parts_of_names_do_not_take_turns_beside_the_text(project):
 class _Said:
     """Words of one text, as the engine finds them."""
 
-    least = 0.75
+    least, template = 0.75, Template()
 
     def __init__(self, *phrases: tuple[str, str, float]) -> None:
         self.phrases = phrases
@@ -263,6 +264,6 @@ def test_a_match_takes_no_words_around_those_used_too_often(project, others, exp
     for _ in range(3):
         make_link(make_page(project), target, "snow boots")
     rows = np.array([(donor.pk, target.pk)], dtype=[("source", "i8"), ("target", "i8")])
-    placer = Placer(project, rows["target"], _Said(("snow boots", "anchor", 1.0), *others))
+    placer = Placer(project, rows["source"], rows["target"], _Said(("snow boots", "anchor", 1.0), *others))
     placer.read(rows)
     assert placer.place(donor.pk, target.pk).anchor == expected
