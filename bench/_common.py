@@ -97,6 +97,7 @@ class _Watch(threading.Thread):
         super().__init__(daemon=True, name="load of our processes")
         self.load, self.every = load, every
         self.over = threading.Event()
+        self.has_begun = False  # whatever is there before the first look has used its time for something else
 
     def run(self) -> None:
         while not self.over.wait(self.every):
@@ -117,11 +118,9 @@ class _Watch(threading.Thread):
                 load.postgres, load.server = max(load.postgres, memory), max(load.server, own)
             else:
                 load.python, load.own = max(load.python, memory), max(load.own, own)
-            first, _ = load._seen.get(key, (used if not load._seen or key in self.before else 0.0, 0.0))
+            first, _ = load._seen.get(key, (0.0 if self.has_begun else used, 0.0))
             load._seen[key] = (first, used)
         load.cpu = sum(last - first for first, last in load._seen.values())
-
-    before: frozenset[tuple[int, float]] = frozenset()
 
 
 def _servers() -> list[psutil.Process]:
@@ -143,7 +142,7 @@ def load_of_ours(every: float = 0.2) -> Iterator[Load]:
     load = Load()
     watch = _Watch(load, every)
     watch.look()
-    watch.before = frozenset(load._seen)
+    watch.has_begun = True
     watch.start()
     started = time.perf_counter()
     try:

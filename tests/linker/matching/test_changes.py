@@ -92,6 +92,31 @@ def test_changed_pages_get_what_a_run_over_the_whole_site_gives_them_and_others_
     assert len(after.keys() & whole.keys()) >= 0.9 * len(whole)
 
 
+def looked_at(project: Project, **options) -> tuple[int, int]:
+    """Pages that have changed, and pages that were looked at as donors."""
+    report = match_changes(project, **options)
+    return report.changed or 0, report.donors or 0
+
+
+def test_donors_are_looked_for_for_new_and_renamed_pages_as_far_as_a_share_of_the_site(project, site):
+    pages, _ = site
+    match(project)
+    change(pages[3])
+    assert looked_at(project) == (1, 1), "another text of a page asks no other page"
+    pages[3].h1 = "Tent handbook"
+    pages[3].save(update_fields=["h1"])
+    assert looked_at(project) == (1, 2), "another name asks one"
+    for number in range(3):
+        for place in range(2):
+            text = f"Guide {number} {place} to winter"
+            new = make_page(project, f"/n/{number}/{place}", title=text, category=pages[0].category, body=text)
+            embed(new, [1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, number / 10 + place / 100], make_model(8))
+        changed, donors = looked_at(project, givers=4, most_givers=(1.0, 0.05, 0.0)[number])
+        assert changed == 2
+        # Of two pages side by side each is likely to ask the other, and both may ask the same.
+        assert 3 <= donors <= (10, 2 + 6, 4)[number]
+
+
 def test_the_run_before_goes_on_standing_and_is_kept_with_what_was_found(project, site):
     pages, _ = site
     run = match(project)
