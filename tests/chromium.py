@@ -20,8 +20,8 @@ NAMES = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
-# The address bar of each window would load two pages of its own, which takes longer than a test does. The flag stands in
-# place of Playwright's own, which switches the others off.
+# The address bar of each window would load two pages of its own, which takes longer than a test does. The flag stands
+# in place of Playwright's own, which switches the others off.
 OFF = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup")
 OFF += ("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "PaintHolding")
 OFF += ("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "ThirdPartyStoragePartitioning")
