@@ -187,7 +187,10 @@ def _givers(index: SiteIndex, found: Changes, options: ChangeOptions) -> NDArray
     site = index.site
     new, renamed = found.new[site.target[found.new]], found.renamed[site.target[found.renamed]]
     most = max(min(options.givers * len(new), int(options.most_givers * len(site))), len(new))
-    return np.union1d(givers(index, new, most, options.givers), givers(index, renamed, len(renamed), options.givers))
+    return np.union1d(
+        givers(index, new, found.changed, most, options.givers),
+        givers(index, renamed, found.changed, len(renamed), options.givers),
+    )
 
 
 def _standing_of(index: SiteIndex, sources: NDArray[np.int64]) -> SiteIndex:

@@ -2,8 +2,9 @@
 
 Where a page that was known answers with a redirect to an address that the project does not have yet, and the crawl
 holds that address as a page, it is the same page at another address: it keeps its row, its suggestions and its history.
-Where the address is that of a page of its own, the one leads to the other. A redirect that calls itself temporary (302,
-303, 307) moves nothing: a site that wants a login for a night redirects all its pages so, and they come back.
+So does one whose address is gone, and whose text is at a new address. Where a redirect leads to the address of a page
+of its own, the one leads to the other. A redirect that calls itself temporary (302, 303, 307) moves nothing: a site
+that wants a login for a night redirects all its pages so, and they come back.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from linker.models import Project, Run
 
 ANSWERS = sql(ANSWERING, "s")
+TEXT_THAT_TELLS = 200  # characters
 TEMPORARY = "coalesce({}.status_code IN (302, 303, 307), false)"
 # Of several pages that lead to one new address, the one that was known first is the page there.
 _MOVED = f"""
@@ -52,6 +54,24 @@ WHERE gone.status_code IN (404, 410) AND NOT EXISTS (
     SELECT FROM linker_page k WHERE k.project_id = %(project)s AND md5(k.canonical_url) = md5(s.canonical_url)
 ) AND NOT EXISTS (SELECT FROM stage_moved m WHERE m.page = p.id OR m.key = s.canonical_url)
 ORDER BY p.id, a.until DESC
+"""
+# A page whose address is gone, while its title and its text, word for word, are at a new address: it has moved, and
+# nobody set up a redirect. Not where two pages say the same, or too little to tell them apart.
+_MOVED_SILENTLY = f"""
+WITH gone AS MATERIALIZED (
+    SELECT p.id, p.title, p.body_hash, s.line
+    FROM stage_page s JOIN linker_page p ON p.project_id = %(project)s AND md5(p.canonical_url) = md5(s.canonical_url)
+    WHERE s.status_code IN (404, 410) AND {sql(LIVE_STATUS, "p")} AND length(p.body) >= %(enough)s
+        AND NOT EXISTS (SELECT FROM stage_moved m WHERE m.page = p.id)
+), alike AS (
+    SELECT gone.id, gone.line, s.url, s.canonical_url, count(*) OVER (PARTITION BY gone.id) AS there,
+        count(*) OVER (PARTITION BY s.canonical_url) AS left_behind
+    FROM gone JOIN stage_page s ON hashtextextended(s.body, 0) = gone.body_hash AND s.title = gone.title AND {ANSWERS}
+)
+INSERT INTO stage_moved (page, url, key, left_line)
+SELECT a.id, a.url, a.canonical_url, a.line FROM alike a WHERE a.there = 1 AND a.left_behind = 1 AND NOT EXISTS (
+    SELECT FROM linker_page k WHERE k.project_id = %(project)s AND md5(k.canonical_url) = md5(a.canonical_url)
+) AND NOT EXISTS (SELECT FROM stage_moved m WHERE m.key = a.canonical_url)
 """
 _MOVED_NEWS = """
 INSERT INTO page_news (page, kind, old_url, new_url, left_key, at)
@@ -131,9 +151,10 @@ def move_pages(project: Project, site: Site, at: datetime, run: Run | None) -> t
     execute("CREATE TEMP TABLE stage_end (line bigint, key text, is_permanent boolean)")
     copy_rows_in("stage_end", ("line", "key", "is_permanent"), _ends(site, _redirects()))
     execute("CREATE INDEX ON stage_end (line); ANALYZE stage_end")
-    values = {"project": project.pk, "at": at}
+    values = {"project": project.pk, "at": at, "enough": TEXT_THAT_TELLS}
     execute(_MOVED, values)
     execute(_MOVED_BACK, values)
+    execute(_MOVED_SILENTLY, values)
     begin()
     execute(_MOVED_NEWS, values)
     execute(_MOVED_STATE, values)

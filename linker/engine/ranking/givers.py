@@ -17,19 +17,21 @@ if TYPE_CHECKING:
 BY_NAME = 2.0  # more than any cosine: a text that names a page is the best place for a link to it
 
 
-def givers(index: SiteIndex, pages: NDArray[np.int64], most: int, each: int) -> NDArray[np.int64]:
+def givers(
+    index: SiteIndex, pages: NDArray[np.int64], without: NDArray[np.int64], most: int, each: int
+) -> NDArray[np.int64]:
     """At most `most` sources, int64 [k], ascending, that are likeliest to link to some pages, int64; up to `each` for a
-    page.
+    page, and none of `without`, int64.
 
     A source whose text names the page comes before the pages nearest to it by vector, which `index.near` knows of all
     of them. All pages have one before any has a second; ties go to the lower page.
     """
-    order = _in_turn(index, pages, each)
+    order = _in_turn(index, pages, without, each)
     _, place = np.unique(order, return_index=True)
     return np.sort(order[np.sort(place)[:most]])
 
 
-def _in_turn(index: SiteIndex, pages: NDArray[np.int64], each: int) -> NDArray[np.int64]:
+def _in_turn(index: SiteIndex, pages: NDArray[np.int64], without: NDArray[np.int64], each: int) -> NDArray[np.int64]:
     """The likeliest sources, the best of each page first, then the second of each."""
     site = index.site
     near = index.near[pages].tocoo()
@@ -37,7 +39,7 @@ def _in_turn(index: SiteIndex, pages: NDArray[np.int64], each: int) -> NDArray[n
     named, sayer = _sayers(index, pages, 4 * each)
     target, source = np.concatenate([target, named]), np.concatenate([source, sayer])
     score = np.concatenate([score, np.full(len(named), BY_NAME)])
-    keep = site.source[source] & (source != target)
+    keep = site.source[source] & (source != target) & ~np.isin(source, without)
     target, source, score = target[keep], source[keep], score[keep]
     order = np.lexsort((source, -score, target))
     target, source = target[order], source[order]

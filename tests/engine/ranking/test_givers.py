@@ -30,7 +30,7 @@ def index() -> SiteIndex:
     return build_index(checked(replace(site, titles=titles, h1s=h1s, source=source)))
 
 
-def by_a_loop(pages: list[int], each: int) -> list[int]:
+def by_a_loop(pages: list[int], without: list[int], each: int) -> list[int]:
     """The likeliest sources, the best of each page first, then the second of each."""
     site, near = index().site, index().near
     turns: list[list[tuple[int, int]]] = [[] for _ in range(each)]
@@ -38,7 +38,7 @@ def by_a_loop(pages: list[int], each: int) -> list[int]:
         said = [other for other in range(PAGES) if site.h1s[page] + " " in site.bodies[other]][: 4 * each]
         scored = [(-2.0, other) for other in said]
         scored += [(-float(near[page, other]), other) for other in near[page].indices.tolist()]
-        able = sorted(pair for pair in scored if site.source[pair[1]] and pair[1] != page)
+        able = sorted(pair for pair in scored if site.source[pair[1]] and pair[1] not in (page, *without))
         for turn, (_, other) in enumerate(able[:each]):
             turns[turn].append((page, other))
     return list(dict.fromkeys(other for turn in turns for _, other in sorted(turn)))
@@ -47,11 +47,11 @@ def by_a_loop(pages: list[int], each: int) -> list[int]:
 @pytest.mark.parametrize("each", [1, 3, 10])
 @pytest.mark.parametrize("most", [1, 7, 40])
 def test_a_text_that_names_the_page_comes_first_and_every_page_has_one_before_any_has_two(most, each):
-    pages = [0, 1, 5, 7, 30, 41, 59]
-    found = givers(index(), np.array(pages), most, each)
-    assert found.tolist() == sorted(by_a_loop(pages, each)[:most])
+    pages, without = [0, 1, 5, 7, 30, 41, 59], [7, 30, 4]
+    found = givers(index(), np.array(pages), np.array(without), most, each)
+    assert found.tolist() == sorted(by_a_loop(pages, without, each)[:most])
 
 
 def test_nobody_is_asked_for_no_pages():
     none = np.empty(0, dtype=np.int64)
-    assert givers(index(), none, 20, 10).tolist() == []
+    assert givers(index(), none, none, 20, 10).tolist() == []

@@ -13,7 +13,7 @@ from ingest.fetching import faults
 from ingest.fetching.report import sentences
 from ingest.fetching.run import newest_store, run_fetch, start_fetch
 from ingest.fetching.steps import start_step
-from linker.models import Page, Run, RunKind, RunStatus
+from linker.models import Page, PageEvent, Run, RunKind, RunStatus
 from linker.runs import lifecycle
 from linker.runs.reports import report_of
 from tests.factories import make_project
@@ -67,6 +67,34 @@ def test_a_page_that_moved_is_the_same_page_though_no_link_names_its_old_address
     moved.refresh_from_db()
     assert (moved.url, moved.title, moved.status) == (f"{site.base}/pegs", "Pegs", "live")
     assert missing(crawl.project) == set()
+
+
+def test_a_page_that_moved_without_a_redirect_is_told_by_its_text_where_no_other_says_the_same(crawl, site):
+    told = {path: TEXT.format(path) * 3 for path in ("/p7", "/p8", "/p9")}
+    ten = Reply("<!doctype html><html><title>Ten</title><body><main><h1>Ten</h1><p>Ten pegs and no more.</p></main>")
+    site.replies |= {path: page(f"Page {path}", text=text) for path, text in told.items()} | {"/p10": ten}
+    fetch(crawl)
+    before = {path: Page.objects.get(url=f"{site.base}{path}") for path in ("/p7", "/p8", "/p9", "/p10")}
+    now = {path: page(f"Page {path}", text=text) for path, text in told.items()}
+    for path in before:
+        del site.replies[path]
+    site.replies |= {
+        "/pegs": now["/p7"],
+        "/one": now["/p8"],
+        "/two": now["/p8"],
+        "/nine": page("Nine", text=told["/p9"]),
+    }
+    site.replies["/ten"] = ten
+    new = ["/pegs", "/one", "/two", "/nine", "/ten"]
+    site.replies["/"] = page("Home", *(path for path in PAGES if path not in before), *new)
+    fetch(crawl)
+    for one in before.values():
+        one.refresh_from_db()
+    assert (before["/p7"].url, before["/p7"].status) == (f"{site.base}/pegs", "live")
+    removed = {path: one.status for path, one in before.items() if path != "/p7"}
+    assert set(removed.values()) == {"removed"}, "two say the same, another title, or too short a text"
+    assert PageEvent.objects.get(page=before["/p7"]).kind == "moved"
+    assert len(known(crawl)) == 31 + 4
 
 
 def test_a_page_that_lost_its_last_link_is_an_orphan_and_one_that_answers_404_was_removed(crawl, site):

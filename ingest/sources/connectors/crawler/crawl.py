@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BATCH = 200  # addresses in memory
 ATTEMPTS = 3
+ATTEMPTS_LIMITED = 6  # where the site says that it was asked too often, which says nothing of the page
 LONGEST_PAUSE = 600.0  # seconds that a site may ask us to wait
 DOUBLED = 4  # times that the pause after a refusal is doubled
 LAST, MOST_ERRORS = 100, 80  # of the last answers, as many errors end the crawl
@@ -163,7 +164,8 @@ class Crawl:
 
     def _try_again(self, row: Waiting, fault: str, status: int | None, *, delay: float, is_last: bool = False) -> None:
         self.asked += row.attempts == 0
-        if is_last or row.attempts + 1 >= ATTEMPTS:
+        most = ATTEMPTS_LIMITED if status == 429 else ATTEMPTS
+        if is_last or row.attempts + 1 >= most:
             self.answers.give_up(row, fault, status)
             self._note_outcome(is_error=True)
             return
