@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from io import StringIO
 from pathlib import Path
 
@@ -341,6 +342,20 @@ def test_the_command_takes_as_many_addresses_as_the_event_has(project):
     with pytest.raises(CommandError, match="moved takes two addresses"):
         tell("moved", one.url)
     assert not PageEvent.objects.exists()
+
+
+def test_a_refusal_names_the_address_that_it_is_about(project, tmp_path):
+    page = make_page(project, "/one")
+    with pytest.raises(CommandError, match=f"^{SITE}/nowhere: the address is not a page of the project"):
+        tell("merged", page.url, f"{SITE}/nowhere")
+    with pytest.raises(CommandError, match=f"^{SITE}/never: the address is not a page of the project"):
+        tell("merged", f"{SITE}/never", page.url)
+    path = tmp_path / "events.csv"
+    rows = f"removed,{make_page(project, '/two').url},,2026-03-01\nmerged,{page.url},{SITE}/nowhere,2026-03-01\n"
+    path.write_text(f"event,url,new_url,at\n{rows}")
+    services.import_file(project, "events", path, skipped_file=tmp_path / "skipped.csv")
+    [row] = csv.DictReader((tmp_path / "skipped.csv").open(encoding="utf-8-sig"))
+    assert (row["line"], row["column"], row["address"]) == ("3", "new_url", f"{SITE}/nowhere")
 
 
 def test_what_a_page_is_already_is_noted_once(project):

@@ -95,12 +95,13 @@ class EventsImport(ImportKind):
     def _tell(self, task: ImportTask, report: Counts, telling: Telling, event: Event) -> None:
         """One event. Raises ImportStopped, with the line and the column, where it cannot be."""
         try:
-            why = telling.tell(event.kind, event.url, event.at, event.new)
+            left_out = telling.tell(event.kind, event.url, event.at, event.new)
         except BadEvent as error:
             raise self._stop(task, report, event.line, error) from None
-        if why:
-            column = task.rows.mapping["url"][0]
-            task.skipped.add(event.line, why, column=column, address=event.url, value=event.kind.value)
+        if left_out is not None:
+            address = event.url if left_out.field == "url" else event.new
+            column = task.rows.mapping[left_out.field][0]
+            task.skipped.add(event.line, left_out.reason, column=column, address=address, value=event.kind.value)
 
     def _stop(self, task: ImportTask, report: Counts, line: int, error: BadEvent) -> ImportStopped:
         column = task.rows.mapping.get(error.field, [error.field])[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -30,6 +30,14 @@ class BadEvent(UserError):
     def __init__(self, field: str, text: str) -> None:
         super().__init__(text)
         self.field = field
+
+
+class LeftOut(NamedTuple):
+    """An event that was left out: `reason` is a key of ingest.fields.skipped.REASONS, `field` names the address that it
+    is about, "url" or "new_url"."""
+
+    reason: str
+    field: str = "url"
 
 
 def kind_of(text: str) -> PageEventKind:
@@ -62,27 +70,24 @@ class Telling:
         self.story = Story(project, set(self.pages.ids.values()), named)
         self.same = 0
 
-    def tell(self, kind: PageEventKind, address: str, at: datetime, new: str = "") -> str:
-        """Takes an event; returns why it was left out (a key of ingest.fields.skipped.REASONS), or nothing.
-
-        Raises BadEvent where it cannot be.
-        """
+    def tell(self, kind: PageEventKind, address: str, at: datetime, new: str = "") -> LeftOut | None:
+        """Takes an event, or says why it was left out. Raises BadEvent where it cannot be."""
         check(kind, new, at)
         found = self.pages.find(address)
         url, to = self.pages.in_full(address), self.pages.in_full(new)
         if self.story.is_known(kind, url, at, to):
             self.same += 1
-            return ""
+            return None
         if kind is PageEventKind.CREATED and self._is_free(found, address):
             return self._create(found, url, at)
         if not isinstance(found, int):
-            return reason_without_page(found, address)
+            return LeftOut(reason_without_page(found, address))
         if self.story.is_late(found, url, at):
-            return "event_late"
+            return LeftOut("event_late")
         if kind in WITH_NEW_ADDRESS:
             return self._lead(kind, found, url, at, to)
         self.story.tell(kind, found, at, url)
-        return ""
+        return None
 
     def is_so(self, kind: PageEventKind, address: str, new: str) -> bool:
         """Whether the page is what the event would make of it, whenever that came about."""
@@ -96,25 +101,25 @@ class Telling:
         state = self.story.state(page)
         return state.status == STATES[kind] and (kind not in LEADS or state.successor == self.pages.find(new))
 
-    def _lead(self, kind: PageEventKind, page: int, url: str, at: datetime, new: str) -> str:
+    def _lead(self, kind: PageEventKind, page: int, url: str, at: datetime, new: str) -> LeftOut | None:
         """A page that leads elsewhere."""
         other = self.pages.find(new)
         if other == "external" and kind is PageEventKind.REDIRECTED:
             self.story.tell(kind, page, at, url, None, new)
-            return ""
+            return None
         if other == "bad" or other == "external" or (other == "unknown" and kind is PageEventKind.MERGED):
-            return reason_without_page(str(other), new)
+            return LeftOut(reason_without_page(str(other), new), "new_url")
         if kind is PageEventKind.MOVED or other in ("unknown", page):
             self._move(page, url, at, new)
-            return ""
+            return None
         if self.story.is_too_new(int(other), new, at):
-            return "event_late"
+            return LeftOut("event_late", "new_url")
         try:
             self.story.tell(kind, page, at, url, int(other), new)
         except Loop:
             said = _("%(new)s leads to %(old)s already, so %(old)s cannot lead there. Say first that it is live again.")
             raise BadEvent("new_url", said % {"new": new, "old": url}) from None
-        return ""
+        return None
 
     def _move(self, page: int, url: str, at: datetime, new: str) -> None:
         """A page that is at another address: from the one that it has; what is told of a former one is over."""
@@ -141,12 +146,12 @@ class Telling:
         key = self.pages.key(address)
         return self.pages.ids.get(key) == page and key not in self._own
 
-    def _create(self, found: int | str, url: str, at: datetime) -> str:
+    def _create(self, found: int | str, url: str, at: datetime) -> LeftOut | None:
         if isinstance(found, int) and self.story.is_late(found, url, at):
-            return "event_late"
+            return LeftOut("event_late")
         key = self.pages.key(url)
         self._take(self.story.begin(at, url, key), key)
-        return ""
+        return None
 
     def _take(self, page: int, key: str) -> None:
         """The page has the address from here on; what it had before still leads to it."""

@@ -64,8 +64,10 @@ class Command(ProjectCommand):
             if not options["at"] and telling.is_so(PageEventKind(options["event"]), options["url"], options["into"]):
                 self.stdout.write(KNOWN)
                 return
-            if why := telling.tell(PageEventKind(options["event"]), options["url"], at, options["into"]):
-                raise CommandError(f"{options['url']}: {REASONS[why].lower()}. Nothing was changed.")
+            left_out = telling.tell(PageEventKind(options["event"]), options["url"], at, options["into"])
+            if left_out is not None:
+                address = options["url"] if left_out.field == "url" else options["into"]
+                raise CommandError(f"{address}: {REASONS[left_out.reason].lower()}. Nothing was changed.")
             telling.story.write()
             told = record(project, EventOrigin.COMMAND)
             if told:
