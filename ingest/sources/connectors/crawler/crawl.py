@@ -196,7 +196,7 @@ class Crawl:
         self._last.append(is_error)
         if len(self._last) == LAST and sum(self._last) >= MOST_ERRORS:
             self.stop(
-                f"{sum(self._last)} of the last {LAST} tries ended in errors ({self._common_faults()}): the site "
+                f"{sum(self._last)} of the last {LAST} requests ended in errors (addresses with {self._common_faults()}): the site "
                 "refuses the crawler, is overloaded or does not answer. Ask for it to be let in, or fetch more slowly."
             )
 
