@@ -196,8 +196,9 @@ class Crawl:
         self._last.append(is_error)
         if len(self._last) == LAST and sum(self._last) >= MOST_ERRORS:
             self.stop(
-                f"{sum(self._last)} of the last {LAST} requests ended in errors (addresses with {self._common_faults()}): the site "
-                "refuses the crawler, is overloaded or does not answer. Ask for it to be let in, or fetch more slowly."
+                f"{sum(self._last)} of the last {LAST} requests ended in errors (addresses with "
+                f"{self._common_faults()}): the site refuses the crawler, is overloaded or does not answer. Ask for it "
+                "to be let in, or fetch more slowly."
             )
 
     def note_unread_sitemap(self, which: str) -> None:
