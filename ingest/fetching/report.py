@@ -17,7 +17,7 @@ class FetchReport(Report):
     """`pages` answered and were read; `is_whole`: the site was seen to its end, else `stopped_by` says what ended the
     fetch. `slowed`: how often a refusal made it slower, `slowest`: milliseconds from one to the next at worst.
     `rendered`: pages that a browser read; `need_browser` those whose text no browser has brought out;
-    `protected`: posts with a password of their own; `offsite`: posts whose address is another site's.
+    `protected`: posts with a password of their own; `offsite`: posts and addresses of sitemaps of another site.
     `unread_sitemaps`: the addresses of those that could not be read, each with why."""
 
     source: str = ""

@@ -150,6 +150,11 @@ function listenToThePage(desk) {
   find("[data-look]")?.addEventListener("click", () => desk.lookAgain());
 
   root.addEventListener("click", (event) => {
+    // The second half of a double click would decide on the next card, which nobody has read.
+    if (event.detail > 1 && event.target.closest("button")?.form?.matches("[data-accept], [data-reject-form], [data-later]")) {
+      event.preventDefault();
+      return;
+    }
     const line = event.target.closest("[data-line]");
     if (line && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from linker.models import CandidateEdge
 from review.decisions import decide_edges
@@ -53,6 +53,20 @@ def test_reasons_that_are_open_stay_open_when_the_answer_to_an_undo_brings_anoth
     at_queue.keyboard.press("1")
     expect_open(at_queue, edges[1])
     expect_look(at_queue, 1)  # the run is newer than what was looked at
+
+
+def test_the_second_half_of_a_double_click_decides_on_no_card(at_queue, edges):
+    def accept(edge: CandidateEdge) -> Locator:
+        return at_queue.locator(f"button[form=accept-{edge.pk}][value^=accept]").first
+
+    accept(edges[0]).click()
+    accept(edges[1]).hover()
+    at_queue.mouse.down(click_count=2)
+    at_queue.mouse.up(click_count=2)
+    expect_saved(at_queue)
+    assert statuses(edges) == ["accepted", "suggested", "suggested", "suggested"]
+    accept(edges[1]).click()
+    expect(card(at_queue)).to_have_id(f"edge-{edges[2].pk}")
 
 
 def test_on_a_card_that_is_decided_already_a_key_says_so_and_decides_nothing(at_queue, edges, project):

@@ -56,7 +56,7 @@ def test_what_a_sitemap_and_those_below_it_name_is_fetched_and_nothing_else():
         source, run = fetch(site)
         said = registry.get("sitemap").check(source, Rules(LOOPBACK))
         assert run.status == RunStatus.SUCCEEDED, run.error
-        assert run.report["is_whole"]
+        assert (run.report["is_whole"], run.report["offsite"]) == (True, 1)
         assert site.asked["/hidden"] == site.asked["/"] == 0
     with FetchStore(store_path(run), read_only=True) as store:
         rows = store.connection.execute("SELECT p.url, p.sitemap_modified FROM page p JOIN reading r ON r.page = p.id")

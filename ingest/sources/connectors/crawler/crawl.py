@@ -55,6 +55,7 @@ class Crawl:
         self.began = time.monotonic()
         self.stopped_by = ""
         self.unread_sitemap = ""  # why a part of a sitemap that is the source itself could not be read
+        self.offsite = 0  # addresses of sitemaps that are another site's
         self.is_open = False  # whether robots.txt has been read
         self.in_flight: dict[int, Waiting] = {}
         self.held: dict[int, tuple[float, Waiting]] = {}  # asked for again later, from when on
@@ -273,6 +274,8 @@ class Crawl:
         slowest = max(int(self.store.noted("counts", {}).get("slowest", 0)), round(1000 * self.pace.slowest))
         rendered = self.renderer.rendered if self.renderer is not None else 0
         found["rendered"] = int(self.store.noted("counts", {}).get("rendered", 0)) + rendered
+        if offsite := max(self.offsite, int(self.store.noted("counts", {}).get("offsite", 0))):
+            found["offsite"] = offsite
         return found | {"bytes": self.bytes, "trapped": trapped, "slowed": slowed, "slowest": slowest}
 
     def _common_faults(self) -> str:

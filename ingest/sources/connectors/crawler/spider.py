@@ -273,6 +273,7 @@ class SiteSpider(Spider):
 
     def _add(self, chunk: list[Entry]) -> None:
         find = self.crawl.scope.find
+        self.crawl.offsite += sum(not self._is_of_site(entry.url) for entry in chunk)
         found = [(asked, entry.modified) for entry in chunk if (asked := find(entry.url)) is not None]
         self.crawl.frontier.add_of_sitemap(found)
 
