@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from ingest import services
@@ -95,6 +97,13 @@ def test_a_page_that_moved_without_a_redirect_is_told_by_its_text_where_no_other
     assert set(removed.values()) == {"removed"}, "two say the same, another title, or too short a text"
     assert PageEvent.objects.get(page=before["/p7"]).kind == "moved"
     assert len(known(crawl)) == 31 + 4
+
+
+def test_a_page_that_an_event_tells_of_is_read_though_nothing_leads_to_it(crawl, site):
+    site.replies["/told"] = page("Told of")
+    call_command("page_event", "shop", "created", f"{site.base}/told", stdout=StringIO())
+    fetch(crawl)
+    assert known(crawl)["/told"] == ["live", "Told of"]
 
 
 def test_a_page_that_lost_its_last_link_is_an_orphan_and_one_that_answers_404_was_removed(crawl, site):

@@ -25,7 +25,7 @@ from ingest.sources.connectors.crawler.options import MAX_PAGE, Options
 from ingest.sources.connectors.crawler.plan import Plan
 from ingest.sources.outgoing import OutgoingSession, read_bytes, why_unread
 from linker.errors import UserError
-from linker.models import Page, PageStatus
+from linker.models import Page, PageEvent, PageEventKind, PageStatus
 from linker.models.querysets import LIVE_STATUS, PRESENT
 from linker.wording import number
 
@@ -114,14 +114,15 @@ def _seed_pages_without_text(fetching: Fetching) -> None:
 
 def _note_known_pages(fetching: Fetching) -> None:
     """Tells the crawl which pages the source holds, so that those are asked for that nothing leads to any more; those
-    that were removed for a while too, since what comes back may be a redirect."""
+    that were removed for a while too, since what comes back may be a redirect; and those that an event alone knows."""
     store, source = fetching.store, fetching.source
     if store.noted("known_pages"):
         return
     lately = Q(status=PageStatus.REMOVED, state_since__gte=timezone.now() - ASKED_ON)
-    pages = Page.objects.filter(
-        PRESENT & (LIVE_STATUS | lately), pk__in=SourcePage.objects.filter(source=source).values("page")
-    )
+    held = SourcePage.objects.filter(source=source).values("page")
+    told = PageEvent.objects.filter(project=source.project, kind=PageEventKind.CREATED).values("page")
+    is_told = Q(LIVE_STATUS, pk__in=told, title="", body="", project=source.project)
+    pages = Page.objects.filter(PRESENT, Q(LIVE_STATUS | lately, pk__in=held) | is_told)
     prepare(store)
     with store.transaction() as rows:
         rows.executemany(
