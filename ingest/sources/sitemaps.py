@@ -70,13 +70,21 @@ def entries(body: bytes, url: str) -> Iterator[Entry]:
     yield from _of_xml(content, url)
 
 
+def _absolute(base: str, address: str) -> str:
+    """The address as the sitemap at `base` means it; one that cannot be parsed as it is written."""
+    try:
+        return urljoin(base, address)
+    except ValueError:  # a host in brackets that is none
+        return address
+
+
 def _of_text(content: bytes, base: str) -> Iterator[Entry]:
     lines = content.decode("utf-8-sig", "replace").splitlines()
     found = [line.strip() for line in lines[:MAX_ENTRIES] if line.strip().startswith(("http://", "https://"))]
     if not found:
         raise BadSitemap("It holds no addresses.")
     for address in found:
-        yield Entry(urljoin(base, address))
+        yield Entry(_absolute(base, address))
 
 
 def _of_xml(content: bytes, base: str) -> Iterator[Entry]:
@@ -101,7 +109,7 @@ def _of_xml(content: bytes, base: str) -> Iterator[Entry]:
                 del element.getparent()[0]
             if address := cells.get("loc", ""):
                 count += 1
-                yield Entry(urljoin(base, address), cells.get("lastmod", "")[:40], name == "sitemap")
+                yield Entry(_absolute(base, address), cells.get("lastmod", "")[:40], name == "sitemap")
                 if count >= MAX_ENTRIES:
                     return
     except (etree.XMLSyntaxError, ValueError):

@@ -46,9 +46,11 @@ def fetch(site, path: str = "/sitemap.xml"):
 def test_what_a_sitemap_and_those_below_it_name_is_fetched_and_nothing_else():
     with served({}) as site:
         site.replies |= {
-            "/sitemap.xml": Reply(sitemap(f"{site.base}/a.xml.gz", index=True), kind="application/xml"),
+            "/sitemap.xml": Reply(sitemap("http://[bad", f"{site.base}/a.xml.gz", index=True), kind="application/xml"),
             "/a.xml.gz": Reply(
-                gzip.compress(sitemap(f"{site.base}/tents", f"{site.base}/stoves", "https://elsewhere.example/")),
+                gzip.compress(
+                    sitemap("http://[bad", f"{site.base}/tents", f"{site.base}/stoves", "https://elsewhere.example/")
+                ),
                 kind="application/gzip",
             ),
             "/tents": page("Tents", "/hidden"), "/stoves": page("Stoves"), "/hidden": page("Hidden"),
@@ -63,7 +65,7 @@ def test_what_a_sitemap_and_those_below_it_name_is_fetched_and_nothing_else():
         assert {url.removeprefix(site.base): day for url, day in rows} == {
             "/tents": "2026-11-01", "/stoves": "2026-11-01",
         }  # fmt: skip
-    assert "Further sitemaps in it: 1." in said
+    assert "Further sitemaps in it: 2." in said
 
 
 def test_a_part_that_cannot_be_read_leaves_its_pages_unmarked():

@@ -93,6 +93,16 @@ class Scope:
             found = self._known[url] = self._find(url)
             return found
 
+    def is_of_another_site(self, url: str) -> bool:
+        """Whether an address that `find` leaves out is left out for that."""
+        try:
+            self.own_form.canonical_url(self.clean(url))
+        except AnotherSite:
+            return True
+        except NotAnAddress:
+            return False
+        return False
+
     def _find(self, url: str) -> Asked | None:
         try:
             cleaned = self.clean(url)

@@ -249,7 +249,10 @@ class SiteSpider(Spider):
             self.crawl.unread_sitemap = f"The sitemap {url} could not be read: {why}"
 
     def _is_of_site(self, url: str) -> bool:
-        own, other = (urlsplit(address).hostname or "" for address in (self.crawl.plan.base_url, url))
+        try:
+            own, other = (urlsplit(address).hostname or "" for address in (self.crawl.plan.base_url, url))
+        except ValueError:  # a host in brackets that is none
+            return False
         return own.removeprefix("www.") == other.removeprefix("www.")
 
     async def _take_sitemap(self, body: bytes, url: str) -> list[str]:
@@ -272,9 +275,13 @@ class SiteSpider(Spider):
         return others[:MAX_FILES]
 
     def _add(self, chunk: list[Entry]) -> None:
-        find = self.crawl.scope.find
-        self.crawl.offsite += sum(not self._is_of_site(entry.url) for entry in chunk)
-        found = [(asked, entry.modified) for entry in chunk if (asked := find(entry.url)) is not None]
+        scope, found = self.crawl.scope, []
+        for entry in chunk:
+            asked = scope.find(entry.url)
+            if asked is not None:
+                found.append((asked, entry.modified))
+            else:
+                self.crawl.offsite += scope.is_of_another_site(entry.url)
         self.crawl.frontier.add_of_sitemap(found)
 
     async def _fetch(self, url: str, most: int) -> Response | None:
