@@ -23,6 +23,7 @@ from ingest.sources import registry as sources
 from ingest.sources.file import recognise_columns
 from linker.models import Project
 from linker.runs.lifecycle import no_progress, start_run
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,7 +144,7 @@ def remember_mapping(project: Project, looked: FilePreview) -> None:
     if "prefix" in changed:
         changed["url"] = looked.mapping.get("url", [])
     with transaction.atomic():
-        locked = Project.objects.select_for_update().get(pk=project.pk)
+        locked = lock_project(project.pk)
         locked.import_mappings[looked.kind.name] = changed
         locked.save(update_fields=["import_mappings"])
 

@@ -23,6 +23,7 @@ from linker.matching.tiers import keep_apart
 from linker.models import CandidateEdge, EdgeStatus, Placement, Project, SuppressedKind
 from linker.models.edge_columns import SEEN_COLUMNS
 from linker.pages.gates import Gates
+from linker.storage.locks import lock_project
 from review import full_pages, overlap
 from review.allowed import refuse_barred
 from review.anchor_warnings import AnchorWarning, overruled, warnings_about
@@ -106,7 +107,7 @@ def decide_edges(
         raise ValueError("a key names the decision on one edge")
     with transaction.atomic():
         if shown.status == EdgeStatus.REJECTED:  # what that ruled out is allowed again; the project before the edges
-            Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+            lock_project(project.pk)
         edges = locked(project, edge_ids)
         if verb != Verb.REJECT:
             refuse_barred(project, edges)

@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef
 
 from linker import audit
 from linker.models import ChangeKind, Membership, Project, Role
+from linker.storage.locks import lock_project
 from review.models import Decision, DueReading, SecondReading, Verb
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def set_share(project: Project, user: User, percent: int) -> None:
 def change_share(project: Project, user: User, field: str, share: int, subject: str, unit: str) -> None:
     """Sets a share of the project, of so many of a hundred, and logs the change."""
     with transaction.atomic():
-        kept = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        kept = lock_project(project.pk)
         before = getattr(kept, field)
         setattr(kept, field, share)
         kept.save(update_fields=[field])

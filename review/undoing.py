@@ -15,6 +15,7 @@ from linker.matching.tiers import keep_apart, retier
 from linker.models import CandidateEdge, EdgeStatus, Placement, Project
 from linker.models.querysets import DECIDED, UNDECIDED, holds
 from linker.pages.gates import Gates
+from linker.storage.locks import lock_project
 from review import overlap
 from review.decisions import conflicts_of, decision_on, locked, with_outcome, write_decisions, write_edges
 from review.link_places import read_around
@@ -48,7 +49,7 @@ def undo(
     """
     with transaction.atomic():
         # The tiers must stand still until what is open again was read by them. Before the edges, as releases do.
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        lock_project(project.pk)
         if decision is None:
             decision = next(newest_of(project, user), None)
             if decision is None:

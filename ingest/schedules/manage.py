@@ -13,6 +13,7 @@ from ingest.schedules.times import checked
 from linker import audit
 from linker.errors import UserError
 from linker.models import ChangeKind, Project
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser
@@ -40,7 +41,7 @@ def set_schedule(
     """Has a source fetched, or, without one, the project matched, when `cron` says; `enabled` False keeps it for
     later. `whole_site`: the match is over the whole site each time. Raises UserError for an expression that cannot be
     kept, or a source that was removed."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     if source is not None and not SiteSource.objects.filter(pk=source.pk, project=project, removed_at=None).exists():
         raise UserError(f"The source “{source}” was removed.")
     schedule = Schedule.objects.filter(project=project, source=source).first()

@@ -15,6 +15,7 @@ from linker.errors import UserError
 from linker.models import CandidateEdge, ChangeKind, EmbeddingModel, PageEmbedding, Project, Run, RunKind
 from linker.models.querysets import OPEN
 from linker.models.run import ACTIVE
+from linker.storage.locks import lock_project
 from linker.storage.site_figures import keep_figures
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def drop_vectors(project: Project, model_id: int, user: AbstractBaseUser | Anony
     where there are none, or an embedding or a match is under way, which may need them.
     """
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        lock_project(project.pk)
         found = next((one for one in vector_sets(project) if one.model.pk == model_id), None)
         if found is None:
             raise UserError(_("The project has no vectors of this set. Look at the list again."))

@@ -16,6 +16,7 @@ from linker.models.querysets import UNDECIDED
 from linker.runs import lifecycle
 from linker.runs.reports import Report
 from linker.storage.cursors import batches, stream
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
@@ -35,7 +36,7 @@ def run_apply_caps(run: Run, progress: Progress = lifecycle.no_progress) -> Caps
     """The work of the run. May run twice."""
     project = run.project
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        lock_project(project.pk)
         progress(0, 3, "Bringing back what there is room for")
         back = bring_back(project)
         progress(1, 3, "Reading tiers")

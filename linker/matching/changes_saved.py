@@ -27,6 +27,7 @@ from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
 from linker.storage.edge_counts import fold
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,7 +107,7 @@ def save_changes(
 
 def _lock_standing(project: Project, standing: Run) -> None:
     """In the transaction that writes: raises UserError where another run stands by now."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     now = standing_run(project)
     if now is None or now.pk != standing.pk:
         raise UserError(

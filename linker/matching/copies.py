@@ -19,6 +19,7 @@ from linker.models import ApartPage, Project
 from linker.models.querysets import LINKABLE, sql
 from linker.storage.copy import analyze, copy_out, copy_rows_in
 from linker.storage.cursors import stream
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ def find_copies(run: Run, eligible: Eligible, progress: Progress) -> CopiesRepor
     groups = find_groups(described, LeadCriteria(target, inlinks, clicks, address, ids), _apart(project, ids))
     del described
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        lock_project(project.pk)
         _store(run, ids, groups)
     grouped = groups.group >= 0
     return CopiesReport(

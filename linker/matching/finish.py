@@ -28,13 +28,14 @@ from linker.matching.stale import mark_stale
 from linker.matching.suppressions import hide, settle
 from linker.matching.tiers import keep_apart
 from linker.matching.unallocated import save_unallocated
-from linker.models import Category, Project, Ranker, Run, RunBatch, RunBlock
+from linker.models import Category, Ranker, Run, RunBatch, RunBlock
 from linker.models.querysets import OPEN
 from linker.pages.identity.edges import settle as follow_pages
 from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.cursors import stream
 from linker.storage.edge_counts import recount
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +66,7 @@ def save_match_result(run: Run, result: MatchResult, progress: Progress) -> Matc
     stage = "Choosing anchors and places"
     progress(1, STEPS, stage)
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        lock_project(project.pk)
         saved = save_edges(
             run, params, result, allocated, needs, lambda done: progress(1, STEPS, f"{stage}, {done:,} done")
         )

@@ -19,6 +19,7 @@ from linker.errors import UserError
 from linker.models import ChangeKind, KeptRun, Project, Run, RunKind, RunStatus
 from linker.models.kept_run import RANKED_BY
 from linker.models.querysets import OPEN, sql
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -181,7 +182,7 @@ def pin(run: Run, user: User, name: str) -> None:
     """Gives a kept run a name, and keeps it until it is unpinned. Raises UserError where it is no longer kept, or too
     many are pinned."""
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
+        lock_project(run.project_id)
         kept = kept_runs(run.project).filter(run=run).first()
         if kept is None:
             raise UserError(
@@ -198,7 +199,7 @@ def pin(run: Run, user: User, name: str) -> None:
 def unpin(run: Run, user: User) -> None:
     """Gives the run to the rule again, which the end of the next match follows."""
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
+        lock_project(run.project_id)
         kept = kept_runs(run.project).filter(run=run).first()
         if kept is not None:
             _save_pin(kept, user, name=kept.name, is_pinned=False)

@@ -20,6 +20,7 @@ from linker.models import ChangedDonors, KeptRun, LinkChange, Project, Run, RunC
 from linker.models.querysets import DECIDED, sql
 from linker.runs import lifecycle
 from linker.storage.copy import copy_out
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ def compare(after: KeptRun, before: KeptRun, progress: Progress = lifecycle.no_p
     progress(len(donors), len(donors), "Comparing links")
     report = found.report()
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=after.run.project_id)
+        lock_project(after.run.project_id)
         if KeptRun.objects.filter(pk__in=[after.pk, before.pk]).count() == 2:  # the rule may have dropped one meanwhile
             _save(after, before, report, found.donors)
     return report

@@ -15,6 +15,7 @@ from linker.models.querysets import ACCEPTED, WAITING, sql
 from linker.pages.gates import IS_GATED, write_gated
 from linker.runs import lifecycle
 from linker.runs.reports import Report
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
@@ -34,7 +35,7 @@ def run_apply_safety(run: Run, progress: Progress = lifecycle.no_progress) -> Sa
     project = run.project
     progress(0, 2, "Bringing back what may be linked again")
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        lock_project(project.pk)
         back = bring_back(project)
         if back:
             retier(project, back)

@@ -34,6 +34,7 @@ from linker.pages.sensitivity import mark_sensitive
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.edge_counts import recount
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from typing import Any
@@ -139,7 +140,7 @@ def take_again(run: Run, progress: Progress = lifecycle.no_progress) -> StandRep
     """The work of a run that takes another again, which its parameters name. All of it in one transaction."""
     project = run.project
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        lock_project(project.pk)
         chosen = Run.objects.select_related("model", "project").get(project=project, pk=run.params["run"])
         kept, before = _kept(chosen), standing_run(project)
         if chosen.model is None:

@@ -31,6 +31,7 @@ from linker.models import (
 from linker.models.identity import follows_sql
 from linker.models.querysets import OPEN, PROPOSED, sql
 from linker.models.suppression import COVERED, REACH_DAYS, in_force_sql
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -136,7 +137,7 @@ def lift(project: Project, suppressions: Iterable[int], user: User) -> None:
     """Allows again what these suppressions ruled out. What they took out of the queue is there again, unless a newer
     match run has passed it over: then the next one decides."""
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+        lock_project(project.pk)
         rows = Suppression.objects.filter(project=project, pk__in=list(suppressions), lifted_at=None)
         lifted = list(rows.select_for_update().order_by("pk"))
         if not lifted:

@@ -15,6 +15,7 @@ from linker.models import ApartPage, ChangeKind, NotTheSame, PageGroup, PageTwin
 from linker.pages.listing import WIDE
 from linker.query_strings import is_id, unknown_fields
 from linker.storage.cells import safe_cell_sql
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -141,7 +142,7 @@ def keep_apart(
     The group goes, or the page leaves it, at once; suggestions follow with the next match run, and no later run puts
     these pages into one group again. Raises UserError where the group is no longer there.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     group = PageGroup.objects.filter(project=project, pk=group_id).first()
     twin = PageTwin.objects.filter(group=group, page=page_id).select_related("page").first() if page_id else None
     if group is None or (page_id and twin is None):

@@ -23,6 +23,7 @@ from linker.pages.report import RolesReport
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import copy_rows_in
 from linker.storage.cursors import stream
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +79,7 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
     holds the project against other changes of roles. In memory are eight bytes for each page and each part of its
     address.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     progress(0, 0, "Finding page roles")
     pages, in_menus = _count_links(project)
     site = _site(project, menus_tell=in_menus <= max(FEW_IN_MENUS, MOST_IN_MENUS * pages))

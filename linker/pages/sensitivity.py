@@ -35,6 +35,7 @@ from linker.pages.sensitive_sayings import (
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import analyze, copy_in
 from linker.storage.cursors import stream
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -241,7 +242,7 @@ def find_sensitive(project: Project, progress: Progress = no_progress) -> dict[s
     Returns `sensitive_pages`, live pages that count as sensitive, and `sensitive_proposed`, new proposals by kind.
     Belongs into a transaction: it holds the project against other changes of what is sensitive.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     look = _Look(project, list(SensitiveRule.objects.filter(project=project)))
     look.through_pages(progress)
     look.propose_words()

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from linker import audit
 from linker.models import Basis, ChangeKind, Membership, Placement, Project, Rel, Role, Tier
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -83,7 +84,7 @@ def save_project(project: Project, user: AbstractBaseUser | AnonymousUser | None
 
     What they do to vectors and suggestions shows after the next embed and match.
     """
-    stored = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    stored = lock_project(project.pk)
     project.save(update_fields=fields)
     logged = [name for name in SETTINGS if name in fields]
     before, after = audit.values(stored, logged), audit.values(project, logged)

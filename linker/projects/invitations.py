@@ -20,6 +20,7 @@ from linker import audit
 from linker.errors import UserError
 from linker.models import ChangeKind, Invitation, Membership, Project, Role
 from linker.projects.members import add_member
+from linker.storage.locks import lock_project
 from linker.wording import in_english
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class NotUsable(UserError):
 @transaction.atomic
 def invite(project: Project, role: Role, email: str = "", *, by: User) -> tuple[Invitation, str]:
     """A new invitation and the secret of its link, which is not kept. Raises UserError where too many are open."""
-    Project.objects.select_for_update().get(pk=project.pk)
+    lock_project(project.pk)
     if open_invitations(project).count() >= MOST_OPEN:
         raise UserError(
             _("%(most)d invitations are open, which is the most. Revoke one that is not needed.") % {"most": MOST_OPEN}

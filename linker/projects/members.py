@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from linker import audit
 from linker.errors import UserError
 from linker.models import ChangeKind, Membership, Project, Role
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +101,7 @@ def remove_member(project: Project, membership_id: int, *, by: Actor = None) -> 
 
 def _locked(project: Project, membership_id: int) -> Membership | None:
     """The membership, with the project's row locked: two managers cannot remove each other at once."""
-    Project.objects.select_for_update().get(pk=project.pk)
+    lock_project(project.pk)
     return Membership.objects.select_related("user").filter(project=project, pk=membership_id).first()
 
 

@@ -24,6 +24,7 @@ from linker.models.querysets import LIVE, LIVE_STATUS, PRESENT, UNDECIDED, sql
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.cursors import batches, stream
+from linker.storage.locks import lock_project
 from linker.storage.slices import in_slices
 from review.live.counts import recount
 from review.live.report import VerifyReport
@@ -132,7 +133,7 @@ def verify(project: Project, *, run: Run | None = None, progress: Progress = lif
 
     Waits for releases of the project, as they wait for one another.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     values: dict[str, Any] = {"project": project.pk, "follow": Rel.FOLLOW.value, "now": timezone.now()}
     values["open"] = EdgeStatus.SUGGESTED.value
     values["run"] = None if run is None else run.pk

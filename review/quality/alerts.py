@@ -15,6 +15,7 @@ from linker.errors import UserError
 from linker.models import Membership, Project, Role
 from linker.notifications import Kind, notify, readers_words
 from linker.runs import lifecycle
+from linker.storage.locks import lock_project
 from linker.wording import decimal, number, percent
 from review.models import Alert, AlertClosing, AlertKind
 from review.quality.limits import Limits
@@ -34,7 +35,7 @@ def run_alerts(run: Run, progress: Progress = lifecycle.no_progress) -> AlertsRe
     """Raises what is beyond its limit and not known yet. A second time it changes nothing."""
     progress(0, 1, "Looking for alerts")
     with transaction.atomic():
-        project = Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
+        project = lock_project(run.project_id)
         found = list(watch(project, Limits.of(project)))
         new = _raise(project, found)
         _count(project)
@@ -74,7 +75,7 @@ def close(project: Project, user: User, alert_id: int, note: str) -> bool:
     """Closes an alert. False where it was closed before. Raises UserError without a word why."""
     if not note.strip():
         raise UserError(_("Nothing was closed: write in the note why."))
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     closed = Alert.objects.filter(project=project, pk=alert_id, closed_at=None).update(closed_at=timezone.now())
     if closed:
         AlertClosing.objects.create(alert_id=alert_id, user=user, note=note.strip()[:500])

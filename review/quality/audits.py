@@ -14,6 +14,7 @@ from django.utils import timezone
 from linker.models import Project
 from linker.models.querysets import APPROVED, of
 from linker.runs import lifecycle
+from linker.storage.locks import lock_project
 from review.models import Decision, Drawn, Operation, ReleaseLink, Sample, SampleKind, Verb
 from review.quality.report import AuditReport
 from review.quality.samples import Chosen, at_random, give
@@ -37,7 +38,7 @@ APPROVING = (Verb.ACCEPT, Verb.EDIT)
 def run_audit(run: Run, progress: Progress = lifecycle.no_progress) -> AuditReport:
     """Draws an audit of what was approved and released since the last one. A second time it changes nothing."""
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
+        lock_project(run.project_id)
         sample = Sample.objects.filter(run=run).first() or _draw(run, progress)
         links = sample.links.filter(turn=0)
         return AuditReport(

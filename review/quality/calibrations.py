@@ -19,6 +19,7 @@ from linker.projects.policies.cohorts import name_of, set_bounds
 from linker.projects.policies.tiers import TierChange, change_tiers
 from linker.projects.tier_preview import Bound, Effect, Spread
 from linker.runs import lifecycle
+from linker.storage.locks import lock_project
 from linker.wording import percent
 from review.models import Drawn, Grade, Sample, SampleKind, SampleLink
 from review.quality.curves import Band, Point, bound_for, curve
@@ -56,7 +57,7 @@ _DRAW = f"""
 def run_calibration(run: Run, progress: Progress = lifecycle.no_progress) -> CalibrationReport:
     """Draws the sample of a calibration. A second time it changes nothing."""
     with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
+        lock_project(run.project_id)
         sample = Sample.objects.filter(run=run).first() or _draw(run, progress)
         links = sample.links.filter(turn=0)
         return CalibrationReport(

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from linker import audit
 from linker.models import ChangeKind, Project
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +41,7 @@ class Limits:
 @transaction.atomic
 def change_limits(project: Project, user: User, values: Mapping[str, Any]) -> None:
     """Sets the limits of a project; what is as usual is not stored."""
-    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    project = lock_project(project.pk)
     before, usual = asdict(Limits.of(project)), asdict(Limits())
     project.alert_limits = {name: value for name, value in values.items() if value != usual[name]}
     project.save(update_fields=["alert_limits"])

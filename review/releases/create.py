@@ -17,6 +17,7 @@ from linker import audit
 from linker.errors import UserError
 from linker.models import CandidateEdge, ChangeKind, Project
 from linker.runs import lifecycle
+from linker.storage.locks import lock_project
 from linker.storage.slices import in_slices
 from linker.wording import number
 from review.models import Operation, Pending, Release, ReleaseChunk, ReleaseDraft, ReleaseFormat
@@ -112,7 +113,7 @@ def create_release(
     else than it was when marked. Raises NothingToExport where none is ready, and NumberChanged where `shown`, the
     number of links that a preview of these edges counted, is no longer what it would count.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     progress(0, STEPS, "Looking at each link again")
     checks.gather(project, edges, OPERATIONS[fmt] if shown is None else Operation, lock=True)
     if shown is not None:
@@ -131,7 +132,7 @@ def publish(draft: ReleaseDraft, user: User | None, progress: Progress = lifecyc
     As create_release in everything else. Raises NoOpenDraft where the draft was published or discarded before,
     OvertakenDraft, and NothingToExport.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=draft.project_id)
+    lock_project(draft.project_id)
     draft = drafts.open_draft(draft)
     if (later := drafts.overtaken_by(draft)) is not None:
         said = _(

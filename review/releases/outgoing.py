@@ -23,6 +23,7 @@ from django.utils.translation import gettext_lazy as _
 from linker.models import CandidateEdge, EdgeStatus, Project, Rel
 from linker.models.querysets import DECIDED, REOPENED
 from linker.query_strings import day_of, is_id, unknown_fields
+from linker.storage.locks import lock_project
 from review.decisions import decision_on, with_outcome
 from review.models import Decision, LiveState, Operation, Pending, PublishedLink, ReleaseLink, Verb
 from review.queue.cursor import Cursor
@@ -105,7 +106,7 @@ def take_back(project: Project, edges: QuerySet[CandidateEdge], user: User) -> i
 def _locked(project: Project, edges: QuerySet[CandidateEdge]) -> Iterator[list[CandidateEdge]]:
     """Those of `edges` that have left, locked, by id, some at a time. The statement that locks asks their status again:
     what leaves or comes back meanwhile is not touched."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     left = CandidateEdge.objects.filter(project=project, status=EdgeStatus.EXPORTED)
     left = left.select_related("tier", "pending__decision").select_for_update(of=("self",), no_key=True)
     ids = list(edges.filter(project=project, status=EdgeStatus.EXPORTED).order_by("pk").values_list("pk", flat=True))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from django.db import connection, transaction
 
+from linker.storage.locks import lock_project
+
 if TYPE_CHECKING:
     from linker.models import Project
 
@@ -104,7 +106,7 @@ def follow(project: Project) -> None:
 def readdress(project: Project) -> None:
     """The same for links whose pages have moved, and are still the same pages."""
     with transaction.atomic():
-        _execute("SELECT FROM linker_project WHERE id = %(project)s FOR NO KEY UPDATE", project)
+        lock_project(project.pk)
         _execute(_HOME_AGAIN, project)
         if _execute(_READDRESS, project):
             ask(project)

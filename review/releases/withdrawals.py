@@ -12,10 +12,11 @@ from uuid import uuid4
 from django.db import connection, transaction
 
 from linker import audit
-from linker.models import CandidateEdge, ChangeKind, EdgeStatus, Project, RunKind
+from linker.models import CandidateEdge, ChangeKind, EdgeStatus, RunKind
 from linker.models.edge_columns import SEEN_COLUMNS
 from linker.runs import lifecycle
 from linker.storage.copy import analyze
+from linker.storage.locks import lock_project
 from linker.storage.slices import in_slices
 from review.models import Operation, Release, Verb
 from review.releases import outgoing
@@ -71,7 +72,7 @@ FROM (SELECT e.id, p.rel {_SLICE}) seen WHERE seen.id = linker_candidateedge.id
 def withdraw_release(release: Release, user: User, note: str, progress: Progress = lifecycle.no_progress) -> int:
     """Withdraws the links that a release added and that have not been withdrawn since; returns how many. What it
     changed or removed stays as it is. A second time it changes nothing."""
-    project = Project.objects.select_for_update(no_key=True).get(pk=release.project_id)
+    project = lock_project(release.project_id)
     progress(0, STEPS, "Taking back what waits")
     # What was asked for and has not left is taken back link by link: editors ask for a screen of them at most.
     batch = uuid4()

@@ -32,6 +32,7 @@ from linker.models.querysets import (
     sql,
 )
 from linker.storage.copy import analyze
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from linker.models import Project
@@ -226,7 +227,7 @@ def _write_lot(project: Project, first: int) -> int:
     values = {"project": project.pk, "first": first, "end": first + AT_A_TIME}
     try:
         with transaction.atomic():
-            _execute("SELECT FROM linker_project WHERE id = %(project)s FOR NO KEY UPDATE", values)
+            lock_project(project.pk)
             _execute(_LOCK, values)
             _execute(_LOT, values)
             _execute(_MAKE_ROOM)
@@ -242,7 +243,7 @@ def _return(project: Project) -> int:
     values = {"project": project.pk}
     try:
         with transaction.atomic():
-            _execute("SELECT FROM linker_project WHERE id = %(project)s FOR NO KEY UPDATE", values)
+            lock_project(project.pk)
             _execute(_RETURNED, values)
             _execute(_MAKE_ROOM)
             _execute(_WRITE.format(swapped="false"))
@@ -255,7 +256,7 @@ def _return(project: Project) -> int:
 def _bring_back(project: Project) -> int:
     values = {"project": project.pk}
     with transaction.atomic():
-        _execute("SELECT FROM linker_project WHERE id = %(project)s FOR NO KEY UPDATE", values)
+        lock_project(project.pk)
         _execute(_BACK, values)
         _execute(_REOPEN)
         return _tell(project, values)

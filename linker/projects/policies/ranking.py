@@ -10,6 +10,7 @@ from django.db import transaction
 from linker import audit
 from linker.engine.ranking.formula_score import FormulaWeights
 from linker.models import ChangeKind, Project
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from linker.projects.policies.shared import Actor
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 @transaction.atomic
 def set_formula_weights(project: Project, weights: dict[str, float], user: Actor) -> None:
     """From the next match run on; what was suggested stays."""
-    before = Project.objects.select_for_update(no_key=True).get(pk=project.pk).formula_weights
+    before = lock_project(project.pk).formula_weights
     project.formula_weights = weights
     project.save(update_fields=["formula_weights"])
     usual = asdict(FormulaWeights())

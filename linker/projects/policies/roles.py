@@ -13,6 +13,7 @@ from linker.models import ChangeKind, Page, Project, RoleRule, RunKind
 from linker.pages.roles import apply_role_rules
 from linker.projects.policies.shared import wait_for_others
 from linker.runs import lifecycle
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +84,7 @@ def set_page_role(page: Page, role: PageRole | None, user: Actor) -> None:
 @transaction.atomic
 def set_role_links(project: Project, chosen: Mapping[PageRole, RoleLinks], user: Actor) -> None:
     """What pages of each role give and receive, from the next match run on; what was suggested stays."""
-    before = Project.objects.select_for_update(no_key=True).get(pk=project.pk).role_links
+    before = lock_project(project.pk).role_links
     project.role_links = differing(chosen)
     project.save(update_fields=["role_links"])
     audit.record(

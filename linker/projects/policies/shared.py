@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linker.models import Project
+from linker.storage.locks import lock_project
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -17,4 +18,4 @@ def wait_for_others(project: Project) -> None:
 
     "No key": a decision's row names its project, and its editor, who holds the edge that we may want, must not wait.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-HOMES = {"linker/models/querysets.py", "linker/models/linked.py", "linker/models/subtrees.py"}
+HOMES = {
+    "linker/models/querysets.py",
+    "linker/models/linked.py",
+    "linker/models/subtrees.py",
+    "linker/storage/locks.py",
+}
 SOURCES = [
     path
     for app in ("linker", "ingest", "review")
@@ -31,6 +36,7 @@ COPIES = {
     "TEXT_LINK, BESIDE_LINK, ASIDE_LINK": r"block=Block\.(CONTENT|ASIDE)|block__in=LINKED_IN"
     r"|block = \{Block\.(CONTENT|ASIDE)",
     "subtree, tree_sql": r"path__0_|parent_id = \w+\.category",
+    "lock_project": r"Project\.objects\.select_for_update|FROM linker_project .*FOR (NO KEY )?UPDATE",
 }
 
 
@@ -42,7 +48,7 @@ def test_a_rule_is_written_in_its_home_alone(rule):
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if re.search(COPIES[rule], line)
     ]
-    assert not found, f"Use {rule} of linker.models, by the ORM or through sql():\n" + "\n".join(found)
+    assert not found, f"Use {rule} of its home, rules on rows by the ORM or through sql():\n" + "\n".join(found)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +70,7 @@ def test_a_rule_is_written_in_its_home_alone(rule):
         ("OPEN, PROPOSED", "filter(project=project, stale=False)"),
         ("SHOWN, HIDDEN", "coalesce(NOT t.held, false)"),
         ("TEXT_LINK, BESIDE_LINK, ASIDE_LINK", "filter(target=target, block=Block.CONTENT)"),
+        ("lock_project", "Project.objects.select_for_update().get(pk=project.pk)"),
         ("subtree, tree_sql", "UNION SELECT c.id FROM tree JOIN linker_category c ON c.parent_id = tree.category"),
     ],
 )
