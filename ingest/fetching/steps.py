@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from ingest.models import SiteSource
-from ingest.sources.fetched import FETCHED, source_of, store_path
+from ingest.sources.fetched import FETCHED, store_path
 from ingest.sources.stored_rows import StoredLinks, StoredPages
 from linker.errors import UserError
 from linker.matching.changes_start import start_changes
@@ -58,7 +58,7 @@ class Step:
 
 def steps_of(fetch: Run, source: SiteSource | None = None) -> list[Step]:
     """The steps that the fetch is followed by, in their order. `source` is that of the fetch, where it was read."""
-    source = source or source_of(fetch)
+    source = source or SiteSource.objects.filter(pk=fetch.params["source"], project=fetch.project_id).first()
     newest = {step_kind(step): step for step in sorted(fetch.followed_by.all(), key=lambda run: run.pk)}
     return [Step(kind, newest.get(kind)) for kind in STEPS if kind in newest or _is_wanted(fetch, source, kind)]
 
@@ -88,9 +88,8 @@ def start_due() -> list[Run]:
     newest = recent.order_by("project_id", "of_source", "-pk").distinct("project_id", "of_source")
     fetches = list(newest.select_related("project").prefetch_related("followed_by"))
     sources = SiteSource.objects.in_bulk([fetch.params["source"] for fetch in fetches])
-    return [
-        started for fetch in fetches if (started := _start_next(fetch, sources[fetch.params["source"]])) is not None
-    ]
+    known = [(fetch, sources[pk]) for fetch in fetches if (pk := fetch.params["source"]) in sources]
+    return [started for fetch, source in known if (started := _start_next(fetch, source)) is not None]
 
 
 def again(fetch: Run, user: AbstractBaseUser | None, *, allow_shrink: bool = False) -> Run:
@@ -140,8 +139,8 @@ def _start_next(fetch: Run, source: SiteSource | None = None) -> Run | None:
         return None  # the sweep tries again
 
 
-def _is_wanted(fetch: Run, source: SiteSource, kind: str) -> bool:
-    if source.removed_at is not None:
+def _is_wanted(fetch: Run, source: SiteSource | None, kind: str) -> bool:
+    if source is None or source.removed_at is not None:
         return False
     if not fetch.params.get("steps", True):  # whoever started it begins them
         return False

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # Bytes of a row without its vector: header, ids, sha256, time, and its entries in three indexes.
 ROW_BYTES = 170
+NEED_VECTORS = (RunKind.EMBED, RunKind.MATCH, RunKind.CHANGES)
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def drop_vectors(project: Project, model_id: int, user: AbstractBaseUser | Anony
         found = next((one for one in vector_sets(project) if one.model.pk == model_id), None)
         if found is None:
             raise UserError(_("The project has no vectors of this set. Look at the list again."))
-        if Run.objects.filter(project=project, kind__in=[RunKind.EMBED, RunKind.MATCH], status__in=ACTIVE).exists():
+        if Run.objects.filter(project=project, kind__in=NEED_VECTORS, status__in=ACTIVE).exists():
             raise UserError(
                 _("An embedding or a match is under way and may need these vectors. Wait until it has ended.")
             )

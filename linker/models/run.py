@@ -40,7 +40,7 @@ class RunKind(models.TextChoices):
 
 
 IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are
-IMPORTS = (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS, RunKind.IMPORT_QUERIES, RunKind.IMPORT_TRAFFIC)
+IMPORTS = tuple(kind for kind in RunKind if kind.startswith(IMPORT_PREFIX))
 
 
 def kind_label(kind: str) -> str:

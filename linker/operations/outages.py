@@ -16,11 +16,11 @@ from django import db
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext_lazy
 from environs import EnvError
 
 from linker.operations.logs import scrub
+from linker.operations.pending_migrations import are_pending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,8 +134,7 @@ def first_line(error: BaseException) -> str:
 def _is_behind() -> bool:
     """Whether migrations wait to be applied."""
     try:
-        executor = MigrationExecutor(connection)
-        return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        return are_pending()
     except db.Error:
         return False
 

@@ -33,6 +33,7 @@ log = structlog.get_logger(__name__)
 
 QUEUES = ("match", "default")
 NOTE_SECONDS = 30 * 86400
+MAINTENANCE_FAULTS, FAULT_SECONDS = "anchorline:maintenance-faults", 300
 CONNECT_SECONDS, SECONDS = 2, 5
 
 
@@ -110,6 +111,26 @@ def noted_end(run_id: int) -> str:
     """What `note_end` noted of a run; empty where it noted nothing."""
     said: Any = django_rq.get_connection("default").get(f"anchorline:end:{run_id}")
     return said.decode() if said else ""
+
+
+def note_maintenance_fault(name: str, text: str) -> None:
+    """Keeps for the pages why a piece of the sweep fails (linker.runs.maintenance), until it works or no sweep says so."""
+    connection = django_rq.get_connection("default")
+    connection.hset(MAINTENANCE_FAULTS, name, text)
+    connection.expire(MAINTENANCE_FAULTS, FAULT_SECONDS)
+
+
+def forget_maintenance_fault(name: str) -> None:
+    django_rq.get_connection("default").hdel(MAINTENANCE_FAULTS, name)
+
+
+def maintenance_faults() -> dict[str, str]:
+    """Which pieces of the sweep fail, by name, and why; empty where Redis does not answer."""
+    try:
+        found: Any = _hasten(django_rq.get_connection("default")).hgetall(MAINTENANCE_FAULTS)
+    except redis.RedisError:
+        return {}
+    return {name.decode(): text.decode() for name, text in sorted(found.items())}
 
 
 def waiting_ids() -> set[str]:

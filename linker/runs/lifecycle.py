@@ -103,7 +103,8 @@ def start_run(
         first = active.first()
         if first is None:
             raise
-        if not is_abandoned(first):
+        # Within a request nobody waits for a second look: the sweep takes the run up, or somebody cancels it.
+        if to_queue or not is_abandoned(first):
             raise RunIsActive(first) from None
         fail_run(first.pk, "The process that worked on it ended, and nobody took it up.")
         return start_run(project, kind, params, user, to_queue=to_queue, follows=follows, by_itself=by_itself)

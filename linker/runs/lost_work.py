@@ -33,7 +33,8 @@ def find_lost() -> set[JobKey]:
 
 
 def is_abandoned(run: Run) -> bool:
-    """Whether no worker works on the run and no job of it waits, in two checks a second apart.
+    """Whether no worker works on the run and no job of it waits, in two checks a second apart: for commands, which have
+    the time.
 
     While Redis is away the jobs that wait are not known, and the run is taken for one of them. So is a run that was
     queued just now: between taking its job and locking it, a busy machine may need seconds.

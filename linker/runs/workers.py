@@ -10,6 +10,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import redis.exceptions
@@ -20,7 +21,8 @@ from django.utils.module_loading import import_string
 
 from linker import embedded, notifications
 from linker.operations import outages
-from linker.runs import job_queue, recovery, sensitivity_checks
+from linker.runs import job_queue, recovery
+from linker.runs.maintenance import Maintenance
 from linker.runs.job_queue import JobKey
 from linker.runs.kinds import STARTED_WHEN_DUE
 from linker.runs.lost_work import find_lost
@@ -67,6 +69,7 @@ class WorkerPool:
         self.swept_at = 0.0
         self.cleaned_at = float("-inf")
         self.away, self.refused = "", False
+        self.maintenance = Maintenance()
 
     @property
     def processes(self) -> list[subprocess.Popen[bytes]]:
@@ -148,17 +151,17 @@ class WorkerPool:
 
     def _sweep(self) -> None:
         db.close_old_connections()
+        self.maintenance.run("recovery of lost work", self._recover)
+        for start_due in STARTED_WHEN_DUE:
+            self.maintenance.run(start_due, partial(_start_due, start_due))
+        self.maintenance.run("counts of suggestions", fold_many)
+        self.maintenance.run("mails", _send_mails)
+        self.maintenance.run("cleaning of uploads", self._clean)
+
+    def _recover(self) -> None:
         lost = find_lost()
         recovery.recover(lost & self.suspects)
         self.suspects = lost
-        for run in sensitivity_checks.start_missing():
-            log.warning("a look for sensitive pages was started: the project was never looked through", run=run.pk)
-        for start_due in STARTED_WHEN_DUE:
-            for run in import_string(start_due)():
-                log.info("a run was started: it was due", run=run.pk, kind=run.kind)
-        fold_many()
-        _send_mails()
-        self._clean()
 
     def _clean(self) -> None:
         if time.monotonic() - self.cleaned_at >= CLEAN_SECONDS:
@@ -176,6 +179,11 @@ class WorkerPool:
         if not self.refused:
             log.warning("PostgreSQL refuses to take note of lost work; trying again", error=outages.first_line(error))
         self.away, self.refused = "", True
+
+
+def _start_due(path: str) -> None:
+    for run in import_string(path)():
+        log.info("a run was started: it was due", run=run.pk, kind=run.kind)
 
 
 def _send_mails() -> None:

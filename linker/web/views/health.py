@@ -12,7 +12,6 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
 from django.db import Error, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -20,6 +19,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from linker.operations.outages import first_line
+from linker.operations.pending_migrations import are_pending
 from linker.operations.version import code_version
 from linker.runs import job_queue
 
@@ -43,10 +43,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 def _database() -> tuple[str, str]:
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-        executor = MigrationExecutor(connection)
-        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        pending = are_pending()
     except Error as error:
         log.warning("the database does not answer: %s", first_line(error))
         connection.close()
@@ -82,7 +79,7 @@ def about(request: HttpRequest) -> HttpResponse:
         **_queue_rows(),
         _("Production"): _("yes") if settings.PRODUCTION else _("no"),
     }
-    return render(request, "linker/about.html", {"rows": rows})
+    return render(request, "linker/about.html", {"rows": rows, "faults": job_queue.maintenance_faults()})
 
 
 def _queue_rows() -> dict[str, str]:

@@ -165,11 +165,12 @@ def test_dropping_a_set_deletes_its_vectors_and_nothing_else(project, manager):
     assert (change.user, change.before["pages"]) == (manager, 3)
 
 
-def test_nothing_is_dropped_while_a_run_may_need_it_or_where_there_is_nothing(project):
+@pytest.mark.parametrize("kind", [RunKind.EMBED, RunKind.MATCH, RunKind.CHANGES])
+def test_nothing_is_dropped_while_a_run_may_need_it_or_where_there_is_nothing(project, kind):
     embed(make_page(project), [1, 0, 0, 0])
     with pytest.raises(UserError, match="no vectors of this set"):
         drop_vectors(project, 10**6)
-    make_run(project, RunKind.MATCH, RunStatus.RUNNING)
+    make_run(project, kind, RunStatus.RUNNING)
     with pytest.raises(UserError, match="under way"):
         drop_vectors(project, make_model().pk)
     assert PageEmbedding.objects.count() == 1

@@ -127,6 +127,16 @@ def test_a_run_whose_process_is_gone_does_not_block_the_next(project, redis_serv
     assert following.status == "queued"
 
 
+def test_a_request_that_finds_the_process_of_a_run_gone_does_not_wait(project, redis_server, monkeypatch):
+    """The sweep takes the run up; a look of a second, as commands have it, would hold a thread of the web server."""
+    gone = start(project)
+    Run.objects.filter(pk=gone.pk).update(status="running")
+    monkeypatch.setattr("linker.runs.lost_work.time.sleep", lambda seconds: pytest.fail("a request sleeps"))
+    with pytest.raises(lifecycle.RunIsActive):
+        lifecycle.start_run(project, RunKind.EMBED, {})
+    assert find_lost() == {JobKey("embed", (gone.pk,), 0)}
+
+
 def lose_waiting_jobs() -> None:
     """What a worker does that takes a job and dies."""
     import django_rq

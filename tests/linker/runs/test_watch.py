@@ -13,8 +13,10 @@ from redis.retry import Retry
 
 from linker import embedded
 from linker.models import RunKind, RunStatus
-from linker.runs import lifecycle
+from linker.runs import job_queue, lifecycle
+from linker.runs.job_queue import JobKey
 from linker.runs.workers import WorkerPool
+from tests.factories import make_page, make_user
 
 
 @pytest.fixture
@@ -103,3 +105,31 @@ def test_a_postgresql_that_does_not_start_again_does_not_end_the_pool(pool, db, 
     [line] = told(caplog)
     assert "PostgreSQL does not answer" in line
     assert "PostgreSQL did not start" in line
+
+
+def test_a_bug_in_one_due_hook_hurts_that_hook_alone_and_is_told_once(
+    pool, project, redis_server, transactional_db, monkeypatch, caplog, client_for
+):
+    make_page(project, "/never-looked-through")
+    good = "linker.runs.sensitivity_checks.start_missing"
+    monkeypatch.setattr("linker.runs.workers.STARTED_WHEN_DUE", ("linker.runs.kinds.job_type", good))
+    for _ in range(2):
+        pool.watch()
+    assert project.runs.get().kind == RunKind.SENSITIVE, "the hook after it does its work"
+    [failed] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert failed.msg["exc_info"], "the log has the traceback"
+    about = client_for(make_user("root", is_superuser=True)).get("/about/").content.decode()
+    assert "linker.runs.kinds.job_type" in about
+    assert "TypeError" in about
+    monkeypatch.setattr("linker.runs.kinds.job_type", list)
+    pool.watch()
+    assert job_queue.maintenance_faults() == {}
+
+
+def test_lost_work_is_looked_for_though_a_hook_fails(pool, project, redis_server, transactional_db, monkeypatch):
+    monkeypatch.setattr("linker.runs.workers.STARTED_WHEN_DUE", ("linker.runs.kinds.job_type",))
+    run = lifecycle.start_run(project, RunKind.EMBED, {})
+    django_rq.get_connection("default").flushall()
+    for _ in range(2):
+        pool.watch()
+    assert job_queue.is_waiting(JobKey(RunKind.EMBED, (run.pk,)))

@@ -22,6 +22,13 @@ def test_a_migration_that_was_not_applied_is_pending(redis_server):
     assert response.json()["migrations"] == "pending"
 
 
+def test_a_balancer_that_asks_again_and_again_costs_a_query(redis_server, django_assert_num_queries, monkeypatch):
+    Client().get("/healthz")
+    monkeypatch.setattr(MigrationLoader, "build_graph", lambda self: pytest.fail("the graph is built for a request"))
+    with django_assert_num_queries(1):
+        assert Client().get("/healthz").status_code == 200
+
+
 def test_a_redis_that_does_not_answer_is_told_without_its_address(settings, monkeypatch, tmp_path):
     monkeypatch.setitem(settings.RQ_QUEUES["default"], "URL", f"unix://{tmp_path}/no-redis.sock")
     response = Client().get("/healthz")
