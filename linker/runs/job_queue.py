@@ -114,7 +114,7 @@ def noted_end(run_id: int) -> str:
 
 
 def note_maintenance_fault(name: str, text: str) -> None:
-    """Keeps for the pages why a piece of the sweep fails (linker.runs.maintenance), until it works or no sweep says so."""
+    """Keeps why a piece of the sweep fails (linker.runs.maintenance), until it works or no sweep says so."""
     connection = django_rq.get_connection("default")
     connection.hset(MAINTENANCE_FAULTS, name, text)
     connection.expire(MAINTENANCE_FAULTS, FAULT_SECONDS)

@@ -22,10 +22,10 @@ from django.utils.module_loading import import_string
 from linker import embedded, notifications
 from linker.operations import outages
 from linker.runs import job_queue, recovery
-from linker.runs.maintenance import Maintenance
 from linker.runs.job_queue import JobKey
 from linker.runs.kinds import STARTED_WHEN_DUE
 from linker.runs.lost_work import find_lost
+from linker.runs.maintenance import Maintenance
 from linker.storage.edge_counts import fold_many
 
 if TYPE_CHECKING:
