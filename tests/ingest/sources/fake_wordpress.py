@@ -18,6 +18,7 @@ class FakeWordPress(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self.server_port}"
         self.ids = list(range(1, posts + 1))
+        self.most_at_once = 100
         self.faults: list[Any] = []
         self.asked: list[str] = []
         self.authorised: list[str] = []
@@ -42,16 +43,23 @@ class FakeWordPress(ThreadingHTTPServer):
         elif route == "wp/v2/taxonomies":
             data = {"category": {"rest_base": "categories", "hierarchical": True}}
         elif route == "wp/v2/categories":
-            data, headers = [], {"X-WP-TotalPages": "1"}
+            data, headers = [], {"X-WP-Total": "0", "X-WP-TotalPages": "1"}
         elif route == "wp/v2/posts":
             size, page = int(query.get("per_page", ["10"])[0]), int(query.get("page", ["1"])[0])
+            size = min(size, self.most_at_once)
             wanted = [int(n) for n in query["include"][0].split(",")] if "include" in query else None
             ids = [n for n in self.ids if wanted is None or n in wanted]
             pages = max(1, -(-len(ids) // size))
             if page > pages:
                 return 400, {}, json.dumps({"code": "rest_post_invalid_page_number"}).encode()
+            first = int(query["offset"][0]) if "offset" in query else (page - 1) * size
             headers = {"X-WP-Total": str(len(ids)), "X-WP-TotalPages": str(pages)}
-            data = [self.post(n) for n in ids[(page - 1) * size : page * size]]
+            data = [self.post(n) for n in ids[first : first + size]]
+        elif route.startswith("wp/v2/posts/"):
+            number = int(route.rpartition("/")[2])
+            if number not in self.ids:
+                return 404, {}, json.dumps({"code": "rest_post_invalid_id"}).encode()
+            data = self.post(number)
         if data is None:
             return 404, {}, b"<html>Nothing here</html>"
         return 200, headers, json.dumps(data).encode()

@@ -90,31 +90,134 @@ def test_notices_of_plugins_before_the_json_do_no_harm(fake):
 def test_half_of_the_list_is_not_the_whole_site(fake):
     """The site says that there are 250 posts, and a cache in front of it gives the first page of results each time."""
     original = fake.answer
-    fake.answer = lambda path, query: original(path, query | ({"page": ["1"]} if "page" in query else {}))
+    fake.answer = lambda path, query: original(path, query | ({"offset": ["0"]} if "offset" in query else {}))
     run = fetch(make_source(fake))
     assert not run.report["is_whole"]
     assert "250" in run.report["stopped_by"]
 
 
 def test_a_page_of_results_that_fails_leaves_the_rest_unmarked(fake):
-    fake.faults.append(once((500, {}, b""), 99, on="/posts", where=lambda query: query.get("page") == ["3"]))
+    fake.faults.append(once((500, {}, b""), 99, on="/posts", where=lambda query: query.get("offset") == ["198"]))
     source = make_source(fake)
     run = start_fetch(source)
     run = lifecycle.execute(run.pk, run_fetch)
     assert run.status == RunStatus.SUCCEEDED
-    assert run.report["pages"] == 201
+    assert run.report["pages"] == 200
     assert not run.report["is_whole"]
 
 
 def test_a_post_that_breaks_the_answer_costs_only_itself(fake):
     def fault(path, query):
-        return (400, {}, b'{"code": "broken"}') if "13" in query.get("include", [""])[0].split(",") else None
+        is_asked = "13" in query.get("include", [""])[0].split(",") or path.endswith("/posts/13")
+        return (400, {}, b'{"code": "broken"}') if is_asked else None
 
     fake.faults.append(fault)
     run = fetch(make_source(fake))
     assert run.report["pages"] == 250
     assert run.report["waiting"] == 1
     assert not run.report["is_whole"]
+
+
+def without_totals(answer):
+    """As a cache answers that keeps none of WordPress's own headers."""
+
+    def plain(path, query):
+        status, headers, body = answer(path, query)
+        return status, {name: value for name, value in headers.items() if not name.startswith("X-WP")}, body
+
+    return plain
+
+
+def test_a_list_is_read_to_its_end_though_nothing_says_how_long_it_is(fake):
+    fake.ids = list(range(1, 111))
+    fake.answer = without_totals(fake.answer)
+    source = make_source(fake)
+    assert "Posts: not said how many" in asked_once(source)
+    report = fetch(source).report
+    assert (report["pages"], report["is_whole"]) == (111, True)
+
+
+def test_a_plugin_that_says_how_many_there_are_on_the_page_is_not_believed(fake):
+    original = fake.answer
+
+    def rewritten(path, query):
+        status, headers, body = original(path, query)
+        return status, headers | ({"X-WP-Total": "100", "X-WP-TotalPages": "1"} if "/posts" in path else {}), body
+
+    fake.answer = rewritten
+    report = fetch(make_source(fake)).report
+    assert (report["pages"], report["is_whole"]) == (251, True)
+
+
+@pytest.mark.parametrize("most", [10, 50])
+def test_a_site_that_gives_fewer_at_once_than_it_is_asked_for_is_read_whole(fake, most):
+    fake.ids, fake.most_at_once = list(range(1, 111)), most
+    fake.answer = without_totals(fake.answer)
+    report = fetch(make_source(fake)).report
+    assert (report["pages"], report["is_whole"]) == (111, True)
+
+
+def test_a_cache_that_repeats_the_first_answer_does_not_make_it_the_whole_site(fake):
+    original = without_totals(fake.answer)
+    fake.answer = lambda path, query: original(path, query | ({"offset": ["0"]} if "offset" in query else {}))
+    run = fetch(make_source(fake))
+    assert not run.report["is_whole"]
+    assert "does not go on where it ended, after 100" in run.report["stopped_by"]
+
+
+def test_a_cache_that_gives_one_answer_to_every_question_of_a_list_does_not_make_it_the_whole_site(fake):
+    fake.faults.append(
+        lambda path, query: (200, {}, json.dumps([fake.post(1)]).encode()) if path.endswith("/posts") else None
+    )
+    assert not fetch(make_source(fake)).report["is_whole"]
+
+
+def test_a_post_that_goes_while_the_list_is_read_takes_no_other_with_it(fake):
+    original = without_totals(fake.answer)
+
+    def answer(path, query):
+        found = original(path, query)
+        if query.get("offset") == ["0"] and path.endswith("/posts"):
+            fake.ids = [number for number in fake.ids if number != 7]
+        return found
+
+    fake.answer = answer
+    run = fetch(make_source(fake))
+    with FetchStore(store_path(run), read_only=True) as store:
+        posts = {int(mark.split()[0]) for (mark,) in store.connection.execute("SELECT etag FROM page") if mark}
+    assert (posts, run.report["is_whole"]) == ({*range(1, 251)} - {7}, True)
+
+
+def test_what_is_kept_secret_now_is_not_taken_for_gone(fake):
+    users = [{"id": 5, "name": "Ann", "link": f"{fake.address}/author/ann/"}]
+    closed = []
+
+    def fault(path, query):
+        if not path.endswith("/users"):
+            return None
+        if closed:
+            return 401, {}, b'{"code": "rest_user_cannot_view"}'
+        return 200, {}, json.dumps(users[int(query["offset"][0]) :] if "offset" in query else users).encode()
+
+    fake.faults.append(fault)
+    source = make_source(fake)
+    assert fetch(source).report["pages"] == 252
+    closed.append(True)
+    for _time in range(2):
+        assert fetch(source).report["pages"] == 252
+
+
+def test_a_type_that_the_site_no_longer_names_is_gone_with_the_second_fetch_that_does_not_find_it(fake):
+    types = {"post": {"name": "Posts", "rest_base": "posts"}, "news": {"name": "News", "rest_base": "posts"}}
+    fake.faults.append(
+        lambda path, query: (200, {}, json.dumps(types).encode()) if path.endswith("/types") else None
+    )
+    source = make_source(fake)
+    assert fetch(source).report["is_whole"]
+    del types["news"]
+    first, second = fetch(source).report, fetch(source).report
+    assert (first["is_whole"], second["is_whole"]) == (False, True)
+    assert "“news”" in first["stopped_by"]
 
 
 def test_a_killed_fetch_goes_on_where_it_was(fake):

@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from ingest.sources.outgoing import OutgoingSession, in_short, read_bytes, why_unread
 from linker.errors import UserError
+from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ingest.sources.outgoing import Rules
 
 PER_PAGE = 100  # the most that WordPress gives at once
+LIST_TRIES = 3  # how often a list is read again that changed while it was read
 TRIES = 4
 LONGEST_WAIT = 120.0  # seconds that an answer may ask us to wait
 BUSY = frozenset({429, 500, 502, 503, 504})
@@ -33,16 +35,23 @@ class WordPressError(UserError):
 
 
 class WordPressRefusal(WordPressError):
-    """The site keeps what was asked for to itself, or does not have it."""
+    """The site keeps what was asked for to itself, or does not have it: `code` is WordPress's word for why."""
+
+    def __init__(self, text: str, code: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class IncompleteList(WordPressError):
+    """A list that could not be read to its end, or that changed while it was read."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A page of results: `data` as JSON has it; of how many results and pages in all, None where that is not said."""
+    """A page of results: `data` as JSON has it; of how many results in all, None where that is not said."""
 
     data: Any
     total: int | None
-    pages: int | None
 
 
 class WordPressApi:
@@ -81,22 +90,58 @@ class WordPressApi:
         """What a route such as “wp/v2/posts” answers. Raises WordPressError, WordPressRefusal among them."""
         response, body = self._ask(self._url(route), params)
         data = _json_of(body)
+        code = str(data.get("code", "")) if isinstance(data, dict) else ""
         if response.status_code in (401, 403):
-            raise WordPressRefusal(self._refusal(data))
+            raise WordPressRefusal(self._refusal(data), code)
         if response.status_code >= 400 or data is None:
-            kind = WordPressRefusal if response.status_code == 404 else WordPressError
-            raise kind(_said(self.address, self._url(route), response.status_code, data))
-        return Answer(data, _number(response.headers, "X-WP-Total"), _number(response.headers, "X-WP-TotalPages"))
+            said = _said(self.address, self._url(route), response.status_code, data)
+            raise WordPressRefusal(said, code) if response.status_code == 404 else WordPressError(said)
+        return Answer(data, _number(response.headers, "X-WP-Total"))
 
-    def every(self, route: str, **params: Any) -> Iterator[dict[str, Any]]:
-        """What a route lists, on all of its pages: things with an id. Raises as `get` does."""
-        page = 1
+    def pages_of(self, route: str, **params: Any) -> Iterator[list[dict[str, Any]]]:
+        """What a route lists, one page of results after the other: things with an id, by their ids.
+
+        Nothing is believed of how many there are, since caches drop those headers and plugins rewrite them: each page
+        begins with the last thing of the one before, and behind the last there is nothing. A list that changes
+        meanwhile, an answer that is repeated and a plugin that gives fewer than it was asked for are noticed by that.
+        Raises IncompleteList, and as `get` does.
+        """
+        seen, last, total = 0, None, 0
         while True:
-            answer = self.get(route, per_page=PER_PAGE, page=page, **params)
-            yield from things(answer.data)
-            if answer.pages is None or page >= answer.pages:
-                return
-            page += 1
+            answer = self._list(route, max(0, seen - 1), params)
+            total = max(total, answer.total or 0)
+            found = things(answer.data)
+            if seen:
+                if not found or found[0]["id"] != last:
+                    raise _incomplete(total, seen)
+                del found[0]
+            if not found:
+                break
+            yield found
+            seen, last = seen + len(found), found[-1]["id"]
+        if total > seen or (seen and things(self._list(route, seen, params).data)):
+            raise _incomplete(total, seen)
+
+    def _list(self, route: str, offset: int, params: Mapping[str, Any]) -> Answer:
+        answer = self.get(route, per_page=PER_PAGE, offset=offset, orderby="id", order="asc", **params)
+        if not isinstance(answer.data, list):
+            raise IncompleteList(_("it answers with something that is no list"))
+        return answer
+
+    def every(self, route: str, complaints: list[str], **params: Any) -> list[dict[str, Any]]:
+        """All that a short list holds. Where it stays incomplete, what came of it, and a complaint. Raises as `get`."""
+        found: dict[int, dict[str, Any]] = {}
+        said = ""
+        for _attempt in range(LIST_TRIES):
+            try:
+                for some in self.pages_of(route, **params):
+                    found |= {thing["id"]: thing for thing in some}
+            except IncompleteList as error:
+                said = f"{route}: {error}."
+            else:
+                return list(found.values())
+        complaints.append(said)
+        return list(found.values())
 
     def signed_in_as(self) -> str:
         """The name of the user whose password is sent; empty without one. Raises WordPressError where the site does not
@@ -195,6 +240,14 @@ def things(data: Any) -> list[dict[str, Any]]:
     if not isinstance(data, list):
         return []
     return [thing for thing in data if isinstance(thing, dict) and isinstance(thing.get("id"), int)]
+
+
+def _incomplete(total: int, seen: int) -> IncompleteList:
+    if total > seen:
+        said = _("the site lists %(total)s, and gave %(seen)s of them")
+        return IncompleteList(said % {"total": number(total), "seen": number(seen)})
+    said = _("the list does not go on where it ended, after %(seen)s: it changes, or a cache or a plugin alters it")
+    return IncompleteList(said % {"seen": number(seen)})
 
 
 def check_may_send_password(address: str, rules: Rules) -> None:

@@ -1,8 +1,7 @@
 """WordPress as a source: first everything that is listed, then the texts of what is new or changed.
 
-Listing is cheap and says what is gone. A list is long, and while it is read, posts come and go and move from one page
-of results to another: it counts as whole only where it held as many posts as the site said at its beginning and its
-end.
+Listing is cheap and says what is gone. A list counts as whole only where it was read to its end without a gap
+(WordPressApi.pages_of).
 """
 
 from __future__ import annotations
@@ -20,8 +19,16 @@ from django.utils.translation import ngettext
 from ingest.addresses.normalise import AnotherSite, NotAnAddress
 from ingest.models import SourceKind
 from ingest.sources.connectors.base import Connector, Fetching
-from ingest.sources.connectors.wordpress.api import PER_PAGE, WordPressApi, WordPressError, things
-from ingest.sources.connectors.wordpress.sections import Archive, Sections, authors, name_of
+from ingest.sources.connectors.wordpress.api import (
+    LIST_TRIES,
+    PER_PAGE,
+    IncompleteList,
+    WordPressApi,
+    WordPressError,
+    WordPressRefusal,
+    things,
+)
+from ingest.sources.connectors.wordpress.sections import Archive, Sections, name_of
 from ingest.sources.reading import read_page
 from ingest.sources.store import FetchStore, Reading, StoredLink
 from linker.errors import UserError
@@ -30,6 +37,7 @@ from linker.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from ingest.models import SiteSource
     from ingest.sources.outgoing import Rules
@@ -38,13 +46,13 @@ if TYPE_CHECKING:
 
 TEXTS = 20  # posts whose texts are asked for at once
 BACKOFF = 10  # times the usual pause, before a question is asked for the second time
-LIST_TRIES = 3  # how often a list is read again that changed while it was read
 # Types that are no pages of the site, whatever the API lists.
 NOT_PAGES = re.compile(r"attachment|nav_menu_item|wp_\w+|elementor_\w+|oembed_cache|custom_css|customize_changeset")
 LISTED = "id,link,modified_gmt,status"
 WHOLE = "id,link,slug,title,content,excerpt,modified_gmt,status,parent,yoast_head_json"
 # Builders whose shortcodes stay in the text where the API does not run them.
 SHORTCODE = re.compile(r"\[/?(?:vc_|et_pb_|fusion_|av_|fl_|cs_)[^\]\n]{0,2000}\]")
+NO_SUCH_POST = "rest_post_invalid_id"  # WordPress's word for a post that was removed
 PLAIN = re.compile(r"/(?:index\.php)?\?(?:p|page_id)=\d+$")  # an address of a post where WordPress gives it no words
 TAGS = re.compile(r"<[^>]{0,2000}>")
 
@@ -104,7 +112,7 @@ class WordPress(Connector):
         )
         types = _post_types(api, WordPressOptions())
         _check_addresses(api, source.project, types)
-        counts = [f"{post_type.label}: {number(_total(api, post_type))}" for post_type in types]
+        counts = [f"{post_type.label}: {_total(api, post_type)}" for post_type in types]
         said = _("WordPress answers. %(counts)s.") % {"counts": ", ".join(counts)}
         if name := api.signed_in_as():
             said += " " + _("Signed in as %(name)s.") % {"name": name}
@@ -156,8 +164,11 @@ class _Fetch:
         _check_addresses(self.api, self.fetching.source.project, types)
         sections = Sections(self.api, [route for post_type in types for route in post_type.taxonomies])
         self.store.note("sections", sections.digest)
-        complaints = [said for post_type in types if (said := self._list(post_type))]
-        self._save_archives([*sections.archives(), *authors(self.api)])
+        complaints = self._types_gone(types)
+        complaints += [said for post_type in types if (said := self._list(post_type))]
+        self._save_archives([*sections.archives(), *sections.authors()])
+        self._keep_archives(sections.refused)
+        complaints += sections.complaints
         if not complaints:
             self._note_moves()
         for post_type in types:
@@ -183,47 +194,39 @@ class _Fetch:
 
     # ------------------------------------------------------------------------------------------------------ listing
 
+    def _types_gone(self, types: list[PostType]) -> list[str]:
+        """Complaints of types that the last fetch had and the site does not name now: a plugin may have switched their
+        API off. The fetch after this one takes the site at its word."""
+        self.store.note("types", [post_type.name for post_type in types])
+        if self.fetching.previous is None:
+            return []
+        with FetchStore(self.fetching.previous, read_only=True) as old:
+            before = set(old.noted("types", [])) - self.fetching.options.types_left_out
+        gone = sorted(before - {post_type.name for post_type in types})
+        return [_("The site no longer names its posts of the type “%(type)s”.") % {"type": name} for name in gone]
+
     def _list(self, post_type: PostType) -> str:
         """Notes every post of a type as waiting. Returns why the list is not whole; empty where it is."""
         if self.store.noted(f"listed {post_type.name}"):
             return ""
+        fields = ",".join((LISTED, *post_type.term_fields))
         said = ""
         for _attempt in range(LIST_TRIES):
             try:
-                said = self._list_once(post_type)
+                for posts in self.api.pages_of(post_type.route, _fields=fields):
+                    with self.store.transaction():
+                        for post in posts:
+                            self._note_post(post_type, post)
+            except IncompleteList as error:
+                said = f"{post_type.label}: {error}."
             except WordPressError as error:
                 return f"{post_type.label}: {error}"
-            if not said:
+            else:
                 with self.store.transaction():
                     self.store.note(f"listed {post_type.name}", True)
                     self._note_requests()
                 return ""
         return said
-
-    def _list_once(self, post_type: PostType) -> str:
-        seen: set[int] = set()
-        page, first_total, total = 1, None, None
-        fields = ",".join((LISTED, *post_type.term_fields))
-        while True:
-            answer = self.api.get(
-                post_type.route, per_page=PER_PAGE, page=page, orderby="id", order="asc", _fields=fields
-            )
-            total = answer.total
-            first_total = total if first_total is None else first_total
-            with self.store.transaction():
-                for post in things(answer.data):
-                    seen.add(post["id"])
-                    self._note_post(post_type, post)
-            if answer.pages is None or page >= answer.pages:
-                break
-            page += 1
-        if total is not None and (total != first_total or len(seen) < total):
-            return _("%(type)s: the site lists %(total)s, and gave %(seen)s of them.") % {
-                "type": post_type.label,
-                "total": number(total),
-                "seen": number(len(seen)),
-            }
-        return ""
 
     def _note_post(self, post_type: PostType, post: dict[str, Any]) -> None:
         url = str(post.get("link") or "")
@@ -280,26 +283,42 @@ class _Fetch:
             self._read_some(post_type, sections, page_of)
 
     def _read_some(self, post_type: PostType, sections: Sections, page_of: dict[int, int]) -> None:
-        """Reads some posts; where the answer to all of them is refused, one by one, since one post's plugin may be the
-        fault."""
+        """Reads some posts; those that do not come with the others, one by one: one post's plugin may be the fault, or
+        the site gives fewer at once."""
         fields = ",".join((WHOLE, *post_type.term_fields))
         asked = {"per_page": PER_PAGE, "orderby": "include", "_fields": fields}
         try:
             answer = self.api.get(post_type.route, include=",".join(map(str, page_of)), **asked)
-        except WordPressError:
-            if len(page_of) == 1:
-                self._fail(next(iter(page_of.values())), _("its text could not be read"))
-                return
-            for one, page in page_of.items():
-                self._read_some(post_type, sections, {one: page})
-            return
-        with self.store.transaction() as rows:
             found = {post["id"]: post for post in things(answer.data) if post["id"] in page_of}
-            for wanted, page in page_of.items():
-                post = found.get(wanted)
-                if post is None:  # removed since it was listed
-                    rows.execute("DELETE FROM page WHERE id = ?", [page])
-                elif _mapping(post, "content").get("protected"):
+        except WordPressError:
+            found = {}
+        self._save_some({page_of[wanted]: post for wanted, post in found.items()}, sections)
+        for wanted, page in page_of.items():
+            if wanted not in found:
+                self._read_one(post_type, sections, wanted, page, fields)
+
+    def _read_one(self, post_type: PostType, sections: Sections, wanted: int, page: int, fields: str) -> None:
+        try:
+            post = self.api.get(f"{post_type.route}/{wanted}", _fields=fields).data
+        except WordPressRefusal as error:
+            if error.code != NO_SUCH_POST:
+                self._fail(page, _("its text could not be read"))
+                return
+            with self.store.transaction() as rows:  # removed since it was listed
+                rows.execute("DELETE FROM page WHERE id = ?", [page])
+            return
+        except WordPressError:
+            post = None
+        if not isinstance(post, dict) or post.get("id") != wanted:
+            self._fail(page, _("its text could not be read"))
+            return
+        self._save_some({page: post}, sections)
+
+    def _save_some(self, posts: dict[int, dict[str, Any]], sections: Sections) -> None:
+        """Saves posts by the numbers of their pages."""
+        with self.store.transaction() as rows:
+            for page, post in posts.items():
+                if _mapping(post, "content").get("protected"):
                     rows.execute("UPDATE page SET state = 'failed', fault = 'password' WHERE id = ?", [page])
                     self.counts["protected"] = self.counts.get("protected", 0) + 1
                     self.store.note("protected", self.counts["protected"])
@@ -372,6 +391,31 @@ class _Fetch:
                 if made.rowcount:
                     self.store.save_reading(made.lastrowid or 0, reading, _stored(read.links))
 
+    def _keep_archives(self, refused: list[str]) -> None:
+        """Takes over from the last fetch the pages of lists that the API keeps to itself by now: nothing says that
+        these are gone."""
+        previous = self.fetching.previous
+        if previous is None or not refused:
+            return
+        wanted = " OR ".join("etag LIKE ?" for _name in refused)
+        with FetchStore(previous, read_only=True) as old:
+            held = old.connection.execute(
+                f"SELECT id, key, url, etag FROM page WHERE origin = 'archive' AND state = 'done' AND ({wanted})",
+                [f"{name}/%" for name in refused],
+            ).fetchall()
+        pairs = []
+        with self.store.transaction() as rows:
+            for page, *facts in held:
+                made = rows.execute(
+                    "INSERT OR IGNORE INTO page (key, url, etag, origin, content_type) "
+                    "VALUES (?, ?, ?, 'archive', 'text/html')",
+                    facts,
+                )
+                if made.rowcount:
+                    pairs.append((made.lastrowid or 0, page))
+        if pairs:
+            self._copy(previous, pairs)
+
     def _copy_unchanged(self, post_type: PostType) -> None:
         """Takes from the last fetch what has the same time of change and terms as then: text, links and section. Where
         the terms themselves have changed, everything is read anew."""
@@ -396,7 +440,8 @@ class _Fetch:
         if pairs:
             self._copy(previous, pairs)
 
-    def _copy(self, previous: Any, pairs: list[tuple[int, int]]) -> None:
+    def _copy(self, previous: Path, pairs: list[tuple[int, int]]) -> None:
+        """What was read in pages of the last fetch, for pages of this one: `pairs` are their numbers, (new, old)."""
         rows = self.store.connection
         rows.execute("ATTACH ? AS old", [f"{previous.resolve().as_uri()}?mode=ro"])
         try:
@@ -425,7 +470,11 @@ class _Fetch:
 
     def _add_home(self) -> None:
         """The home page where it lists posts instead of being one, with the links of the site's menus."""
-        root = self.api.get("", _fields="name,description,home,url").data
+        try:
+            root = self.api.get("", _fields="name,description,home,url").data
+        except WordPressRefusal:  # some plugins keep it to themselves
+            root = None
+        root = root if isinstance(root, dict) else {}
         home = str(root.get("home") or self.fetching.source.address)
         home = home if home.endswith("/") else f"{home}/"
         try:
@@ -461,11 +510,11 @@ class _Fetch:
         if self.api.auth is None:
             return
         try:
-            items = self.api.get("wp/v2/menu-items", per_page=PER_PAGE, _fields="title,url").data
+            items = self.api.every("wp/v2/menu-items", [], _fields="id,title,url")
         except WordPressError:
             return
-        for item in items if isinstance(items, list) else []:
-            if isinstance(item, dict) and item.get("url"):
+        for item in items:
+            if item.get("url"):
                 anchor = _plain(_rendered(item, "title"))
                 yield StoredLink(urljoin(home, str(item["url"])), anchor, "navigation")
 
@@ -512,8 +561,10 @@ def _check_addresses(api: WordPressApi, project: Project, types: list[PostType])
                 )
 
 
-def _total(api: WordPressApi, post_type: PostType) -> int:
-    return api.get(post_type.route, per_page=1, _fields="id").total or 0
+def _total(api: WordPressApi, post_type: PostType) -> str:
+    """How many posts of a type there are, as far as the site says so."""
+    total = api.get(post_type.route, per_page=1, _fields="id").total
+    return number(total) if total is not None else _("not said how many")
 
 
 def _stored(links: Sequence[PageLink]) -> list[StoredLink]:

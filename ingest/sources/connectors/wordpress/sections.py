@@ -33,10 +33,13 @@ class Archive:
 
 class Sections:
     """The terms of hierarchical taxonomies: `routes` are theirs, such as “wp/v2/categories”. Terms are read once.
+    `complaints`: which lists stayed incomplete, `refused` those that the API keeps to itself, as marks begin with them.
     Raises WordPressError where they cannot be: without them, all posts would seem to be in no category."""
 
     def __init__(self, api: WordPressApi, routes: Sequence[str]) -> None:
         self.api = api
+        self.complaints: list[str] = []
+        self.refused: list[str] = []
         self.terms: dict[str, dict[int, tuple[str, int]]] = {}
         self.listing: list[tuple[str, dict[str, Any]]] = []  # the terms that list posts, each with its taxonomy
         self.language = ""
@@ -52,11 +55,12 @@ class Sections:
         """Name and parent of each term. A taxonomy that the API keeps to itself has none."""
         terms: dict[int, tuple[str, int]] = {}
         try:
-            for term in self.api.every(route, _fields=f"{ARCHIVE},parent,count", orderby="id"):
+            for term in self.api.every(route, self.complaints, _fields=f"{ARCHIVE},parent,count"):
                 terms[term["id"]] = name_of(term), int(term.get("parent") or 0)
                 if term.get("count"):
                     self.listing.append((route.rpartition("/")[2], term))
         except WordPressRefusal:
+            self.refused.append(route.rpartition("/")[2])
             return {}
         return terms
 
@@ -66,6 +70,15 @@ class Sections:
             Archive(f"{taxonomy}/{term['id']}", term, self._path(self.terms.get(taxonomy, {}), term["id"]))
             for taxonomy, term in self.listing
         ]
+
+    def authors(self) -> list[Archive]:
+        """The pages of those who have written posts; none where the API keeps them to itself."""
+        try:
+            users = self.api.every("wp/v2/users", self.complaints, _fields=ARCHIVE, has_published_posts="true")
+        except WordPressRefusal:
+            self.refused.append("users")
+            return []
+        return [Archive(f"users/{user['id']}", user) for user in users]
 
     def path_of(self, post: dict[str, Any]) -> tuple[str, ...]:
         """Names from the root: the breadcrumb that the site's own plugin gives, else the deepest category, of equals
@@ -89,15 +102,6 @@ class Sections:
             names.append(name)
             term = parent
         return tuple(reversed(names))
-
-
-def authors(api: WordPressApi) -> list[Archive]:
-    """The pages of those who have written posts; none where the API keeps them to itself."""
-    try:
-        users = list(api.every("wp/v2/users", _fields=ARCHIVE, has_published_posts="true"))
-    except WordPressRefusal:
-        return []
-    return [Archive(f"users/{user['id']}", user) for user in users]
 
 
 def name_of(thing: dict[str, Any]) -> str:
