@@ -209,9 +209,7 @@ def test_what_is_kept_secret_now_is_not_taken_for_gone(fake):
 
 def test_a_type_that_the_site_no_longer_names_is_gone_with_the_second_fetch_that_does_not_find_it(fake):
     types = {"post": {"name": "Posts", "rest_base": "posts"}, "news": {"name": "News", "rest_base": "posts"}}
-    fake.faults.append(
-        lambda path, query: (200, {}, json.dumps(types).encode()) if path.endswith("/types") else None
-    )
+    fake.faults.append(lambda path, query: (200, {}, json.dumps(types).encode()) if path.endswith("/types") else None)
     source = make_source(fake)
     assert fetch(source).report["is_whole"]
     del types["news"]
