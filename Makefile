@@ -3,6 +3,7 @@
 # make demo URL=https://www.example.org    a site that is crawled first
 # make test [ARGS="tests/x.py -k name"] the whole test suite
 # make test-fast                        what needs no database, browser or model: under a minute
+# make test-js [ARGS=tests/js/undo.test.js]   the units of static/js alone, in seconds
 # make faults [ARGS="--repeat 10"]       servers and workers killed in the middle of the work, for an hour
 # make fuzz [FILES=2300]                as many damaged files, and what became of them
 # make screenshots                      the pictures of the docs, taken anew from a demo
@@ -32,7 +33,7 @@ PORT ?= 8000
 WORKERS ?= 2
 TEST_PROCESSES ?= 3
 
-.PHONY: help install demo test test-fast fuzz faults screenshots lint hooks approval links bench lock clean clean-data
+.PHONY: help install demo test test-fast test-js fuzz faults screenshots lint hooks approval links bench lock clean clean-data
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -59,6 +60,9 @@ test: install
 
 test-fast: install
 	.venv/bin/python -m pytest --fast -n $(TEST_PROCESSES) $(ARGS)
+
+test-js: install
+	.venv/bin/python -m tests.js $(ARGS)
 
 screenshots: install
 	@.venv/bin/python -m tests.chromium
