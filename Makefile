@@ -2,6 +2,7 @@
 # make demo PLAY=1                      the sample after two releases and two later crawls: links that are live or lost
 # make demo URL=https://www.example.org    a site that is crawled first
 # make test [ARGS="tests/x.py -k name"] the whole test suite
+# make test-all                         and what takes long: more examples, faults, upgrades, every journey; nightly
 # make test-fast                        what needs no database, browser or model: under a minute
 # make test-js [ARGS=tests/js/undo.test.js]   the units of static/js alone, in seconds
 # make faults [ARGS="--repeat 10"]       servers and workers killed in the middle of the work, for an hour
@@ -33,7 +34,7 @@ PORT ?= 8000
 WORKERS ?= 2
 TEST_PROCESSES ?= 3
 
-.PHONY: help install demo test test-fast test-js fuzz faults screenshots lint hooks approval links bench lock clean clean-data
+.PHONY: help install demo test test-all test-fast test-js fuzz faults screenshots lint hooks approval links bench lock clean clean-data
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -57,6 +58,10 @@ demo: install
 test: install
 	@.venv/bin/python -m tests.chromium
 	.venv/bin/python -m pytest -n $(TEST_PROCESSES) --durations 15 $(ARGS)
+
+test-all: install
+	@.venv/bin/python -m tests.chromium
+	TEST_ALL=1 .venv/bin/python -m pytest -n $(TEST_PROCESSES) --durations 15 $(ARGS)
 
 test-fast: install
 	.venv/bin/python -m pytest --fast -n $(TEST_PROCESSES) $(ARGS)

@@ -48,10 +48,12 @@ def pytest_sessionstart() -> None:
     from hypothesis import HealthCheck, settings
 
     from tests import emptying
+    from tests.examples import EVERYTHING, FEWEST
 
     emptying.use()
     # Nothing is timed here: a machine with other work to do takes seconds over an example that takes microseconds.
-    untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    examples = settings.default.max_examples if EVERYTHING else FEWEST
+    untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples)
     settings.register_profile("untimed", untimed)
     # CI says whether a change broke something, so it tries the same examples each time; people try new ones.
     settings.register_profile("repeated", untimed, derandomize=True, database=None)
@@ -64,10 +66,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    from tests.examples import EVERYTHING
+
+    def leave_out(is_out: Callable[[pytest.Item], bool]) -> None:
+        out = {item for item in items if is_out(item)}
+        config.hook.pytest_deselected(items=list(out))
+        items[:] = [item for item in items if item not in out]
+
+    if not EVERYTHING:
+        leave_out(lambda item: item.get_closest_marker("nightly") is not None)
     if config.getoption("--fast"):
-        slow = [item for item in items if _is_slow(item)]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in set(slow)]
+        leave_out(_is_slow)
     # The longest first: what comes last is shared out among the processes, test by test.
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
@@ -105,6 +114,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """The database of the tests is a copy of a migrated one (tests/migrated.py), so that nothing is migrated again."""
+    from django.conf import settings
+    from django.db import connection
+
+    from tests import migrated
+
+    migrated.copy_to(settings.VAR)
+    connection.settings_dict["TEST"].update({"TEMPLATE": connection.settings_dict["NAME"], "MIGRATE": False})
 
 
 @pytest.fixture(autouse=True)

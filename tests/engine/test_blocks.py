@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.blocks import CategoryTree, plan_batches, plan_blocks
+from tests.examples import tried
 
 
 @st.composite
@@ -37,7 +38,7 @@ def slow_level(parents: list[int], source: int, target: int, levels_up: int) -> 
 
 
 @given(trees(), st.integers(0, 4))
-@settings(max_examples=80, deadline=None)
+@tried(80)
 def test_levels_are_what_walking_up_the_tree_gives(parents, levels_up):
     tree = CategoryTree(np.array(parents))
     nodes = np.arange(len(parents))
@@ -48,7 +49,7 @@ def test_levels_are_what_walking_up_the_tree_gives(parents, levels_up):
 
 
 @given(trees(), st.integers(0, 3), st.integers(0, 2**32 - 1))
-@settings(max_examples=80, deadline=None)
+@tried(80)
 def test_every_donor_stands_in_one_block_with_all_targets_in_reach(parents, levels_up, seed):
     random = np.random.default_rng(seed)
     tree = CategoryTree(np.array(parents))
@@ -75,7 +76,7 @@ def test_every_donor_stands_in_one_block_with_all_targets_in_reach(parents, leve
 @given(
     st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), max_size=20), st.integers(1, 400), st.integers(1, 60)
 )
-@settings(max_examples=80, deadline=None)
+@tried(80)
 def test_batches_cover_every_donor_once_and_keep_to_their_cost(sizes, cost, most):
     covered = set()
     for batch in plan_batches(sizes, cost, most):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.patterns import PatternError, compile_pattern
+from tests.examples import tried
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_the_message_names_the_column_of_the_fault(pattern, column):
 
 
 @given(st.text(alphabet="ab()[]*{}?\\-+|^$1,é", max_size=12))
-@settings(max_examples=200, deadline=None)
+@tried(200)
 def test_every_text_is_a_pattern_or_has_a_fault_within_it(text):
     column = 1
     try:

@@ -32,6 +32,7 @@ from ingest.models import Upload
 from ingest.preview import preview_file
 from linker.models import Category, ExistingLink, Page, PageTraffic, Project, Run, RunStatus, SearchQuery, TrafficPeriod
 from linker.runs import lifecycle
+from tests.examples import few
 from tests.factories import make_member, make_page, make_project
 from tests.ingest.damage import DAYS, TRAFFIC, DamagedFile, DamagedRow, damaged_files, damaged_rows
 from tests.ingest.files import SITE
@@ -97,7 +98,7 @@ def test_the_reader(tmp_path):
     project = Project(base_url=SITE)
     figures = Figures()
 
-    @hypothesis.settings(TRIED, max_examples=FILES or 200)
+    @hypothesis.settings(TRIED, max_examples=FILES or few(200))
     @given(file=damaged_files())
     def read(file: DamagedFile) -> None:
         path.write_bytes(file.content)
@@ -122,7 +123,7 @@ def test_the_line_of_the_damage(tmp_path):
         make_page(project, f"/{n}")
     ends: Counter[str] = Counter()
 
-    @hypothesis.settings(TRIED, max_examples=FILES or 100)
+    @hypothesis.settings(TRIED, max_examples=FILES or few(100))
     @given(file=damaged_rows())
     def read(file: DamagedRow) -> None:
         with transaction.atomic():
@@ -188,7 +189,7 @@ def test_the_view(tmp_path, redis_server):
         assert held(project) == before
         assert not files_under(settings.UPLOAD_ROOT)
 
-    hypothesis.settings(TRIED, max_examples=FILES or 60)(given(file=damaged_files())(try_file))()
+    hypothesis.settings(TRIED, max_examples=FILES or few(60))(given(file=damaged_files())(try_file))()
     figures.show("Uploaded")
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.addresses.normalise import AnotherSite, NotAnAddress, Site, category_key, clean_name, folder, folder_names
+from tests.examples import tried
 
 SITE = Site("https://www.shop.example")
 
@@ -77,7 +78,7 @@ tail = st.text(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@tried(200)
 @given(tail, st.booleans(), st.booleans(), st.sampled_from(["https://shop.example", "http://WWW.shop.example:80"]))
 def test_a_key_is_its_own_key(tail, strip_slash, strip_www, start):
     site = Site("https://www.shop.example", strip_slash, strip_www)
@@ -100,7 +101,7 @@ def test_folders_leave_the_page_itself_out():
     assert folder_names(folder("https://shop.example/")) == ()
 
 
-@settings(max_examples=500)
+@tried(500)
 @given(
     st.builds(
         "{}://{}{}/{}".format,

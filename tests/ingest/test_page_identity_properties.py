@@ -14,7 +14,7 @@ import pytest
 from django.db import transaction
 from django.db.models import Count, F, Sum
 from django.db.models.functions import Coalesce
-from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import Phase, example, given
 from hypothesis import strategies as st
 
 from ingest import services
@@ -41,6 +41,7 @@ from review.releases import create, outgoing
 from review.releases.create import NothingToExport
 from review.rulings import NothingToUndo, Ruling, Shown
 from review.undoing import undo
+from tests.examples import tried
 from tests.factories import make_edge, make_page, make_project
 from tests.review.test_drafts import _sum, out
 
@@ -85,12 +86,7 @@ BACK_WITH_A_CANONICAL = [
 @pytest.mark.django_db(transaction=True)
 @given(steps=STEPS)
 @example(steps=BACK_WITH_A_CANONICAL)
-@settings(
-    max_examples=40,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate, Phase.shrink],
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@tried(40, phases=[Phase.explicit, Phase.generate, Phase.shrink])
 def test_nothing_is_lost_and_nothing_leads_nowhere(editor, tmp_path, steps):
     name = f"site-{next(NUMBERS)}"
     project = make_project(name, base_url=f"https://{name}.example")

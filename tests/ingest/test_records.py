@@ -6,12 +6,13 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.errors import FileError
 from ingest.files import sniff
 from ingest.files.table import Table
+from tests.examples import tried
 
 NAMES = ("Address", "Title 1", "H1-1")
 KNOWN = {"address", "title 1", "h1 1"}
@@ -45,7 +46,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("records")
 
 
-@settings(max_examples=300)
+@tried(300)
 @given(
     st.one_of(ROWS, ROWS.map(lambda rows: [[*row, "", ""][:3] for row in rows])),
     st.sampled_from((csv.QUOTE_ALL, csv.QUOTE_MINIMAL)),
@@ -64,7 +65,7 @@ def test_whatever_the_cells_hold(folder, rows, quoting, end, piece):
         assert read(path) == expected(text)
 
 
-@settings(max_examples=300)
+@tried(300)
 @given(st.text('ab,"\n', max_size=40), st.integers(1, 40))
 def test_text_that_no_writer_made_is_read_or_refused_alike(folder, body, piece):
     text = "Address,Title 1,H1-1\n" + body + "\n" if not body.endswith("\n") else "Address,Title 1,H1-1\n" + body

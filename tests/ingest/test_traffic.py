@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, transaction
 from django.urls import reverse
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest import services
@@ -23,6 +23,7 @@ from ingest.kinds import registry
 from ingest.models import Upload
 from ingest.preview import preview_file
 from linker.models import Category, Page, PageEmbedding, PageTraffic, Run, RunStatus, TrafficPeriod
+from tests.examples import tried
 from tests.factories import make_page, make_project
 from tests.ingest.files import SITE, csv_text, write, write_pages
 
@@ -186,7 +187,7 @@ def undone():
         transaction.set_rollback(True)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tried(25)
 @given(st.permutations(ROWS))
 def test_the_order_of_a_file_of_traffic_says_nothing(project, pages, tmp_path, rows):
     with undone():
@@ -628,7 +629,7 @@ def test_a_later_crawl_replaces_an_address_only_by_one_as_clean(project, tmp_pat
     assert (page.url, page.title, page.status_code) == (f"{SITE}{kept}", title, crawled[1])
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tried(25)
 @given(st.permutations(CRAWLED), st.booleans())
 def test_the_order_of_a_crawl_says_nothing(project, tmp_path, rows, is_known):
     def load_crawl(some):

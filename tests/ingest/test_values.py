@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.cells import values
+from tests.examples import tried
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_a_number_out_of_range_is_left_out_with_the_range_and_not_as_one_that_is
     assert shown.startswith(value)
 
 
-@settings(max_examples=60, deadline=None)
+@tried(60)
 @given(st.text(max_size=40))
 def test_any_text_is_a_finite_number_or_an_error(text):
     with contextlib.suppress(ValueError):
@@ -141,7 +142,7 @@ def test_a_vector_longer_than_a_column_can_hold_is_refused():
         values.parse_vector(",".join(["1"] * 16_001))
 
 
-@settings(max_examples=60, deadline=None)
+@tried(60)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=60))
 def test_every_finite_vector_but_zero_comes_out_with_length_one(numbers):
     text = ",".join(map(repr, numbers))

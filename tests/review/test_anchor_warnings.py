@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.urls import reverse
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.anchors.diversity import word_set
@@ -23,6 +23,7 @@ from review.queue.selectors import card_of
 from review.releases.create import create_release
 from review.rulings import NothingToUndo, Outcome, Ruling, Shown
 from review.undoing import undo
+from tests.examples import tried
 from tests.factories import make_edge, make_link, make_member, make_page, make_project
 from tests.markup import compact
 
@@ -372,7 +373,7 @@ def _step(project: Project, edges: list[CandidateEdge], editor: User, step: tupl
     st.integers(0, 4),
     st.lists(st.floats(0.1, 0.99), min_size=12, max_size=12),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tried(25)
 def test_proposals_keep_to_the_limit_unless_a_person_overruled_it_or_nothing_else_fits(steps, links, scores):
     """Whatever is retiered, accepted, edited and undone: a suggestion that is seen carries words used up only where all
     of its own words are, and an accepted link only where the decision says that somebody overruled it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from linker.engine.params import MatchParams
@@ -22,6 +22,7 @@ from review.decisions import decide_edges
 from review.models import Decision, Held, Verb
 from review.queue.selectors import card_of
 from review.rulings import Outcome, Ruling
+from tests.examples import tried
 from tests.factories import make_category, make_edge, make_link, make_member, make_page, make_project, make_run
 from tests.linker.matching.test_match import match, pairs, small
 from tests.review.test_checks import held_of
@@ -356,12 +357,7 @@ def build(site: dict) -> tuple[Project, list[CandidateEdge]]:
 
 
 @given(site=_SITE)
-@settings(
-    max_examples=25,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@tried(25, phases=[Phase.explicit, Phase.generate])
 def test_a_match_a_decision_and_the_queue_count_as_a_loop_in_python_does(db, site):
     with transaction.atomic():
         project, asked = build(site)

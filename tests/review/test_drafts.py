@@ -11,7 +11,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from linker.models import Change, ChangeKind, EdgeStatus, ExistingLink, Page, Rel, ReplacementEnd
@@ -38,6 +38,7 @@ from review.queue.notes import note_of
 from review.releases import create, drafts, outgoing
 from review.releases.create import NothingToExport
 from review.releases.drafts import NoOpenDraft
+from tests.examples import tried
 from tests.factories import make_edge, make_link, make_replacement
 from tests.review.test_release import release_of
 
@@ -506,12 +507,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-@settings(
-    max_examples=60,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@tried(60, phases=[Phase.explicit, Phase.generate])
 def test_what_is_out_is_the_sum_of_what_was_published_whatever_happens(project, editor, steps):
     with transaction.atomic():
         edges = [make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True) for _ in range(4)]

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.models import EdgeStatus
 from review.models import Decision, ReleaseFormat, Verb
 from review.releases.columns import COLUMNS
 from review.releases.rows import Choice, choose, file_pieces
+from tests.examples import tried
 from tests.factories import make_category, make_edge, make_page, make_run, make_user
 
 if TYPE_CHECKING:
@@ -321,7 +322,7 @@ def test_an_apostrophe_or_a_sign_inside_a_text_is_left_alone(project):
 anchors = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1, max_size=30)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tried(25)
 @given(anchor=st.one_of(anchors, st.sampled_from(["\\.", '"', ",", "\r\n", "a\nb", " ", "NULL", "\\N", '=1,"\n'])))
 def test_any_anchor_comes_back_from_a_csv_reader(project, anchor):
     edge = make_edge(project, anchor=anchor)

@@ -9,13 +9,14 @@ from urllib.parse import urlencode
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.models import CandidateEdge, EdgeStatus, Rel, SensitiveRule
 from linker.projects.policies.sensitive import add_sensitive
 from review.models import Release
 from review.releases import outgoing
+from tests.examples import tried
 from tests.factories import lenient_tiers, make_category, make_edge, make_page
 from tests.markup import compact
 
@@ -412,7 +413,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tried(25)
 @given(query=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4))
 def test_no_query_string_is_an_error_of_the_program(project, as_editor, query):
     if not project.edges.exists():

@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from linker.models import BarredPair, CandidateEdge, SafetyClass
@@ -22,6 +22,7 @@ from review.models import Decision, DueReading
 from review.queue import round_trip, sheet_in, sheet_out
 from review.queue.filters import QueueFilter
 from review.rulings import Ruling
+from tests.examples import tried
 from tests.factories import make_edge, make_member, make_page, make_project, make_run
 
 pytestmark = pytest.mark.django_db
@@ -381,12 +382,7 @@ BEFORE = st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["own", "other", 
 
 
 @given(rows=ROWS, before=BEFORE, limit=st.integers(1, 3), per_target=st.integers(0, 3))
-@settings(
-    max_examples=40,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@tried(40, phases=[Phase.explicit, Phase.generate])
 def test_what_the_preview_says_is_what_happens(project, editor, tmp_path, rows, before, limit, per_target):
     with transaction.atomic():
         project.identical_anchor_limit = limit

@@ -6,11 +6,12 @@ import time
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.allocation.allocate import Caps, Reason, allocate
 from linker.engine.params import Mode
+from tests.examples import tried
 
 pairs = st.dictionaries(
     st.tuples(st.integers(1, 8), st.integers(11, 18)), st.sampled_from([0.5, 0.6, 0.7, 0.8]), max_size=40
@@ -95,13 +96,13 @@ def slow_equal(scores, per_source, per_target, rooms, needy=frozenset()):
 
 
 @given(pairs, st.integers(1, 5), st.integers(0, 5), rooms)
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_best_first_is_the_plain_greedy_loop(scores, per_source, per_target, rooms):
     assert run(scores, per_source, per_target, Mode.BEST, rooms) == slow_best(scores, per_source, per_target, rooms)
 
 
 @given(pairs, st.integers(1, 5), st.integers(0, 5), rooms)
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_equal_rounds_are_the_plain_rounds(scores, per_source, per_target, rooms):
     assert run(scores, per_source, per_target, Mode.EQUAL, rooms) == slow_equal(scores, per_source, per_target, rooms)
 
@@ -115,7 +116,7 @@ in_need = st.sets(st.integers(11, 18))
 
 
 @given(pairs, st.integers(1, 5), st.integers(0, 5), rooms, in_need)
-@settings(max_examples=200, deadline=None)
+@tried(200)
 def test_targets_in_need_choose_first_from_half_of_each_donor(scores, per_source, per_target, rooms, targets):
     needy = some_of(scores, targets)
     for mode, slow in ((Mode.BEST, slow_best), (Mode.EQUAL, slow_equal)):
@@ -124,7 +125,7 @@ def test_targets_in_need_choose_first_from_half_of_each_donor(scores, per_source
 
 
 @given(pairs, st.integers(1, 4), st.integers(0, 4), rooms, in_need, st.sampled_from(list(Mode)))
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_caps_hold_with_targets_in_need_and_more_of_them_get_a_link(
     scores, per_source, per_target, rooms, targets, mode
 ):
@@ -158,7 +159,7 @@ def test_links_that_stand_count_for_pages_in_need():
 
 
 @given(pairs, st.integers(1, 4), st.integers(0, 4), st.sampled_from(list(Mode)))
-@settings(max_examples=100, deadline=None)
+@tried(100)
 def test_standing_links_use_up_the_caps_and_come_first(scores, per_source, per_target, mode):
     keys = sorted(scores)
     standing = keys[::3]
@@ -186,7 +187,7 @@ def test_standing_links_use_up_the_caps_and_come_first(scores, per_source, per_t
 
 
 @given(pairs, st.integers(1, 5), st.integers(0, 5), rooms, st.sampled_from(list(Mode)))
-@settings(max_examples=100, deadline=None)
+@tried(100)
 def test_a_donor_with_less_room_gives_no_more_than_that(scores, per_source, per_target, rooms, mode):
     given_by = Counter(source for source, _ in run(scores, per_source, per_target, mode, rooms))
     assert all(count <= rooms.get(source, per_source) for source, count in given_by.items())
@@ -199,7 +200,7 @@ def test_equal_rounds_give_everybody_a_first_link_before_anybody_a_second():
 
 
 @given(pairs, st.integers(1, 4), st.integers(0, 4), st.sampled_from(list(Mode)))
-@settings(max_examples=100, deadline=None)
+@tried(100)
 def test_a_pair_that_is_left_out_says_which_side_is_full(scores, per_source, per_target, mode):
     keys = sorted(scores)
     sources, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
@@ -217,7 +218,7 @@ def test_a_pair_that_is_left_out_says_which_side_is_full(scores, per_source, per
 
 
 @given(pairs, st.integers(1, 4), st.integers(1, 4))
-@settings(max_examples=100, deadline=None)
+@tried(100)
 def test_the_optimal_mode_is_never_below_best_first_and_says_by_how_much(scores, per_source, per_target):
     keys = sorted(scores)
     sources, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
@@ -254,7 +255,7 @@ among_five = st.dictionaries(
 
 
 @given(among_five, st.integers(1, 3), st.integers(0, 3), st.integers(0, 2))
-@settings(max_examples=200, deadline=None)
+@tried(200)
 def test_a_limit_on_links_back_leaves_the_optimal_mode_no_worse_than_best_first(scores, per_source, per_target, limit):
     keys = sorted(scores)
     sources, targets = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
@@ -291,7 +292,7 @@ def slow_limited(scores, per_source, per_target, limit, back, turns):
 
 
 @given(among_five, st.integers(1, 3), st.integers(0, 3), st.integers(0, 2), st.data())
-@settings(max_examples=300, deadline=None)
+@tried(300)
 def test_under_a_limit_on_links_back_both_ways_are_the_plain_loops(scores, per_source, per_target, limit, data):
     keys = sorted(scores)
     back = data.draw(st.sets(st.sampled_from(keys))) if keys else set()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.allocation.allocate import Caps, allocate
 from linker.engine.allocation.optimal import assign
 from linker.engine.params import Mode
+from tests.examples import tried
 
 
 def best_total(pairs: list[tuple[int, int, float]], per_source: int, per_target: int) -> float:
@@ -45,7 +46,7 @@ def arrays(pairs: list[tuple[int, int, float]]):
     st.integers(1, 3),
     st.integers(0, 3),
 )
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_reaches_the_best_total_within_the_caps(scored, per_source: int, per_target: int) -> None:
     pairs = [(source, target, score) for (source, target), score in scored.items()]
     sources, targets, score = arrays(pairs)

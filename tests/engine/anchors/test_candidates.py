@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import re2
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.anchors.candidates import AnchorCandidate, anchor_candidates
@@ -15,6 +15,7 @@ from linker.engine.text.fold import fold
 from linker.engine.text.generic import is_address, is_generic, stop_words
 from linker.engine.text.template import Template
 from tests.engine.strategies import hostile_text
+from tests.examples import tried
 
 TEMPLATE = Template(suffixes=(" | Fernpeak",), repeated=frozenset({"fernpeak outfitters"}), series=frozenset({"news"}))
 URL = "https://example.com/guides/tent-care"
@@ -181,7 +182,7 @@ targets = st.builds(
 
 
 @given(targets, st.integers(1, 70), st.integers(1, 9))
-@settings(max_examples=300)
+@tried(300)
 def test_anchors_of_any_page_are_bounded_different_visible_and_not_generic(
     target: TargetText, max_length: int, limit: int
 ) -> None:
@@ -200,7 +201,7 @@ def test_anchors_of_any_page_are_bounded_different_visible_and_not_generic(
 
 
 @given(st.lists(st.text("abcdefgh", min_size=1, max_size=8), min_size=1, max_size=12), st.integers(1, 40))
-@settings(max_examples=100)
+@tried(100)
 def test_a_cut_never_goes_through_a_word_unless_the_first_is_too_long(words: list[str], length: int) -> None:
     short = shorten(" ".join(words), length)
     assert len(short) <= length

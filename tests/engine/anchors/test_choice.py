@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from linker.engine.anchors.boundaries import learn_boundaries, link_positions
 from linker.engine.anchors.choice import anchor_choices
@@ -22,6 +22,7 @@ from linker.engine.ranking.options import EngineOptions
 from linker.engine.site import Links, Site, checked
 from tests.engine.sites import made_site
 from tests.engine.strategies import hostile_text
+from tests.examples import tried
 
 OPTIONS = AnchorOptions(min_links=40, rounds=30, threads=1)
 
@@ -166,7 +167,7 @@ def test_identical_pages_are_no_trouble() -> None:
 
 
 @given(hostile_text, hostile_text, hostile_text)
-@settings(max_examples=25, deadline=None)
+@tried(25)
 def test_any_text_is_read(learned: tuple[Evidence, AnchorRanker], body: str, title: str, other: str) -> None:
     site = made_site(pages=6)
     bodies = [body, other, f"{title}\n{body}", f"{other} {title}", "", site.bodies[5]]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.anchors.candidates import AnchorCandidate
 from linker.engine.anchors.diversity import AnchorUse, choose, may_replace
+from tests.examples import tried
 
 
 def candidates(*texts: str) -> list[AnchorCandidate]:
@@ -47,7 +48,7 @@ def test_nothing_to_choose_from_is_an_error() -> None:
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 60))
-@settings(max_examples=100)
+@tried(100)
 def test_no_anchor_is_used_more_than_the_limit_until_all_are_and_then_they_stay_level(
     count: int, limit: int, links: int
 ) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.anchors.paragraphs import SiteWords, SourceParagraphs, TargetContent, TargetQuery, names_of
 from linker.engine.text.template import find_template
 from tests.engine.strategies import hostile_text
+from tests.examples import tried
 
 WALKING = "Long walks in the hills ask for good shoes, a warm jacket and a little patience with the weather."
 BLISTERS = "Whoever walks far on rough ground gets sore feet sooner or later, and wet skin tears more easily."
@@ -97,7 +98,7 @@ def test_names_are_those_of_the_page_without_the_sites_own():
 
 
 @given(hostile_text, st.lists(hostile_text, max_size=3))
-@settings(max_examples=200, deadline=None)
+@tried(200)
 def test_whatever_a_text_holds_a_paragraph_is_a_line_of_it(body: str, others: list[str]):
     words = SiteWords([body, *others], [""] * (1 + len(others)))
     source = SourceParagraphs(words, body, words.read([body], [""])[0])

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.anchors.placement import Folded, LinkableText, StemPositions, Verdict, occurrences, unsuitable
 from linker.engine.text.fold import fold_chars, is_boundary
 from tests.engine.strategies import hostile_text
+from tests.examples import tried
 
 
 @given(hostile_text, st.sampled_from(["tent", "é", "a b", "x", "漢", "½", "ß"]))
-@settings(max_examples=300, deadline=None)
+@tried(300)
 def test_spans_fold_to_the_phrase_and_stand_between_words(text: str, phrase: str) -> None:
     for start, end in occurrences(Folded(text), phrase):
         assert 0 <= start < end <= len(text)
@@ -38,7 +39,7 @@ def test_every_mention_is_found(text: str) -> None:
     ),
     st.sampled_from(["red tent", "a red  tent", "tent tent", "a a", "tent a red"]),
 )
-@settings(max_examples=400, deadline=None)
+@tried(400)
 def test_words_of_a_phrase_are_found_where_a_regular_expression_finds_them(parts: list[str], phrase: str) -> None:
     text = "".join(parts)
     pattern = re.compile(" +".join(map(re.escape, phrase.split())))
@@ -126,7 +127,7 @@ def test_parts_of_a_name_that_stand_close_together() -> None:
 
 
 @given(hostile_text, hostile_text)
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_any_text_and_name(text: str, name: str) -> None:
     span = StemPositions(Folded(text), "en").nearest_to(name, frozenset())
     assert span is None or 0 <= span[0] < span[1] <= len(text)

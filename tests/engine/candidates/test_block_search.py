@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.arrays.vectors import unit_rows
 from linker.engine.blocks import CategoryTree
 from linker.engine.candidates.block_search import Side, Tiling, search
+from tests.examples import tried
 
 TREE = CategoryTree(np.array([0, 0, 1, 1, 2, 2, 0, 6]))
 
@@ -57,7 +58,7 @@ def tiled(targets: Side, size: int):
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_agrees_with_the_oracle_in_tiles_of_any_size(data):
     seed = data.draw(st.integers(0, 2**32 - 1))
     random = np.random.default_rng(seed)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.graph.links import adjacency, link_graph, page_rank, repeated_links
+from tests.examples import tried
 
 PAGES = 7
 links = st.lists(st.tuples(st.integers(0, PAGES - 1), st.integers(0, PAGES - 1)), max_size=25)
@@ -21,7 +22,7 @@ def graph_of(pairs):
 
 
 @given(links)
-@settings(max_examples=100, deadline=None)
+@tried(100)
 def test_cocitation_is_the_cosine_of_the_sets_of_linking_pages(pairs) -> None:
     graph = graph_of(pairs)
     sources = [{a for a, b in pairs if b == page and a != b} for page in range(PAGES)]
@@ -34,7 +35,7 @@ def test_cocitation_is_the_cosine_of_the_sets_of_linking_pages(pairs) -> None:
 
 
 @given(links)
-@settings(max_examples=100, deadline=None)
+@tried(100)
 def test_coupling_is_the_cosine_of_the_weighted_sets_of_targets(pairs) -> None:
     graph = graph_of(pairs)
     targets = [{b for a, b in pairs if a == page and a != b} for page in range(PAGES)]
@@ -51,7 +52,7 @@ def test_coupling_is_the_cosine_of_the_weighted_sets_of_targets(pairs) -> None:
 
 
 @given(links)
-@settings(max_examples=50, deadline=None)
+@tried(50)
 def test_page_rank_is_the_stationary_distribution(pairs) -> None:
     matrix = adjacency(
         np.array([p[0] for p in pairs], dtype=np.int64), np.array([p[1] for p in pairs], dtype=np.int64), PAGES

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from linker.engine.text.clean import clean, visible
 from linker.engine.text.fold import fold, fold_chars, fold_offsets
 from tests.engine.strategies import hostile_text
+from tests.examples import tried
 
 
 @pytest.mark.parametrize(
@@ -41,13 +42,13 @@ def test_marks_that_make_another_letter_are_kept(one: str, other: str) -> None:
 
 
 @given(hostile_text)
-@settings(max_examples=100)
+@tried(100)
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
 
 @given(hostile_text)
-@settings(max_examples=100)
+@tried(100)
 def test_offsets_cut_the_folded_text_into_the_folded_characters(text: str) -> None:
     folded, offsets = fold_chars(text), fold_offsets(text)
     pieces = [folded[start:end] for start, end in pairwise(offsets)]
@@ -73,7 +74,7 @@ def test_clean_text_reads_as_written_and_can_be_stored(raw: str, shown: str) -> 
 
 
 @given(hostile_text)
-@settings(max_examples=100)
+@tried(100)
 def test_visible_text_can_be_encoded_and_holds_no_control_character(text: str) -> None:
     shown = visible(text)
     shown.encode()

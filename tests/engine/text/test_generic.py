@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import is_generic, primary_language
 from linker.engine.text.words import GENERIC_PHRASES, STOP_WORDS
 from tests.engine.strategies import hostile_text
+from tests.examples import tried
 
 
 @pytest.mark.parametrize(
@@ -86,6 +87,6 @@ def test_languages_are_known_by_their_first_part() -> None:
 
 
 @given(hostile_text)
-@settings(max_examples=200)
+@tried(200)
 def test_what_is_not_generic_holds_a_letter(text: str) -> None:
     assert is_generic(text) or any(char.isalpha() for char in fold(text))

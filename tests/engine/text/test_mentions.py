@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.text.mentions import LONGEST, PhraseBook
 from linker.engine.text.tokens import Vocabulary
 from tests.engine.strategies import hostile_text
+from tests.examples import tried
 
 WORDS = st.sampled_from(["tent", "tents", "Élan", "elan", "policy", "policies", "(", ")", ".", "\n", "漢", "字", "a_b"])
 texts = st.lists(st.lists(WORDS, max_size=12).map(" ".join) | hostile_text, max_size=5)
@@ -42,7 +43,7 @@ def naive(texts: list[str], phrases: list[str], language: str) -> set[tuple[int,
 
 
 @given(texts, st.lists(st.lists(WORDS, max_size=4).map(" ".join), max_size=6), st.sampled_from(["en", "fr", "xx"]))
-@settings(max_examples=150, deadline=None)
+@tried(150)
 def test_finds_what_a_naive_search_finds(bodies: list[str], phrases: list[str], language: str) -> None:
     vocabulary = Vocabulary()
     book = PhraseBook(vocabulary, phrases, [language] * len(phrases))

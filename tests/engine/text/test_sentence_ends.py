@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.anchors.tokenized import SpanReader, TokenizedTexts
@@ -22,6 +22,7 @@ from linker.engine.text.marks import CLAUSE_ENDS, CLOSING, SENTENCE_ENDS, WIDE_S
 from linker.engine.text.sentences import sentence_ends
 from linker.engine.text.words import ABBREVIATIONS
 from tests.engine.sites import made_site
+from tests.examples import tried
 
 PAGES = 16
 # A line, and what characters and tokens make of it: `|` where both end a sentence, `<` where only the characters do,
@@ -115,7 +116,7 @@ lines = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(MARKS)), max_
 
 
 @given(st.lists(lines, min_size=PAGES, max_size=PAGES))
-@settings(max_examples=25, deadline=None)
+@tried(25)
 def test_any_line_is_read_alike_but_for_what_is_named(texts: list[str]) -> None:
     for text, by_tokens in zip(texts, token_ends(texts), strict=True):
         offsets = fold_offsets(text)

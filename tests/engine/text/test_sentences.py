@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from linker.engine.text.clean import collapse, visible
 from linker.engine.text.fold import fold, fold_chars, is_boundary
 from linker.engine.text.sentences import SIDE, Context, find_phrase, sentence_and_heading, sentence_around
 from tests.engine.strategies import hostile_text, words
+from tests.examples import tried
 
 
 def found(text: str, phrase: str) -> str | None:
@@ -88,7 +89,7 @@ texts = st.tuples(words, st.sampled_from([" ", "  ", "\n", "-", "", "\u0301", "\
 @example("½ 1 x", "1 x")
 @example("te\u0301nt \u0301tent", "tent")
 @example("漢字\u0301tent", "漢字")
-@settings(max_examples=300)
+@tried(300)
 def test_it_finds_what_trying_every_span_finds(text: str, phrase: str) -> None:
     span, expected = find_phrase(text, phrase), slowly(text, phrase)
     if expected is None:
@@ -163,7 +164,7 @@ def test_a_span_outside_of_the_text_is_refused(start: int, end: int) -> None:
 
 
 @given(hostile_text, st.data())
-@settings(max_examples=300)
+@tried(300)
 def test_any_span_of_any_text_has_a_context_of_bounded_length(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))

@@ -7,12 +7,13 @@ import random
 
 import pytest
 import re2
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.engine.text.clean import clean, has_word
 from linker.engine.text.template import Template, find_template, strip_patterns
 from tests.engine.strategies import hostile_text
+from tests.examples import tried
 
 NOUNS = ["Tent", "Stove", "Lamp", "Rope", "Boot", "Map", "Knife", "Mug", "Sock", "Sled", "Raft", "Helmet"]
 NAMES = [f"{noun} {kind}" for noun in NOUNS for kind in ("repair", "buying guide", "size chart")]
@@ -144,7 +145,7 @@ def test_titles_are_stripped_and_never_emptied(title: str, stripped: str) -> Non
 
 
 @given(hostile_text, st.lists(hostile_text, max_size=3), st.lists(hostile_text, max_size=3))
-@settings(max_examples=200)
+@tried(200)
 def test_no_template_empties_a_title(title: str, prefixes: list[str], suffixes: list[str]) -> None:
     stripped = Template(tuple(prefixes), tuple(suffixes)).strip(title)
     assert has_word(stripped) or stripped == clean(title)
@@ -152,7 +153,7 @@ def test_no_template_empties_a_title(title: str, prefixes: list[str], suffixes: 
 
 
 @given(st.lists(hostile_text, max_size=12), hostile_text)
-@settings(max_examples=100)
+@tried(100)
 def test_any_titles_have_a_template_that_survives_json(titles: list[str], affix: str) -> None:
     template = find_template([title + affix for title in titles], titles)
     assert Template.from_dict(json.loads(json.dumps(template.to_dict()))) == template
@@ -174,7 +175,7 @@ def test_a_projects_patterns_remove_what_they_match() -> None:
 
 
 @given(hostile_text, st.sampled_from([".*", "", r"\w+", r"\s", "[^a]", "$"]))
-@settings(max_examples=100)
+@tried(100)
 def test_no_pattern_empties_a_title(title: str, pattern: str) -> None:
     stripped = strip_patterns(title, [re2.compile(pattern)])
     assert has_word(stripped) or stripped == clean(title)

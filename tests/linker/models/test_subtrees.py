@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.models import Category
 from linker.models.subtrees import categories_below, subtree, subtrees, tree_sql
+from tests.examples import tried
 from tests.factories import make_category, make_project
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ def by_parents(root: Category) -> set[int]:
 
 
 @given(paths=PATHS)
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tried(30)
 def test_names_and_parents_find_the_same_categories(project, paths):
     Category.objects.all().delete()
     for path in paths:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.storage.cells import SIGNS, UNSEEN, safe_cell, safe_cell_sql
+from tests.examples import tried
 
 SIGN = ["=", "+", "-", "@", "＝", "＋", "－", "＠"]
 AHEAD = ["", " ", "\u00a0", "\u200b", "\ufeff", "\u3000", "\u2060\u200e", "\x0b", "\x1f", "\u00ad"]
@@ -39,7 +40,7 @@ def test_any_other_text_leaves_as_it_is(db, cell):
     assert (safe_cell(cell), in_sql(cell)) == (cell, cell)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@tried(300)
 @given(
     cell=st.text(
         st.one_of(
