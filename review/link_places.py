@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
@@ -15,9 +14,6 @@ from linker.models.linked import TEXT_LINK
 from linker.models.querysets import APPROVED
 from review.models import Decision, Verb, Where
 from review.rulings import AnchorError, Ruling
-
-if TYPE_CHECKING:
-    pass
 
 PLACEMENT_OF = {Where.TEXT: Placement.INLINE, Where.BESIDE: Placement.RELATED, Where.GAP: Placement.RELATED}
 
@@ -31,14 +27,19 @@ def make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, ruling: 
         edge.anchor, edge.anchor_source, edge.edited, decision.verb = anchor, EDITOR, True, Verb.EDIT
         edge.span_start, edge.span_end = _place(edge, ruling.span) or (None, None)
         read_around(edge)
-        if edge.content_gap and edge.span_start is not None:
+        if edge.span_start is not None:  # in every tier: whoever picks words of the text wants the link there
             edge.content_gap, edge.placement = False, Placement.INLINE
-    where = ruling.where or by_itself(edge, ruling.proposed)
+    where = ruling.where or (Where.TEXT if _is_picked(edge, ruling.span) else by_itself(edge, ruling.proposed))
     if where != where_of(edge) or ruling.where not in (None, before):
         _move(edge, where, ruling.span)
         decision.moved_to = where
     elif decision.verb == Verb.ACCEPT and ruling.span is not None and _stand_there(edge, ruling.span):
         decision.moved_to = Where.TEXT
+
+
+def _is_picked(edge: CandidateEdge, span: tuple[int, int] | None) -> bool:
+    """Whether the editor picked these very words at a place of the text where the link may stand."""
+    return span is not None and _place(edge, span) == span
 
 
 def _stand_there(edge: CandidateEdge, span: tuple[int, int]) -> bool:

@@ -16,8 +16,8 @@ from linker.storage.copy import analyze
 from linker.storage.references import IdsIn, lock_references
 from linker.storage.slices import in_slices
 from review.decisions import decision_on, with_outcome, write_decisions, write_edges
-from review.link_places import make_accepted
-from review.models import Decision, DraftLink, Operation, Verb
+from review.link_places import make_accepted, where_of
+from review.models import Decision, DraftLink, Operation, Verb, Where
 from review.queue.notes import ROLLED_BACK
 from review.releases import checks, outgoing, pairs
 from review.rulings import Ruling
@@ -175,6 +175,7 @@ def _set_back(edge: CandidateEdge, decision: Decision, row: DraftLink) -> None:
     if row.operation == Operation.REMOVE:
         edge.status = EdgeStatus.WITHDRAWN
         return
-    # Words that it no longer has are looked for in the donor's text, as an editor's are.
-    make_accepted(edge, decision, row.anchor, Ruling(rel=Rel(row.rel)))
+    # Words that it no longer has are looked for in the donor's text, as an editor's are; what is beside it stays there.
+    beside = Where.BESIDE if where_of(edge) == Where.BESIDE else None
+    make_accepted(edge, decision, row.anchor, Ruling(rel=Rel(row.rel), where=beside))
     edge.status, decision.verb = EdgeStatus.EXPORTED, Verb.ROLL_BACK

@@ -102,14 +102,49 @@ def test_words_that_the_text_does_not_hold_are_not_put_into_it(project, editor, 
 
 @pytest.mark.parametrize("before", list(Where))
 def test_a_form_that_names_the_place_shown_moves_nothing(project, editor, as_editor, before):
-    """Without a script every form names it; words that the text holds still close a content gap."""
+    """Without a script every form names it."""
     project.gap_links = "gap"
     project.save(update_fields=["gap_links"])
     edge = suggestion(project, before, anchor="other shoes" if before != Where.TEXT else PHRASE)
-    as_editor.post(decide_url(edge), form(edge, where=before, proposed=before, anchor=PHRASE))
-    moved = CandidateEdge.objects.get(pk=edge.pk)
-    assert where_of(moved) == (Where.TEXT if before == Where.GAP else before)
+    as_editor.post(decide_url(edge), form(edge, where=before, proposed=before))
+    assert where_of(CandidateEdge.objects.get(pk=edge.pk)) == before
     assert Decision.objects.get().moved_to == ""
+
+
+@pytest.mark.parametrize("how", ["written", "offered", "with a script"])
+def test_other_words_that_the_text_holds_become_the_link_in_every_tier(project, editor, as_editor, how):
+    """Also in a tier whose links a run puts beside the text."""
+    before = Where.BESIDE
+    offered = [{"text": PHRASE, "source": "title", "start": places()[1][0], "end": places()[1][1]}]
+    edge = suggestion(project, before, anchor="help dry", anchor_alternatives=offered)
+    was = columns(edge)
+    start, end = places()[1]
+    said = {
+        "written": {"anchor": PHRASE, "where": before, "proposed": before},
+        "offered": {"pick": PHRASE, "where": before, "proposed": before},
+        "with a script": {"anchor": PHRASE, "start": start, "end": end, "proposed": before},
+    }[how]
+    asked = as_editor.get(f"/p/shop/queue/{edge.pk}/words/", {"anchor": PHRASE, "start": start, "end": end})
+    assert asked.json()["where"] == Where.TEXT
+    as_editor.post(decide_url(edge), form(edge, **said))
+    moved = CandidateEdge.objects.get(pk=edge.pk)
+    assert (where_of(moved), moved.anchor) == (Where.TEXT, PHRASE)
+    assert (moved.span_start == start) if how == "with a script" else (moved.span_start, moved.span_end) in places()
+    undo(project, editor)
+    assert columns(edge) == was
+
+
+def test_the_words_proposed_go_into_the_text_where_they_are_picked_there(project, editor, as_editor):
+    edge = suggestion(project, Where.BESIDE)
+    start, end = places()[2]
+    asked = as_editor.get(f"/p/shop/queue/{edge.pk}/words/", {"anchor": PHRASE, "start": start, "end": end})
+    assert asked.json()["where"] == Where.TEXT
+    send(as_editor, decision(edge, start=start, end=end, proposed="beside"))
+    moved = CandidateEdge.objects.get(pk=edge.pk)
+    assert (where_of(moved), moved.span_start, moved.edited) == (Where.TEXT, start, False)
+    assert Decision.objects.get().moved_to == Where.TEXT
+    undo(project, editor)
+    assert where_of(CandidateEdge.objects.get(pk=edge.pk)) == Where.BESIDE
 
 
 @pytest.mark.parametrize("setting", ["beside", "gap"])

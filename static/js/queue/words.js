@@ -107,7 +107,9 @@ export function pick(card, radio) {
 
 // What is typed is marked where it stands, and is looked at as it changes.
 export function type(card) {
-  const place = markTyped(card, shownExcerpt(card), anchorField(card).value);
+  const field = anchorField(card);
+  const found = markTyped(card, shownExcerpt(card), field.value);
+  const place = field.value === field.defaultValue ? null : found; // the words that were there pick nothing
   card.querySelector("[data-start]").value = place?.from || "";
   card.querySelector("[data-end]").value = place?.to || "";
   for (const radio of card.querySelectorAll("[data-pick]")) radio.checked = false;
