@@ -1,11 +1,14 @@
-"""What holds for every template: short lines, the names of fragments, and words that can be translated."""
+"""What holds for every template: it compiles, its lines are short, its words can be translated, it holds no code."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from django.template.loader import get_template
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 MOST = 119
@@ -24,6 +27,7 @@ WORD = re.compile(r"[A-Za-z]+")
 ARGUMENT = re.compile(r'(?:\|default(?:_if_none)?:|\bheading=|{% term "[^"]*" )"([^"]*)"')
 
 
+@cache
 def templates() -> list[Path]:
     return sorted(TEMPLATES.rglob("*.html"))
 
@@ -48,20 +52,62 @@ def untranslated(source: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", templates(), ids=name)
-def test_no_line_is_longer_than_an_editor_shows(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert [number for number, line in enumerate(lines, start=1) if len(line) > MOST] == []
+@cache
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", templates(), ids=name)
-def test_a_template_begins_with_an_underscore_where_it_is_not_a_page_by_itself(path):
-    assert path.name.startswith("_") != is_page(path.read_text(encoding="utf-8"))
+def inline(source: str) -> list[str]:
+    """What the content security policy refuses, with its line."""
+    parser = _Inline()
+    parser.feed(TEMPLATE_TAG.sub("", source))  # on one line each, so that lines keep their numbers
+    return parser.found
 
 
-@pytest.mark.parametrize("path", templates(), ids=name)
-def test_every_word_that_is_shown_can_be_translated(path):
-    assert untranslated(path.read_text(encoding="utf-8")) == []
+class _Inline(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = {name for name, _ in attrs}
+        for name, value in attrs:
+            refused = name == "style" or (name.startswith("on") and name != "on") or name.startswith("hx-on")
+            if refused or (value or "").lstrip().lower().startswith("javascript:"):
+                self._note(f"<{tag} {name}=...>")
+            if name in {"src", "href", "action"} and tag != "a" and re.match(r"(https?:)?//", value or ""):
+                self._note(f"<{tag} {name}={value}> of another host")
+        if tag == "style" or (tag == "script" and "src" not in names and ("type", "application/json") not in attrs):
+            self._note(f"<{tag}> without a file")
+
+    def _note(self, what: str) -> None:
+        self.found.append(f"line {self.getpos()[0]}: {what}")
+
+
+def too_long(source: str) -> list[str]:
+    return [f"line {number}" for number, line in enumerate(source.splitlines(), start=1) if len(line) > MOST]
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ("no line is longer than an editor shows", too_long),
+        ("every word that is shown can be translated", untranslated),
+        ("nothing that the content security policy refuses", inline),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_holds_for_every_template(rule, found):
+    assert {name(path): wrong for path in templates() if (wrong := found(read(path)))} == {}
+
+
+def test_every_template_compiles():
+    for path in templates():
+        get_template(name(path))
+
+
+def test_a_template_begins_with_an_underscore_where_it_is_not_a_page_by_itself():
+    assert [name(path) for path in templates() if path.name.startswith("_") == is_page(read(path))] == []
 
 
 def test_every_fragment_is_included_or_rendered_somewhere():
@@ -90,3 +136,26 @@ def test_every_fragment_is_included_or_rendered_somewhere():
 )
 def test_the_check_sees_words_that_cannot_be_translated(source, words):
     assert untranslated(source) == words
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '<p style="color: red">',
+        '<button onclick="go()">',
+        "<script>go()</script>",
+        "<style>p {}</style>",
+        '<a href="javascript:go()">',
+        '<script src="https://cdn.example/htmx.js"></script>',
+        '<form hx-on:submit="go()">',
+    ],
+)
+def test_the_check_of_templates_sees_inline_code(source):
+    assert len(inline(source)) == 1
+
+
+def test_style_sheets_and_scripts_name_no_other_host():
+    files = [path for path in (TEMPLATES.parent / "static").rglob("*") if path.suffix in {".css", ".js"}]
+    assert files
+    found = [path.name for path in files if re.search(r"(@import|url\(|from|import)\s*['\"]?(https?:)?//", read(path))]
+    assert found == []

@@ -1,9 +1,8 @@
-"""Every address of a project refuses outsiders, whatever is added later: the list comes from the resolver."""
+"""The addresses of a project, as the resolver has them; who may use each is in tests/test_access_matrix.py."""
 
 from __future__ import annotations
 
 import pytest
-from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.factories import make_edge, make_page, make_run
@@ -51,40 +50,6 @@ def address(pattern: URLPattern, project) -> str:
 
 def test_there_are_addresses_to_check():
     assert len(PATTERNS) > 20
-
-
-@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
-def test_a_member_of_another_project_gets_404(pattern, project, outsider, client_for):
-    client, url = client_for(outsider), address(pattern, project)
-    responses = [client.get(url), client.post(url)]
-    # A method that the address never takes is refused before the project is looked up, whoever asks.
-    assert 404 in {response.status_code for response in responses}
-    assert {response.status_code for response in responses} <= {404, 405}
-    assert not any(project.name in response.content.decode() for response in responses)
-
-
-@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
-def test_a_superuser_who_is_no_member_gets_404(pattern, project, admin_client):
-    response = admin_client.get(address(pattern, project))
-    assert response.status_code in {404, 405}
-
-
-@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
-def test_without_signing_in_there_is_only_the_sign_in_page(pattern, project):
-    response = Client().get(address(pattern, project))
-    assert response.status_code == 302
-    assert response.url.startswith(reverse("login"))
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    # Which keys of the queue are theirs changes nothing of a project.
-    [pattern for pattern in PATTERNS if pattern.name != "own_keys"],
-    ids=lambda pattern: pattern.name,
-)
-def test_a_viewer_changes_nothing(pattern, project, viewer, client_for):
-    response = client_for(viewer).post(address(pattern, project))
-    assert response.status_code in {403, 404, 405}, response.status_code
 
 
 def test_the_administration_refuses_everybody_else(manager, client_for):
