@@ -2,6 +2,7 @@
 // forms, the focus, and events that rise to the document. Nothing is laid out or drawn; that is for the browser tests.
 
 const camel = (attribute) => attribute.slice(5).replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+const PARTS = /:not\([^)]+\)|\[[^\]]+\]|[.#:][\w-]+|^\w+/g;
 const CONTROLS = "input, select, textarea, button";
 
 // Parts of a selector, at what separates them outside brackets.
@@ -14,6 +15,28 @@ function split(selector, separator) {
     else parts[parts.length - 1] += sign;
   }
   return parts.map((part) => part.trim()).filter((part) => part && part !== ">");
+}
+
+// What a selector asks, as a list of tests for each part; kept, since the same ones are asked again and again.
+const known = new Map();
+
+function read(selector) {
+  if (!known.has(selector)) known.set(selector, split(selector, ",").map((one) => split(one, " ").map((compound) => compound.match(PARTS).map(testOf))));
+  return known.get(selector);
+}
+
+function testOf(part) {
+  if (part.startsWith(":not")) return (element) => !element.matches(part.slice(5, -1));
+  if (part === ":checked") return (element) => Boolean(element.checked);
+  if (part[0] === ".") return (element) => element.names.has(part.slice(1));
+  if (part[0] === "#") return (element) => element.id === part.slice(1);
+  if (part[0] !== "[") return (element) => element.tag === part;
+  const [, name, value] = part.match(/^\[([\w-]+)(?:="?([^"\]]*)"?)?\]$/);
+  const data = name.startsWith("data-") && camel(name);
+  return (element) => {
+    const own = data ? element.dataset[data] : element[name === "form" ? "formId" : name];
+    return own !== undefined && own !== false && (value === undefined || String(own) === value);
+  };
 }
 
 export class Element {
@@ -51,7 +74,15 @@ export class Element {
   get content() { return this; } // of a template
   get root() { return this.parent ? this.parent.root : this; }
   get isConnected() { return this.root === globalThis.document; }
-  get all() { return this.children.flatMap((child) => [child, ...child.all]); }
+
+  * found(selector) {
+    for (const child of this.#children) {
+      if (!(child instanceof Element)) continue;
+      if (child.matches(selector)) yield child;
+      yield* child.found(selector);
+    }
+  }
+
   get textContent() { return this.#children.map((child) => child.textContent ?? child).join(""); }
   set textContent(text) { this.replaceChildren(String(text)); }
   get innerHTML() { return this.html ?? ""; }
@@ -100,35 +131,21 @@ export class Element {
 
   // Selectors: tags, #ids, .classes, attributes, :checked and :not(), inside one another, several with commas
 
-  matches(selector) { return split(selector, ",").some((one) => this.#isLast(split(one, " "))); }
+  matches(selector) { return read(selector).some((compounds) => this.#isLast(compounds, compounds.length - 1)); }
 
-  #isLast(compounds) {
-    const tests = compounds.at(-1).match(/:not\([^)]+\)|\[[^\]]+\]|[.#:][\w-]+|^[\w*]+/g);
-    return tests.every((test) => this.#has(test)) && (compounds.length === 1 || this.#isIn(compounds.slice(0, -1)));
-  }
+  #isLast(compounds, at) { return compounds[at].every((test) => test(this)) && (at === 0 || this.#isIn(compounds, at - 1)); }
 
-  #isIn(compounds) {
-    for (let at = this.parent; at; at = at.parent) if (at.#isLast(compounds)) return true;
+  #isIn(compounds, last) {
+    for (let at = this.parent; at; at = at.parent) if (at.#isLast(compounds, last)) return true;
     return false;
   }
 
-  #has(test) {
-    if (test.startsWith(":not")) return !this.matches(test.slice(5, -1));
-    if (test === ":checked") return Boolean(this.checked);
-    if (test[0] === ".") return this.names.has(test.slice(1));
-    if (test[0] === "#") return this.id === test.slice(1);
-    if (test[0] !== "[") return this.tag === test;
-    const [, name, value] = test.match(/^\[([\w-]+)(?:="?([^"\]]*)"?)?\]$/);
-    const own = name.startsWith("data-") ? this.dataset[camel(name)] : name === "form" ? this.formId : this[name];
-    return own !== undefined && own !== false && (value === undefined || String(own) === value);
-  }
-
   closest(selector) { return this.matches(selector) ? this : this.parent?.closest(selector) ?? null; }
-  querySelectorAll(selector) { return this.all.filter((element) => element.matches(selector)); }
-  querySelector(selector) { return this.querySelectorAll(selector)[0] ?? null; }
+  querySelectorAll(selector) { return [...this.found(selector)]; }
+  querySelector(selector) { return this.found(selector).next().value ?? null; }
   setAttribute(name, value) { this.attributes[name] = value; }
   getAttribute(name) { return this.attributes[name] ?? null; }
-  hasAttribute(name) { return this.#has(`[${name}]`); }
+  hasAttribute(name) { return this.matches(`[${name}]`); }
   getBoundingClientRect() { return { top: 0, bottom: 0, left: 0, width: 100, height: 10 }; }
   scrollIntoView() {}
 

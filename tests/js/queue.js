@@ -29,15 +29,17 @@ export async function settle() {
 
 // A window at the queue. `old`: what was done before its page was made, as the server lists it.
 export class Window {
-  static async open({ count = 4, perDonor = 2, server = new Server(suggestions(count, perDonor)), ...options } = {}) {
-    mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: 1_000_000 });
+  // `heldBack`: a part of addresses whose answers wait for `answerHeld`.
+  static async open({ count = 4, perDonor = 2, edges = suggestions(count, perDonor), heldBack, deckFaults, ...options } = {}) {
+    const server = Object.assign(new Server(edges), { deckFaults });
     const window = new Window(server, options);
+    if (heldBack) window.answerHeld = server.hold(heldBack);
     await window.load();
     return window;
   }
 
-  constructor(server, { kept = new Kept(), tab = new Kept(), old = [], owner = "7:1", early = [], mayDecide = true } = {}) {
-    server.mayDecide = mayDecide;
+  constructor(server, { kept = new Kept(), tab = new Kept(), old = [], owner = "7:1", early = [], mayDecide = true, canComment = false } = {}) {
+    Object.assign(server, { mayDecide, canComment });
     Object.assign(this, { server, kept, tab, old, owner, early, mayDecide });
   }
 
@@ -59,8 +61,10 @@ export class Window {
       performance: { now: () => Date.now(), timeOrigin: Date.now() }, addEventListener: (type, listener) => { (this.listeners[type] ??= []).push(listener); },
       getSelection: () => this.selection,
       fetch: async (...asked) => {
-        const found = await this.server.fetch(...asked);
-        return this.number === number ? found : NEVER; // a page that is gone hears nothing
+        const [answered] = await Promise.allSettled([this.server.fetch(...asked)]);
+        if (this.number !== number) return NEVER; // a page that is gone hears nothing
+        if (answered.reason) throw answered.reason;
+        return answered.value;
       },
     };
     for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
@@ -71,7 +75,7 @@ export class Window {
   #make(first, lines) {
     const { server } = this;
     const found = first && server.edges.get(first);
-    const place = element("div", { "data-card": "" }, ...(found ? [parse(cardOf(found, this.mayDecide))] : []));
+    const place = element("div", { "data-card": "" }, ...(found ? [parse(cardOf(found, server))] : []));
     const donor = element("header", { "data-donor-place": "" });
     if (found) donor.innerHTML = headOf(found);
     const root = element("div", {
@@ -96,7 +100,7 @@ export class Window {
     const document = element("#document", {}, body);
     Object.assign(document, {
       body, activeElement: body, documentElement: { lang: "en" }, cookie: "", hidden: false,
-      getElementById: (id) => document.querySelector(`#${id}`), createElement: (tag) => element(tag), importNode: (node) => node,
+      getElementById: (id) => document.querySelector(`#${id}`), createElement: (tag) => element(tag), importNode: (node) => node.cloneNode(),
       createRange: () => ({ createContextualFragment: (html) => ({ firstElementChild: parse(html) }) }),
     });
     this.document = document;
@@ -150,7 +154,10 @@ export class Window {
     this.now += milliseconds;
   }
 
-  close() { mock.timers.reset(); }
+  close() {
+    this.number = 0;
+    mock.timers.reset();
+  }
 }
 
 // A test with a window of its own.

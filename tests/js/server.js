@@ -32,7 +32,7 @@ export class Server {
   // What `fetch` gives for an address.
   async fetch(address, { body } = {}) {
     const [path, query = ""] = address.split("?");
-    const fault = path.includes("/operations/") ? this.faults.shift() : this.deckFaults?.shift();
+    const fault = path.includes("/operations/") ? this.faultOf?.() ?? this.faults.shift() : path.includes("/deck/") ? this.deckFaults?.shift() : null;
     if (path.includes("/operations/") && body) this.requests.push(JSON.parse(body));
     for (const [part, gate] of Object.entries(this.gates)) if (path.includes(part)) await gate;
     if (fault === "unreachable" || this.isOffline) throw new TypeError("unreachable");
@@ -116,7 +116,7 @@ export class Server {
     const found = this.edges.get(edge);
     return {
       edge, source: found.source, group: found.source, cursor: String(edge), open: this.isOpen(edge),
-      card: cardOf(found, this.mayDecide), line: htmlOf("li", { "data-line": edge }), head: headOf(found),
+      card: cardOf(found, this), line: htmlOf("li", { "data-line": edge }), head: headOf(found),
     };
   }
 }
@@ -129,7 +129,7 @@ function answer(body, status = 200) {
 export function headOf({ source }) { return JSON.stringify(["div", {}, ["b", {}, `Donor ${source}`], ["span", { "data-accepted": "" }, "0"]]); }
 
 // The parts of templates/review/_card.html that the scripts know.
-export function cardOf({ edge, source, anchor, target, state, run, warnings = [], excerpt = [] }, mayDecide = true) {
+export function cardOf({ edge, source, anchor, target, state, run, warnings = [], excerpt = [] }, { mayDecide = true, canComment = false } = {}) {
   const accept = { form: `accept-${edge}`, name: "do" };
   const article = { "data-edge": edge, "data-source": source, "data-of-group": source, "data-state": state, id: `edge-${edge}` };
   if (state !== "suggested" || !mayDecide) return JSON.stringify(["article", article, ["h4", { class: "edge__title" }, target], ["p", {}, state]]);
@@ -159,6 +159,7 @@ export function cardOf({ edge, source, anchor, target, state, run, warnings = []
       reason(1, "irrelevant"), reason(2, "outdated"), reason(5, "too_many", { "data-closes-donor": "" }), ["input", { name: "note" }]]],
     ["form", { "data-later": "" }, ["button", {}]],
     ["details", { "data-ask": "" }, ["form", { "data-ask-form": "" }, ["select", { name: "asked_of" }], ["input", { class: "edge__says", name: "text" }], ["button", {}]]],
+    ...(canComment ? [["details", { "data-comments": "" }, ["b", { class: "num" }, "0"], ["ol", {}], ["form", { "data-comment-form": "" }, ["input", { name: "text" }]]]] : []),
     ["button", { type: "button", "data-more": "" }],
   ]);
 }

@@ -173,5 +173,5 @@ function listenToThePage(desk) {
     if (!event.target.matches("[data-anchor]")) return;
     words.type(event.target.closest("[data-edge]"));
   });
-  root.addEventListener("pointerup", () => { if (deck.current) setTimeout(() => words.takeSelection(deck.current.node)); });
+  root.addEventListener("pointerup", () => { if (deck.current) setTimeout(() => words.takeSelection(deck.current.node), 0); });
 }
