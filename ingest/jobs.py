@@ -1,6 +1,7 @@
 """RQ's entry points. Doors, not rooms: the work is in ingest.services."""
 
 from ingest import services
+from ingest.fetching.restore import run_restore
 from ingest.fetching.run import run_fetch
 from ingest.files import uploads
 from ingest.schedules import due
@@ -14,6 +15,10 @@ def run_import(run_id: int) -> None:
 
 def fetch(run_id: int) -> None:
     lifecycle.execute(run_id, run_fetch)
+
+
+def restore_pages(run_id: int) -> None:
+    lifecycle.execute(run_id, run_restore)
 
 
 def start_schedule(schedule_id: int, _for_time: int) -> None:

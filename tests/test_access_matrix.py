@@ -50,6 +50,7 @@ NEEDS = {
     "source_fetch": ("viewer", "manager"),
     "source_schedule": ("viewer", "manager"),
     "source_go_on": ("viewer", "manager"),
+    "source_restore": ("viewer", "manager"),
     "source_cancel": ("viewer", "manager"),
     "queue": ("viewer", None),
     "undo": ("viewer", "editor"),

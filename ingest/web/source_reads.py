@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from ingest.fetching import faults, steps
 from ingest.fetching.manage import sources_of
 from ingest.fetching.report import FetchReport, soft_404
+from ingest.fetching.restore import count_marked
 from ingest.fetching.run import can_go_on, fetches_of, newest_store
 from ingest.models import Schedule
 from ingest.sources.connectors import registry
@@ -34,7 +35,8 @@ FETCHES_SHOWN = 10
 @dataclass(frozen=True)
 class FetchRow:
     """A fetch with its report and the steps after it. `standing`: the step at which the row stands still; `can_go_on`:
-    it was cancelled itself, and can be gone on with; `is_given_up`: the source was fetched again since."""
+    it was cancelled itself, and can be gone on with; `is_given_up`: the source was fetched again since; `missing`: how
+    many pages its import marked as missing that are so still."""
 
     run: Run
     report: FetchReport
@@ -42,6 +44,7 @@ class FetchRow:
     standing: Step | None
     can_go_on: bool = False
     is_given_up: bool = False
+    missing: int = 0
 
     @property
     def active_run(self) -> Run | None:
@@ -114,7 +117,9 @@ def fetch_row(run: Run, source: SiteSource, *, is_newest: bool) -> FetchRow:
     assert isinstance(report, FetchReport)
     row = steps.steps_of(run, source) if run.status == RunStatus.SUCCEEDED else []
     standing = _standing(run, row) if is_newest else None
-    return FetchRow(run, report, row, standing, can_go_on(run), is_given_up=not is_newest)
+    imported = next((step.run for step in row if step.kind == RunKind.IMPORT_PAGES and step.run is not None), None)
+    missing = count_marked(imported) if imported is not None else 0
+    return FetchRow(run, report, row, standing, can_go_on(run), is_given_up=not is_newest, missing=missing)
 
 
 def _standing(run: Run, row: list[Step]) -> Step | None:

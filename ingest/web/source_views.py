@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from ingest.fetching import steps
 from ingest.fetching.manage import asked_once, change_source, consequences, create_source, remove_source, sources_of
+from ingest.fetching.restore import start_restore
 from ingest.fetching.run import can_go_on, fetches_of, go_on_with, start_fetch
 from ingest.models import Schedule, SiteSource, SourceKind
 from ingest.schedules.manage import subject_of
@@ -20,7 +21,7 @@ from ingest.sources.connectors import registry
 from ingest.web import source_reads as reads
 from ingest.web.source_forms import ScheduleForm, SiteSourceForm
 from linker.errors import UserError
-from linker.models import Role
+from linker.models import Role, RunKind
 from linker.projects import access
 from linker.query_strings import is_id
 from linker.runs.lifecycle import RunIsActive, request_cancel
@@ -215,6 +216,24 @@ def source_go_on(request: HttpRequest, slug: str, source_id: int, run_id: int) -
             go_on_with(fetch, membership.user)
         else:
             steps.again(fetch, membership.user, allow_shrink="anyway" in request.POST)
+    except RunIsActive as active:
+        messages.warning(request, str(active))
+    except UserError as error:
+        messages.error(request, str(error))
+    return redirect("source", slug, source.pk)
+
+
+@access.posts("sources")
+def source_restore(request: HttpRequest, slug: str, source_id: int, run_id: int) -> HttpResponse:
+    """Brings back the pages that the import of a fetch marked as missing."""
+    membership = access.member(request, slug, needs=Role.MANAGER)
+    source = source_of(membership, source_id)
+    fetch = get_object_or_404(fetches_of(source), pk=run_id)
+    imported = fetch.followed_by.filter(kind=RunKind.IMPORT_PAGES).select_related("project").order_by("-pk").first()
+    if imported is None:
+        raise Http404
+    try:
+        return redirect("run", slug, start_restore(imported, membership.user).pk)
     except RunIsActive as active:
         messages.warning(request, str(active))
     except UserError as error:

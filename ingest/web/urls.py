@@ -21,6 +21,11 @@ urlpatterns = [
     path("import/sources/<int:source_id>/remove/", source_views.source_remove, name="source_remove"),
     path("import/sources/<int:source_id>/fetch/", source_views.source_fetch, name="source_fetch"),
     path("import/sources/<int:source_id>/schedule/", schedule_views.source_schedule, name="source_schedule"),
+    path(
+        "import/sources/<int:source_id>/fetches/<int:run_id>/restore/",
+        source_views.source_restore,
+        name="source_restore",
+    ),
     path("import/sources/<int:source_id>/fetches/<int:run_id>/go-on/", source_views.source_go_on, name="source_go_on"),
     path(
         "import/sources/<int:source_id>/fetches/<int:run_id>/cancel/", source_views.source_cancel, name="source_cancel"

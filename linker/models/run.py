@@ -37,6 +37,7 @@ class RunKind(models.TextChoices):
     FETCH = "fetch", _("Fetch")
     CHANGES = "changes", _("Match what changed")
     RECHECK = "recheck", _("Verify suggestions")
+    RESTORE_PAGES = "restore_pages", _("Bring pages back")
 
 
 IMPORT_PREFIX = "import_"  # of runs that import; ingest.kinds.registry knows which there are

@@ -55,6 +55,7 @@ RUN_KINDS: dict[str, RunType] = {
     RunKind.FETCH: RunType("ingest.fetching.report.FETCH", JobType("ingest.jobs.fetch", 48 * HOUR)),
     RunKind.CHANGES: RunType("linker.reports.changes.CHANGES", JobType("linker.jobs.match_changes", 6 * HOUR)),
     RunKind.RECHECK: RunType("linker.reports.recheck.RECHECK", JobType("linker.jobs.recheck", HOUR)),
+    RunKind.RESTORE_PAGES: RunType("ingest.fetching.restore.RESTORE", JobType("ingest.jobs.restore_pages", HOUR)),
 }
 NEXT_STEP = "ingest.fetching.steps.go_on"
 SCHEDULE_ENDED = "ingest.schedules.outcomes.note_end"
@@ -68,6 +69,11 @@ FOLLOWED_BY: dict[str, tuple[str, ...]] = {
         SCHEDULE_ENDED,
     ),
     RunKind.IMPORT_EVENTS: (
+        "review.live.start.start_if_due",
+        "linker.matching.safety_run.start_if_due",
+        "linker.matching.caps_run.start_if_due",
+    ),
+    RunKind.RESTORE_PAGES: (
         "review.live.start.start_if_due",
         "linker.matching.safety_run.start_if_due",
         "linker.matching.caps_run.start_if_due",

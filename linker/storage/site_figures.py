@@ -12,7 +12,7 @@ from linker.models.querysets import INDEXABLE, MISSING, ORPHAN, PRESENT, of, sql
 
 def changes_figures(run: Run) -> bool:
     """A match, too: it reads the languages of pages that were imported before languages were read."""
-    return run.is_import or run.kind in (RunKind.EMBED, RunKind.MATCH)
+    return run.is_import or run.kind in (RunKind.EMBED, RunKind.MATCH, RunKind.RESTORE_PAGES)
 
 
 def site_figures(project: Project) -> KeptFigures:
