@@ -53,6 +53,11 @@ class Sitemap(Crawler):
         except BadSitemap as bad:
             raise UserError(f"{source.address}: {bad}") from None
         others = sum(entry.is_sitemap for entry in found)
+        if any(entry.is_of_feed for entry in found):
+            said = _(
+                "A feed. Pages in it: %(pages)s. It names the newest alone, so no page counts as gone because of it."
+            )
+            return said % {"pages": number(len(found))}
         return _("Pages in the sitemap: %(pages)s. Further sitemaps in it: %(others)s.") % {
             "pages": number(len(found) - others),
             "others": number(others),

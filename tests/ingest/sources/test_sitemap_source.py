@@ -46,7 +46,7 @@ def fetch(site, path: str = "/sitemap.xml"):
 def test_what_a_sitemap_and_those_below_it_name_is_fetched_and_nothing_else():
     with served({}) as site:
         site.replies |= {
-            "/sitemap.xml": Reply(sitemap("http://[bad", f"{site.base}/a.xml.gz", index=True), kind="application/xml"),
+            "/sitemap.xml": Reply(sitemap(f"{site.base}/a.xml.gz", index=True), kind="application/xml"),
             "/a.xml.gz": Reply(
                 gzip.compress(
                     sitemap("http://[bad", f"{site.base}/tents", f"{site.base}/stoves", "https://elsewhere.example/")
@@ -65,7 +65,7 @@ def test_what_a_sitemap_and_those_below_it_name_is_fetched_and_nothing_else():
         assert {url.removeprefix(site.base): day for url, day in rows} == {
             "/tents": "2026-11-01", "/stoves": "2026-11-01",
         }  # fmt: skip
-    assert "Further sitemaps in it: 2." in said
+    assert "Further sitemaps in it: 1." in said
 
 
 def test_a_part_that_cannot_be_read_leaves_its_pages_unmarked():
@@ -78,6 +78,34 @@ def test_a_part_that_cannot_be_read_leaves_its_pages_unmarked():
     assert run.report["pages"] == 1
     assert not run.report["is_whole"]
     assert "/b.xml could not be read: it answers 503" in run.report["stopped_by"]
+
+
+def test_a_feed_is_read_and_never_proves_that_a_page_is_gone():
+    with served({"/tents": page("Tents")}) as site:
+        feed = f"<rss><channel><item><link>{site.base}/tents</link></item></channel></rss>"
+        site.replies["/feed"] = Reply(feed, kind="application/rss+xml")
+        source, run = fetch(site, "/feed")
+        said = registry.get("sitemap").check(source, Rules(LOOPBACK))
+    assert (run.report["pages"], run.report["is_whole"]) == (1, False)
+    assert "is a feed, which names the newest pages alone" in run.report["stopped_by"]
+    assert said.startswith("A feed. Pages in it: 1.")
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [("http://elsewhere.example/b.xml", "it is of another site"), ("{base}/barred.xml", "robots.txt bars it")],
+)
+def test_a_part_that_is_not_asked_for_leaves_its_pages_unmarked(part, why):
+    with served({"/tents": page("Tents")}) as site:
+        parts = (f"{site.base}/a.xml", part.format(base=site.base))
+        site.replies |= {
+            "/robots.txt": Reply("User-agent: *\nDisallow: /barred", kind="text/plain"),
+            "/sitemap.xml": Reply(sitemap(*parts, index=True)),
+            "/a.xml": Reply(sitemap(f"{site.base}/tents")),
+        }
+        _source, run = fetch(site)
+    assert (run.report["pages"], run.report["is_whole"]) == (1, False)
+    assert why in run.report["stopped_by"]
 
 
 def test_a_page_is_no_sitemap():

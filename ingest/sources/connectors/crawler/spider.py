@@ -230,9 +230,15 @@ class SiteSpider(Spider):
         seen: set[str] = set()
         while waiting and len(seen) < MAX_FILES and not crawl.stopped_by:
             url, level = waiting.pop(0)
-            if url in seen or not self._is_of_site(url) or not crawl.robots.allows(url):
+            if url in seen:
                 continue
             seen.add(url)
+            if not self._is_of_site(url):
+                self._miss_sitemap(url, "it is of another site")
+                continue
+            if not crawl.robots.allows(url):
+                self._miss_sitemap(url, "robots.txt bars it")
+                continue
             response = await self._fetch(url, MAX_BYTES)
             if response is None or response.status != 200:
                 if url == guessed and response is not None and response.status in (404, 410):
@@ -240,7 +246,12 @@ class SiteSpider(Spider):
                 self._miss_sitemap(url, "it does not answer" if response is None else f"it answers {response.status}")
                 continue
             more = await self._take_sitemap(response.body, url)
-            waiting.extend((address, level + 1) for address in more if level < MAX_LEVELS)
+            if more and level >= MAX_LEVELS:
+                self._miss_sitemap(more[0], f"it lies below {MAX_LEVELS + 1} others")
+            else:
+                waiting.extend((address, level + 1) for address in more)
+        if not crawl.stopped_by and (left := next((url for url, _level in waiting if url not in seen), "")):
+            self._miss_sitemap(left, f"a crawl reads {MAX_FILES:,} of them")
 
     def _miss_sitemap(self, url: str, why: str) -> None:
         """Pages that a sitemap may name are not known to be gone where the sitemap is all that is read."""
@@ -259,11 +270,13 @@ class SiteSpider(Spider):
         """Adds what a sitemap names to the crawl; returns the addresses of other sitemaps."""
         others: list[str] = []
         chunk: list[Entry] = []
+        is_feed = False
         try:
             for entry in entries(body, url):
                 if entry.is_sitemap:
                     others.append(entry.url)
                     continue
+                is_feed |= entry.is_of_feed
                 chunk.append(entry)
                 if len(chunk) >= CHUNK:
                     self._add(chunk)
@@ -272,7 +285,9 @@ class SiteSpider(Spider):
         except BadSitemap as bad:
             self._miss_sitemap(url, str(bad))  # what could be read of it counts
         self._add(chunk)
-        return others[:MAX_FILES]
+        if is_feed and self.crawl.plan.sitemap_only:
+            self.crawl.unread_sitemap = f"{url} is a feed, which names the newest pages alone."
+        return others
 
     def _add(self, chunk: list[Entry]) -> None:
         scope, found = self.crawl.scope, []
