@@ -9,6 +9,7 @@ Indexes that are no constraint are made after the rows, as PostgreSQL's manual a
 from __future__ import annotations
 
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 A_DONOR = 25
 CATEGORIES = 200
+BOUNDS = {"Inline": 0.95, "Related": 0.938, "Reserve": 0.7}  # by which _EDGES reads its suggestions
 EDITORS = 10
 _PAGES = """
 INSERT INTO linker_page (project_id, url, canonical_url, status, title, h1, headings, description, body, language,
@@ -44,17 +46,19 @@ _EDGES = """
 INSERT INTO linker_candidateedge (project_id, source_id, target_id, status, reviewed, stale, run_id, generators,
     ranked_by, level, similarity, score, probability, quantile, why, evidence, donor_best, worth, donor_worth, need,
     created_at, updated_at, tier_id, placement, rel, sensitive, content_gap, anchor, anchor_source,
-    anchor_alternatives, edited)
+    anchor_alternatives, edited, span_start, span_end)
 SELECT %(project)s, %(first)s + d, %(first)s + (d + 1 + k * 37) %% %(pages)s, status, status <> 'suggested',
-    status = 'suggested' AND kind < 12, %(run)s,
+    status = 'suggested' AND kind < 12, CASE WHEN kind < 12 THEN %(earlier)s ELSE %(run)s END,
     CASE WHEN e %% 1009 = 0 THEN '{mentions}' WHEN e %% 3 = 0 THEN '{nearest,words}' ELSE '{nearest}' END::text[],
     'learned', 0, 0.5, score, score, 0.5, 'Its text is alike and 3 pages link both.', '{"cosine": 0.6}',
     max(score) OVER (PARTITION BY d), score * 0.7, 0.7 * max(score) OVER (PARTITION BY d), 0.5, now(), now(),
     CASE WHEN score >= 0.95 THEN %(inline)s WHEN score >= 0.938 THEN %(related)s
         WHEN score >= 0.7 THEN %(reserve)s END,
-    CASE WHEN score >= 0.95 AND e %% 5 > 0 THEN 'inline' ELSE 'related' END, 'follow',
+    CASE WHEN score >= 0.95 AND e %% 5 > 0 THEN 'inline' ELSE 'related' END,
+    CASE WHEN score >= 0.95 THEN 'follow' ELSE 'nofollow' END,
     CASE WHEN e %% 500 = 3 THEN 'Medicine: “dose” in the title' ELSE '' END,
-    score >= 0.95 AND e %% 5 = 0, 'the words of the link w' || e %% 5000, 'mention', '[]', false
+    score >= 0.95 AND e %% 5 = 0, 'the words of the link w' || e %% 5000, 'mention', '[]', false,
+    CASE WHEN score >= 0.95 AND e %% 5 > 0 THEN 10 END, CASE WHEN score >= 0.95 AND e %% 5 > 0 THEN 30 END
 FROM (
     SELECT e, e / %(a_donor)s AS d, e %% %(a_donor)s AS k, (e * 48271 %% 2147483647) %% 100 AS kind,
         ((e * 16807 + e / 7 * 69621) %% 1000003) / 1000003.0 AS score,
@@ -88,10 +92,18 @@ def make_suggestions(
         return known
     project = create_project(slug=slug, name=slug, base_url="https://bench.example")
     users = [_editor(project, number) for number in range(EDITORS)]
-    run = Run.objects.create(project=project, kind=RunKind.MATCH, status="succeeded", finished_at=timezone.now())
+    earlier, run = (
+        Run.objects.create(
+            project=project, kind=RunKind.MATCH, status="succeeded", finished_at=timezone.now() - timedelta(days=days)
+        )
+        for days in (7, 0)
+    )
+    for name, bound in BOUNDS.items():
+        project.tiers.filter(basis=project.tier_basis, name=name).update(lower_bound=bound)
     tiers = {tier.name.lower(): tier.pk for tier in project.tiers.filter(basis=project.tier_basis)}
     values = {
-        "project": project.pk, "run": run.pk, "edges": edges, "pages": max(edges // a_donor, 1000),
+        "project": project.pk, "run": run.pk, "earlier": earlier.pk,
+        "edges": edges, "pages": max(edges // a_donor, 1000),
         "categories": CATEGORIES, "a_donor": a_donor, "users": users, "editors": EDITORS, "exported": exported,
         "spread": spread, **tiers,
     }  # fmt: skip

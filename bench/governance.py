@@ -4,7 +4,8 @@
 
 One manager asks for each page for so many seconds, in turn with an empty page of the app, the list of pages of a
 project without any; a row compares the medians. Then each job runs once, and what it wrote is taken back: its row
-compares the memory of the process with what it held before the job. bench/_governance.py says what the project holds.
+compares the memory of the process with what it held before the job. What reads every suggestion has a second row, which
+bounds the time for each, whatever their number. bench/_governance.py says what the project holds.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from review_queue import EMPTY, Editor, Times, at_once, in_ms, served
 from linker.matching.caps_run import run_apply_caps
 from linker.matching.run_comparison import compare_with_last
 from linker.matching.safety_run import run_apply_safety
-from linker.matching.tiers import catch_up
-from linker.models import Category, Cohort, CohortBound, KeptRun, Membership, Project, Run, RunKind
+from linker.matching.tiers import catch_up, retier
+from linker.models import Category, Cohort, CohortBound, KeptRun, Membership, Project, Run, RunKind, SectionCap
 from linker.pages.safety import barred_pairs
 from linker.projects.create import create_project
 from linker.projects.safety_preview import touched_by
+from linker.storage import sections
 from review.client_report import write_report
 from review.live.verify import verify
 from review.models import PublishedLink
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROUNDS = 4
+PER_SUGGESTION = 0.12  # ms: five million in ten minutes
 
 
 def pages(project: Project) -> dict[str, str]:
@@ -85,10 +88,14 @@ def pages(project: Project) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Job:
+    """`prepare` is not measured. `most`: milliseconds for each suggestion of the project."""
+
     name: str
     work: Callable[[Run], object]
     kind: RunKind
     params: dict[str, object]
+    prepare: Callable[[Project], object] = lambda _project: None
+    most: float = 0.0
 
 
 def jobs(project: Project) -> list[Job]:
@@ -103,17 +110,31 @@ def jobs(project: Project) -> list[Job]:
         Job("safety classes and gates applied", run_apply_safety, RunKind.SAFETY, {}),
         Job("two runs compared", lambda _run: compare_with_last(kept), RunKind.COMPARE, {}),
         Job("released links looked for", lambda run: verify(run.project), RunKind.VERIFY, {}),
-        Job("caps applied", run_apply_caps, RunKind.CAPS, {}),
-        Job("a tenth of the suggestions caught up with bounds of their own", caught_up, RunKind.CAPS, {}),
+        Job("caps of a run applied", run_apply_caps, RunKind.CAPS, {}, most=PER_SUGGESTION),
+        Job("caps that half of the suggestions meet", run_apply_caps, RunKind.CAPS, {}, cap, PER_SUGGESTION),
+        Job("caps lifted from half of the suggestions", run_apply_caps, RunKind.CAPS, {}, uncap, PER_SUGGESTION),
+        Job("tiers changed", lambda run: retier(run.project), RunKind.RETIER, {}, move_bound, PER_SUGGESTION),
+        Job("a tenth caught up with bounds of their own", move_pages, RunKind.ROLES, {}, bound_apart, PER_SUGGESTION),
     ]
 
 
-def caught_up(run: Run) -> None:
-    """What an import does that moves a tenth of the suggestions' donors into a category with bounds of its own."""
-    project = run.project
-    category, elsewhere = project.categories.order_by("pk")[:2]
-    moved = project.pages.filter(pk__in=RawSQL("SELECT id FROM linker_page WHERE id %% 10 = 0", []))
-    moved.update(category=elsewhere)
+def cap(project: Project) -> None:
+    SectionCap.objects.create(project=project, inline_in_all=4, related_in_all=1)
+
+
+def uncap(project: Project) -> None:
+    cap(project)
+    run_apply_caps(Run.objects.create(project=project, kind=RunKind.CAPS, status="succeeded"))
+    SectionCap.objects.filter(project=project).update(ended_at=timezone.now())
+
+
+def move_bound(project: Project) -> None:
+    """Every third suggestion below all tiers comes into one."""
+    project.tiers.filter(basis=project.tier_basis, name="Reserve").update(lower_bound=0.5)
+
+
+def bound_apart(project: Project) -> None:
+    category = project.categories.order_by("pk").first()
     cohort = Cohort.objects.create(
         project=project, basis=project.tier_basis, category=category, looked_at=timezone.now()
     )
@@ -121,8 +142,17 @@ def caught_up(run: Run) -> None:
         CohortBound.objects.create(
             project=project, basis=cohort.basis, cohort=cohort, tier=tier, lower_bound=(1 + tier.lower_bound) / 2
         )
-    moved.update(category=category)
-    catch_up(project)
+
+
+def move_pages(run: Run) -> None:
+    """As an import does that moves a tenth of the donors into a category with bounds of its own."""
+    category = run.project.categories.order_by("pk").first()
+    sections.put_off()
+    run.project.pages.filter(pk__in=RawSQL("SELECT id FROM linker_page WHERE id %% 10 = 0", [])).update(
+        category=category
+    )
+    sections.settle(run.project)
+    catch_up(run.project)
 
 
 def measure(manager: Editor, path: str, seconds: float) -> tuple[Times, Times]:
@@ -138,12 +168,16 @@ def run_job(project: Project, job: Job, size: str) -> None:
     with load_of_ours() as before:
         pass
     with transaction.atomic():
+        job.prepare(project)
         run = Run.objects.create(project=project, kind=job.kind, params=job.params)
         with load_of_ours(every=0.05) as load, timed() as watch:
             job.work(run)
         transaction.set_rollback(True)
     own, held = load.own / 2**20, before.own / 2**20
     row(job.name, size, f"{watch.seconds:.1f} s, {own:.0f} MiB", f"{held:.0f} MiB", own / held, 1.5, load.most, most=1)
+    if job.most:
+        each = 1000 * watch.seconds / project.edges.count()
+        row(f"{job.name}, each suggestion", size, f"{each:.3f} ms", f"{job.most} ms", each / job.most, 1)
     note(f"{job.name}: PostgreSQL held {load.server / 2**20:.0f} MiB of its own")
 
 

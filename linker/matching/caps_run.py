@@ -21,7 +21,7 @@ from linker.storage.locks import lock_project
 if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
 
-AT_A_TIME = 5000  # suggestions that came back and are asked whether something else rules them out
+AT_A_TIME = 50_000  # suggestions that came back and are asked whether something else rules them out
 
 
 @dataclass(frozen=True, kw_only=True)

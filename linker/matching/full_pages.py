@@ -29,40 +29,45 @@ OUT, BACK = "taken_out", "brought_back"  # temporary tables with the column `edg
 
 _TEXT = in_text_sql("donor", of_edges_run).room
 _BESIDE = beside_sql("coalesce(beside.links, 0)", of_edges_run).room
-# How many more links fit into the text of each donor of `asked`, and beside it, and which acceptors are full, under the
-# caps of a run.
-_LEFT = f"""
-WITH section AS MATERIALIZED ({section_caps_sql()}), taken AS MATERIALIZED (
-    SELECT e.source_id, count(*) FILTER (WHERE e.placement = 'inline') AS inline,
-        count(*) FILTER (WHERE e.placement = 'related') AS related
-    FROM linker_candidateedge e WHERE e.project_id = %(project)s AND {TAKES_ROOM} GROUP BY 1
-), received AS MATERIALIZED (
-    SELECT e.target_id, count(*) AS links FROM linker_candidateedge e
-    WHERE e.project_id = %(project)s AND {TAKES_ROOM} GROUP BY 1
-), beside AS MATERIALIZED (
-    SELECT source_id, count(DISTINCT target_id)::int AS links FROM linker_existinglink
-    WHERE project_id = %(project)s AND {sql(ASIDE_LINK)} GROUP BY 1
-), asked AS MATERIALIZED (
-    SELECT e.id, e.source_id, e.target_id, e.run_id, e.placement, e.capped_at FROM linker_candidateedge e
-    WHERE e.project_id = %(project)s AND {{asked}}
-), room AS MATERIALIZED (
-    SELECT a.source_id, a.run_id, {_TEXT} - coalesce(taken.inline, 0) AS inline,
-        {_BESIDE} - coalesce(taken.related, 0) AS related
-    FROM (SELECT DISTINCT source_id, run_id FROM asked) a
-    JOIN linker_page donor ON donor.id = a.source_id JOIN linker_run run ON run.id = a.run_id
-    LEFT JOIN section ON section.category = coalesce(donor.category_id, 0)
-    LEFT JOIN taken ON taken.source_id = a.source_id LEFT JOIN beside ON beside.source_id = a.source_id
-), full_acceptor AS MATERIALIZED (
-    SELECT a.target_id, a.run_id FROM (SELECT DISTINCT target_id, run_id FROM asked) a
-    JOIN received USING (target_id) JOIN linker_run run ON run.id = a.run_id
-    WHERE {MOST} > 0 AND received.links >= {MOST}
-)
-"""
+# Tables of their own with statistics, since a planner that takes thousands of rows for one compares each with each:
+# the suggestions that are asked about; how many more links fit into the text of each of their donors, and beside it,
+# under the caps of a run; and which of their acceptors are full.
+_STAGED = {
+    "asked": """
+        SELECT e.id, e.source_id, e.target_id, e.run_id, e.placement, e.capped_at FROM linker_candidateedge e
+        WHERE e.project_id = %(project)s AND {asked}
+    """,
+    "room": f"""
+        WITH section AS MATERIALIZED ({section_caps_sql()}), taken AS MATERIALIZED (
+            SELECT e.source_id, count(*) FILTER (WHERE e.placement = 'inline') AS inline,
+                count(*) FILTER (WHERE e.placement = 'related') AS related
+            FROM linker_candidateedge e WHERE e.project_id = %(project)s AND {TAKES_ROOM} GROUP BY 1
+        ), beside AS MATERIALIZED (
+            SELECT source_id, count(DISTINCT target_id)::int AS links FROM linker_existinglink
+            WHERE project_id = %(project)s AND {sql(ASIDE_LINK)} GROUP BY 1
+        )
+        SELECT a.source_id, a.run_id, {_TEXT} - coalesce(taken.inline, 0) AS inline,
+            {_BESIDE} - coalesce(taken.related, 0) AS related
+        FROM (SELECT DISTINCT source_id, run_id FROM asked) a
+        JOIN linker_page donor ON donor.id = a.source_id JOIN linker_run run ON run.id = a.run_id
+        LEFT JOIN section ON section.category = coalesce(donor.category_id, 0)
+        LEFT JOIN taken ON taken.source_id = a.source_id LEFT JOIN beside ON beside.source_id = a.source_id
+    """,
+    "full_acceptor": f"""
+        WITH received AS MATERIALIZED (
+            SELECT e.target_id, count(*) AS links FROM linker_candidateedge e
+            WHERE e.project_id = %(project)s AND {TAKES_ROOM} GROUP BY 1
+        )
+        SELECT a.target_id, a.run_id FROM (SELECT DISTINCT target_id, run_id FROM asked) a
+        JOIN received USING (target_id) JOIN linker_run run ON run.id = a.run_id
+        WHERE {MOST} > 0 AND received.links >= {MOST}
+    """,
+}
 _ACCEPTOR_IS_FULL = "(a.target_id, a.run_id) IN (SELECT target_id, run_id FROM full_acceptor)"
 # A link that was live and is gone waits for an editor, whatever room there is; what replaces a link takes its room.
-_TAKE_OUT = (
-    _LEFT.format(asked=f"{sql(OPEN, 'e')} AND NOT e.regressed AND NOT {replaces_sql('e')}")
-    + f""", locked AS (
+_MAY_GO = f"{sql(OPEN, 'e')} AND NOT e.regressed AND NOT {replaces_sql('e')}"
+_TAKE_OUT = f"""
+WITH locked AS (
     SELECT e.id FROM linker_candidateedge e JOIN asked a ON a.id = e.id
     JOIN room r ON r.source_id = a.source_id AND r.run_id = a.run_id
     WHERE CASE a.placement WHEN 'inline' THEN r.inline ELSE r.related END <= 0 OR {_ACCEPTOR_IS_FULL}
@@ -72,11 +77,10 @@ _TAKE_OUT = (
 )
 INSERT INTO {OUT} SELECT id FROM written
 """
-)
 # Where a run that came after the suggestion left has passed it over, the next one decides.
-_BRING_BACK = (
-    _LEFT.format(asked=f"{sql(UNDECIDED, 'e')} AND e.capped_at IS NOT NULL")
-    + f""", locked AS (
+_MAY_RETURN = f"{sql(UNDECIDED, 'e')} AND e.capped_at IS NOT NULL"
+_BRING_BACK = f"""
+WITH locked AS (
     SELECT e.id, {follows_sql("e")} AND (e.run_id = ({STANDING_RUN}) OR NOT EXISTS (
         SELECT FROM linker_run later WHERE later.project_id = %(project)s AND later.kind IN ('match', 'stand')
         AND later.status = 'succeeded' AND later.started_at > a.capped_at
@@ -91,7 +95,6 @@ _BRING_BACK = (
 )
 INSERT INTO {BACK} SELECT id FROM written WHERE returns
 """
-)
 
 
 def take_out(project: Project) -> int:
@@ -100,7 +103,7 @@ def take_out(project: Project) -> int:
 
     One that somebody is deciding on just now is left to them, and asked about there.
     """
-    return _write(OUT, _TAKE_OUT, project)
+    return _write(OUT, _MAY_GO, _TAKE_OUT, project)
 
 
 def bring_back(project: Project) -> int:
@@ -109,19 +112,23 @@ def bring_back(project: Project) -> int:
 
     A reading of the tiers has to put each in its place, and take_out to see whether there is room for it.
     """
-    if project.edges.filter(UNDECIDED, capped_at__isnull=False).exists():
-        return _write(BACK, _BRING_BACK, project)
-    return _write(BACK, None, project)
+    return _write(BACK, _MAY_RETURN, _BRING_BACK, project)
 
 
-def _write(table: str, statement: str | None, project: Project) -> int:
+def _write(table: str, asked: str, statement: str, project: Project) -> int:
+    params = {"project": project.pk}
     with connection.cursor() as cursor:
-        cursor.execute(f"DROP TABLE IF EXISTS {table}")
+        cursor.execute(f"DROP TABLE IF EXISTS {table}, {', '.join(_STAGED)}")
         cursor.execute(f"CREATE TEMP TABLE {table} (edge bigint PRIMARY KEY) ON COMMIT DROP")
-        if statement is None:
-            return 0
-        cursor.execute(statement, {"project": project.pk})
-        return cursor.rowcount
+        for name, rows in _STAGED.items():
+            cursor.execute(f"CREATE TEMP TABLE {name} ON COMMIT DROP AS {rows.format(asked=asked)}", params)
+            if name == "asked" and not cursor.rowcount:
+                return 0
+            cursor.execute(f"ANALYZE {name}")
+        cursor.execute(statement, params)
+        written = cursor.rowcount
+        cursor.execute(f"ANALYZE {table}")
+    return written
 
 
 def in_both() -> int:
