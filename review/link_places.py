@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from copy import copy
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
@@ -15,36 +17,71 @@ from linker.models.querysets import APPROVED
 from review.models import Decision, Verb, Where
 from review.rulings import AnchorError, Ruling
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 PLACEMENT_OF = {Where.TEXT: Placement.INLINE, Where.BESIDE: Placement.RELATED, Where.GAP: Placement.RELATED}
 
 
-def make_accepted(edge: CandidateEdge, decision: Decision, anchor: str, ruling: Ruling) -> None:
+class DonorTexts:
+    """What stands in the texts of the donors of some edges: approved links, and the links that the site has. Two
+    queries, however many edges."""
+
+    def __init__(self, edges: Iterable[CandidateEdge]) -> None:
+        donors = {edge.source_id for edge in edges}
+        self._approved: dict[int, list[tuple[int, int, int, str]]] = defaultdict(list)  # edge, start, end, anchor
+        self._links: dict[int, list[tuple[int, str]]] = defaultdict(list)  # acceptor, anchor
+        approved = CandidateEdge.objects.filter(APPROVED, source__in=donors, span_start__isnull=False)
+        for donor, pk, start, end, anchor in approved.values_list("source", "pk", "span_start", "span_end", "anchor"):
+            if start is not None and end is not None:
+                self._approved[donor].append((pk, start, end, anchor))
+        links = ExistingLink.objects.filter(TEXT_LINK, source__in=donors).exclude(anchor="")
+        for donor, target, anchor in links.values_list("source", "target", "anchor"):
+            self._links[donor].append((target, anchor))
+
+    def taken(self, edge: CandidateEdge) -> list[tuple[int, int]]:
+        """Where other approved links stand in the text of the edge's donor."""
+        body, others = edge.source.body, self._approved[edge.source_id]
+        return [
+            (start, end) for pk, start, end, anchor in others if pk != edge.pk and reads_as(body, start, end, anchor)
+        ]
+
+    def linked(self, edge: CandidateEdge) -> list[str]:
+        """The words of the links that the site has there; without the link itself, where it is one of them."""
+        links = self._links[edge.source_id]
+        return [anchor for target, anchor in links if not (edge.is_known and target == edge.target_id)]
+
+
+def make_accepted(
+    edge: CandidateEdge, decision: Decision, anchor: str, ruling: Ruling, texts: DonorTexts | None = None
+) -> None:
+    """Makes the edge, unsaved, an accepted link. `texts`: of its donor and others, where many are accepted."""
     before = where_of(edge)
     edge.status, edge.reviewed = EdgeStatus.ACCEPTED, True
     edge.rel = ruling.rel or (edge.tier.confirmed_rel if edge.tier else edge.rel)
     decision.verb = Verb.ACCEPT
     if anchor != edge.anchor:
         edge.anchor, edge.anchor_source, edge.edited, decision.verb = anchor, EDITOR, True, Verb.EDIT
-        edge.span_start, edge.span_end = _place(edge, ruling.span) or (None, None)
+        edge.span_start, edge.span_end = _place(edge, ruling.span, texts) or (None, None)
         read_around(edge)
         if edge.span_start is not None:  # in every tier: whoever picks words of the text wants the link there
             edge.content_gap, edge.placement = False, Placement.INLINE
-    where = ruling.where or (Where.TEXT if _is_picked(edge, ruling.span) else by_itself(edge, ruling.proposed))
+    where = ruling.where or (Where.TEXT if _is_picked(edge, ruling.span, texts) else by_itself(edge, ruling.proposed))
     if where != where_of(edge) or ruling.where not in (None, before):
-        _move(edge, where, ruling.span)
+        _move(edge, where, ruling.span, texts)
         decision.moved_to = where
-    elif decision.verb == Verb.ACCEPT and ruling.span is not None and _stand_there(edge, ruling.span):
+    elif decision.verb == Verb.ACCEPT and ruling.span is not None and _stand_there(edge, ruling.span, texts):
         decision.moved_to = Where.TEXT
 
 
-def _is_picked(edge: CandidateEdge, span: tuple[int, int] | None) -> bool:
+def _is_picked(edge: CandidateEdge, span: tuple[int, int] | None, texts: DonorTexts | None) -> bool:
     """Whether the editor picked these very words at a place of the text where the link may stand."""
-    return span is not None and _place(edge, span) == span
+    return span is not None and _place(edge, span, texts) == span
 
 
-def _stand_there(edge: CandidateEdge, span: tuple[int, int]) -> bool:
+def _stand_there(edge: CandidateEdge, span: tuple[int, int], texts: DonorTexts | None) -> bool:
     """Puts a link in the text on its own words at another place; False where it has that place, or may not have it."""
-    if where_of(edge) != Where.TEXT or span == (edge.span_start, edge.span_end) or _place(edge, span) != span:
+    if where_of(edge) != Where.TEXT or span == (edge.span_start, edge.span_end) or _place(edge, span, texts) != span:
         return False
     edge.span_start, edge.span_end = span
     read_around(edge)
@@ -76,9 +113,9 @@ def why_not_there(edge: CandidateEdge, anchor: str) -> str:
     return _("The text holds these words only in a link, in a heading, or where no link may stand.")
 
 
-def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None) -> None:
+def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None, texts: DonorTexts | None) -> None:
     """Puts the link elsewhere. Raises AnchorError where the text does not hold its words."""
-    place = _place(edge, span) if where == Where.TEXT else None
+    place = _place(edge, span, texts) if where == Where.TEXT else None
     if where == Where.TEXT and place is None:
         raise AnchorError(
             _(
@@ -93,25 +130,18 @@ def _move(edge: CandidateEdge, where: Where, span: tuple[int, int] | None) -> No
     read_around(edge)
 
 
-def _place(edge: CandidateEdge, span: tuple[int, int] | None = None) -> tuple[int, int] | None:
+def _place(
+    edge: CandidateEdge, span: tuple[int, int] | None = None, texts: DonorTexts | None = None
+) -> tuple[int, int] | None:
     """Where the edge's anchor may stand in the donor's text, by the rules of a match run, or None.
 
     The span that an editor picked comes first, then the place it has, then those of its alternatives, where they read
     as the anchor.
     """
-    body = edge.source.body
-    approved = CandidateEdge.objects.filter(APPROVED, source=edge.source_id, span_start__isnull=False)
-    rows = approved.exclude(pk=edge.pk).values_list("span_start", "span_end", "anchor")
-    taken = [
-        (start, end)
-        for start, end, anchor in rows
-        if start is not None and end is not None and reads_as(body, start, end, anchor)
-    ]
-    links = ExistingLink.objects.filter(TEXT_LINK, source=edge.source_id).exclude(anchor="")
-    if edge.is_known:
-        links = links.exclude(target=edge.target_id)
+    texts = texts or DonorTexts([edge])
+    body, taken = edge.source.body, texts.taken(edge)
     headings = [edge.source.h1, *edge.source.headings]
-    page = LinkableText(body, links.values_list("anchor", flat=True), taken, headings)
+    page = LinkableText(body, texts.linked(edge), taken, headings)
     known: list[tuple[int | None, int | None]] = [span] if span is not None else []
     known += [(edge.span_start, edge.span_end)]
     known += [(item.get("start"), item.get("end")) for item in edge.anchor_alternatives]

@@ -16,7 +16,7 @@ from linker.storage.copy import analyze
 from linker.storage.references import IdsIn, lock_references
 from linker.storage.slices import in_slices
 from review.decisions import decision_on, with_outcome, write_decisions, write_edges
-from review.link_places import make_accepted, where_of
+from review.link_places import DonorTexts, make_accepted, where_of
 from review.models import Decision, DraftLink, Operation, Verb, Where
 from review.queue.notes import ROLLED_BACK
 from review.releases import checks, outgoing, pairs
@@ -136,15 +136,15 @@ def apply(draft: ReleaseDraft, user: User) -> None:
         after = max(rows)
         edges = list(
             CandidateEdge.objects.filter(pk__in=rows)
-            .select_related("tier", "source", "target", "pending__decision")
+            .select_related("project", "tier", "source", "target", "pending__decision")
             .defer("target__body")
             .order_by("pk")
         )
         outgoing.retract([edge for edge in edges if hasattr(edge, "pending")], user)
-        decisions = []
+        texts, decisions = DonorTexts(edges), []
         for edge in edges:
             decision = decision_on(edge, Verb.ROLL_BACK, user, note=note, batch=batch)
-            _set_back(edge, decision, rows[edge.pk])
+            _set_back(edge, decision, rows[edge.pk], texts)
             decisions.append(with_outcome(decision))
         write_edges(edges)
         write_decisions(decisions)
@@ -171,11 +171,11 @@ def _set_back_plain(draft: ReleaseDraft, user: User, note: str, batch: UUID) -> 
         in_slices(statement, values, "leaving", "edge")
 
 
-def _set_back(edge: CandidateEdge, decision: Decision, row: DraftLink) -> None:
+def _set_back(edge: CandidateEdge, decision: Decision, row: DraftLink, texts: DonorTexts) -> None:
     if row.operation == Operation.REMOVE:
         edge.status = EdgeStatus.WITHDRAWN
         return
     # Words that it no longer has are looked for in the donor's text, as an editor's are; what is beside it stays there.
     beside = Where.BESIDE if where_of(edge) == Where.BESIDE else None
-    make_accepted(edge, decision, row.anchor, Ruling(rel=Rel(row.rel), where=beside))
+    make_accepted(edge, decision, row.anchor, Ruling(rel=Rel(row.rel), where=beside), texts)
     edge.status, decision.verb = EdgeStatus.EXPORTED, Verb.ROLL_BACK

@@ -404,6 +404,24 @@ def test_links_that_come_back_with_their_words_take_the_same_few_statements_howe
     assert asked(9) == asked(2)
 
 
+def test_links_that_come_back_with_other_words_read_all_texts_at_once(project, editor):
+    def asked(links: int) -> int:
+        edges = [make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=True) for _ in range(links)]
+        first = release_of(project)
+        outgoing.withdraw(project, project.edges.filter(pk__in=[edge.pk for edge in edges]), editor)
+        release_of(project)
+        project.edges.filter(pk__in=[edge.pk for edge in edges]).update(anchor="what a match run said since")
+        draft = back_to(first, editor)
+        with CaptureQueriesContext(connection) as queries:
+            create.publish(draft, editor)
+        assert set(project.edges.filter(pk__in=[edge.pk for edge in edges]).values_list("anchor", flat=True)) == {
+            edge.anchor for edge in edges
+        }
+        return len(queries)
+
+    assert asked(9) == asked(2)
+
+
 def test_what_left_unreviewed_and_comes_back_was_read_by_whoever_rolled_back(project, editor):
     edge = make_edge(project, status=EdgeStatus.ACCEPTED, rel="follow", reviewed=False)
     first = release_of(project)
