@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from tests import migrated
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -141,6 +143,21 @@ def _stop(demo: Demo, var: Path, number: signal.Signals = signal.SIGINT) -> None
 
 
 @pytest.mark.slow
+def test_a_demo_imports_matches_serves_and_stops_everything_it_started(var, site):
+    migrated.copy_to(var)
+    _write_links(site)
+    with _demo(var, site) as whole:
+        whole.read_until("Ctrl-C stops everything")
+        for step in ("Import pages", "Import links", "Match"):
+            assert f"{step}: done" in whole.text
+        assert "Sign in" in whole.get("/login/")
+        assert '"database": "ok"' in whole.get("/healthz")
+        assert len(whole.family()) >= 3, "gunicorn, its processes and a worker"
+        _stop(whole, var)
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
 def test_a_demo_serves_goes_on_where_it_was_stopped_does_nothing_twice_takes_a_new_crawl_and_outlives_a_shrunken_one(
     var, site
 ):
@@ -155,9 +172,6 @@ def test_a_demo_serves_goes_on_where_it_was_stopped_does_nothing_twice_takes_a_n
         for step in ("Import links", "Match"):  # embedding may have been finished while the demo stopped
             assert f"{step}: done" in whole.text
         assert "/p/shop-example/" in whole.text
-        assert "Sign in" in whole.get("/login/")
-        assert '"database": "ok"' in whole.get("/healthz")
-        assert len(whole.family()) >= 3, "gunicorn, its processes and a worker"
         _stop(whole, var)
 
     with _demo(var, site) as again:

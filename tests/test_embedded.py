@@ -163,6 +163,7 @@ def test_a_killed_process_keeps_nobody_from_stopping_the_servers(user):
     assert _gone(servers.pids)
 
 
+@pytest.mark.nightly
 def test_servers_whose_only_user_was_killed_are_taken_over_by_the_next(user):
     killed = user()
     servers = killed.servers()
@@ -174,6 +175,7 @@ def test_servers_whose_only_user_was_killed_are_taken_over_by_the_next(user):
     assert _gone(servers.pids)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("reused", [False, True], ids=["the number is free", "the number is another process's by now"])
 def test_servers_that_were_killed_with_their_user_start_again(user, cluster, reused):
     killed = user()
@@ -188,6 +190,7 @@ def test_servers_that_were_killed_with_their_user_start_again(user, cluster, reu
     after.leave()
 
 
+@pytest.mark.nightly
 def test_a_server_that_was_killed_while_it_started_starts_again(user, cluster):
     pid_file = cluster / "postgres" / "data" / "postmaster.pid"
     one = user()
@@ -199,6 +202,7 @@ def test_a_server_that_was_killed_while_it_started_starts_again(user, cluster):
     after.leave()
 
 
+@pytest.mark.nightly
 def test_the_data_stay_when_the_servers_stop(user):
     writer = user("CREATE TABLE kept AS SELECT 42 AS answer")
     servers = writer.servers()
@@ -281,6 +285,7 @@ def test_the_server_that_runs_is_the_one_that_was_chosen(user):
     one.leave()
 
 
+@pytest.mark.nightly
 def test_servers_that_are_killed_under_a_user_come_back_when_they_are_asked_for_and_stop_with_it(user):
     """As when the machine runs out of memory."""
     one = user(code=USER_TWICE)
@@ -291,6 +296,7 @@ def test_servers_that_are_killed_under_a_user_come_back_when_they_are_asked_for_
     assert _gone(after.pids)
 
 
+@pytest.mark.nightly
 def test_a_server_that_another_process_started_again_is_stopped_by_the_last_one_out(user):
     first, second = user(), user(code=USER_TWICE)
     before = first.servers()

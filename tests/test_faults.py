@@ -16,6 +16,7 @@ import pytest
 import redis
 from rq import Worker
 
+from tests import migrated
 from tests.servers import ROOT, Servers, wait_for
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.nightly
 def test_a_match_outlasts_postgresql_redis_and_its_workers():
     """In processes of their own, against servers of their own: the three commonest faults of one piece of work."""
     words = ["--repeat", "1", "--work", "match", "--fault"]
@@ -42,9 +44,10 @@ def test_a_match_outlasts_postgresql_redis_and_its_workers():
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[Servers]:
-    with tempfile.TemporaryDirectory(prefix="al-") as folder, Servers(Path(folder)) as running:
-        assert running.manage("migrate", "--verbosity", "0").returncode == 0
-        yield running
+    with tempfile.TemporaryDirectory(prefix="al-") as folder:
+        migrated.copy_to(Path(folder))
+        with Servers(Path(folder)) as running:
+            yield running
 
 
 class Pool:
@@ -104,6 +107,7 @@ def test_the_pool_outlasts_a_long_absence_of_postgresql_in_two_lines(servers, po
     assert len(pool.lines()) == 2, pool.lines()
 
 
+@pytest.mark.nightly
 def test_the_pool_and_its_worker_outlast_a_long_absence_of_redis_in_a_few_lines(servers, pool):
     workers = pool.workers()
     servers.stop_redis()
@@ -126,6 +130,7 @@ def test_workers_that_are_started_before_postgresql_wait_for_it(servers):
     early.stop()
 
 
+@pytest.mark.nightly
 def test_a_pool_without_redis_stops_when_it_is_told_to(servers):
     running = _started(servers)
     servers.stop_redis()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.nightly
 ROOT = Path(__file__).resolve().parent.parent
 NOWHERE = "http://127.0.0.1:9/"  # the discard port: nothing listens
 

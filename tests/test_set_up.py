@@ -56,7 +56,11 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "command",
+    [COMMANDS[0], *(pytest.param(command, marks=pytest.mark.nightly) for command in COMMANDS[1:])],
+    ids=lambda words: words[0],
+)
 def test_a_command_before_migrate_says_to_run_it(servers, command):
     ended = servers.manage(*command, DATABASE_URL=_url(servers, "empty"), DJANGO_SUPERUSER_PASSWORD="x" * 12)
     assert ended.returncode == 1
@@ -69,8 +73,10 @@ def test_a_command_before_migrate_says_to_run_it(servers, command):
     ("url", "sentence"),
     [
         ("postgresql://me:geheim9@127.0.0.1:1/db", "PostgreSQL does not answer (connection failed"),
-        ("postgresql://me:geheim9@no-such-host.invalid/db", "PostgreSQL does not answer ("),
-        ("nonsense://", "Anchorline cannot start: "),
+        pytest.param(
+            "postgresql://me:geheim9@no-such-host.invalid/db", "PostgreSQL does not answer (", marks=pytest.mark.nightly
+        ),
+        pytest.param("nonsense://", "Anchorline cannot start: ", marks=pytest.mark.nightly),
     ],
 )
 def test_a_database_that_is_not_there_is_told_without_its_password(servers, url, sentence):
@@ -86,6 +92,7 @@ def test_a_database_that_does_not_exist_is_told_with_what_to_do(servers):
     assert "createdb" in ended.stderr
 
 
+@pytest.mark.nightly
 def test_a_wrong_password_is_told(servers):
     configuration = servers.var / "postgres" / "data" / "pg_hba.conf"
     usual = configuration.read_text()
@@ -119,12 +126,14 @@ def test_a_server_without_pgvector_is_told_with_what_to_do(servers):
     assert len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.nightly
 def test_a_role_that_may_not_create_pgvector_is_told_with_what_to_do(servers):
     ended = servers.manage("migrate", DATABASE_URL=_url(servers, "plain", "clerk"))
     assert "have a superuser run CREATE EXTENSION vector" in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.nightly
 def test_more_can_be_seen_on_request(servers):
     ended = servers.manage("embed_pages", "shop", "--traceback", DATABASE_URL=_url(servers, "empty"))
     assert "Traceback" in ended.stderr
@@ -132,7 +141,10 @@ def test_more_can_be_seen_on_request(servers):
 
 @pytest.mark.parametrize(
     ("database", "text"),
-    [("empty", "has to run ./manage.py migrate"), ("nowhere", "The database does not answer")],
+    [
+        ("empty", "has to run ./manage.py migrate"),
+        pytest.param("nowhere", "The database does not answer", marks=pytest.mark.nightly),
+    ],
 )
 def test_the_page_says_so_too_and_nothing_about_where_the_server_is(servers, database, text):
     done = subprocess.run(

@@ -45,6 +45,7 @@ from review.releases.create import release_pieces
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+pytestmark = pytest.mark.nightly
 DUMP = Path(__file__).parent / "upgrade" / "before_0_2.sql.gz"
 NAME = "upgraded"
 FILE = b"donor_url,anchor_text,acceptor_url\r\nhttps://shop.example/a,boots,https://shop.example/b\r\n"
