@@ -22,9 +22,9 @@ FEWEST = 10
 ACCEPTED = (HealthCheck.too_slow, HealthCheck.function_scoped_fixture)
 
 
-def few(examples: int) -> int:
+def few(examples: int, at_least: int = FEWEST) -> int:
     """How many of so many examples this run tries."""
-    return examples if EVERYTHING else min(examples, max(FEWEST, examples // 10))
+    return examples if EVERYTHING else min(examples, max(at_least, examples // 10))
 
 
 def tried(examples: int, **more: Any) -> settings:

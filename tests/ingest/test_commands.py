@@ -11,15 +11,11 @@ import pytest
 
 from ingest.models import Upload
 from linker.models import ExistingLink, Page, Run, RunStatus, SearchQuery
+from tests.command_line import run_manage as manage
 from tests.conftest import ROOT, process_environment
 from tests.ingest.files import LINK_HEADER, SITE, link, write, write_pages
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def manage(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "manage.py", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, env=process_environment(), capture_output=True, text=True, check=False)
 
 
 def test_pages_then_links_are_imported_and_reported(project, tmp_path):
