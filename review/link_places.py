@@ -160,7 +160,7 @@ def read_around(edge: CandidateEdge) -> None:
     start, end = edge.span_start, edge.span_end
     if start is None or end is None:
         return
-    body = edge.source.body
+    body, headings = edge.source.body, [edge.source.h1, *edge.source.headings]
     if reads_as(body, start, end, edge.anchor):
-        edge.sentence, edge.section_heading = sentence_and_heading(body, start, end)
+        edge.sentence, edge.section_heading = sentence_and_heading(body, start, end, headings)
         edge.body_hash = edge.source.body_hash

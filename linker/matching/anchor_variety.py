@@ -183,14 +183,18 @@ class _Places:
 
     def __init__(self, moving: Sequence[_Edge], placed: dict[int, list[tuple[int, int]]]) -> None:
         self.placed = placed
-        self.bodies: dict[int, tuple[str, int]] = {}
+        self.bodies: dict[int, tuple[str, int, list[str]]] = {}  # with the hash, and the page's headings
         self.taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         donors = sorted({edge.source for edge in moving if any("start" in other for other in edge.others)})
         if not donors:
             return
         with connection.cursor() as cursor:
-            cursor.execute("SELECT id, body, body_hash FROM linker_page WHERE id = ANY(%s) AND body <> ''", [donors])
-            self.bodies = {page: (body, body_hash) for page, body, body_hash in cursor.fetchall()}
+            cursor.execute(
+                "SELECT id, body, body_hash, array_prepend(h1, headings) FROM linker_page "
+                "WHERE id = ANY(%s) AND body <> ''",
+                [donors],
+            )
+            self.bodies = {page: (body, body_hash, headings) for page, body, body_hash, headings in cursor.fetchall()}
             cursor.execute(
                 "SELECT source_id, id, span_start, span_end FROM linker_candidateedge WHERE source_id = ANY(%s) "
                 "AND status <> 'rejected' AND span_start IS NOT NULL",
@@ -211,7 +215,7 @@ class _Places:
         ]
 
     def _is_free(self, edge: _Edge, other: dict[str, Any]) -> bool:
-        body, _ = self.bodies.get(edge.source, ("", 0))
+        body, *_ = self.bodies.get(edge.source, ("", 0, []))
         start, end = other["start"], other["end"]
         taken = [(first, stop) for pk, first, stop in self.taken[edge.source] if pk != edge.edge]
         taken += self.placed.get(edge.source, [])
@@ -225,8 +229,8 @@ class _Places:
         sentence, heading, body_hash = "", "", None
         if start is not None and end is not None:
             self.placed[edge.source].append((start, end))
-            body, body_hash = self.bodies[edge.source]
-            sentence, heading = sentence_and_heading(body, start, end)
+            body, body_hash, headings = self.bodies[edge.source]
+            sentence, heading = sentence_and_heading(body, start, end, headings)
         return Reworded(
             edge.edge, edge.source, chosen["text"], chosen["source"], others, start, end, sentence, heading, body_hash
         )

@@ -217,7 +217,7 @@ def _placed(
 ) -> Placed:
     if span is None or donor is None:
         return Placed(anchor, source, others[:MAX_ANCHOR_ALTERNATIVES], None)
-    around = sentence_and_heading(donor.page.text, *span)
+    around = sentence_and_heading(donor.page.text, *span, donor.page.headings)
     return Placed(anchor, source, others[:MAX_ANCHOR_ALTERNATIVES], span, *around, donor.body_hash, fit)
 
 

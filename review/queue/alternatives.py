@@ -40,7 +40,12 @@ class Alternative:
 
 
 def alternatives_of(
-    body: str, edge: CandidateEdge, shown: Excerpt | None, links: LinkPlaces, warnings: Sequence[AnchorWarning] = ()
+    body: str,
+    edge: CandidateEdge,
+    shown: Excerpt | None,
+    links: LinkPlaces,
+    warnings: Sequence[AnchorWarning] = (),
+    headings: Sequence[str] = (),
 ) -> tuple[Alternative, ...]:
     """In the order of the run, those that the text holds first. Of those that say the same with other marks, the
     shortest alone; where the card warns that the anchor is used too often, none that is the same but for small words.
@@ -53,19 +58,21 @@ def alternatives_of(
             continue
         if item["text"] != edge.anchor and (words not in items or len(item["text"]) < len(items[words]["text"])):
             items[words] = item
-    others = [_alternative(body, item, shown, links) for item in items.values()]
+    others = [_alternative(body, item, shown, links, headings) for item in items.values()]
     others.sort(key=lambda other: other.span is None)
     return tuple(others[:MOST])
 
 
-def _alternative(body: str, item: dict[str, Any], shown: Excerpt | None, links: LinkPlaces) -> Alternative:
+def _alternative(
+    body: str, item: dict[str, Any], shown: Excerpt | None, links: LinkPlaces, headings: Sequence[str]
+) -> Alternative:
     text, origin = item["text"], source_in_words(item["source"], item.get("impressions"))
     span = place_of(body, text, item.get("start"), item.get("end"))
     if span is None or (item.get("start") is None and not _is_free(body, span, links)):
         return Alternative(text, origin, None)
     if shown is not None and shown.holds(*span):
         return Alternative(text, origin, span, _("in this paragraph"))
-    excerpt = excerpt_around(body, *span, links.anchors, links.places)
+    excerpt = excerpt_around(body, *span, links.anchors, links.places, headings)
     return Alternative(text, origin, span, _("in the text: %(words)s") % {"words": _around(body, *span)}, excerpt)
 
 

@@ -296,7 +296,8 @@ def cards_for(
     for edge in edges:
         edge.project = project  # else each would ask for it
     donors = {edge.source_id for edge in edges}
-    bodies = dict(Page.objects.filter(pk__in=donors).values_list("pk", "body"))
+    rows = Page.objects.filter(pk__in=donors).values_list("pk", "body", "h1", "headings")
+    texts = {pk: (body, [h1, *headings]) for pk, body, h1, headings in rows}
     openings = _openings({edge.target_id for edge in edges})
     last = decisions_of(project, edges)
     accepted = _accepted_before(last.values())
@@ -311,15 +312,15 @@ def cards_for(
     replacing = replacements_of(edges)
     cards = []
     for edge, position in zip(edges, positions, strict=True):
-        body = bodies[edge.source_id]
+        body, headings = texts[edge.source_id]
         links = linked[edge.source_id].places_in(body, edge)
-        excerpt = _excerpt(body, edge, links)
+        excerpt = _excerpt(body, edge, links, headings)
         cards.append(
             Card(
                 edge=edge,
                 level=level_in_words(edge),
                 excerpt=excerpt,
-                alternatives=alternatives_of(body, edge, excerpt, links, warned.get(edge.pk, ())),
+                alternatives=alternatives_of(body, edge, excerpt, links, warned.get(edge.pk, ()), headings),
                 decision=last.get(edge.pk),
                 rels=_rels(edge),
                 position=position,
@@ -388,13 +389,13 @@ def _linked(link: ExistingLink) -> str:
     return _("The donor links to this page already %(where)s%(anchor)s.") % said
 
 
-def _excerpt(body: str, edge: CandidateEdge, links: LinkPlaces) -> Excerpt | None:
+def _excerpt(body: str, edge: CandidateEdge, links: LinkPlaces, headings: Sequence[str]) -> Excerpt | None:
     """The anchor in the donor's text. A place that was looked for and not found, or not to be had, is none; one that
     an import has moved is looked for again."""
     if edge.span_start is None and (edge.content_gap or edge.edited):
         return None
     span = place_of(body, edge.anchor, edge.span_start, edge.span_end)
-    return excerpt_around(body, *span, links.anchors, links.places) if span else None
+    return excerpt_around(body, *span, links.anchors, links.places, headings) if span else None
 
 
 def _paragraph(body: str, edge: CandidateEdge, links: LinkPlaces) -> Paragraph | None:

@@ -15,10 +15,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from linker.engine.text.clean import clean, visible
-from linker.engine.text.sentences import find_phrase, heading_above, sentences
+from linker.engine.text.headings import heading_above
+from linker.engine.text.sentences import find_phrase, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 _ELLIPSIS_BEFORE, _ELLIPSIS_AFTER = "… ", " …"
 LENGTH = 600  # characters of a paragraph that are shown; a longer one is cut between sentences
@@ -79,12 +80,17 @@ class Excerpt:
 
 
 def excerpt_around(
-    body: str, start: int, end: int, linked: Iterable[str] = (), places: Iterable[tuple[int, int]] = ()
+    body: str,
+    start: int,
+    end: int,
+    linked: Iterable[str] = (),
+    places: Iterable[tuple[int, int]] = (),
+    headings: Collection[str] = (),
 ) -> Excerpt:
     """The paragraph that holds `body[start:end]`, with that marked as the anchor.
 
     `linked` are the anchors of the links that the text has already: the first place of each in the excerpt is marked.
-    `places` are where in the text others stand.
+    `places` are where in the text others stand; `headings` those that the page is known to have.
     """
     line_start = body.rfind("\n", 0, start) + 1
     line_end = body.find("\n", end)
@@ -95,7 +101,9 @@ def excerpt_around(
     shown = body[first:last]
     links = [*places, *((first + low, first + high) for low, high in _places(shown, linked))]
     pieces = tuple(_pieces(body, first, last, (start, end), links))
-    return Excerpt(clean(heading_above(body, line_start)), pieces, (first > line_start, last < line_end))
+    return Excerpt(
+        clean(heading_above(body, line_start, line_end, headings)), pieces, (first > line_start, last < line_end)
+    )
 
 
 def with_links_marked(text: str, linked: Iterable[str]) -> SafeString:

@@ -46,16 +46,24 @@ class LinkPlaces:
 
 @dataclass(frozen=True)
 class TextLinks:
-    """The links in the text of one donor: the anchors of those that it has, and those that are to come."""
+    """The links in the text of one donor: the anchors of those that it has, with the places that a crawl told, and
+    those that are to come."""
 
-    there: list[str] = field(default_factory=list)
+    there: list[tuple[str, int | None]] = field(default_factory=list)
     accepted: list[AcceptedLink] = field(default_factory=list)
 
     def places_in(self, body: str, edge: CandidateEdge) -> LinkPlaces:
         """Where they are in the donor's text, as the card of the edge shows it: without its own link. A link that an
-        import has moved is known by its words."""
-        anchors = [*self.there]
-        places = []
+        import has moved is known by its words. Where a crawl has told places, a link without one is not in the text
+        that is kept, as a tag of a byline: words of the text that read like it are no link."""
+        anchors: list[str] = []
+        places: list[tuple[int, int]] = []
+        tells_places = any(place is not None for _anchor, place in self.there)
+        for anchor, start in self.there:
+            if start is not None and reads_as(body, start, start + len(anchor), anchor):
+                places.append((start, start + len(anchor)))
+            elif start is not None or not tells_places:
+                anchors.append(anchor)
         for link in self.accepted:
             if link.edge == edge.pk:
                 continue
@@ -72,9 +80,9 @@ def links_of(project: Project, donors: Collection[int]) -> dict[int, TextLinks]:
     found = {donor: TextLinks() for donor in donors}
     links = ExistingLink.objects.filter(TEXT_LINK, source__in=donors).exclude(anchor="")
     there = without_posed(project, links).order_by("pk")
-    for donor, anchor in there.values_list("source", "anchor"):
+    for donor, anchor, start in there.values_list("source", "anchor", "place"):
         if len(found[donor].there) < MOST:
-            found[donor].there.append(anchor)
+            found[donor].there.append((anchor, start))
     to_come = CandidateEdge.objects.filter(APPROVED, project=project, source__in=donors, placement=Placement.INLINE)
     rows = to_come.order_by("pk").values_list("source", "pk", "anchor", "span_start", "span_end")
     for donor, edge, anchor, start, end in rows:

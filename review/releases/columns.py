@@ -6,6 +6,7 @@ are never touched.
 
 from __future__ import annotations
 
+from linker.engine.text.headings import BYLINE, CODE_SHOWN, FEW
 from linker.matching.words_gone import alike
 from linker.models.edge_columns import EXPORTED_COLUMNS, EdgeColumn, Form
 from linker.storage.cells import safe_cell_sql
@@ -35,9 +36,10 @@ def _lines(expression: str) -> str:
 # Sentence and heading are kept with the edge and hold as long as the donor's text is the one they were read from.
 _KEPT = "e.body_hash = e.donor_hash"
 
+NO_HEADING = "'" + f"{BYLINE}|{CODE_SHOWN}".replace("'", "''") + "'"
 # Where an anchor is in a text that has changed since, if the text still has it. `|| ''` unpacks the text once. A
-# sentence ends with a mark and a space, or with its line; a heading is a short line that neither begins nor ends like
-# one of the text.
+# sentence ends with a mark and a space, or with its line; a heading is one that the page is known to have, or a short
+# line that neither begins nor ends like one of the text: see linker/engine/text/headings.py.
 MOVED_PLACE = f"""
 SELECT headings.lines[width_bucket(e.span_start, headings.ends)] AS heading,
     ltrim(split_part(part.above, E'\\n', -1)) || part.words || rtrim(split_part(part.below, E'\\n', 1)) AS sentence
@@ -55,13 +57,20 @@ JOIN LATERAL (
         {_lines(f"substr(around.text, least(e.span_start, {SENTENCE_SIDE}) + e.span_end - e.span_start + 1)")} AS below
     OFFSET 0
 ) part ON part.words = e.anchor OR {alike("part.words")} = {alike("e.anchor")}
+CROSS JOIN LATERAL (
+    SELECT array_prepend(donor.h1, donor.headings) AS headings,
+        cardinality(donor.headings) >= {FEW} AND EXISTS (
+            SELECT FROM unnest(donor.headings) heading WHERE strpos(page.body, heading) > 0) AS all_of_them OFFSET 0
+) known
 JOIN LATERAL (
     SELECT array_agg(trim(line) ORDER BY n) AS lines, array_agg(stop ORDER BY n) AS ends FROM (
         SELECT line, n, (sum(length(line) + 1) OVER (ORDER BY n))::int AS stop
         FROM unnest(string_to_array(page.body, E'\\n')) WITH ORDINALITY AS every(line, n) OFFSET 0
     ) numbered
-    WHERE length(line) <= 80 AND trim(line) <> '' AND strpos('.,;:!?…。！，；', right(rtrim(line), 1)) = 0
+    WHERE CASE WHEN known.all_of_them THEN trim(line) = ANY(known.headings)
+        ELSE length(line) <= 80 AND trim(line) <> '' AND strpos('.,;:!?…。！，；', right(rtrim(line), 1)) = 0
         AND strpos('-*•‣◦·', left(ltrim(line), 1)) = 0 AND left(ltrim(line), 1) = upper(left(ltrim(line), 1))
+        AND trim(line) !~ {NO_HEADING} END
 ) headings ON true
 """
 

@@ -215,6 +215,16 @@ def test_links_in_the_paragraph_of_a_gap_are_marked(project, as_editor):
     assert '<p>Warm &lt;b&gt; <span class="is-linked">socks</span> help.</p>' in page
 
 
+def test_a_link_that_a_crawl_found_outside_the_text_marks_no_words_of_it(project):
+    """As a tag of a byline that is left out of the text."""
+    edge = gap(project, "Warm socks help in warm socks.", body="Warm socks. Warm socks help in warm socks. More.")
+    make_link(edge.source, make_page(project), anchor="socks")
+    help_link = make_link(edge.source, make_page(project), anchor="help")
+    assert '<span class="is-linked">socks</span>' in card_of(edge).paragraph.html
+    type(help_link).objects.filter(pk=help_link.pk).update(place=edge.source.body.index("help"))
+    assert card_of(edge).paragraph.html == 'Warm socks <span class="is-linked">help</span> in warm socks.'
+
+
 def test_a_paragraph_of_a_text_that_has_changed_is_not_shown(project, as_editor):
     edge = gap(project, "Warm socks help.")
     type(edge.source).objects.filter(pk=edge.source_id).update(body=f"{SOCKS} Always.")

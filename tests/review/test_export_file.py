@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linker.engine.text.headings import is_byline_or_code
 from linker.models import EdgeStatus
 from review.models import Decision, ReleaseFormat, Verb
-from review.releases.columns import COLUMNS
+from review.releases.columns import COLUMNS, NO_HEADING
 from review.releases.rows import Choice, choose, file_pieces
+from tests.engine.text.test_headings import BYLINES, CODE, HEADINGS
 from tests.examples import tried
 from tests.factories import make_category, make_edge, make_page, make_run, make_user
 
@@ -138,6 +141,25 @@ def test_a_placed_anchor_leaves_with_its_place_its_sentence_and_its_heading(proj
 def test_a_sentence_ends_with_its_mark_or_its_line(project, phrase, sentence):
     placed(project, phrase)
     assert place_in(project)[2] == sentence
+
+
+def test_the_heading_of_a_changed_text_is_neither_a_byline_nor_code(project):
+    placed(project, "warm socks", body=f"Care\nBy Ann Brown\nMAX_SIZE = 5\n{TEXT.partition(chr(10))[2]}")
+    assert place_in(project)[3] == "Care"
+
+
+def test_postgresql_reads_the_shapes_of_bylines_and_code_as_python_does(db):
+    lines = [*BYLINES, *CODE, *HEADINGS]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT line ~ {NO_HEADING} FROM unnest(%s::text[]) line", [lines])
+        assert [found for (found,) in cursor.fetchall()] == [is_byline_or_code(line) for line in lines]
+
+
+def test_the_heading_of_a_changed_text_is_one_that_the_page_has(project):
+    edge = placed(project, "warm socks", body=f"Care\nNot this\n{TEXT.partition(chr(10))[2]}\nUse")
+    edge.source.headings = ["Care", "Use", "Repair"]
+    edge.source.save()
+    assert place_in(project)[3] == "Care"
 
 
 def test_places_count_characters_whatever_their_bytes(project):

@@ -18,10 +18,9 @@ import numpy as np
 from linker.engine.anchors.placement import unsuitable
 from linker.engine.text.fold import fold
 from linker.engine.text.generic import primary_language, stop_words
-from linker.engine.text.headings import is_list_item
+from linker.engine.text.headings import heading_above, is_list_item
 from linker.engine.text.marks import SENTENCE_ENDS, WIDE_SENTENCE_ENDS
 from linker.engine.text.names import short_forms
-from linker.engine.text.sentences import heading_above
 from linker.engine.text.template import Template
 from linker.engine.text.tokens import Vocabulary
 
@@ -158,7 +157,8 @@ class SourceParagraphs:
         linked = sorted(
             {fold(anchor) for anchor in anchors if anchor.strip()}, key=lambda anchor: (-len(anchor), anchor)
         )
-        known = frozenset(map(fold, headings))
+        self._headings = tuple(headings)
+        known = frozenset(map(fold, self._headings))
         self.spans: list[tuple[int, int]] = []
         self._stems: list[Sequence[int]] = []
         start = 0
@@ -215,7 +215,7 @@ class SourceParagraphs:
         if not any(scores):
             return None
         start, end = self.spans[max(range(len(scores)), key=scores.__getitem__)]
-        return Paragraph(start, end, heading_above(self.text, start))
+        return Paragraph(start, end, heading_above(self.text, start, end, self._headings))
 
     def _bm25(self, query: dict[int, float], place: int) -> float:
         counts = self._counts[place]

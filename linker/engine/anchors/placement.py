@@ -11,7 +11,7 @@ from enum import StrEnum
 from math import log
 
 from linker.engine.text.fold import fold, fold_chars, fold_offsets, is_boundary
-from linker.engine.text.headings import is_heading_above
+from linker.engine.text.headings import is_heading_above, reads_as_code
 from linker.engine.text.marks import CLAUSE_ENDS, SENTENCE_ENDS, WIDE_SENTENCE_ENDS
 from linker.engine.text.stems import stem
 
@@ -21,7 +21,6 @@ _CAPTION = re.compile(
     r"(?:[\s.]*+\d+\s*+[.:]|\s*+[.:])",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"[{}]|;\s*$|^\s*(?:\$ |>>> |#!|//|/\*)|=>|</?\w+[^>]*>.*</|\w\(.*\)\s*[;{]")
 _WORD = re.compile(r"\w+")
 _CLAUSE_END = re.compile(rf"[{SENTENCE_ENDS}{CLAUSE_ENDS}{WIDE_SENTENCE_ENDS}](?=\s|$)|\n|[{WIDE_SENTENCE_ENDS}]")
 _LINE_READ = 1_000  # characters of a line that tell whether it is code, which takes quadratic time
@@ -105,7 +104,7 @@ def unsuitable(text: str, start: int, end: int) -> str:
     """
     first, last = line_of(text, start)
     line = text[first:last]
-    if _CODE.search(line[:_LINE_READ]) and not line.rstrip().endswith((".", "?", "!")):
+    if reads_as_code(line[:_LINE_READ]) and not line.rstrip().endswith((".", "?", "!")):
         return "code"
     if _CAPTION.match(line):
         return "caption"
@@ -212,7 +211,8 @@ class LinkableText:
         first ones, count as taken. `taken`: spans of the text that other links will have. `headings`: those that the
         page is known to have; a line that reads like one of them carries no link."""
         self.text = text
-        self._headings = frozenset(map(fold, headings))
+        self.headings = tuple(headings)
+        self._headings = frozenset(map(fold, self.headings))
         self._folded = Folded(text)
         self._taken: list[tuple[int, int]] = list(taken)
         self.existing: list[tuple[int, int]] = []

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from linker.engine.text.clean import collapse, visible
+from linker.engine.text.clean import visible
 from linker.engine.text.fold import fold, fold_chars, fold_offsets, is_boundary
-from linker.engine.text.headings import looks_like_heading
+from linker.engine.text.headings import heading_above, lines_above, looks_like_heading
 from linker.engine.text.marks import CLOSING, SENTENCE_ENDS, WIDE_CLOSING, WIDE_SENTENCE_ENDS
 from linker.engine.text.words import ABBREVIATIONS
 
@@ -106,15 +106,18 @@ def sentence_around(text: str, start: int, end: int) -> Context:
         match=match,
         sentence_after=tail,
         after=_cut_right(_shown(after)).strip(),
-        heading=_heading_above(text, line_start, line_end),
+        heading=heading_above(text, line_start, line_end),
     )
 
 
-def sentence_and_heading(text: str, start: int, end: int) -> tuple[str, str]:
-    """The sentence that holds `text[start:end]` and the heading above it, in the words of `sentence_around`."""
+def sentence_and_heading(text: str, start: int, end: int, headings: Collection[str] = ()) -> tuple[str, str]:
+    """The sentence that holds `text[start:end]`, in the words of `sentence_around`, and the heading above it.
+
+    `headings` are those that the page is known to have.
+    """
     line_start, line_end, sentences, first, last = _own_sentences(text, start, end)
     parts = _parts(text, start, end, line_start + sentences[first][0], line_start + sentences[last][1])
-    return "".join(parts), _heading_above(text, line_start, line_end)
+    return "".join(parts), heading_above(text, line_start, line_end, headings)
 
 
 def beginning_and_end(paragraph: str) -> tuple[str, str]:
@@ -131,11 +134,6 @@ def beginning_and_end(paragraph: str) -> tuple[str, str]:
     first = shown[:begin].strip() if begin <= FAR else _cut_right(shown)[:-1]
     last = shown[rest:].strip() if len(shown) - rest <= FAR else _cut_left(shown)[1:]
     return (shown, "") if begin <= FAR and rest <= begin else (first, last)
-
-
-def heading_above(text: str, start: int) -> str:
-    """The heading above the line that begins at `start`, in the words of `sentence_around`."""
-    return _heading_above(text, start, _line_end(text, start))
 
 
 def sentences(text: str, start: int) -> list[tuple[int, int]]:
@@ -225,17 +223,6 @@ def _cut_right(text: str) -> str:
     return (kept[:space] if space >= 0 else kept) + "…"
 
 
-def _lines_above(text: str, line_start: int) -> Iterator[str]:
-    """Non-empty lines before `line_start`, nearest first."""
-    end = line_start - 1
-    while end >= 0:
-        start = text.rfind("\n", 0, end) + 1
-        line = text[start:end].strip()
-        if line:
-            yield line
-        end = start - 1
-
-
 def _lines_below(text: str, line_end: int) -> Iterator[str]:
     start = line_end + 1
     while start < len(text):
@@ -248,7 +235,7 @@ def _lines_below(text: str, line_end: int) -> Iterator[str]:
 
 def _paragraph_before(text: str, line_start: int) -> str:
     """The last sentence of the line above, unless that is a heading."""
-    line = next(_lines_above(text, line_start), "")
+    line = next(lines_above(text, line_start), "")
     return "" if looks_like_heading(line) else line[slice(*_sentences(line)[-1])]
 
 
@@ -256,22 +243,3 @@ def _paragraph_after(text: str, line_end: int) -> str:
     """The first sentence of the line below, unless that is a heading."""
     line = next(_lines_below(text, line_end), "")
     return "" if looks_like_heading(line) else line[slice(*_sentences(line)[0])]
-
-
-def _heading_above(text: str, line_start: int, line_end: int) -> str:
-    """The nearest line above that looks like a heading.
-
-    Of two short lines in a row the lower one is the heading; three or more are a list under its first line.
-    """
-    run = [text[line_start:line_end].strip()] if looks_like_heading(text[line_start:line_end].strip()) else []
-    own = len(run)
-    for line in _lines_above(text, line_start):
-        if looks_like_heading(line):
-            run.append(line)
-        elif len(run) > own:
-            break
-        else:
-            run, own = [], 0
-    if len(run) == own:
-        return ""
-    return collapse(visible(run[-1] if len(run) > 2 else run[own]))

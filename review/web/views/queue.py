@@ -168,7 +168,8 @@ def _excerpt_of(edge: CandidateEdge) -> str:
         return ""
     body = edge.source.body
     links = links_of(edge.project, [edge.source_id])[edge.source_id].places_in(body, edge)
-    shown = excerpt_around(body, edge.span_start, edge.span_end, links.anchors, links.places)
+    headings = [edge.source.h1, *edge.source.headings]
+    shown = excerpt_around(body, edge.span_start, edge.span_end, links.anchors, links.places, headings)
     return render_to_string("review/_excerpt.html", {"e": shown, "of": edge.anchor})
 
 

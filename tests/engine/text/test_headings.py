@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from linker.engine.text.headings import BULLETS, MAX_HEADING, is_heading_above, is_list_item, looks_like_heading
+from linker.engine.text.headings import (
+    BULLETS,
+    MAX_HEADING,
+    heading_above,
+    is_byline_or_code,
+    is_heading_above,
+    is_list_item,
+    looks_like_heading,
+)
 
 PROSE = "A tent keeps you dry when it rains, and warm when the wind blows over the hills in the night." * 2
 
@@ -54,3 +62,51 @@ def test_a_line_above_a_short_one_is_shown_and_may_carry_a_link() -> None:
     assert is_heading_above("Nylon", "x" * (MAX_HEADING + 1))
     assert not is_heading_above("x" * 60, "x" * 120)
     assert is_heading_above("x" * 60, "x" * 121)
+
+
+BYLINES = (
+    *("By Ann Brown", "Posted by ann in News", "March 3, 2026", "3. März 2026", "12 de marzo de 2026", "2026-03-01"),
+    *("03/04/2026", "2020年3月4日", "Ann Brown · 5 min read", "Home | Travel | Tents", "Von Anna Braun", "3 comments"),
+    *("Tags: tents, boots", "Category: Tents", "Published on 3 May", "5 min read"),
+)
+CODE = (
+    *("MAX_SIZE = 5", "Get-ChildItem -Path x", "foo.bar(baz)", "POST /api/v1/users", "Foo::Bar", "SELECT * FROM t"),
+    *(r"C:\Users\x", "#include <x>", "Docker run --rm image", 'Print("Hello")', "Boots { color: red }", "@Override"),
+)
+HEADINGS = (
+    *("By train", "12 best tents of 2024", "Version 2.0", "Tents & boots", "Tent - a guide", "Using Array.map()"),
+    *("Step 3: Pitch the tent", "24/7 support", "#1 tent", "C++ or Rust", "Tents | Shop", "Von Köln nach Bonn"),
+    *("Winter 2023/24", "E-mail and co-workers", "What is a down bag?", "The <b> element", "Schritt 2: Das Zelt"),
+)
+
+
+@pytest.mark.parametrize("line", [*BYLINES, *CODE])
+def test_a_byline_and_code_are_no_heading_to_be_shown(line: str) -> None:
+    assert is_byline_or_code(line)
+    text = f"Care\n{line}\n{PROSE}"
+    start = text.index(PROSE)
+    assert heading_above(text, start, len(text)) == "Care"
+    assert heading_above(text.removeprefix("Care\n"), start - 5, len(text) - 5) == ""
+
+
+@pytest.mark.parametrize("line", HEADINGS)
+def test_what_reads_like_a_heading_is_shown(line: str) -> None:
+    assert heading_above(f"{line}\n{PROSE}", len(line) + 1, len(line) + 1 + len(PROSE)) == line
+
+
+@pytest.mark.parametrize(
+    "names", ["Ann Brown\n3 May 2024", "3 May 2024\nAnn Brown\n5 min read", "Import-Module X\nSet-Item -Path y"]
+)
+def test_what_stands_with_a_byline_or_code_belongs_to_it(names: str) -> None:
+    text = f"Care\n{names}\n{PROSE}"
+    assert heading_above(text, text.index(PROSE), len(text)) == "Care"
+
+
+def test_the_headings_that_a_page_is_known_to_have_are_the_only_ones_where_all_are_known() -> None:
+    text = f"Tents\n{PROSE}\nCare!\nNylon\n{PROSE}\nOne more\n{PROSE}"
+    start = text.rindex(PROSE)
+    assert heading_above(text, start, len(text)) == "One more"
+    assert heading_above(text, start, len(text), ["Tents", "Care!"]) == "One more"
+    assert heading_above(text, start, len(text), ["Tents", "Care!", "Repair", "Use"]) == "Care!"
+    assert heading_above(text, start, len(text), ["What", "is", "not", "there"]) == "One more"
+    assert heading_above(f"Nylon\n{PROSE}\nUse", 6, 6 + len(PROSE), ["Wash", "Care!", "Repair", "Use"]) == ""
