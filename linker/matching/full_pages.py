@@ -18,7 +18,7 @@ from linker.matching.room import beside_sql, in_text_sql, of_edges_run
 from linker.matching.section_caps import section_caps_sql
 from linker.models.identity import follows_sql
 from linker.models.kept_run import STANDING_RUN
-from linker.models.linked import ASIDE_LINK
+from linker.models.linked import own_beside_sql
 from linker.models.querysets import OPEN, UNDECIDED, sql
 from linker.models.replacement import replaces_sql
 
@@ -43,8 +43,8 @@ _STAGED = {
                 count(*) FILTER (WHERE e.placement = 'related') AS related
             FROM linker_candidateedge e WHERE e.project_id = %(project)s AND {TAKES_ROOM} GROUP BY 1
         ), beside AS MATERIALIZED (
-            SELECT source_id, count(DISTINCT target_id)::int AS links FROM linker_existinglink
-            WHERE project_id = %(project)s AND {sql(ASIDE_LINK)} GROUP BY 1
+            SELECT source_id, count(DISTINCT target_id)::int AS links FROM linker_existinglink l
+            WHERE project_id = %(project)s AND {own_beside_sql("l")} GROUP BY 1
         )
         SELECT a.source_id, a.run_id, {_TEXT} - coalesce(taken.inline, 0) AS inline,
             {_BESIDE} - coalesce(taken.related, 0) AS related

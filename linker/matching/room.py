@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from linker.engine.params import MatchParams
 from linker.engine.roles.policy import Gives, PageRole, role_links
 from linker.matching.section_caps import cap_sql, caps_in_force, section_caps_sql
-from linker.models.linked import ASIDE_LINK
-from linker.models.querysets import sql
+from linker.models.linked import own_beside_sql
 from linker.pages.roles import ROLE_NOW, role_now_sql
 from linker.storage.cursors import stream
 
@@ -83,10 +82,10 @@ def beside_sql(on_site: str, of_run: Callable[[str], str]) -> PlaceSql:
 
 
 def links_beside_sql(page: str) -> str:
-    """SQL: the distinct pages that a page links to beside its text."""
+    """SQL: the distinct pages that a page itself links to beside its text."""
     return (
         f"(SELECT count(DISTINCT beside.target_id)::int FROM linker_existinglink beside "
-        f"WHERE beside.source_id = {page} AND {sql(ASIDE_LINK, 'beside')})"
+        f"WHERE beside.source_id = {page} AND {own_beside_sql('beside')})"
     )
 
 
@@ -109,8 +108,8 @@ def rooms_of(project: Project, params: MatchParams, pages: Sequence[int] | None 
         "rooms",
         f"""
         WITH beside AS (
-            SELECT source_id, count(DISTINCT target_id)::int AS links FROM linker_existinglink
-            WHERE project_id = %(project)s AND {sql(ASIDE_LINK)} AND %(beside_from)s::int IS NOT NULL
+            SELECT source_id, count(DISTINCT target_id)::int AS links FROM linker_existinglink l
+            WHERE project_id = %(project)s AND {own_beside_sql("l")} AND %(beside_from)s::int IS NOT NULL
                 AND (%(pages)s::bigint[] IS NULL OR source_id = ANY(%(pages)s::bigint[]))
             GROUP BY source_id HAVING count(DISTINCT target_id) > %(beside_from)s::int
         ), section AS MATERIALIZED ({section_caps_sql()}), room AS (

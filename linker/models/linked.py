@@ -40,9 +40,16 @@ IN_BLOCK = {
 # Links of the site, by what they stand in the way of; linker.models.querysets.sql writes them as SQL.
 TEXT_LINK = PRESENT & Q(block__in=LINKED_IN[Placement.INLINE])
 BESIDE_LINK = PRESENT & Q(block__in=BESIDE_ALONE)
-# What uses up the room beside a page's text. A link of the header or of a block without a name keeps its pair from
-# being linked there once more, and takes no room from others.
 ASIDE_LINK = PRESENT & Q(block=Block.ASIDE)
+
+
+def own_beside_sql(link: str) -> str:
+    """SQL: whether a link, a row of linker_existinglink with the alias `link`, uses up room beside its page's text.
+
+    A link of the header or of a block without a name keeps its pair from being linked there once more, and takes no
+    room from others; nor does one of a sidebar that most pages have, which is the template's.
+    """
+    return f"{sql(ASIDE_LINK, link)} AND {link}.target_id NOT IN (SELECT id FROM linker_page WHERE in_sidebar)"
 
 
 def linked_sql(edge: str) -> str:

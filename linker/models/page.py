@@ -156,6 +156,11 @@ class Page(models.Model):
     # says what counts. Kept by the links import.
     inlinks = models.IntegerField(default=0)
     outlinks = models.IntegerField(default=0)
+    in_sidebar = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Linked beside the text of so many pages that the link is the template’s; kept by the links import",
+    )
 
     first_seen_at = models.DateTimeField(auto_now_add=True)
     last_seen_at = models.DateTimeField(auto_now_add=True)
@@ -204,6 +209,8 @@ class Page(models.Model):
                 name="page_figures",
             ),
             models.Index(fields=["project"], condition=MISSING, name="page_missing"),
+            # A few of all: the targets of a site-wide sidebar, see linker.models.linked.own_beside_sql.
+            models.Index(fields=["project"], condition=Q(in_sidebar=True), name="page_in_sidebar"),
             # Few of many: which pages lead elsewhere, and to a page that goes.
             models.Index(fields=["leads_to"], condition=Q(leads_to__isnull=False), name="page_leads_elsewhere"),
             # The same of what became of pages.

@@ -11,8 +11,9 @@ import pytest
 from ingest import services
 from ingest.errors import FileError, ImportStopped
 from ingest.formats import screaming_frog
+from linker.matching.donor_caps import place_caps
 from linker.models import Block, ExistingLink, Page
-from tests.factories import make_link, make_page
+from tests.factories import make_link, make_page, make_run
 from tests.ingest.files import LINK_HEADER, SITE, link, write
 
 
@@ -174,6 +175,21 @@ def test_without_positions_what_many_pages_have_alike_is_template(project, tmp_p
     assert ExistingLink.objects.filter(block=Block.NAVIGATION, target__url=f"{SITE}/0", anchor="").count() == 29
     assert ExistingLink.objects.filter(block=Block.CONTENT).count() == 10
     assert report["made_template_by_repetition"] == 29
+
+
+def test_a_sidebar_that_most_pages_have_takes_no_room_beside_their_texts(project, tmp_path):
+    for n in range(60):
+        make_page(project, f"/{n}")
+    aside = ("Hyperlink", "Aside")
+    sidebar = [(f"{SITE}/{n}", f"{SITE}/{k}", f"Popular {k}", *aside) for n in range(30) for k in range(50, 58)]
+    own = [(f"{SITE}/{n}", f"{SITE}/{n + 1}", "Next", *aside) for n in range(30)]
+    header = ("Source", "Destination", "Anchor", "Type", "Link Position")
+    load(project, tmp_path, *sidebar, *own, header=header)
+
+    asked = (Page.objects.get(url=f"{SITE}/3").pk, make_run(project).pk)
+    assert place_caps(project, [asked])[asked]["related"].on_site == 1
+    load(project, tmp_path, *own, *sidebar[:80], header=header, allow_shrink=True)  # ten pages have it by now
+    assert place_caps(project, [asked])[asked]["related"].on_site == 9
 
 
 def test_pages_count_their_distinct_body_links(project, pages, tmp_path):

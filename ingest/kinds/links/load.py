@@ -57,6 +57,7 @@ def load_links(task: ImportTask) -> Counts:
     task.note_stage("Counting links")
     analyze("linker_existinglink")
     stage.count_page_links()
+    merge.note_sidebar(project)
     drop_link_stage()
     report |= find_roles(project, task.note_substage)
     transaction.on_commit(lambda: catch_up(project))

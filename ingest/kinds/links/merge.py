@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ingest.kinds.sql import execute, fetch, fetch_number
 from linker.models import Block
-from linker.models.linked import TEXT_LINK
+from linker.models.linked import ASIDE_LINK, TEXT_LINK
 from linker.models.querysets import MISSING, PRESENT, sql
 from linker.storage.copy import copy_in
 
@@ -95,3 +95,34 @@ def count_page_links(project: Project) -> None:
         + SET_COUNTS.format("counted"),
         [project.pk, project.pk],
     )
+
+
+SIDEBAR_PAGES, SIDEBAR_SHARE = 20, 0.5  # of the pages with links beside their text, all or as a share, see note_sidebar
+# Counted roughly first: few pages are linked beside so many texts.
+_IN_SIDEBAR = f"""
+WITH often AS MATERIALIZED (
+    SELECT target_id FROM linker_existinglink WHERE project_id = %(project)s AND {sql(ASIDE_LINK)}
+    GROUP BY 1 HAVING count(*) >= %(pages)s
+), beside AS MATERIALIZED (
+    SELECT DISTINCT l.source_id, l.target_id, coalesce(p.category_id, 0) AS category
+    FROM linker_existinglink l JOIN linker_page p ON p.id = l.source_id
+    WHERE l.project_id = %(project)s AND {sql(ASIDE_LINK, "l")} AND EXISTS (SELECT FROM often)
+), pages AS MATERIALIZED (
+    SELECT category, count(DISTINCT source_id) AS pages FROM beside GROUP BY GROUPING SETS ((), (category))
+), targets AS MATERIALIZED (
+    SELECT target_id, category, count(*) AS pages FROM beside JOIN often USING (target_id)
+    GROUP BY GROUPING SETS ((target_id), (target_id, category)) HAVING count(*) >= %(pages)s
+), found AS MATERIALIZED (
+    SELECT DISTINCT t.target_id FROM targets t JOIN pages ON pages.category IS NOT DISTINCT FROM t.category
+    WHERE t.pages >= %(share)s * pages.pages
+), before AS MATERIALIZED (SELECT id FROM linker_page WHERE project_id = %(project)s AND in_sidebar)
+UPDATE linker_page p SET in_sidebar = NOT p.in_sidebar WHERE p.id IN (
+    (SELECT target_id FROM found EXCEPT SELECT id FROM before) UNION (SELECT id FROM before EXCEPT SELECT * FROM found)
+)
+"""
+
+
+def note_sidebar(project: Project) -> None:
+    """Notes on each page whether a link to it beside a text is the template's: whether it stands beside at least half
+    of the texts that have links there, and SIDEBAR_PAGES or more, in the project or in a category."""
+    execute(_IN_SIDEBAR, {"project": project.pk, "pages": SIDEBAR_PAGES, "share": SIDEBAR_SHARE})
