@@ -19,7 +19,6 @@ from linker.runs import lifecycle
 from linker.storage.copy import analyze
 from linker.storage.references import IdsIn, lock_references
 from linker.storage.slices import in_slices
-from review.approvals import approvals_of
 from review.models import DraftLink, Held, Operation, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
 from review.releases import checks, roll_backs
@@ -27,7 +26,7 @@ from review.releases.report import DraftReport
 from review.releases.rows import SQL_ORDER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
     from django.contrib.auth.models import User
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
     from review.models import Release
 
-PAGE_SIZE = 50
 # A file of three columns has no word for a change or a removal; these wait for a full file.
 OPERATIONS = {ReleaseFormat.FULL: tuple(Operation), ReleaseFormat.JOIL: (Operation.ADD,)}
 
@@ -237,30 +235,6 @@ def close(draft: ReleaseDraft, release: Release) -> None:
     draft.release = release
     draft.save(update_fields=["release"])
     DraftLink.objects.filter(draft=draft)._raw_delete(using="default")
-
-
-def page(
-    draft: ReleaseDraft, operation: str, reason: str, after: int, behind: Collection[int] = ()
-) -> tuple[list[DraftLink], int]:
-    """One screen of the draft's links in the order of the file, after the row `after`; and the last row where there are
-    more, else 0. `behind` are those that would be left behind now: the reason CHANGED lists them all."""
-    rows = DraftLink.objects.filter(draft=draft, pk__gt=after)
-    rows = rows.filter(reason="", edge__in=behind) if reason == Held.CHANGED else rows.filter(reason=reason)
-    rows = rows.filter(operation=operation) if operation else rows
-    found = list(
-        rows.select_related("edge__source", "edge__target", "edge__tier", "edge__published__release")
-        .defer("edge__source__body", "edge__target__body")
-        .order_by("pk")[: PAGE_SIZE + 1]
-    )
-    return found[:PAGE_SIZE], found[PAGE_SIZE - 1].pk if len(found) > PAGE_SIZE else 0
-
-
-def with_approval(links: Sequence[DraftLink]) -> list[DraftLink]:
-    """The links, each with `approval`, see review.approvals; None where its tier let it leave. One query."""
-    found = approvals_of({link.edge_id: link.operation for link in links})
-    for link in links:
-        link.approval = found.get(link.edge_id)  # type: ignore[attr-defined]
-    return list(links)
 
 
 def _note_reasons(draft: ReleaseDraft) -> None:

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 from linker import wording
 from linker.models import CandidateEdge, Page
 from review.link_places import where_of
-from review.models import Comment, Decision, SecondReading, Where
-from review.queue import counts, opinions
+from review.models import Comment, Decision, Judgement, Reason, SecondReading, Where
+from review.queue import opinions
 from review.queue.agreement import answer_in_words
 from review.queue.card_words import GOES, name_of, percent
 from review.queue.filters import QueueFilter
@@ -44,6 +44,12 @@ def page_name(page: Page) -> str:
 
 
 @register.filter
+def reason_label(judgement: Judgement) -> str:
+    """Why a judge thinks badly of a link."""
+    return str(Reason(judgement.reason).label) if judgement.reason in Reason.values else judgement.reason
+
+
+@register.filter
 def goes(where: str) -> str:
     """Where a link goes, in the middle of a sentence."""
     return str(GOES[Where(where)])
@@ -68,12 +74,6 @@ register.filter(note_of)
 def figure(edge: CandidateEdge) -> str:
     """The number a link is judged by: its probability, or else its score."""
     return percent(edge.probability) if edge.probability is not None else wording.decimal(edge.score, 3)
-
-
-@register.filter
-def counted(number: int | str) -> str:
-    """A number with commas, and with a plus where counting stopped; nothing where a page has no counts."""
-    return number if isinstance(number, str) else counts.in_words(number)
 
 
 @register.filter

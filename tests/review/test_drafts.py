@@ -14,7 +14,7 @@ from django.utils import timezone, translation
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 
-from linker.models import Change, ChangeKind, EdgeStatus, ExistingLink, Page, Rel, ReplacementEnd
+from linker.models import Change, ChangeKind, EdgeStatus, ExistingLink, Page, Rel, ReplacementEnd, RunKind
 from linker.models.querysets import OUT
 from linker.storage import slices
 from linker.storage.references import may_skip_checks
@@ -24,6 +24,7 @@ from review.live.verify import verify
 from review.models import (
     Decision,
     DraftLink,
+    Grade,
     Held,
     HeldBack,
     Operation,
@@ -32,14 +33,16 @@ from review.models import (
     Release,
     ReleaseFormat,
     ReleaseLink,
+    Sample,
+    SampleLink,
     Verb,
 )
 from review.queue.notes import note_of
-from review.releases import create, drafts, outgoing
+from review.releases import create, draft_rows, drafts, outgoing
 from review.releases.create import NothingToExport
 from review.releases.drafts import NoOpenDraft
 from tests.examples import tried
-from tests.factories import make_edge, make_link, make_replacement
+from tests.factories import lenient_tiers, make_edge, make_link, make_replacement, make_run
 from tests.review.test_release import release_of
 
 draft_keys = import_module("review.migrations.0022_draft_keys")
@@ -57,6 +60,10 @@ def back_to(release, user):
     drafts.fill(draft)
     draft.refresh_from_db()
     return draft
+
+
+def listed(draft, behind=None, **chosen) -> list[draft_rows.Row]:
+    return draft_rows.page(draft, chosen, 0, 50, behind or {})[0]
 
 
 def rows(release: Release) -> list[tuple[str, str, str]]:
@@ -83,7 +90,7 @@ def test_a_draft_shows_what_would_leave_and_changes_nothing(project, accepted, e
 
     accepted.refresh_from_db()
     assert (draft.added, draft.changed, draft.removed, draft.held) == (1, 0, 0, 1)
-    assert [(link.edge, link.operation, link.anchor) for link in drafts.page(draft, "", "", 0)[0]] == [
+    assert [(row.edge, row.link.operation, row.link.anchor) for row in listed(draft)] == [
         (accepted, Operation.ADD, "warm socks")
     ]
     assert accepted.status == EdgeStatus.ACCEPTED
@@ -132,11 +139,11 @@ def test_a_draft_knows_which_of_its_links_publishing_would_leave_behind(project,
     decisions.decide_edges(project, [other.pk], Verb.REJECT, editor, shown=decisions.Shown(EdgeStatus.ACCEPTED))
 
     changed = drafts.left_behind(draft)
-    listed, _more = drafts.page(draft, "", Held.CHANGED, 0, changed)
+    named = listed(draft, changed, reason=Held.CHANGED)
     create.publish(draft, editor)
 
     assert (before, changed) == ({}, dict.fromkeys([accepted.pk, other.pk], Held.CHANGED))
-    assert {link.edge_id for link in listed} == changed.keys()
+    assert {row.edge.pk for row in named} == changed.keys()
     assert set(out(project)) == {same.pk}
 
 
@@ -200,10 +207,10 @@ def test_a_draft_names_who_accepted_and_the_second_person(project, accepted, edi
     accepted.refresh_from_db()
     decisions.write_decisions([decisions.with_outcome(decisions.decision_on(accepted, Verb.APPROVE, manager))])
 
-    [link] = drafts.with_approval(drafts.page(draft_of(project, editor), "", "", 0)[0])
+    [row] = listed(draft_of(project, editor))
 
-    assert (link.approval.decision.user, link.approval.decision.verb) == (editor, Verb.ACCEPT)
-    assert link.approval.second.user == manager
+    assert (row.approval.decision.user, row.approval.decision.verb) == (editor, Verb.ACCEPT)
+    assert row.approval.second.user == manager
 
 
 def test_who_rolls_back_a_roll_back_is_not_named_as_who_approved(project, editor, manager):
@@ -216,9 +223,52 @@ def test_who_rolls_back_a_roll_back_is_not_named_as_who_approved(project, editor
     second = release_of(project)
     create.publish(back_to(first, manager), manager)
 
-    [link] = drafts.with_approval(drafts.page(back_to(second, manager), "", "", 0)[0])
+    [row] = listed(back_to(second, manager))
 
-    assert (link.operation, link.approval.decision.user) == (Operation.ADD, editor)
+    assert (row.link.operation, row.approval.decision.user) == (Operation.ADD, editor)
+
+
+def test_a_draft_says_what_a_person_has_to_know_before_it_leaves(project, accepted, manager, client_for):
+    Page.objects.filter(pk=accepted.source_id).update(
+        title="Winter walks", body="Dress well. Take warm socks, and a map.\nThe end."
+    )
+    Page.objects.filter(pk=accepted.target_id).update(title="All about socks")
+    make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+    run = make_run(project, RunKind.AUDIT)
+    audit = Sample.objects.create(project=project, kind="audit", run=run, seed=1, until=timezone.now())
+    link = SampleLink.objects.create(
+        sample=audit, project=project, edge=accepted, place=1, drawn_from="approved", generators=[], grade=Grade.BAD
+    )
+    link.judgements.create(judge=manager, grade=Grade.BAD, reason="bad_anchor", note="Socks are socks.")
+    draft = draft_of(project, manager)
+    address = f"/p/{project.slug}/export/drafts/{draft.pk}/"
+
+    page = client_for(manager).get(address).text
+    judged = client_for(manager).get(f"{address}?judged=1").text
+
+    assert all(said in page for said in ("Winter walks", "All about socks", "Poor anchor", "Socks are socks."))
+    assert "Take <mark>warm socks</mark>, and a map." in page
+    assert "Dress well" not in page
+    assert (page.count('<th scope="row"'), judged.count('<th scope="row"')) == (2, 1)
+
+
+def test_unreviewed_links_of_a_draft_are_listed_alone(project, accepted, editor):
+    lenient_tiers(project)
+    unread = make_edge(project, tier=project.tiers.first())
+    draft = draft_of(project, editor)
+    assert [row.edge for row in listed(draft, unreviewed=True)] == [unread]
+
+
+def test_a_draft_is_read_with_as_many_queries_however_long_it_is(project, accepted, editor):
+    few = draft_of(project, editor)
+    for _ in range(4):
+        make_edge(project, status=EdgeStatus.ACCEPTED, reviewed=True)
+    counts = []
+    for draft in (few, draft_of(project, editor)):
+        with CaptureQueriesContext(connection) as queries:
+            listed(draft)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
 
 
 def test_a_draft_of_which_everything_was_taken_back_is_not_published(project, accepted, editor):

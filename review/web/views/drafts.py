@@ -24,15 +24,19 @@ from linker.runs.lifecycle import RunIsActive
 from linker.web.page_context import shell
 from review.models import Held, Operation, Release, ReleaseDraft, ReleaseFormat
 from review.queue.filters import ExportFilter
-from review.releases import create, diffs, drafts
+from review.releases import create, diffs, draft_rows, drafts
 from review.releases.preview import count_approved
 from review.web.release_forms import ReleaseForm
 from review.web.release_words import in_words
 from review.web.views.queue import user_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.contrib.auth.models import User
     from django.http import HttpRequest, HttpResponse
+
+PAGE_SIZE, MOST_TO_PRINT = 50, 500
 
 
 @posts("releases")
@@ -80,35 +84,47 @@ def draft_page(request: HttpRequest, slug: str, draft_id: int) -> HttpResponse:
     """What a draft adds, changes and removes, and what it holds back, one screen at a time."""
     membership = member(request, slug)
     draft = _draft(membership, draft_id)
-    operation, reason = request.GET.get("operation", ""), request.GET.get("reason", "")
-    operation = operation if operation in Operation.values else ""
-    reason = reason if reason in Held.values else ""
-    after = request.GET.get("after", "")
+    asked, after = request.GET, request.GET.get("after", "")
+    chosen = draft_rows.Chosen(
+        operation=_one_of(Operation.values, asked.get("operation", "")),
+        reason=_one_of(Held.values, asked.get("reason", "")),
+        judged="judged" in asked,
+        unreviewed="unreviewed" in asked,
+    )
+    most = MOST_TO_PRINT if "print" in asked else PAGE_SIZE
     behind = _left_behind(draft)
-    links, more = drafts.page(draft, operation, reason, int(after) if is_id(after) else 0, behind)
-    for link in links:
-        link.left_behind = behind.get(link.edge_id)  # type: ignore[attr-defined]
+    rows, more = draft_rows.page(draft, chosen, int(after) if is_id(after) else 0, most, behind)
+    place = urlencode(
+        {name: value for name, value in chosen.items() if value} | ({"print": 1} if most > PAGE_SIZE else {})
+    )
     named = (draft.added, draft.changed, draft.removed) if draft.is_open else (0, 0, 0)
-    place = urlencode({"operation": operation, "reason": reason})
     context = shell(
         membership,
         "releases",
         draft=draft,
         only=in_words(ExportFilter.from_query(draft.filters), membership.project),
-        links=drafts.with_approval(links),
-        operation=operation,
-        reason=Held(reason) if reason else None,
+        rows=rows,
+        chosen=chosen,
+        query_is_empty=not any(chosen.values()),
+        reason=Held(chosen["reason"]) if chosen["reason"] else None,
         operations=list(zip(Operation, named, strict=True)),
         held=[(one, draft.held_for.get(one, 0) if draft.is_open else 0) for one in Held],
+        judged_bad=draft_rows.count_judged_bad(draft) if draft.is_open else 0,
         behind=len(behind),
         to_publish=draft.links - len(behind),
         first=place if after else None,
-        more=f"{place}&after={more}" if more else "",
+        more="&".join(part for part in (place, f"after={more}") if part) if more else "",
+        to_print=f"{place}&print=1" if place else "print=1",
+        most_to_print=MOST_TO_PRINT if most == PAGE_SIZE else 0,
         run=_run_of(draft),
         overtaken_by=drafts.overtaken_by(draft) if draft.is_open else None,
         may_publish=has_role(membership, Role.MANAGER if draft.back_to_id else Role.EDITOR),
     )
     return render(request, "review/draft.html", context)
+
+
+def _one_of(values: Sequence[str], text: str) -> str:
+    return text if text in values else ""
 
 
 def _left_behind(draft: ReleaseDraft) -> dict[int, Held]:
