@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import StreamingHttpResponse
+from django.http import FileResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -14,7 +14,9 @@ from django.views.decorators.http import require_safe
 from linker.errors import UserError
 from linker.models import Role
 from linker.pages import copies as reads
+from linker.pages.listing import count
 from linker.projects import access
+from linker.storage.spooled import spooled
 from linker.web.forms.copies import CopiesForm
 from linker.web.page_context import shell
 
@@ -36,7 +38,7 @@ def copies(request: HttpRequest, slug: str) -> HttpResponse:
         query=query,
         groups=groups,
         filters=CopiesForm(query, reads.counts_by_kind(project)),
-        count=reads.chosen_groups(project, query).count(),
+        count=count(reads.chosen_groups(project, query)),
         said=said,
         said_count=said_count,
         first_query=urlencode(query.to_query()),
@@ -49,9 +51,8 @@ def copies(request: HttpRequest, slug: str) -> HttpResponse:
 def copies_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
     membership = access.member(request, slug)
     pieces = reads.csv(membership.project, reads.CopiesQuery.from_query(request.GET))
-    response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="anchorline-{slug}-copies.csv"'
-    return response
+    name = f"anchorline-{slug}-copies.csv"
+    return FileResponse(spooled(pieces), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8")
 
 
 @access.posts("copies")

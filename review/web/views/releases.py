@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import StreamingHttpResponse
+from django.http import FileResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -22,9 +22,11 @@ from linker.projects.access import has_role, member
 from linker.query_strings import is_id, unknown_fields
 from linker.runs import lifecycle
 from linker.runs.lifecycle import RunIsActive
+from linker.storage.spooled import spooled
+from linker.wording import AtLeast
 from linker.wording import number as in_figures
 from review.models import Held, Operation, Release, ReleaseFormat
-from review.queue.counts import MOST, AtLeast
+from review.queue.counts import MOST
 from review.queue.filters import ALL, ExportFilter
 from review.releases import checks, create, held_back, rows, withdrawals
 from review.releases.create import NothingToExport, NumberChanged
@@ -303,7 +305,8 @@ def release_download(request: HttpRequest, slug: str, number: int) -> HttpRespon
     """The file of a release, byte for byte as it was first handed out."""
     membership = member(request, slug)
     release = _release(membership, number)
-    response = _csv(create.release_pieces(release), create.file_name(release))
+    response = StreamingHttpResponse(create.release_pieces(release), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{create.file_name(release)}"'
     response["Content-Length"] = str(release.bytes)
     return response
 
@@ -330,10 +333,8 @@ def _refused(request: HttpRequest, membership: Membership, said: str) -> HttpRes
     return _page(request, membership, FileForm(), status=400)
 
 
-def _csv(pieces: Iterator[bytes], name: str) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(pieces, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+def _csv(pieces: Iterator[bytes], name: str) -> FileResponse:
+    return FileResponse(spooled(pieces), as_attachment=True, filename=name, content_type="text/csv; charset=utf-8")
 
 
 release_urls = [
