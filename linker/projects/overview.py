@@ -33,7 +33,7 @@ from linker.models import (
 from linker.models.edge_counts import kept_counts, total
 from linker.models.policy import Sensitivity
 from linker.models.project import VectorSource
-from linker.models.querysets import ACCEPTED, HELD, OPEN, PRESENT, REOPENED, TO_REVIEW
+from linker.models.querysets import ACCEPTED, HELD, LIVE, OPEN, REOPENED, TO_REVIEW
 from linker.models.run import IMPORT_PREFIX
 from linker.runs import sensitivity_checks
 from linker.runs.reports import report_of
@@ -49,11 +49,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SiteFigures:
-    """Counts of a project. Pages are those the newest import still held; `missing` are the others. `out`: released, and
-    not taken off the site since, also where the link is back in the queue."""
+    """Counts of a project. Pages are live ones; `missing` are those that the newest import no longer held, `left` those
+    that it held as merged, redirected or removed. `out`: released, and not taken off the site since, also where the
+    link is back in the queue."""
 
     pages: int
     missing: int
+    left: int
     indexable: int
     orphans: int
     with_vectors: int
@@ -83,8 +85,9 @@ def site_figures(project: Project, kept: KeptFigures | None = None) -> SiteFigur
     return SiteFigures(
         pages=kept.pages,
         missing=kept.missing,
-        indexable=sum(part[2] for part in kept.by_category),
-        orphans=sum(part[3] for part in kept.by_category),
+        left=kept.left,
+        indexable=kept.indexable,
+        orphans=kept.orphans,
         body_links=kept.body_links,
         with_vectors=_with_vectors(project, kept),
         out=edges["exported"] + CandidateEdge.objects.filter(REOPENED, project=project).count(),
@@ -93,7 +96,7 @@ def site_figures(project: Project, kept: KeptFigures | None = None) -> SiteFigur
 
 
 def _with_vectors(project: Project, kept: KeptFigures) -> int:
-    """Pages of the newest import that have a vector a match of the project would use."""
+    """Live pages that have a vector a match of the project would use."""
     vectors = {int(model): pages for model, pages in kept.vectors.items()}
     try:
         return vectors[embedding_model(project, vectors).pk]
@@ -176,7 +179,7 @@ def project_cards(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Membership
         Membership.objects.filter(user_id=user.pk or 0)
         .select_related("project")
         .annotate(
-            page_count=Coalesce("project__kept_figures__pages", _count(Page.objects.filter(PRESENT))),
+            page_count=Coalesce("project__kept_figures__pages", _count(Page.objects.filter(LIVE))),
             to_review=_kept(TO_REVIEW),
             accepted=_kept(ACCEPTED),
             last_run_at=Subquery(last_run.values("created_at")[:1]),
@@ -261,7 +264,8 @@ MATCH_RESTS_ON = Q(kind__startswith=IMPORT_PREFIX) | Q(kind=RunKind.EMBED)
 @dataclass(frozen=True)
 class Step:
     """What makes sense to do next. `done` says whether the project is past it; an optional step can be left out.
-    `waits` says whether there is something to do it with. `instead`: another way to do it, its name and address."""
+    `waits` says whether there is something to do it with. `instead`: another way to do it, its name and address.
+    `command`: what does it on the command line, with a place for the project's slug; empty where only a page does."""
 
     name: str
     text: str
@@ -271,6 +275,7 @@ class Step:
     optional: bool = False
     waits: bool = True
     instead: tuple[str, str] | None = None
+    command: str = ""
 
 
 def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
@@ -284,6 +289,7 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
             True,
             figures.pages > 0,
             instead=(_("Fetch the site"), "sources"),
+            command="import_pages {slug} FILE",
         ),
         Step(
             _("Import links"),
@@ -291,6 +297,7 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
             "import",
             True,
             figures.body_links > 0 or RunKind.IMPORT_LINKS in last.asked,
+            command="import_links {slug} FILE",
         ),
         Step(
             _("Import queries"),
@@ -317,6 +324,7 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
             False,
             figures.suggestions > 0 and figures.to_review == 0,
             waits=figures.to_review > 0,
+            command="runserver",
         ),
         Step(
             _("Export"),
@@ -332,6 +340,7 @@ def next_steps(project: Project, figures: SiteFigures) -> list[Step]:
             False,
             figures.out > 0 and figures.accepted == 0,
             waits=figures.accepted > 0,
+            command="export_links {slug} links.csv",
         ),
     ]
 
@@ -384,7 +393,7 @@ def _embed_step(project: Project, figures: SiteFigures, last: _Last) -> Step:
     if done and not comes_along and RunKind.EMBED in last.asked:
         done = not last.is_behind(RunKind.EMBED, Q(kind=RunKind.IMPORT_PAGES))
         text = text if done else _("Pages have been imported since. New and changed pages need a vector.")
-    return Step(_("Embed"), text, "match", True, done)
+    return Step(_("Embed"), text, "match", True, done, command="embed_pages {slug}")
 
 
 def _match_step(last: _Last) -> Step:
@@ -393,4 +402,4 @@ def _match_step(last: _Last) -> Step:
     text = _("Find links worth suggesting.")
     if matched and not done:
         text = _("Pages or links have changed since the last match. Match again.")
-    return Step(_("Match"), text, "match", True, done)
+    return Step(_("Match"), text, "match", True, done, command="match_project {slug}")

@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from io import StringIO
 
 import pytest
 
 from ingest.models import Upload
+from linker.management.commands import _cli
 from linker.models import ExistingLink, Page, Run, RunStatus, SearchQuery
 from tests.command_line import run_manage as manage
 from tests.conftest import ROOT, process_environment
@@ -21,10 +23,13 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_pages_then_links_are_imported_and_reported(project, tmp_path):
     ended = manage("import_pages", "shop", write_pages(tmp_path / "internal_html.csv", "/a", "/b"))
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "New: 2" in ended.stdout
+    assert "New: 2" not in ended.stdout
+    assert len(ended.stdout.splitlines()) <= 6
+    assert ended.stdout.endswith("so that none is suggested again. ./manage.py import_links shop FILE\n")
     links = write(tmp_path / "all_inlinks.csv", LINK_HEADER, [link("/a", "/b"), link("/a", "/nowhere")])
     ended = manage("import_links", "shop", links)
     assert ended.returncode == 0
+    assert "  1 left out: " in ended.stdout
     assert "skipped rows: " in ended.stdout
     assert ExistingLink.objects.count() == 1
     assert list(Run.objects.values_list("kind", "status")) == [
@@ -43,7 +48,7 @@ def test_queries_are_imported_and_cannot_shrink(project, tmp_path):
     ended = manage("import_queries", "shop", path)
     assert ended.returncode == 1
     assert "--map query=COLUMN" in ended.stderr
-    ended = manage("import_queries", "shop", path, "--map", "query=words")
+    ended = manage("import_queries", "shop", path, "--map", "query=words", "--verbose")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "Queries of pages: 1" in ended.stdout
     assert SearchQuery.objects.get().impressions == 30
@@ -136,3 +141,34 @@ def test_the_shrink_guard_is_lifted_by_its_option(project, tmp_path):
     assert "--allow-shrink" in ended.stderr
     assert manage("import_pages", "shop", part, "--allow-shrink").returncode == 0
     assert Page.objects.filter(missing_since=None).count() == 1
+
+
+class Typewriter(StringIO):
+    """Stands for stderr, and says whether it is a terminal."""
+
+    def __init__(self, *, is_terminal: bool) -> None:
+        super().__init__()
+        self.is_terminal = is_terminal
+
+    def isatty(self) -> bool:
+        return self.is_terminal
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_command_shows_how_far_it_is_with_and_without_a_terminal(monkeypatch, is_terminal):
+    said = Typewriter(is_terminal=is_terminal)
+    monkeypatch.setattr(sys, "stderr", said)
+    monkeypatch.setattr(_cli, "LINE_EVERY", 0.0)
+    bar = _cli.ProgressBar()
+    bar(120, 2000, "Fetching pages")
+    bar(1500, 2000)
+    bar.close()
+    if is_terminal:
+        assert "Fetching pages:  75%" in said.getvalue()
+    else:
+        assert said.getvalue() == "Fetching pages: 120 of 2,000\nFetching pages: 1,500 of 2,000\n"
+
+
+def test_a_short_command_writes_no_lines_of_progress(capsys):
+    _cli.ProgressBar()(1, 2, "Reading")
+    assert capsys.readouterr().err == ""

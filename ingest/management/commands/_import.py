@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.core.management.base import CommandError
 
 from ingest import services
+from ingest.fields.skipped import reason_in_words
 from ingest.files.text import ENCODINGS
+from ingest.import_report import ImportReport
 from ingest.kinds import registry
 from ingest.preview import preview_file
 from ingest.sources import registry as sources
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
 
     from ingest.fields.mapping import Columns
     from ingest.kinds.base import ImportKind
-    from linker.models import Project
+    from linker.models import Project, Run
+
+MOST_REASONS = 3  # of what was left out
 
 
 def parse_map(pairs: list[str]) -> Columns:
@@ -104,10 +109,19 @@ class ImportCommand(ProjectCommand):
         run = lifecycle.start_run(project, kind.run_kind, params | kind.chosen_options(options), to_queue=False)
         ended = work_here(run, services.run_import)
         try:
-            self.show(ended)
+            self.show(ended, verbose=options["verbose"], is_last=False)
         finally:
-            if report_of(ended).has_skipped_list:
-                self.stdout.write(f"skipped rows: {services.skipped_path(project.pk, run.pk)}")
+            self.say_what_was_left_out(ended)
+        self.say_next(project)
+
+    def say_what_was_left_out(self, run: Run) -> None:
+        """The commonest reasons, and where the list of all rows is that were left out."""
+        report = report_of(run)
+        reasons = Counter(report.skipped or {}) if isinstance(report, ImportReport) else Counter[str]()
+        for reason, count in reasons.most_common(MOST_REASONS):
+            self.stdout.write(f"  {count:,} left out: {reason_in_words(reason)}")
+        if report.has_skipped_list:
+            self.stdout.write(f"skipped rows: {services.skipped_path(run.project_id, run.pk)}")
 
     def _params_of_file(
         self, project: Project, kind: ImportKind, mapping: Columns, options: dict[str, Any]

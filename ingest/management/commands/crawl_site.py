@@ -47,12 +47,13 @@ class Command(ProjectCommand):
         if options["texts_only"]:
             chosen["texts_only"] = True
         fetch = work_here(start_fetch(source, steps=False, to_queue=False, **chosen), run_fetch)
-        self.show(fetch)
+        self.show(fetch, verbose=options["verbose"], is_last=False)
         for kind in (RunKind.IMPORT_PAGES, RunKind.IMPORT_LINKS):
             step = start_step(fetch, kind, to_queue=False)
             if step is not None:
-                self.stdout.write("")
-                self.show(work_here(step, services.run_import))
+                ended = work_here(step, services.run_import)
+                self.show(ended, verbose=options["verbose"], is_last=False)
+        self.say_next(project)
 
 
 def crawl_source(project: Project, address: str = "") -> SiteSource:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -10,6 +11,7 @@ from tqdm import tqdm
 
 from linker.errors import UserError
 from linker.models import Project, Run, RunStatus
+from linker.projects import overview
 from linker.reports.words import IN_SENTENCES, reading_rows, report_rows, summary
 from linker.runs import lifecycle
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from linker.runs.lifecycle import Progress
     from linker.runs.reports import Report
 
+MOST_SENTENCES = 5
+LINE_EVERY = 5.0  # seconds, where progress is written in lines
+
 
 class ProjectCommand(BaseCommand):
     """A command about one project. A UserError ends it with exit code 1 and its text on stderr."""
@@ -28,6 +33,7 @@ class ProjectCommand(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the project's slug")
+        parser.add_argument("--verbose", action="store_true", help="also print everything that was counted")
 
     def project(self, slug: str) -> Project:
         try:
@@ -45,16 +51,29 @@ class ProjectCommand(BaseCommand):
         except UserError as error:
             raise CommandError(str(error)) from error
 
-    def show(self, run: Run) -> None:
-        """Prints how the run ended. Raises CommandError where it did not succeed."""
+    def show(self, run: Run, *, verbose: bool = False, is_last: bool = True) -> None:
+        """Prints how the run ended and, after the last of a command, what comes next; `verbose`, also what the run
+        counted. Raises CommandError where it did not succeed."""
         if run.status == RunStatus.FAILED:
             raise CommandError(run.error)
         if run.status != RunStatus.SUCCEEDED:
             raise CommandError(f"The run was {run.get_status_display().lower()}.")
-        for sentence in summary(run):
+        said = summary(run)
+        for sentence in said if verbose else said[:MOST_SENTENCES]:
             self.stdout.write(sentence)
-        for name, value in [*report_rows(run, without=IN_SENTENCES), *reading_rows(run)]:
-            self.stdout.write(f"{name}: {value}")
+        if verbose:
+            self.stdout.write(f"run: {run.pk}")
+            for name, value in [*report_rows(run, without=IN_SENTENCES), *reading_rows(run)]:
+                self.stdout.write(f"{name}: {value}")
+        if is_last:
+            self.say_next(run.project)
+
+    def say_next(self, project: Project) -> None:
+        """Prints what makes sense next, with its command; nothing where nothing is left to do."""
+        steps = overview.next_steps(project, overview.site_figures(project))
+        step = next((step for step in steps if step.command and not (step.done or step.optional)), None)
+        if step is not None:
+            self.stdout.write(f"Next: {step.text} ./manage.py {step.command.format(slug=project.slug)}")
 
 
 def work_here(run: Run, work: Callable[[Run, Progress], Report | dict[str, Any] | None]) -> Run:
@@ -73,28 +92,33 @@ def work_here(run: Run, work: Callable[[Run, Progress], Report | dict[str, Any] 
 
 
 class ProgressBar:
-    """A `progress(done, total, stage)` that draws a bar on stderr, and passes it on to `also`."""
+    """A `progress(done, total, stage)` that draws a bar on stderr, and passes it on to `also`. Where stderr is no
+    terminal, it writes a line now and then."""
 
     def __init__(self, also: Any = None) -> None:
         self.bar: tqdm[Any] | None = None
         self.stage = ""
         self.also = also
+        self.is_drawn = sys.stderr.isatty()
+        self.written_at = time.monotonic()
 
     def __call__(self, done: int, total: int, stage: str = "") -> None:
         if self.also is not None:
             self.also(done, total, stage)
         stage = stage or self.stage
+        if self.is_drawn:
+            self._draw(done, total, stage)
+        elif time.monotonic() - self.written_at >= LINE_EVERY:
+            self.written_at = time.monotonic()
+            of = f" of {total:,}" if total else ""
+            print(f"{stage}: {done:,}{of}", file=sys.stderr, flush=True)
+        self.stage = stage
+
+    def _draw(self, done: int, total: int, stage: str) -> None:
         if self.bar is None or stage != self.stage:
             self.close()
-            self.stage = stage
             self.bar = tqdm(
-                total=total or None,
-                desc=stage,
-                file=sys.stderr,
-                unit="",
-                unit_scale=True,
-                dynamic_ncols=True,
-                disable=None,
+                total=total or None, desc=stage, file=sys.stderr, unit="", unit_scale=True, dynamic_ncols=True
             )
         self.bar.total = total or None
         self.bar.n = done

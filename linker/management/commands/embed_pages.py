@@ -27,4 +27,4 @@ class Command(ProjectCommand):
             project.model_name = options["model"]
             save_project(project, None, ["model_name"])
         run = lifecycle.start_run(project, RunKind.EMBED, {"model": project.model_name}, to_queue=False)
-        self.show(work_here(run, run_embed))
+        self.show(work_here(run, run_embed), verbose=options["verbose"])

@@ -17,4 +17,4 @@ class Command(ProjectCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options["slug"])
         run = lifecycle.start_run(project, RunKind.SENSITIVE, {}, to_queue=False)
-        self.show(work_here(run, run_find_sensitive))
+        self.show(work_here(run, run_find_sensitive), verbose=options["verbose"])

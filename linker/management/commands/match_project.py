@@ -201,17 +201,17 @@ class Command(ProjectCommand):
             run = start_changes(project, to_queue=to_queue, by_itself=False)
         else:
             run = lifecycle.start_run(project, RunKind.MATCH, params.to_dict(), to_queue=to_queue, by_itself=False)
-        self._work(run, options["workers"])
+        ended = self._work(run, options["workers"])
+        whole = None
         if options["changed"]:
             whole = Run.objects.filter(project=project, kind=RunKind.MATCH, status__in=ACTIVE, pk__gt=run.pk).first()
-            if whole is not None:
-                self._work(whole, options["workers"])
+        self.show(ended, verbose=options["verbose"], is_last=whole is None)
+        if whole is not None:
+            self.show(self._work(whole, options["workers"]), verbose=options["verbose"])
 
-    def _work(self, run: Run, workers: int) -> None:
+    def _work(self, run: Run, workers: int) -> Run:
         here = run_changes if run.kind == RunKind.CHANGES else run_match
-        ended = self._through_queue(run, workers) if workers else work_here(run, here)
-        self.stdout.write(f"run: {run.pk}")
-        self.show(ended)
+        return self._through_queue(run, workers) if workers else work_here(run, here)
 
     def _through_queue(self, run: Run, workers: int) -> Run:
         bar = ProgressBar()

@@ -462,7 +462,7 @@ def test_only_managers_decide_and_outsiders_see_no_project(name, project, editor
 @pytest.mark.django_db(transaction=True)
 def test_the_command_looks_through_an_existing_project(project, capsys):
     make_page(project, "/x", title="Hospital")
-    call_command("find_sensitive", project.slug)
+    call_command("find_sensitive", project.slug, "--verbose")
     assert "Pages that count as sensitive: 1" in capsys.readouterr().out
     assert list(rules(project)) == ["“hospital”"]
 
