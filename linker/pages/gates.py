@@ -38,14 +38,12 @@ class Gates:
         self.project = project
         gates = gates_in_force(project) if gates is None else gates
         self.clicks = min((gate.min_clicks for gate in gates if gate.min_clicks is not None), default=None)
-        self.holds: list[Holds] = [
-            holds_of(
-                project,
-                gate.safety_class or SafetyClass(category_id=gate.category_id, page_list_id=gate.page_list_id),
-            )
+        named = [
+            gate.safety_class or SafetyClass(category_id=gate.category_id, page_list_id=gate.page_list_id)
             for gate in gates
             if gate.min_clicks is None
         ]
+        self.holds: list[Holds] = holds_of(project, named)
 
     def __bool__(self) -> bool:
         return self.clicks is not None or bool(self.holds)

@@ -11,7 +11,7 @@ from django.db import connection
 
 from linker.engine.patterns import compile_pattern
 from linker.models import BarredPair, PageList, SafetyClass
-from linker.models.subtrees import categories_below
+from linker.models.subtrees import categories_below_each
 from linker.pages.page_lists import page_ids
 from linker.storage.copy import analyze, copy_rows_in
 from linker.storage.cursors import stream
@@ -47,7 +47,7 @@ class SafetyClasses:
 
     def __init__(self, project: Project, classes: Iterable[SafetyClass]) -> None:
         self.project = project
-        self.holds = [holds_of(project, one) for one in classes]
+        self.holds = holds_of(project, list(classes))
 
     def of(self, page: Page) -> list[int]:
         """The classes that the page is in."""
@@ -65,13 +65,18 @@ class SafetyClasses:
         return [one.safety_class for one in self.holds if one.has(page, category, url)]
 
 
-def holds_of(project: Project, one: SafetyClass) -> Holds:
-    return Holds(
-        one.pk,
-        frozenset(categories_below(project, [one.category_id])) if one.category_id else frozenset(),
-        compile_pattern(one.url_pattern).search if one.url_pattern else None,
-        _listed(one.page_list_id),
-    )
+def holds_of(project: Project, classes: Sequence[SafetyClass]) -> list[Holds]:
+    """What each of the classes holds. One query, and one for each list of pages."""
+    below = categories_below_each(project, {one.category_id for one in classes if one.category_id})
+    return [
+        Holds(
+            one.pk,
+            below[one.category_id] if one.category_id else frozenset(),
+            compile_pattern(one.url_pattern).search if one.url_pattern else None,
+            _listed(one.page_list_id),
+        )
+        for one in classes
+    ]
 
 
 def _listed(number: int | None) -> frozenset[int]:

@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
-from django.db.models import Count
+from django.db.models import Avg, Case, Count, FloatField, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -23,7 +23,6 @@ from linker.storage.locks import lock_project
 from linker.wording import percent
 from review.models import Drawn, Grade, Sample, SampleKind, SampleLink
 from review.quality.curves import Band, Point, bound_for, curve
-from review.quality.rates import share_of
 from review.quality.report import CalibrationReport
 from review.quality.samples import Chosen, give
 
@@ -112,11 +111,16 @@ def drawn_links(
     return drawn, strata
 
 
+def _share_of(grade: Grade) -> Avg:
+    """The share of the judges of a link that gave it this grade."""
+    return Avg(Case(When(grade=grade, then=Value(1.0)), default=Value(0.0), output_field=FloatField()))
+
+
 def bands_of(sample: Sample, *, lenient: bool) -> list[Band]:
     """What has been labelled of each band so far; `lenient`: a borderline link counts as good. One query."""
     bands = [Band(one["low"], one["high"], one["links"]) for one in sample.strata]
     labelled = sample.links.exclude(grade="").order_by().values("edge", "probability")
-    for link in labelled.annotate(good=share_of(Grade.GOOD), bad=share_of(Grade.BAD)):
+    for link in labelled.annotate(good=_share_of(Grade.GOOD), bad=_share_of(Grade.BAD)):
         band = bands[min(int((link["probability"] or 0.0) * len(bands)), len(bands) - 1)]
         band.judged += 1
         band.right += 1.0 - link["bad"] if lenient else link["good"]

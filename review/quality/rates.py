@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Avg, Case, Count, FloatField, Min, Value, When
+from django.db import connection
+from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from linker.engine.candidates.registry import label_of
@@ -16,14 +17,14 @@ from review.queue.agreement import Answers, Kappa, kappa
 from review.queue.known_rates import wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from datetime import datetime
 
     from django.db.models import QuerySet
 
     from linker.models import Project
 
-MOST = 20_000  # links that are read: some years of audits
+MOST = 20_000  # links that two people judged and that are compared: some years of audits
 MOST_ROWS = 50  # of a table
 
 
@@ -36,12 +37,6 @@ class Rate:
     good: float = 0.0
     borderline: float = 0.0
     bad: float = 0.0
-
-    def add(self, link: dict[str, Any]) -> None:
-        self.links += 1
-        self.good += link["good"]
-        self.bad += link["bad"]
-        self.borderline += 1.0 - link["good"] - link["bad"]
 
     @property
     def share(self) -> float:
@@ -67,23 +62,43 @@ class Rates:
     kappa: Kappa
 
 
+# A link that two people judged counts once, with the mean of their grades. Each is counted by all that the tables name.
+_COUNTED = """
+WITH link AS (
+    SELECT avg((l.grade = 'good')::int)::float8 AS good, avg((l.grade = 'bad')::int)::float8 AS bad,
+        min(l.drawn_from) AS drawn, min(l.tier) AS tier, min(l.probability) AS probability,
+        min(l.generators) AS generators, coalesce(min(u.username), '') AS approved_by, min(l.section) AS section
+    FROM review_samplelink l LEFT JOIN auth_user u ON u.id = l.decided_by_id
+    WHERE l.project_id = %(project)s AND l.grade <> '' AND l.sample_id IN (
+        SELECT id FROM review_sample WHERE project_id = %(project)s AND kind = %(audit)s AND until >= %(since)s)
+    GROUP BY l.sample_id, l.edge_id
+)
+SELECT part.kind, part.name, count(*), sum(good), sum(bad) FROM link CROSS JOIN LATERAL (
+    VALUES ('whole', ''), ('drawn', drawn), ('tier', tier), ('by', approved_by), ('section', section),
+        ('band', coalesce(least(floor(probability * 10), 9)::text, ''))
+    UNION ALL SELECT 'found', unnest(generators)
+) part (kind, name) GROUP BY 1, 2
+"""
+
+
 def rates(project: Project, since: datetime) -> Rates:
-    """What was judged in audits since a moment. Two queries."""
-    links = _links(project, since)
-    whole, by_origin = Rate(""), dict[str, Rate]()
-    for link in links:
-        whole.add(link)
-        by_origin.setdefault(link["drawn"], Rate(str(Drawn(link["drawn"]).label))).add(link)
+    """What was judged in audits since a moment. Three queries."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTED, {"project": project.pk, "audit": SampleKind.AUDIT.value, "since": since})
+        counted: defaultdict[str, list[Rate]] = defaultdict(list)
+        for kind, name, links, good, bad in cursor.fetchall():
+            counted[kind].append(Rate(name, links, good, links - good - bad, bad))
+    by_origin = {rate.name: rate for rate in counted["drawn"]}
     return Rates(
-        whole=whole,
+        whole=next(iter(counted["whole"]), Rate("")),
         by_origin=by_origin,
         tables=[
-            (_("By how they were approved"), list(by_origin.values())),
-            (_("By tier"), _by(links, lambda link: [link["in_tier"] or _("No tier")])),
-            (_("By stated probability"), _by(links, _band, key=lambda rate: rate.name)),
-            (_("By what found the link"), _by(links, lambda link: [_(label_of(one)) for one in link["found_by"]])),
-            (_("By who approved it"), _by(links, lambda link: [link["by"] or _("Nobody: unreviewed")])),
-            (_("By section"), _by(links, lambda link: [link["of_section"] or _("No category")])),
+            (_("By how they were approved"), _named(counted["drawn"], lambda name: str(Drawn(name).label))),
+            (_("By tier"), _named(counted["tier"], lambda name: name or _("No tier"))),
+            (_("By stated probability"), _named(counted["band"], _band, key=lambda rate: rate.name)),
+            (_("By what found the link"), _named(counted["found"], lambda name: _(label_of(name)))),
+            (_("By who approved it"), _named(counted["by"], lambda name: name or _("Nobody: unreviewed"))),
+            (_("By section"), _named(counted["section"], lambda name: name or _("No category"))),
         ],
         kappa=agreement_of(SampleLink.objects.filter(project=project, sample__in=_audits(project, since))),
     )
@@ -93,47 +108,17 @@ def _audits(project: Project, since: datetime) -> QuerySet[Any, Any]:
     return project.samples.filter(kind=SampleKind.AUDIT, until__gte=since).values("pk")
 
 
-def share_of(grade: Grade) -> Avg:
-    """The share of the judges of a link that gave it this grade."""
-    return Avg(Case(When(grade=grade, then=Value(1.0)), default=Value(0.0), output_field=FloatField()))
-
-
-def _links(project: Project, since: datetime) -> list[dict[str, Any]]:
-    judged = SampleLink.objects.filter(project=project, sample__in=_audits(project, since)).exclude(grade="")
-    found = (
-        judged.order_by()
-        .values("sample", "edge")
-        .annotate(
-            good=share_of(Grade.GOOD),
-            bad=share_of(Grade.BAD),
-            drawn=Min("drawn_from"),
-            in_tier=Min("tier"),
-            stated=Min("probability"),
-            found_by=Min("generators"),
-            by=Min("decided_by__username"),
-            of_section=Min("section"),
-        )
-    )
-    return [dict(link) for link in found[:MOST]]
-
-
-def _by(
-    links: Iterable[dict[str, Any]],
-    names: Callable[[dict[str, Any]], list[str]],
-    key: Callable[[Rate], Any] = lambda rate: (-rate.links, rate.name),
+def _named(
+    rates: list[Rate], name: Callable[[str], str], key: Callable[[Rate], Any] = lambda rate: (-rate.links, rate.name)
 ) -> list[Rate]:
-    found: dict[str, Rate] = {}
-    for link in links:
-        for name in names(link):
-            found.setdefault(name, Rate(name)).add(link)
-    return sorted(found.values(), key=key)[:MOST_ROWS]
+    return sorted((replace(rate, name=name(rate.name)) for rate in rates), key=key)[:MOST_ROWS]
 
 
-def _band(link: dict[str, Any]) -> list[str]:
-    if link["stated"] is None:
-        return ["\N{EN DASH}"]
-    low = min(int(link["stated"] * 10), 9) / 10
-    return [_("%(least)d to %(most)s") % {"least": round(low * 100), "most": percent(low + 0.1)}]
+def _band(tenth: str) -> str:
+    if not tenth:
+        return "\N{EN DASH}"
+    low = int(tenth) / 10
+    return _("%(least)d to %(most)s") % {"least": round(low * 100), "most": percent(low + 0.1)}
 
 
 def agreement_of(links: QuerySet[SampleLink]) -> Kappa:

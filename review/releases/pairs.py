@@ -74,9 +74,16 @@ def find_pairs_back() -> None:
     analyze("leaving")
 
 
+def are_leaving() -> bool:
+    """Whether any link of `leaving` takes another off."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT FROM leaving WHERE for_edge IS NOT NULL)")
+        return bool(cursor.fetchone()[0])
+
+
 def hold_for_gates(project: Project) -> None:
     """Writes the reason on removals that take two people, where one has accepted what comes in their place."""
-    if write_gated(project, _GATED_PAGES):
+    if are_leaving() and write_gated(project, _GATED_PAGES):
         _execute(_GATED)
 
 

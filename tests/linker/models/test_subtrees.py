@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.models import Category
-from linker.models.subtrees import categories_below, subtree, subtrees, tree_sql
+from linker.models.subtrees import categories_below, categories_below_each, subtree, subtrees, tree_sql
 from tests.examples import tried
 from tests.factories import make_category, make_project
 
@@ -36,6 +36,7 @@ def test_names_and_parents_find_the_same_categories(project, paths):
         assert set(subtree(root).values_list("pk", flat=True)) == below
         assert categories_below(project, [root.pk]) == below
         assert by_parents(root) == below
+        assert categories_below_each(project, [root.pk]) == {root.pk: below}
     both = [one.pk for one in known[:2]]
     assert categories_below(project, both) == set().union(*(categories_below(project, [root]) for root in both))
 
@@ -63,3 +64,17 @@ def test_a_tree_knows_the_root_that_each_category_lies_under(project):
             [[shop.pk, tents.pk]],
         )
         assert cursor.fetchall() == [(shop.pk, shop.pk), (shop.pk, tents.pk), (tents.pk, tents.pk)]
+
+
+def test_what_lies_below_each_of_many_categories_is_asked_once(project, django_assert_num_queries):
+    shop, tents, domes, other = (
+        make_category(project, *path) for path in (["Shop"], ["Shop", "Tents"], ["Shop", "Tents", "Domes"], ["Other"])
+    )
+    with django_assert_num_queries(1):
+        found = categories_below_each(project, [shop.pk, tents.pk, other.pk])
+    assert found == {
+        shop.pk: {shop.pk, tents.pk, domes.pk},
+        tents.pk: {tents.pk, domes.pk},
+        other.pk: {other.pk},
+    }
+    assert categories_below_each(project, []) == {}
