@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from datetime import date
 
 
+class AtLeast(int):
+    """A number that counting stopped at: there may be more."""
+
+
 def number(value: int) -> str:
-    """Such as "1,200"."""
-    return number_format(value, force_grouping=True)
+    """Such as "1,200", and "1,200+" where counting stopped."""
+    return number_format(value, force_grouping=True) + ("+" if isinstance(value, AtLeast) else "")
 
 
 def decimal(value: float, places: int) -> str:

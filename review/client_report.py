@@ -21,14 +21,16 @@ from linker.matching.kept_runs import standing_run
 from linker.models import EdgeStatus
 from linker.models.edge_counts import kept_counts, total
 from linker.models.linked import linked_sql
-from linker.models.querysets import ACCEPTED, HELD, INDEXABLE, LINKABLE, ORPHAN, PRESENT, TO_REVIEW, sql
+from linker.models.querysets import HELD, INDEXABLE, LINKABLE, LIVE, ORPHAN, TO_REVIEW, sql
 from linker.projects import overview
 from linker.reports.table import Table
 from linker.runs import lifecycle
 from linker.runs.reports import Report, ReportKind
 from linker.storage.site_figures import keep_figures
 from linker.wording import in_english
-from review.models import Drawn, Held, Operation, Release
+from review.live.counts import ON_THE_SITE, ReleasedLinks, released_links
+from review.live.funnel import count_accepted
+from review.models import Drawn, Held, LiveState, Operation, Release
 from review.quality.rates import rates
 from review.queue.known_rates import wilson
 from review.releases import checks, held_back
@@ -66,15 +68,18 @@ class SiteFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkFigures:
-    """Suggestions, and what became of them. `out`: released, and not withdrawn; `live` of them are on the site, None
-    where no import of links has looked for them yet. `ready`: those that a release would take now, None in reports that
-    did not ask; `changing` of them are out already, and are to be changed or removed; `waiting`: those that it would
-    hold back until a second person has approved them. `to_go`: links that are still on the site after their removal was
-    released."""
+    """Suggestions, and what became of them. `released`: those that any release has added, None in reports that did not
+    ask; `taken_off` of them were removed by one, and `out` are the others; `live` of these are on the site, None where
+    no import of links has looked for them yet. `accepted`: approved, and never released. `ready`: those that a release
+    would take now, None in reports that did not ask; `changing` of them are out already, and are to be changed or
+    removed; `waiting`: those that it would hold back until a second person has approved them. `to_go`: links that are
+    still on the site after their removal was released."""
 
     to_review: int = 0
     held: int = 0
     accepted: int = 0
+    released: int | None = None
+    taken_off: int = 0
     ready: int | None = None
     changing: int = 0
     waiting: int = 0
@@ -92,8 +97,10 @@ class WorkFigures:
 
     @property
     def decided(self) -> int:
-        """A link that is out was approved, also where it has come back to the queue. If it is rejected there, it counts
-        as both until it is off the site."""
+        """A link that was released was approved, whatever became of it. One that came back to the queue and is rejected
+        there counts as both until it is off the site."""
+        if self.released is not None:
+            return self.accepted + self.released + self.rejected
         return self.accepted + max(self.exported, self.out) + self.rejected + self.withdrawn
 
     @property
@@ -127,8 +134,9 @@ class HeldLinks:
 
 @dataclass(frozen=True, kw_only=True)
 class Risks:
-    """What may go wrong: of the links that are out, `targets_gone` lead to a page that may not be linked any more,
-    `missing` were looked for and not found, and `lost` were live and have disappeared."""
+    """What may go wrong: of the links that are out and that nobody has closed, `targets_gone` lead to a page that is
+    gone, `donors_gone` stood on one, `missing` were looked for and not found, and `lost` were live and have
+    disappeared."""
 
     sensitive_open: int = 0
     sensitive_out: int = 0
@@ -209,12 +217,12 @@ def write_report(run: Run, progress: Progress = lifecycle.no_progress) -> Client
     project = run.project
     standing, release = standing_run(project), Release.objects.filter(project=project).first()
     progress(0, STEPS, "Counting pages and links")
-    out = _links_out(project)
+    out, links = _links_out(project), released_links(project)
     site = _site(project, out)
     progress(1, STEPS, "Counting suggestions")
-    work = _work(project, out)
+    work = _work(project, out, links)
     progress(2, STEPS, "Looking for risks")
-    risks = _risks(project, release, out)
+    risks = _risks(project, release, out, links)
     progress(3, STEPS, "Writing")
     return ClientReport(
         match=standing.pk if standing else None,
@@ -238,43 +246,31 @@ def _facts(release: Release) -> ReleaseFacts:
 
 
 class _LinksOut(NamedTuple):
-    """The links that are out: how many, how many of them an import has found since they were released, how many the
-    site has of them in a text, how many it does not have and could, in a text and beside one; how many that were taken
-    off it still has, in all and in a text; and the risks."""
+    """The links that are out, beside what is kept of them by state: whether an import has looked for any since it
+    was released, how many the site has of them in a text, how many it does not have and could, in a text and beside
+    one; how many that were taken off it still has in a text; how many are sensitive."""
 
-    links: int
-    live: int
     looked_for: int
     there_in_text: int
     in_text: int
     beside: int
-    to_go: int
     to_go_in_text: int
-    missing: int
-    lost: int
-    targets_gone: int
-    donors_gone: int
     sensitive: int
 
 
 def _links_out(project: Project) -> _LinksOut:
-    is_there = "l.state IN ('live', 'different', 'moved')"
+    is_there = f"l.state IN ({', '.join(map(repr, map(str, ON_THE_SITE)))})"
     # A link that is to be changed is on the site already, and one whose pages are gone cannot come to be there.
     is_to_come = f"NOT {is_there} AND NOT {linked_sql('e')} AND {sql(LINKABLE, 's')} AND {sql(LINKABLE, 't')}"
     is_to_go = f"NOT l.is_out AND l.state <> 'removed' AND {linked_sql('e')}"
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
-            SELECT count(*) FILTER (WHERE l.is_out), count(*) FILTER (WHERE l.is_out AND {is_there}),
-                count(l.looked_at) FILTER (WHERE l.is_out),
+            SELECT count(l.looked_at) FILTER (WHERE l.is_out),
                 count(*) FILTER (WHERE l.is_out AND {is_there} AND e.placement = 'inline'),
                 count(*) FILTER (WHERE l.is_out AND {is_to_come} AND e.placement = 'inline'),
                 count(*) FILTER (WHERE l.is_out AND {is_to_come} AND e.placement <> 'inline'),
-                count(*) FILTER (WHERE {is_to_go}), count(*) FILTER (WHERE {is_to_go} AND e.placement = 'inline'),
-                count(*) FILTER (WHERE l.is_out AND l.state = 'missing'),
-                count(*) FILTER (WHERE l.is_out AND l.state = 'lost'),
-                count(*) FILTER (WHERE l.is_out AND NOT ({sql(LINKABLE, "t")})),
-                count(*) FILTER (WHERE l.is_out AND NOT ({sql(LINKABLE, "s")})),
+                count(*) FILTER (WHERE {is_to_go} AND e.placement = 'inline'),
                 count(*) FILTER (WHERE l.is_out AND e.sensitive <> '')
             FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id
                 JOIN linker_page s ON s.id = e.source_id JOIN linker_page t ON t.id = e.target_id
@@ -297,7 +293,7 @@ WITH ours AS (
 ), reached AS (
     SELECT e.target_id AS page, min(s.crawl_depth) + 1 AS depth
     FROM review_publishedlink l JOIN linker_candidateedge e ON e.id = l.edge_id JOIN linker_page s ON s.id = e.source_id
-    WHERE l.project_id = %(project)s AND l.is_out AND e.placement = 'inline' AND {sql(PRESENT, "s")}
+    WHERE l.project_id = %(project)s AND l.is_out AND e.placement = 'inline' AND {sql(LIVE, "s")}
     GROUP BY 1
 )
 SELECT count(*) FILTER (WHERE {sql(INDEXABLE, "p")} AND p.inlinks <= coalesce(o.links, 0)),
@@ -308,7 +304,7 @@ SELECT count(*) FILTER (WHERE {sql(INDEXABLE, "p")} AND p.inlinks <= coalesce(o.
     count(*) FILTER (WHERE p.crawl_depth > {DEEP} AND least(p.crawl_depth, r.depth) > {DEEP}),
     count(*) FILTER (WHERE r.depth < p.crawl_depth)
 FROM linker_page p LEFT JOIN reached r ON r.page = p.id LEFT JOIN ours o ON o.page = p.id
-WHERE p.project_id = %(project)s AND {sql(PRESENT, "p")}
+WHERE p.project_id = %(project)s AND {sql(LIVE, "p")}
 """
 
 
@@ -340,23 +336,25 @@ def _site(project: Project, out: _LinksOut) -> SiteFigures:
     )
 
 
-def _work(project: Project, out: _LinksOut) -> WorkFigures:
+def _work(project: Project, out: _LinksOut, links: ReleasedLinks) -> WorkFigures:
     ready, changing, waiting = _next_release(project)
     return WorkFigures(
         **kept_counts(project).aggregate(
             to_review=total(TO_REVIEW),
             held=total(HELD),
-            accepted=total(ACCEPTED),
             exported=total(Q(status=EdgeStatus.EXPORTED)),
             rejected=total(Q(status=EdgeStatus.REJECTED)),
             withdrawn=total(Q(status=EdgeStatus.WITHDRAWN)),
         ),
         ready=ready,
         changing=changing,
-        to_go=out.to_go,
+        accepted=count_accepted(project),
+        to_go=links.states.get(LiveState.STILL_THERE, 0),
         waiting=waiting,
-        out=out.links,
-        live=out.live if out.looked_for else None,
+        released=links.released,
+        taken_off=links.taken_off,
+        out=links.released - links.taken_off,
+        live=links.live if out.looked_for else None,
     )
 
 
@@ -373,16 +371,16 @@ def _next_release(project: Project) -> tuple[int, int, int]:
     return found[""], changing, found[Held.SECOND]
 
 
-def _risks(project: Project, release: Release | None, out: _LinksOut) -> Risks:
+def _risks(project: Project, release: Release | None, out: _LinksOut, links: ReleasedLinks) -> Risks:
     sensitive = kept_counts(project).filter(is_sensitive=True).aggregate(opened=total(TO_REVIEW))
     groups = held_back.groups_of(release) if release else []
     return Risks(
         sensitive_open=sensitive["opened"],
         sensitive_out=out.sensitive,
-        targets_gone=out.targets_gone,
-        donors_gone=out.donors_gone,
-        missing=out.missing,
-        lost=out.lost,
+        targets_gone=links.to_see_to(LiveState.TARGET_GONE),
+        donors_gone=links.to_see_to(LiveState.DONOR_GONE),
+        missing=links.to_see_to(LiveState.MISSING),
+        lost=links.to_see_to(LiveState.LOST),
         held=tuple(HeldLinks(reason=Held(group.reason), links=group.links) for group in groups),
     )
 

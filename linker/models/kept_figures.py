@@ -10,9 +10,10 @@ from linker.models.project import Project
 class KeptFigures(models.Model):
     """The figures of a project as its last run left them: only runs write pages, links and vectors.
 
-    Of the pages that the newest import still held: `by_category`, [category id or null, pages, indexable, orphans] of
-    each category, without those below it; `languages`, [code, pages], the most common first; `vectors`, those that have
-    one, by the model's id. `missing`: the other pages. `body_links`: links in texts.
+    Of the live pages (LIVE in linker.models.querysets): `by_category`, [category id or null, pages, indexable, orphans]
+    of each category, without those below it; `languages`, [code, pages], the most common first; `vectors`, those that
+    have one, by the model's id. `missing`: pages that the newest import no longer held; `left`: those that it held as
+    merged, redirected or removed. `body_links`: links in texts.
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="kept_figures")
@@ -21,8 +22,17 @@ class KeptFigures(models.Model):
     vectors = models.JSONField(default=dict)
     pages = models.BigIntegerField(default=0)
     missing = models.BigIntegerField(default=0)
+    left = models.BigIntegerField(default=0, db_default=0)
     body_links = models.BigIntegerField(default=0)
     counted_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:
         return f"Figures of {self.project_id}"
+
+    @property
+    def indexable(self) -> int:
+        return sum(part[2] for part in self.by_category)
+
+    @property
+    def orphans(self) -> int:
+        return sum(part[3] for part in self.by_category)

@@ -51,7 +51,7 @@ class QueueOrder(models.TextChoices):
     """How suggestions are listed. All but the last keep those of a donor, an acceptor or a category together."""
 
     DONOR = "donor", _("Donor by donor, highest score first")
-    NEED = "need", _("Most needed first")
+    NEED = "need", _("Donor by donor, score and need together")
     TARGET = "target", _("Acceptor by acceptor, most needed first")
     CATEGORY = "category", _("Category by category")
     SCORE = "score", _("Highest score first, in one list")

@@ -4,7 +4,8 @@ A rule is a Q. The ORM filters by it; `sql` writes it as text for queries that a
 a row in memory. All three read the same Q, so they cannot disagree.
 
 Two things used to be called live. A page or a link is `PRESENT` where the newest import still held it. A page is `LIVE`
-where it is present and was not marked as merged, redirected or removed besides; only such a page takes part in a match.
+where it is present and was not marked as merged, redirected or removed besides; only such a page takes part in a match,
+and counts as a page where pages are counted. The others of the newest import have `LEFT`.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ MISSING = Q(missing_since__isnull=False)
 # Pages.
 LIVE_STATUS = Q(status="live")
 LIVE = PRESENT & LIVE_STATUS
+LEFT = PRESENT & ~LIVE_STATUS
 ANSWERED_200 = Q(status_code__isnull=True) | Q(status_code=200)  # a crawl need not say how a page answered
 ANSWERING = ANSWERED_200 & Q(redirect_url="")
 EMBEDDABLE = LIVE & ANSWERED_200
 # What holds of both pages of a new link. The project's rules and the form of the address come on top, see
 # linker.matching.eligibility.
 LINKABLE = LIVE & ANSWERING
-INDEXABLE = PRESENT & Q(indexable=True)
-NOT_INDEXABLE = PRESENT & Q(indexable=False)
+INDEXABLE = LIVE & Q(indexable=True)
+NOT_INDEXABLE = LIVE & Q(indexable=False)
 # Which pages may give a link at all, and receive one.
 GIVES = LINKABLE
 RECEIVES = LINKABLE & Q(indexable=True)

@@ -58,6 +58,7 @@ class RunStatus(models.TextChoices):
 
 
 ACTIVE = (RunStatus.QUEUED, RunStatus.RUNNING)
+MOST_STEPS = 12  # more are pages or the like, and are counted as such
 
 
 class Run(models.Model):
@@ -128,6 +129,11 @@ class Run(models.Model):
         if self.created_by is not None:
             return self.created_by.get_username()
         return gettext("by itself") if self.by_itself else gettext("command line")
+
+    @property
+    def step(self) -> int | None:
+        """Which step of `total` it is at, from 1; None where its work is counted in pages or the like."""
+        return min(self.done + 1, self.total) if 1 < self.total <= MOST_STEPS else None
 
     @property
     def percent(self) -> int:

@@ -13,6 +13,7 @@ from linker import audit
 from linker.errors import UserError
 from linker.models import ApartPage, ChangeKind, NotTheSame, PageGroup, PageTwin, Project, TwinKind
 from linker.pages.listing import WIDE
+from linker.pages.search import with_words
 from linker.query_strings import is_id, unknown_fields
 from linker.storage.cells import safe_cell_sql
 from linker.storage.locks import lock_project
@@ -77,8 +78,10 @@ def chosen_groups(project: Project, query: CopiesQuery) -> QuerySet[PageGroup]:
     if query.kind:
         groups = groups.filter(kind=query.kind)
     if query.text:
-        said = Q(page__url__icontains=query.text) | Q(page__title__icontains=query.text)
-        groups = groups.filter(Exists(PageTwin.objects.filter(said, group=OuterRef("pk"))))
+        twins = PageTwin.objects.filter(
+            with_words(project, query.text, "page_id", url="page__url", title="page__title")
+        )
+        groups = groups.filter(Exists(twins.filter(group=OuterRef("pk"))))
     return groups
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import reduce
 from hashlib import md5
@@ -32,11 +32,14 @@ from linker.models import (
     SensitiveRule,
 )
 from linker.models.linked import TEXT_LINK
-from linker.models.querysets import INDEXABLE, LINKABLE, MISSING, NOT_INDEXABLE, ORPHAN, PRESENT, PROPOSED
+from linker.models.querysets import INDEXABLE, LINKABLE, LIVE, MISSING, NOT_INDEXABLE, ORPHAN, PROPOSED
+from linker.models.search_words import Holds
 from linker.models.subtrees import subtree, subtrees
 from linker.pages.page_lists import page_ids
 from linker.pages.posed_links import as_seen, posed_to, without_posed
+from linker.pages.search import with_words
 from linker.query_strings import day_of, is_id, unknown_fields
+from linker.wording import AtLeast
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -46,9 +49,11 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from linker.engine.params import PageFilter
+    from linker.models import KeptFigures
 
 PAGE_SIZE = 50
 LINKS_SHOWN = 50  # of a page, on each side
+COUNTED = 10_000  # rows of a list, at most
 COMPARED = 2000  # addresses, at most, of each kind that may be near one
 FIELDS = {"q", "category", "show", "order", "sensitive", "role", "language", "since", "after"}
 UNKNOWN = "none"  # what stands for no language in addresses
@@ -56,7 +61,7 @@ UNKNOWN = "none"  # what stands for no language in addresses
 WIDE = ("body", "headings", "description")
 
 SHOW = {
-    "live": (_("All pages"), PRESENT),
+    "live": (_("All pages"), LIVE),
     "indexable": (_("Indexable"), INDEXABLE),
     "not-indexable": (_("Not indexable"), NOT_INDEXABLE),
     "orphans": (_("Orphans"), ORPHAN),
@@ -65,6 +70,8 @@ SHOW = {
     "redirected": (_("Redirected"), Q(status=PageStatus.REDIRECTED)),
     "removed": (_("Removed"), Q(status=PageStatus.REMOVED)),
 }
+# Of these, KeptFigures says how many there are.
+KEPT = {"live": "pages", "indexable": "indexable", "orphans": "orphans", "missing": "missing"}
 # The value sorted by is never null; ties are broken by id, in the same direction.
 ORDERS: dict[str, tuple[Any, Any, bool]] = {
     "crawl": (_("As crawled"), F("id"), False),
@@ -135,8 +142,7 @@ def chosen_pages(project: Project, query: PageListFilter) -> QuerySet[Page]:
     """The pages the filters leave, unordered."""
     pages = Page.objects.filter(SHOW[query.show][1], project=project)
     if query.text:
-        former = PageAddress.objects.filter(project=project, url__icontains=query.text).values("page")
-        pages = pages.filter(Q(title__icontains=query.text) | Q(url__icontains=query.text) | Q(pk__in=former))
+        pages = pages.filter(with_words(project, query.text, "linker_page.id"))
     if query.category is not None:
         category = Category.objects.filter(project=project, pk=query.category).first()
         pages = pages.filter(category__in=subtree(category)) if category else pages.none()
@@ -150,6 +156,19 @@ def chosen_pages(project: Project, query: PageListFilter) -> QuerySet[Page]:
     if query.since is not None:
         pages = pages.filter(first_seen_at__gte=project.begin_of(query.since))
     return pages
+
+
+def count(rows: QuerySet[Any]) -> int:
+    """How many rows a list has, as far as COUNTED."""
+    found = rows.order_by()[: COUNTED + 1].count()
+    return found if found <= COUNTED else AtLeast(COUNTED)
+
+
+def count_pages(project: Project, query: PageListFilter, figures: KeptFigures) -> int:
+    """How many pages the filters leave; those that the overview counts are as many as it says."""
+    if query.show in KEPT and replace(query, show="live", order="crawl", after=None) == PageListFilter():
+        return int(getattr(figures, KEPT[query.show]))
+    return count(chosen_pages(project, query))
 
 
 def sensitive_rule(project: Project, rule_id: int) -> SensitiveRule | None:
@@ -236,12 +255,12 @@ def nearest_addresses(project: Project, address: str, limit: int = 5) -> list[st
         return []
     path = urlsplit(forms[0]).path.rstrip("/")
     folder, _, name = path.rpartition("/")
-    likely = [Q(url__icontains=f"/{name}")] if name else []
+    likely = [Q(Holds("url", "title", text=name))] if name else []
     words = [word for word in re.split(r"[^0-9A-Za-z]+", name) if len(word) > 3][:8]
     if words:
-        likely.append(reduce(or_, (Q(url__icontains=word) for word in words)))
+        likely.append(reduce(or_, (Q(Holds("url", "title", text=word)) for word in words)))
     while folder:
-        likely.append(Q(url__contains=f"{folder}/"))
+        likely.append(Q(Holds("url", "title", text=folder)) & Q(url__contains=f"{folder}/"))
         folder = folder.rpartition("/")[0]
     pages, found = Page.objects.filter(project=project), set[str]()
     for condition in [*likely[:8], Q()]:
@@ -263,7 +282,7 @@ def body_links(page: Page, *, inward: bool) -> tuple[list[ExistingLink], int]:
     side, other = ("target", "source") if inward else ("source", "target")
     links = without_posed(page.project, ExistingLink.objects.filter(TEXT_LINK, **{side: page}))
     rows = links.select_related(other).defer(*(f"{other}__{name}" for name in WIDE)).order_by("pk")
-    return list(rows[:LINKS_SHOWN]), links.count()
+    return list(rows[:LINKS_SHOWN]), count(links)
 
 
 def suggestions(page: Page, user: User, *, as_donor: bool) -> tuple[list[CandidateEdge], int]:
@@ -274,7 +293,7 @@ def suggestions(page: Page, user: User, *, as_donor: bool) -> tuple[list[Candida
     rows = edges.select_related(other, "tier").defer(*(f"{other}__{name}" for name in WIDE)).order_by("-score", "pk")
     posed = posed_to(page.project, user, **{side: page})
     found = as_seen(page.project, user, list(rows[:LINKS_SHOWN])) + posed
-    return sorted(found, key=lambda edge: (-edge.score, edge.pk))[:LINKS_SHOWN], edges.count() + len(posed)
+    return sorted(found, key=lambda edge: (-edge.score, edge.pk))[:LINKS_SHOWN], count(edges) + len(posed)
 
 
 def count_chosen(project: Project, chosen: PageFilter, section: Collection[int] = ()) -> int:

@@ -18,7 +18,7 @@ from linker.engine.roles.policy import LABELS, PageRole
 from linker.engine.roles.words import plain
 from linker.models import Block, Category, Page, Project, RoleRule
 from linker.models.linked import TEXT_LINK
-from linker.models.querysets import LINKABLE, PRESENT, sql
+from linker.models.querysets import LEFT, LINKABLE, PRESENT, sql
 from linker.pages.report import RolesReport
 from linker.runs.lifecycle import no_progress
 from linker.storage.copy import copy_rows_in
@@ -94,7 +94,7 @@ def find_roles(project: Project, progress: Progress = no_progress) -> dict[str, 
         return before, _Role(found.role.value, found.why[:300], found.day, by_rule(facts.url))
 
     changed = _write(rows, decide, lambda done: progress(done, pages, "Finding page roles"))
-    return {"roles": role_counts(project, LINKABLE), "roles_changed": changed}
+    return {"roles": _listed(_by_role(project, LINKABLE)), "roles_changed": changed}
 
 
 def apply_role_rules(project: Project) -> int:
@@ -114,14 +114,21 @@ def apply_role_rules(project: Project) -> int:
     return _write(rows, decide, lambda done: None)
 
 
-def role_counts(project: Project, rule: Q = PRESENT) -> dict[str, int]:
-    """Pages of which the rule holds by the role in force, in the order in which roles are listed."""
+def role_counts(project: Project) -> dict[str, int]:
+    """Live pages by the role in force, in the order in which roles are listed."""
+    return _listed(_by_role(project, PRESENT) - _by_role(project, LEFT))  # the index holds those that are present
+
+
+def _by_role(project: Project, rule: Q) -> Counter[str]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT role_in_force, count(*) FROM linker_page WHERE project_id = %s AND {sql(rule)} GROUP BY 1",
             [project.pk],
         )
-        counts = dict(cursor.fetchall())
+        return Counter(dict(cursor.fetchall()))
+
+
+def _listed(counts: Counter[str]) -> dict[str, int]:
     return {role.value: counts[role.value] for role in LABELS if role.value in counts}
 
 

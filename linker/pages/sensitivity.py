@@ -19,7 +19,7 @@ from linker.engine.sensitivity.matcher import Matcher, Place
 from linker.engine.sensitivity.words import KINDS, entries, likely_language, own_entry, word_key
 from linker.models import CandidateEdge, Category, Page, Project, SensitiveRule, SensitiveState
 from linker.models.edge_counts import kept_counts, total
-from linker.models.querysets import PRESENT, sql
+from linker.models.querysets import LIVE, sql
 from linker.models.subtrees import tree_sql
 from linker.pages.languages import usual_language
 from linker.pages.report import SensitiveReport
@@ -377,7 +377,7 @@ class _Look:
 
     def propose_site(self) -> int:
         """Proposes the whole site where most of it is about a subject. Returns how many live pages are sensitive."""
-        live = Page.objects.filter(PRESENT, project=self.project).count()
+        live = Page.objects.filter(LIVE, project=self.project).count()
         known = {rule.kind for rule in self.rules if rule.whole_site}
         home = self._home_kinds()
         counts = _sensitive_counts(self.project)
@@ -410,7 +410,7 @@ def _language(project: Project) -> str | None:
 
 def _filled_categories(project: Project, categories: Iterable[Category]) -> set[int]:
     """Those with a live page in them or below."""
-    live = Page.objects.filter(PRESENT, project=project, category__isnull=False)
+    live = Page.objects.filter(LIVE, project=project, category__isnull=False)
     filled = set(live.order_by().values_list("category_id", flat=True).distinct())
     for category in sorted(categories, key=lambda one: -one.depth):
         if category.pk in filled and category.parent_id is not None:
@@ -426,7 +426,7 @@ def _sensitive_counts(project: Project) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(
             "WITH RECURSIVE page AS (SELECT id FROM linker_page WHERE project_id = %(project)s "
-            f"AND {sql(PRESENT)}), {_REASONS} SELECT coalesce(r.kind, ''), count(DISTINCT page) FROM found "
+            f"AND {sql(LIVE)}), {_REASONS} SELECT coalesce(r.kind, ''), count(DISTINCT page) FROM found "
             "JOIN linker_sensitiverule r ON r.id = found.rule GROUP BY GROUPING SETS ((r.kind), ())",
             {"project": project.pk, "counted": []},
         )
@@ -438,7 +438,7 @@ def count_pages(rules: Sequence[SensitiveRule]) -> None:
     if not rules:
         return
     counted = _counted_words(rules) | _counted_categories(rules)
-    live = Page.objects.filter(PRESENT, project=rules[0].project_id)
+    live = Page.objects.filter(LIVE, project=rules[0].project_id)
     for rule in rules:
         if rule.whole_site:
             rule.pages, rule.places, rule.examples = live.count(), {}, _titles(live)
@@ -463,14 +463,14 @@ def _counted_words(rules: Sequence[SensitiveRule]) -> _Counted:
             JOIN LATERAL (
                 SELECT sum(n)::bigint AS pages, jsonb_object_agg(place, n)::text AS places FROM (
                     SELECT s.place, count(*) AS n FROM linker_sensitivepage s JOIN linker_page p ON p.id = s.page_id
-                    WHERE s.rule_id = rule.id AND {sql(PRESENT, "p")} GROUP BY 1
+                    WHERE s.rule_id = rule.id AND {sql(LIVE, "p")} GROUP BY 1
                 ) by_place
             ) c ON c.pages > 0
             JOIN LATERAL (
                 SELECT array_agg(title) AS titles FROM (
                     SELECT left(coalesce(nullif(p.title, ''), p.url), 200) AS title
                     FROM linker_sensitivepage s JOIN linker_page p ON p.id = s.page_id
-                    WHERE s.rule_id = rule.id AND {sql(PRESENT, "p")} ORDER BY s.page_id LIMIT %s
+                    WHERE s.rule_id = rule.id AND {sql(LIVE, "p")} ORDER BY s.page_id LIMIT %s
                 ) first
             ) e ON true
             """,
@@ -486,7 +486,7 @@ def _counted_categories(rules: Sequence[SensitiveRule]) -> _Counted:
             f"""
             WITH RECURSIVE {tree_sql("tree", chosen, key="rule")}
             SELECT tree.rule, count(*), (array_agg(p.id ORDER BY p.id))[1:%s] FROM tree
-            JOIN linker_page p ON p.category_id = tree.category AND {sql(PRESENT, "p")} GROUP BY 1
+            JOIN linker_page p ON p.category_id = tree.category AND {sql(LIVE, "p")} GROUP BY 1
             """,
             [[rule.pk for rule in rules if rule.category_id is not None], EXAMPLES],
         )

@@ -7,7 +7,7 @@ from django.db.models import Count
 
 from linker.models import ExistingLink, KeptFigures, Page, PageEmbedding, Project, Run, RunKind
 from linker.models.linked import TEXT_LINK
-from linker.models.querysets import INDEXABLE, MISSING, ORPHAN, PRESENT, of, sql
+from linker.models.querysets import INDEXABLE, LEFT, LIVE, MISSING, ORPHAN, of, sql
 
 
 def changes_figures(run: Run) -> bool:
@@ -34,13 +34,13 @@ def keep_figures(project: Project) -> KeptFigures:
 
 def _counted(project: Project) -> KeptFigures:
     # Names of their own: an aggregate named like a column would stand for it in the filters that follow.
-    rows = Page.objects.filter(PRESENT, project=project).order_by().values_list("category").annotate(
+    rows = Page.objects.filter(LIVE, project=project).order_by().values_list("category").annotate(
         present_count=Count("project"),
         indexable_count=Count("project", filter=INDEXABLE),
         orphan_count=Count("project", filter=ORPHAN),
     )  # fmt: skip
     by_category = [list(row) for row in rows]
-    vectors = PageEmbedding.objects.filter(of("page", PRESENT), page__project=project).order_by().values_list("model")
+    vectors = PageEmbedding.objects.filter(of("page", LIVE), page__project=project).order_by().values_list("model")
     return KeptFigures(
         project=project,
         by_category=by_category,
@@ -48,15 +48,16 @@ def _counted(project: Project) -> KeptFigures:
         vectors={str(model): pages for model, pages in vectors.annotate(pages=Count("page"))},
         pages=sum(pages for _, pages, *_ in by_category),
         missing=Page.objects.filter(MISSING, project=project).count(),
+        left=Page.objects.filter(LEFT, project=project).count(),
         body_links=ExistingLink.objects.filter(TEXT_LINK, project=project).count(),
     )
 
 
 def language_counts(project: Project) -> dict[str, int]:
-    """Pages of the last import by the language they count as, the most common first; "" where none is known."""
+    """Live pages by the language they count as, the most common first; "" where none is known."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT own_language, count(*) FROM linker_page WHERE project_id = %s AND {sql(PRESENT)} "
+            f"SELECT own_language, count(*) FROM linker_page WHERE project_id = %s AND {sql(LIVE)} "
             "GROUP BY 1 ORDER BY 2 DESC, 1",
             [project.pk],
         )

@@ -38,6 +38,12 @@ def lookup(values: dict[Any, Any], key: Any) -> Any:
 
 
 @register.filter
+def counted(count: int | str) -> str:
+    """A number with commas, and with a plus where counting stopped; nothing where a page has no counts."""
+    return count if isinstance(count, str) else number(count)
+
+
+@register.filter
 def within(label: Any) -> str:
     """A label in the middle of a sentence."""
     return wording.within(label)

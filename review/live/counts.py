@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import connection
@@ -11,6 +12,8 @@ from django.db.models import Sum
 from review.models import LiveState, PublishedCount
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from linker.models import Project
 
 # One statement sees one state of the links and of their counts, which every transaction writes together.
@@ -32,6 +35,39 @@ WITH taken AS (
 INSERT INTO review_publishedcount (project_id, state, is_closed, number)
 SELECT %(project)s, state, is_closed, sum(number) FROM taken GROUP BY 2, 3 HAVING sum(number) <> 0
 """
+
+
+ON_THE_SITE = (LiveState.LIVE, LiveState.DIFFERENT, LiveState.MOVED)
+TAKEN_OFF = (LiveState.REMOVED, LiveState.STILL_THERE)  # a release has removed it
+
+
+@dataclass(frozen=True)
+class ReleasedLinks:
+    """Released links by state, in all and those that nobody has closed: what *On the site* and the report count."""
+
+    states: Mapping[LiveState, int]
+    still_open: Mapping[LiveState, int]
+
+    @property
+    def released(self) -> int:
+        """Those that any release has added, whatever became of them."""
+        return sum(self.states.values())
+
+    @property
+    def taken_off(self) -> int:
+        return sum(self.states.get(state, 0) for state in TAKEN_OFF)
+
+    @property
+    def live(self) -> int:
+        return sum(self.states.get(state, 0) for state in ON_THE_SITE)
+
+    def to_see_to(self, state: LiveState) -> int:
+        """Those in a state that nobody has closed."""
+        return self.still_open.get(state, 0)
+
+
+def released_links(project: Project) -> ReleasedLinks:
+    return ReleasedLinks(*counts(project))
 
 
 def counts(project: Project) -> tuple[dict[LiveState, int], dict[LiveState, int]]:

@@ -19,7 +19,7 @@ from linker.models.edge_counts import kept_counts, total
 from linker.models.querysets import ACCEPTED, REOPENED
 from linker.models.subtrees import categories_below
 from linker.query_strings import is_id, unknown_fields
-from review.live.counts import counts
+from review.live.counts import released_links
 from review.live.seeing import AT_REST
 from review.models import Decision, LiveState, PublishedLink, Verb
 
@@ -35,7 +35,6 @@ STUCK_DAYS = 30
 RELEASED_BEFORE = 10_000
 SAMPLED = 1000  # newest links, of which the length of a step is the median
 MOST = 5000  # links that are counted for a filter
-ON_THE_SITE = (LiveState.LIVE, LiveState.DIFFERENT, LiveState.MOVED)
 # Given to nobody, or to somebody who has left the project.
 WITH_NOBODY = Q(owner=None) | ~Exists(Membership.objects.filter(project=OuterRef("project"), user=OuterRef("owner")))
 TO_SEE_TO = tuple(state for state in LiveState if state not in AT_REST)
@@ -70,11 +69,9 @@ class Funnel:
 
 def funnel(project: Project) -> Funnel:
     proposed = int(kept_counts(project).aggregate(links=total())["links"])
-    states, still_open = counts(project)
-    released = sum(states.values())
-    approved = released + _accepted(project)
-    live = sum(states.get(state, 0) for state in ON_THE_SITE)
-    lost = states.get(LiveState.LOST, 0)
+    out = released_links(project)
+    released, live, lost = out.released, out.live, out.states.get(LiveState.LOST, 0)
+    approved = released + count_accepted(project)
     to_release, to_live = _days_a_step(project)
     return Funnel(
         steps=[
@@ -85,8 +82,8 @@ def funnel(project: Project) -> Funnel:
             Step(_("Lost"), lost, _share(lost, released)),
         ],
         lost=lost,
-        states={state: still_open[state] for state in LiveState if states.get(state)},
-        closed=released - sum(still_open.values()),
+        states={state: out.to_see_to(state) for state in LiveState if out.states.get(state)},
+        closed=released - sum(out.still_open.values()),
         stuck=number_stuck(project, STUCK_DAYS),
         to_release=to_release,
         to_live=to_live,
@@ -94,7 +91,7 @@ def funnel(project: Project) -> Funnel:
     )
 
 
-def _accepted(project: Project) -> int:
+def count_accepted(project: Project) -> int:
     """Accepted links that no release has named. Those that one did are few, and taken off what is kept: what came back
     to the queue, and what was withdrawn, of which the RELEASED_BEFORE that left last are looked at."""
     accepted = int(kept_counts(project).aggregate(links=total(ACCEPTED))["links"])

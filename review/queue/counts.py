@@ -14,9 +14,9 @@ from django.db import connection
 from django.db.models import Q, Sum
 from django.utils import timezone
 
-from linker import wording
 from linker.models import EdgeStatus, Project, Tier
 from linker.models.querysets import ACCEPTED, PROPOSED, STALE, UNDECIDED, holds, of
+from linker.wording import AtLeast
 from review.models import AFTER_RELEASE, Decision, KnownReading, SecondReading, SetAside, Verb
 from review.overlap import newest_due
 from review.queue import opinions
@@ -33,15 +33,6 @@ if TYPE_CHECKING:
 MOST = 5_000
 SENSITIVE = ~Q(sensitive="")
 DECIDES = (Verb.ACCEPT, Verb.EDIT, Verb.REJECT)
-
-
-class AtLeast(int):
-    """A number that counting stopped at: there may be more."""
-
-
-def in_words(number: int) -> str:
-    """With commas, and with a plus where counting stopped."""
-    return wording.number(number) + ("+" if isinstance(number, AtLeast) else "")
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
 
-from linker.models import Page, PageAddress
 from linker.models.search_words import PATTERN, WORDS, Holds
+from linker.pages.search import MANY_PAGES, pages_with_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from linker.models import Project
 
-# Where more pages hold the words, the list meets one of their edges soon enough, and asks each edge's pages.
-MANY_PAGES = 10_000
 # Edges of so many pages are counted, of each a few dozen.
 COUNTED_PAGES = 300
 _OF_PAGES = "linker_candidateedge.source_id = ANY (%s::bigint[]) OR linker_candidateedge.target_id = ANY (%s::bigint[])"
@@ -31,13 +29,7 @@ class Search:
     """The pages of a project that hold the words of `text`."""
 
     def __init__(self, project: Project, text: str) -> None:
-        self.text = text
-        pages = Page.objects.filter(Holds("url", "title", text=text), project=project)
-        found = list(pages.values_list("pk", "successor")[: MANY_PAGES + 1])
-        moved = PageAddress.objects.filter(Holds("url", text=text), project=project)
-        former = moved.values_list("page", flat=True)[: MANY_PAGES + 1]
-        led_on = (successor for _, successor in found if successor is not None)
-        self.pages = list(dict.fromkeys([*(pk for pk, _ in found), *led_on, *former]))
+        self.text, self.pages = text, pages_with_words(project, text)
 
     def holds(self) -> Q | RawSQL:
         """The condition for the edges that hold the words."""

@@ -83,6 +83,7 @@ def test_links_that_the_site_has_or_cannot_have_are_not_counted_as_to_come(site)
     PublishedLink.objects.filter(pk=link.pk).update(is_out=True)
     there.delete()
     Page.objects.filter(pk=home.pk).update(status_code=404, indexable=False)
+    verify(site)
     report = report_of(written(site))
     assert report.site.text_links_after == report.site.text_links
     assert report.risks.donors_gone == 2

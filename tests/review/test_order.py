@@ -48,7 +48,7 @@ def test_the_order_can_be_switched_on_the_page_and_is_kept_by_its_links(project,
     page = client_for(viewer).get(f"{PAGE}?order=need")
     assert page.context["chosen"].order == Order.NEED
     form = client_for(viewer).get(f"{PAGE}all-filters/?order=need").content.decode()
-    assert '<option value="need" selected>Most needed first</option>' in form
+    assert '<option value="need" selected>Donor by donor, score and need together</option>' in form
     assert 'href="?status=accepted&amp;order=need"' in page.content.decode()
     cards = client_for(viewer).get(f"{DECK}?order=need").json()["cards"]
     assert [card["edge"] for card in cards] == [edge.pk for edge in reversed(edges)]

@@ -13,12 +13,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from linker.models import CandidateEdge, EdgeCount
+from linker.wording import AtLeast
+from linker.wording import number as in_words
 from review.decisions import decide_edges
 from review.models import SetAside, Verb
 from review.queue import counts, search, selectors
-from review.queue.counts import AtLeast, queue_counts
+from review.queue.counts import queue_counts
 from review.queue.filters import ALL, Order, QueueFilter
-from review.templatetags.review_tags import counted as in_words
 from tests.factories import make_category, make_edge, make_page
 
 if TYPE_CHECKING:

@@ -132,8 +132,9 @@ class ProjectForm(forms.ModelForm):
                 "queries. Takes effect at the next match."
             ),
             "queue_order": gettext_lazy(
-                "How suggestions to review are sorted unless another order is chosen in the queue. “Most "
-                "needed first” weighs the probability of a suggestion by how much its acceptor needs links."
+                "How suggestions to review are sorted unless another order is chosen in the queue. “Donor "
+                "by donor, score and need together” weighs the probability of a suggestion by how much its acceptor "
+                "needs links."
             ),
             "gap_links": gettext_lazy(
                 "Where the accept button puts a link that belongs in the text if the text has no words for it. "

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.http import HttpRequest, HttpResponse
 
-    from linker.models import Project
+    from linker.models import KeptFigures, Project
 
 
 @require_safe
@@ -37,14 +37,15 @@ def pages(request: HttpRequest, slug: str) -> HttpResponse:
     project = membership.project
     query = reads.PageListFilter.from_query(request.GET)
     rows, following = reads.listed_pages(project, query)
-    languages = _languages(project, query)
+    figures = site_figures(project)
+    languages = _languages(figures, query)
     context = shell(
         membership,
         "pages",
         query=query,
         rule=reads.sensitive_rule(project, query.rule) if query.rule is not None else None,
         rows=rows,
-        count=reads.chosen_pages(project, query).count(),
+        count=reads.count_pages(project, query, figures),
         first_query=urlencode(query.to_query()),
         missing_query="" if rows else _among_the_missing(project, query),
         next_query=urlencode({**query.to_query(), "after": following}) if following else "",
@@ -75,9 +76,9 @@ def page_role(request: HttpRequest, slug: str, page_id: int) -> HttpResponse:
     return redirect("page", slug, page_id)
 
 
-def _languages(project: Project, query: reads.PageListFilter) -> list[tuple[str, str]]:
+def _languages(figures: KeptFigures, query: reads.PageListFilter) -> list[tuple[str, str]]:
     """The languages to choose from, the most common first, where there are several, or one was asked for."""
-    counts = dict(site_figures(project).languages)
+    counts = dict(figures.languages)
     if len(counts) < 2 and not query.language:
         return []
     codes = [code or reads.UNKNOWN for code in counts]

@@ -21,15 +21,14 @@ from linker.errors import UserError
 from linker.models import Role
 from linker.models.querysets import UNDECIDED
 from linker.projects.access import member, posts
-from linker.wording import number
+from linker.wording import AtLeast, number
 from review import decisions, undoing
 from review.allowed import MayNotLink
 from review.models import RULES_OUT, SetAside, Verb, Where
 from review.queue import known_cards, second_readings, selectors
 from review.queue.assignments import assigned_to
 from review.queue.card_words import name_of
-from review.queue.counts import AtLeast, Counts, queue_counts
-from review.queue.counts import in_words as in_words_of
+from review.queue.counts import Counts, queue_counts
 from review.queue.excerpt import REACH
 from review.queue.operations import (
     MAX_OPERATIONS,
@@ -110,7 +109,7 @@ def _menu(counts: Counts) -> dict[str, str]:
     """The numbers of the menu of statuses, in words."""
     known = {value: counts.of(value) for value, _label in selectors.statuses()}
     return {
-        name: in_words_of(count)
+        name: number(count)
         for name, count in (known | {"later": counts.later, "asked": counts.asked, "waiting": counts.waiting}).items()
     }
 

@@ -244,3 +244,16 @@ def test_after_a_save_the_next_run_is_held_against_the_run_the_save_was_for(proj
     assert tier_notice(project) is None
     other = finished(project, LEARNED, model=make_model(8, "a-new-model"))
     assert tier_notice(project).run == other
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "said", "percent"), [(0, 5, "Step 1 of 5", False), (40, 80, "40 of 80", True), (0, 1, "", False)]
+)
+def test_a_run_says_which_step_it_is_at_or_how_much_it_has_done(
+    project, client_for, viewer, done, total, said, percent
+):
+    run = make_run(project, RunKind.CAPS, status="running", done=done, total=total, stage="Reading tiers")
+    page = compact(client_for(viewer).get(reverse("run_state", args=[project.slug, run.pk])).text)
+    assert said in page
+    assert ("50%" in page) == percent
+    assert "0 of" not in page.replace("40 of 80", "")
