@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 
 from linker.engine.text.clean import visible
 from linker.engine.text.sentences import sentences
-from linker.models import EdgeStatus, Page
-from linker.models.querysets import UNDECIDED, holds
+from linker.models import Page
+from linker.models.querysets import UNDECIDED, holds, of
 from linker.reports.sentences import in_words
 from review import anchor_warnings
 from review.approvals import approvals_of
@@ -68,7 +68,7 @@ def links_of(draft: ReleaseDraft, chosen: Chosen, behind: Mapping[int, Held]) ->
     if chosen.get("judged"):
         links = links.filter(edge__in=_judged_bad(draft.project))
     if chosen.get("unreviewed"):
-        links = links.filter(edge__status=EdgeStatus.SUGGESTED)
+        links = links.filter(of("edge", UNDECIDED))
     return links
 
 

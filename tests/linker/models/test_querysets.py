@@ -46,9 +46,12 @@ OF_PAGES = {
         and not page.redirect_url
         and page.indexable
     ),
-    "INDEXABLE": lambda page: page.missing_since is None and page.indexable,
-    "NOT_INDEXABLE": lambda page: page.missing_since is None and not page.indexable,
-    "ORPHAN": lambda page: page.missing_since is None and page.indexable and page.inlinks == 0,
+    "LEFT": lambda page: page.missing_since is None and page.status != "live",
+    "INDEXABLE": lambda page: page.missing_since is None and page.status == "live" and page.indexable,
+    "NOT_INDEXABLE": lambda page: page.missing_since is None and page.status == "live" and not page.indexable,
+    "ORPHAN": lambda page: (
+        page.missing_since is None and page.status == "live" and page.indexable and page.inlinks == 0
+    ),
 }
 OF_EDGES = {
     "UNDECIDED": lambda edge: edge.status == "suggested",

@@ -42,7 +42,9 @@ def names(project, **query: str) -> set[str]:
     [
         ({}, {"tent", "shop", "more", "hidden"}),
         ({"q": "TENT"}, {"tent"}),
-        ({"q": "%"}, {"shop"}),
+        ({"q": "ten"}, {"tent"}),
+        ({"q": "100 sho"}, {"shop"}),
+        ({"q": "ent"}, set()),
         ({"q": "/more"}, {"more"}),
         ({"category": "Shop"}, {"tent", "shop"}),
         ({"category": "Shop/Tents"}, {"tent"}),
