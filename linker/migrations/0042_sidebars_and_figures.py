@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('linker', '0040_run_by_itself'),
+        ('linker', '0041_restore_pages'),
     ]
 
     operations = [
