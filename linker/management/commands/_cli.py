@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from linker.runs.reports import Report
 
 MOST_SENTENCES = 5
-LINE_EVERY = 5.0  # seconds, where progress is written in lines
+LINE_EVERY = 10.0  # seconds, where progress is written in lines
 
 
 class ProjectCommand(BaseCommand):
