@@ -203,6 +203,7 @@ def hostile_files() -> dict[str, bytes]:
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is bounded on Linux alone")
 def test_archives_made_to_fill_the_memory_or_the_time_are_refused_within_1_gib(tmp_path):
@@ -288,7 +289,7 @@ def test_a_great_number_as_a_position_in_json_is_no_fault(project, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("length", [20_000, 450], ids=["beyond what is remembered", "as long as what is remembered"])
+@pytest.mark.parametrize("length", [pytest.param(20_000, marks=pytest.mark.nightly), 450])
 def test_what_a_file_says_ever_otherwise_and_at_length_is_not_all_remembered(monkeypatch, length):
     """Addresses, types, rels and places of links, each another one: a file made to fill the memory."""
     monkeypatch.setattr(memo, "MEMO_BYTES", 2**20)

@@ -83,8 +83,15 @@ def _jobs(pool: subprocess.Popen[bytes]) -> list[psutil.Process]:
     return [child for child in children if os.getpgid(child.pid) == child.pid]
 
 
-@pytest.mark.parametrize("kind", LAST_WRITTEN)
-@pytest.mark.parametrize("fault", ["killed", "cancelled"])
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        ("pages", "killed"),
+        ("links", "cancelled"),
+        pytest.param("pages", "cancelled", marks=pytest.mark.nightly),
+        pytest.param("links", "killed", marks=pytest.mark.nightly),
+    ],
+)
 def test_an_import_that_is_stopped_in_the_middle_leaves_nothing_half_done(
     project, worker_processes, tmp_path, kind, fault
 ):

@@ -62,6 +62,7 @@ def test_twice_as_much_takes_at_most_about_twice_the_steps(work, made):
     assert twice <= 2.2 * once + 200
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_no_regular_expression_backtracks_beyond_measure():
     """In a process that is ended where it does: its last line then names the expression."""

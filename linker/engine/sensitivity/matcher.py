@@ -51,6 +51,7 @@ class Matcher:
         self._starts = _Starts()
         for entry in listed:
             self._starts.add(entry)
+        self._starts.note_lengths()
         self._any = _any_of(form for entry in listed for form in entry.forms)
 
     def in_pages(self, pages: Sequence[Words]) -> Iterator[tuple[int, Found]]:
@@ -152,6 +153,9 @@ class _Starts(dict[str, "list[tuple[tuple[str, ...], Entry]]"]):
                 self._stems.setdefault((stem, True), []).append(one)
             if stem == first:
                 self._whole.setdefault(stem, []).append(one)
+
+    def note_lengths(self) -> None:
+        """Once all entries are added."""
         self._lengths = sorted({len(stem) for stem, _ in self._stems})
 
     def __missing__(self, word: str) -> list[tuple[tuple[str, ...], Entry]]:

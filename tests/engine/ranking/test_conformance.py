@@ -146,6 +146,7 @@ def test_no_donor_has_more_than_the_pool_and_no_pair_scores_less_than_was_asked_
     assert ranked.score.min() >= least
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_four_times_the_pages_take_four_times_the_memory_and_not_sixteen_times(name: str) -> None:
     few, many = peak(name, 300), peak(name, 1200)

@@ -117,7 +117,13 @@ def test_the_sweep_of_the_pool_starts_what_redis_has_forgotten(site, worker_proc
     assert Run.objects.filter(kind=RunKind.FETCH).count() == 1
 
 
-@pytest.mark.parametrize("whole_worker", [False, True], ids=["the job is killed", "the worker is killed"])
+@pytest.mark.parametrize(
+    "whole_worker",
+    [
+        pytest.param(False, marks=pytest.mark.nightly, id="the job is killed"),
+        pytest.param(True, id="the worker is killed"),
+    ],
+)
 def test_a_scheduled_fetch_of_wordpress_that_is_killed_goes_on_and_asks_for_no_text_twice(fake, run_jobs, whole_worker):
     schedule = scheduled("wordpress", fake.address, pause=0)
     come_at(schedule, timezone.now() - timedelta(minutes=1))

@@ -580,9 +580,10 @@ def site(project) -> list[Page]:
             {"ranking": Ranking.COSINE, "levels_up": 1, "inline_per_donor": 0, "related_per_donor": 2, "per_target": 2},
             {"linked", "excluded", "too-far", "donor-full"},
         ),
-        (
+        pytest.param(
             {"ranking": Ranking.COSINE, "levels_up": 3, "threshold": 0.9, "inline_per_donor": 5},
             {"linked", "excluded", "below-floor"},
+            marks=pytest.mark.nightly,
         ),
         (
             {"ranking": Ranking.FORMULA, "threshold": 0.6, "inline_per_donor": 0, "related_per_donor": 1},
