@@ -2,6 +2,7 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.core.signals import request_finished
+from django.db.backends.signals import connection_created
 from django.utils import translation
 
 
@@ -11,8 +12,10 @@ class LinkerConfig(AppConfig):
 
     def ready(self) -> None:
         from linker import checks  # noqa: F401  (registers them)
+        from linker.operations import limits
 
         request_finished.connect(forget_language, dispatch_uid="forget_language")
+        connection_created.connect(limits.limit_new_connection, dispatch_uid="limit_new_connection")
 
 
 def forget_language(**kwargs: Any) -> None:

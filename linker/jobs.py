@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db import DatabaseError
+
 from linker import notifications
 from linker.embedding.service import run_embed
 from linker.matching.batches import batches_left, enqueue_batches, run_batch
@@ -64,7 +66,12 @@ def match(run_id: int) -> None:
 
 
 def match_batch(run_id: int, number: int) -> None:
-    outages.outlast(lambda: _match_batch(run_id, number))
+    try:
+        outages.outlast(lambda: _match_batch(run_id, number))
+    except DatabaseError as error:
+        if not outages.is_lock_conflict(error):
+            raise
+        lifecycle.fail_run(run_id, outages.LOCK_CONFLICT.sentence)
 
 
 def _match_batch(run_id: int, number: int) -> None:
@@ -72,7 +79,7 @@ def _match_batch(run_id: int, number: int) -> None:
     try:
         run_batch(run, number)
     except Exception as error:
-        if not outages.is_away(error):
+        if not outages.is_away(error) and not outages.is_lock_conflict(error):
             lifecycle.fail_run(run_id, f"An unexpected error stopped batch {number}: {error!r}")
         raise
     if run.is_active and not batches_left(run):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from linker.operations import limits
+from linker.web.views.busy import busy
 from linker.web.views.health import healthz
 from linker.web.views.settings.stale import refused
 
@@ -39,6 +41,20 @@ def not_stored(get_response: Answer) -> Answer:
         return response
 
     return middleware
+
+
+class RequestLimits:
+    """Bounds how long a request waits for the database, and says so where that was too long."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        limits.limit(limits.of_requests())
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        return busy(request, error)
 
 
 class StaleForms:

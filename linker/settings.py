@@ -62,6 +62,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "linker.middleware.health",
+    "linker.middleware.RequestLimits",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "linker.middleware.not_stored",
@@ -120,6 +121,13 @@ DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 10)
 
 REDIS_IS_EMBEDDED = not env.str("REDIS_URL", "")
 REDIS_URL = env.str("REDIS_URL", "") or f"unix://{embedded.redis_socket(VAR)}"
+
+# How many seconds requests, and jobs and commands, wait for a lock; how long a statement of a request may take, and how
+# long its transaction may wait for it to go on. See linker.operations.limits.
+REQUEST_LOCK_SECONDS = env.float("REQUEST_LOCK_SECONDS", 3)
+REQUEST_STATEMENT_SECONDS = env.float("REQUEST_STATEMENT_SECONDS", 60)
+REQUEST_IDLE_SECONDS = env.float("REQUEST_IDLE_SECONDS", 60)
+JOB_LOCK_SECONDS = env.float("JOB_LOCK_SECONDS", 60)
 
 # Timeouts of jobs are in linker.runs.job_queue, job by job; RQ's own default of 180 s is never used.
 RQ_QUEUES = {name: {"URL": REDIS_URL, "DB": 0, "DEFAULT_TIMEOUT": 3600} for name in ("default", "match")}

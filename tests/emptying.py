@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from django.db import connection, transaction
 from django.test import TransactionTestCase
 
+from linker.operations import limits
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -29,6 +31,7 @@ def _tables() -> list[str]:
 
 
 def _empty_tables(self: TransactionTestCase) -> None:
+    limits.limit(limits.of_jobs())  # a request of the test has left its own
     with transaction.atomic(), connection.cursor() as cursor:
         # As TRUNCATE does: whatever another connection is about is over by then.
         cursor.execute(f"LOCK TABLE {', '.join(_tables())} IN ACCESS EXCLUSIVE MODE")

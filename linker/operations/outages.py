@@ -35,7 +35,12 @@ OF_CONNECTIONS = (db.OperationalError, db.InterfaceError, psycopg.OperationalErr
 PASSING_STATES = {"57P01", "57P02", "57P03", "53300"}
 PASSING_CLASS = "08"
 STARTING_OR_STOPPING = ("starting up", "shutting down", "recovery mode", "too many", "not yet accepting")
+# PostgreSQL has ended one of two that waited for each other, or one that waited too long for a lock, or one of two that
+# wrote the same. Nothing of the transaction is left, and the same may well succeed later.
+LOCK_CONFLICT_STATES = {"40P01", "55P03", "40001"}
+TIMED_OUT_STATE = "57014"
 MAX_LOSSES = 10
+PAUSES = (1, 2, 5, 10, 20)  # seconds before the same is tried again, where others were in the way
 LOOK_SECONDS = 0.5
 LOG_SECONDS = 30
 
@@ -54,6 +59,16 @@ NOT_MIGRATED = Trouble(
     gettext_lazy(
         "The database is not set up for this version. The person who runs the server has to run ./manage.py migrate."
     ),
+)
+LOCK_CONFLICT = Trouble(
+    "Other work held the same rows of the database for too long. Nothing is half done. Wait until the runs under way "
+    "have ended, then start it again.",
+    gettext_lazy("Someone else is saving a change. Try again in a moment."),
+    passes=True,
+)
+TIMED_OUT = Trouble(
+    "A statement of a request took longer than REQUEST_STATEMENT_SECONDS. Nothing is half done.",
+    gettext_lazy("This took too long, so nothing was changed. Try again later."),
 )
 NO_PGVECTOR = Trouble(
     "PostgreSQL lacks pgvector, the extension that stores vectors. Install pgvector 0.7 or newer on "
@@ -76,6 +91,10 @@ def explain(error: BaseException | None) -> Trouble | None:
     if not isinstance(error, db.Error | psycopg.Error):
         return None
     text, state = str(error), _state(error)
+    if is_lock_conflict(error):
+        return LOCK_CONFLICT
+    if state == TIMED_OUT_STATE:
+        return TIMED_OUT
     if 'extension "vector"' in text or 'type "vector"' in text or "vector.control" in text:
         return NO_PGVECTOR
     if isinstance(error, db.ProgrammingError | psycopg.ProgrammingError):
@@ -117,6 +136,11 @@ def is_away(error: BaseException | None) -> bool:
     if "FATAL:" in text:
         return any(words in text for words in STARTING_OR_STOPPING)
     return any(word in text for word in ("connection", "server", "resolve host"))
+
+
+def is_lock_conflict(error: BaseException | None) -> bool:
+    """Whether others held what was to be locked or written, so that the same may succeed when they are done."""
+    return isinstance(error, db.Error | psycopg.Error) and _state(error) in LOCK_CONFLICT_STATES
 
 
 def _state(error: BaseException) -> str:
@@ -169,16 +193,23 @@ def wait_for_database() -> None:
 
 
 def outlast(work: Callable[[], T]) -> T:
-    """Returns what `work` returns; calls it again, from its beginning, each time PostgreSQL was lost in the middle.
+    """Returns what `work` returns; calls it again, from its beginning, each time PostgreSQL was lost in the middle, and
+    after a pause where others were in the way.
 
-    For work that may run twice. Gives up after MAX_LOSSES losses, since then the work may be what stops the server.
+    For work that may run twice. Gives up after MAX_LOSSES losses, since then the work may be what stops the server, and
+    after as many pauses as there are.
     """
-    for losses in range(1, MAX_LOSSES + 1):
+    losses, pauses = 0, iter(PAUSES)
+    while True:
         try:
             return work()
         except (db.Error, psycopg.Error) as error:
+            if is_lock_conflict(error) and (pause := next(pauses, None)) is not None:
+                log.warning("others were in the way; the work begins again", error=first_line(error), seconds=pause)
+                time.sleep(pause)
+                continue
+            losses += 1
             if not is_away(error) or losses == MAX_LOSSES:
                 raise
             log.warning("PostgreSQL was lost; the work begins again when it is back", error=first_line(error))
         wait_for_database()
-    raise AssertionError

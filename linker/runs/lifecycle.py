@@ -177,10 +177,16 @@ def execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any]
     """Claims the run, works, and writes how it ended. None where another worker has it or it is over.
 
     `work` returns the run's report, or None where the run goes on in other jobs. A UserError's text becomes the
-    run's error; any other exception fails the run too and is raised on. Where PostgreSQL is lost in the middle, the
-    work begins again when it is back.
+    run's error; any other exception fails the run too and is raised on. Where PostgreSQL is lost in the middle, or
+    others are in the way, the work begins again.
     """
-    return outages.outlast(lambda: _execute(run_id, work))
+    try:
+        return outages.outlast(lambda: _execute(run_id, work))
+    except DatabaseError as error:
+        if not outages.is_lock_conflict(error):
+            raise
+        fail_run(run_id, outages.LOCK_CONFLICT.sentence)
+        return Run.objects.get(pk=run_id)
 
 
 def _execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any] | None]) -> Run | None:
@@ -208,7 +214,7 @@ def _execute(run_id: int, work: Callable[[Run, Progress], Report | dict[str, Any
             raise
         except Exception as error:
             # After a lost connection the run goes on: in this process, or in whichever the sweep gives it to.
-            if not outages.is_away(error):
+            if not outages.is_away(error) and not outages.is_lock_conflict(error):
                 _end(run_id, RunStatus.FAILED, error=_why(error))
             raise
     return Run.objects.get(pk=run_id)

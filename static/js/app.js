@@ -1,7 +1,11 @@
 import { saying } from "./sayings.js";
 
 // What every page shares: a server error that htmx received is shown, not swallowed.
-document.addEventListener("htmx:responseError", (event) => show(event.detail.xhr.responseText ? saying("refused", { status: event.detail.xhr.status }) : saying("silent")));
+document.addEventListener("htmx:responseError", ({ detail: { xhr } }) => {
+  if (!xhr.responseText) return show(saying("silent"));
+  const isSentence = xhr.getResponseHeader("Content-Type")?.startsWith("text/plain");
+  show(xhr.status === 503 && isSentence ? xhr.responseText : saying("refused", { status: xhr.status }));
+});
 document.addEventListener("htmx:sendError", () => show(saying("unreachable")));
 
 function show(text) {

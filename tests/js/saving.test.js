@@ -57,6 +57,20 @@ for (const fault of [500, 503, "unreachable"]) {
   }));
 }
 
+test("a decision that meets another change being saved is kept, said to wait, and sent again by itself", inWindow({}, async (window, server) => {
+  server.faults = ["busy", "busy"];
+  window.press("a");
+  await settle();
+  assert.equal(window.state, "busy");
+  assert.equal(window.saved, "1 not saved yet");
+  assert.equal(window.unsaved.length, 1);
+  await window.wait(1000);
+  assert.equal(window.state, "busy");
+  await window.wait(2000);
+  assert.equal(window.saved, "All saved");
+  assert.deepEqual(server.said, ["decide 1"]);
+}));
+
 test("attempts grow rarer, and begin at once when the connection is back", inWindow({}, async (window, server) => {
   server.isOffline = true;
   window.press("ax1");

@@ -64,8 +64,8 @@ function nameOfTab() {
 export class Outbox {
   // `onAnswer(operation, answer)` is called for each answer, `onCounts(counts)` when nothing is left to send, and
   // `held()` names the cards that the browser holds ready, of which `onChanged(cards)` hears those that are others now, and
-  // `onState(state)` with "saved", "saving", "offline", "signed out", "another" where somebody else has signed in, or
-  // "removed" where the user is no longer a member.
+  // `onState(state)` with "saved", "saving", "offline", "busy" where others are saving, "signed out", "another" where
+  // somebody else has signed in, or "removed" where the user is no longer a member.
   constructor({ url, query, owner, token, held, onAnswer, onChanged, onCounts, onState }) {
     Object.assign(this, { url, query, token, held, onAnswer, onChanged, onCounts, onState });
     this.by = Number(owner.split(":")[0]); // the server takes it from nobody else
@@ -185,6 +185,7 @@ export class Outbox {
       if (response.status === 404) return { state: "removed" };
       if (response.status === 409) return { state: "another" };
       if (response.status === 400) return { malformed: await response.text() };
+      if (response.status === 503) return { state: (await response.json()).busy ? "busy" : "offline" };
       return response.ok ? await response.json() : { state: "offline" };
     } catch {
       return { state: "offline" };

@@ -5,7 +5,7 @@ import * as words from "./words.js";
 import { counted, saying } from "../sayings.js";
 
 const SHOWN_MS = 8000; // for which it is shown that a key did nothing
-const TROUBLE = ["offline", "signed out", "another", "removed"];
+const TROUBLE = ["offline", "busy", "signed out", "another", "removed"];
 const number = new Intl.NumberFormat(document.documentElement.lang);
 const find = (selector) => document.querySelector(selector);
 
